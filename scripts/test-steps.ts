@@ -72,6 +72,8 @@ export function nodeTestSteps(root: string, files: string[]): Step[] {
     group: 'tests',
     command: (countsFile) => [
       process.execPath,
+      // What a failed test leaves open must not keep its process alive.
+      '--test-force-exit',
       '--test-reporter=spec',
       '--test-reporter-destination=stdout',
       `--test-reporter=${join(root, 'scripts', 'count-reporter.ts')}`,

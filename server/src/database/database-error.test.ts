@@ -6,7 +6,7 @@ const withCode = (code: string) => Object.assign(new Error('x'), { code })
 const failureOf = (error: unknown) => (error instanceof DatabaseError ? error.failure : null)
 
 test('errors of an unavailable PostgreSQL are distinguished from errors of a statement', () => {
-  const unavailable = 'ECONNREFUSED ECONNRESET ETIMEDOUT 08006 53300 57014 57P01 57P03 25006 58030'
+  const unavailable = 'ECONNREFUSED ECONNRESET ETIMEDOUT 08006 53300 57014 57P01 57P03 25006 25P03 58030'
   for (const code of unavailable.split(' '))
     assert.equal(failureOf(fromPostgres(withCode(code))), 'database-unavailable', code)
   for (const message of ['Query read timeout', 'Connection terminated unexpectedly', 'timeout expired'])
@@ -19,7 +19,7 @@ test('errors of an unavailable PostgreSQL are distinguished from errors of a sta
 })
 
 test('a connection is discarded unless the server reported a shortage of resources', () => {
-  for (const code of ['ECONNRESET', '57P01', '25006'])
+  for (const code of ['ECONNRESET', '57P01', '25006', '25P03'])
     assert.ok(breaksConnection(fromPostgres(withCode(code))))
   assert.ok(breaksConnection(fromPostgres(new Error('Query read timeout'))))
   for (const code of ['53100', '53300', '57014', '23505'])

@@ -22,9 +22,10 @@ interface DriverError extends Error {
 
 /**
  * SQLSTATE codes of a server that is temporarily unavailable: too many connections, out of memory, cancelled
- * by statement_timeout, shutting down or starting up, an I/O error, and a write sent to a standby.
+ * by statement_timeout, shutting down or starting up, an I/O error, a write sent to a standby, and a transaction
+ * that was ended because it stood still.
  */
-const UNAVAILABLE_STATES = /^(08...|53[023]00|57014|57P0[1-5]|58030|25006)$/
+const UNAVAILABLE_STATES = /^(08...|53[023]00|57014|57P0[1-5]|58030|25006|25P03)$/
 const DISK_FULL_STATE = '53100'
 
 /** Socket and DNS errors. Here they can only come from connections to the database. */

@@ -53,6 +53,26 @@ test('a node that is cut off trusts no cache, and a change does not wait for it 
   await until(async () => two.trusted(), 'trust after the link has healed')
 })
 
+test('a link that dies inside a transaction leaves no locks behind', async (t) => {
+  const databaseUrl = await temporaryDatabase(t)
+  const dataDir = temporaryFolder(t)
+  const { proxy, url: proxied } = await TcpProxy.open(databaseUrl, (close) => cleanUp(t, close))
+  const healthy = await openDatabase({ databaseUrl, dataDir })
+  cleanUp(t, () => healthy.close())
+  const cutOff = await openDatabase({ databaseUrl: proxied, dataDir, databaseTimeout: 2 })
+  cleanUp(t, () => cutOff.close())
+  const batch = { id: 'a', at: new Date().toISOString() }
+  const interrupted = cutOff.db.transaction().execute(async (tx) => {
+    await tx.insertInto('usage_batches').values(batch).execute()
+    proxy.cut()
+    await tx.selectFrom('usage_batches').selectAll().execute()
+  })
+  await assert.rejects(interrupted, { failure: 'database-unavailable' })
+  // The server ends the transaction, which it cannot know to be dead, after the client's timeout.
+  await healthy.db.insertInto('usage_batches').values(batch).execute()
+  proxy.set('open')
+})
+
 test('behind a frozen link requests get 503 in bounded time, and the node recovers by itself, 3 times of 3', async (t) => {
   const databaseUrl = await temporaryDatabase(t)
   const dataDir = temporaryFolder(t)

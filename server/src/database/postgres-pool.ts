@@ -23,6 +23,8 @@ export function clientOptions(url: string, { connectTimeout, queryTimeout }: Omi
     // The server cannot notify a client of a dead link, so the client needs its own timeout.
     query_timeout: queryTimeout,
     statement_timeout: Math.max(Math.round(queryTimeout * 0.9), 1),
+    // Nor can the server know that a client is gone in the middle of a transaction, whose locks it keeps.
+    idle_in_transaction_session_timeout: queryTimeout,
     ...KEEPALIVE,
   }
 }
