@@ -74,7 +74,9 @@ export async function startConsole(
     faults,
     mailedLink,
     open: async (options) => {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options })
+      // Without motion, because every picture of a map takes long without a graphics processor.
+      const defaults = { viewport: { width: 1280, height: 860 }, reducedMotion: 'reduce' } as const
+      const context = await browser.newContext({ ...defaults, ...options })
       await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url })
       const page = await context.newPage()
       page.setDefaultTimeout(60_000)

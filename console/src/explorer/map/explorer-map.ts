@@ -25,6 +25,8 @@ export { addProtocol } from 'maplibre-gl'
 
 setWorkerUrl(workerUrl)
 
+/** How long names take to appear. Movements of the map end at once by themselves for users who prefer less motion. */
+const FADE_MS = 300
 const REACH_PX = 4
 /** From the keyboard, the feature nearest to the middle is selected. */
 const KEYBOARD_REACH_PX = 16
@@ -93,6 +95,7 @@ export class ExplorerMap {
       minZoom: -2,
       maxZoom: 20,
       cooperativeGestures: true,
+      fadeDuration: matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : FADE_MS,
       transformRequest: (url) => client.transformRequest(url),
       transformConstrain: (center, zoom) => this.#constrain(center, zoom),
     })
