@@ -1,7 +1,7 @@
 import { createBrowserRouter, Navigate, type RouteObject } from 'react-router'
-import { Frame } from './components/frame.tsx'
-import { PageFailure } from './components/page-failure.tsx'
-import { SignedIn } from './components/signed-in.tsx'
+import { Frame } from './components/page/frame.tsx'
+import { PageFailure } from './components/page/page-failure.tsx'
+import { SignedIn } from './components/page/signed-in.tsx'
 import { CatalogPage } from './pages/catalog-page.tsx'
 import { InvitationPage } from './pages/invitation-page.tsx'
 import { NotFoundPage } from './pages/not-found-page.tsx'
@@ -29,119 +29,146 @@ const routes: RouteObject[] = [
           {
             path: '/getting-started',
             lazy: async () => ({
-              Component: (await import('./pages/getting-started-page.tsx')).GettingStartedPage,
+              Component: (await import('./pages/organization/getting-started-page.tsx')).GettingStartedPage,
             }),
           },
           {
             path: '/keys',
-            lazy: async () => ({ Component: (await import('./pages/keys-page.tsx')).KeysPage }),
+            lazy: async () => ({ Component: (await import('./pages/organization/keys-page.tsx')).KeysPage }),
           },
           {
             path: '/keys/:keyId',
-            lazy: async () => ({ Component: (await import('./pages/key-page.tsx')).KeyPage }),
+            lazy: async () => ({ Component: (await import('./pages/organization/key-page.tsx')).KeyPage }),
           },
           {
             path: '/organization',
             lazy: async () => ({
-              Component: (await import('./pages/organization-page.tsx')).OrganizationPage,
+              Component: (await import('./pages/organization/organization-page.tsx')).OrganizationPage,
             }),
             children: [
               { index: true, element: <Navigate to="members" replace /> },
               {
                 path: 'members',
-                lazy: async () => ({ Component: (await import('./pages/members-page.tsx')).MembersPage }),
+                lazy: async () => ({
+                  Component: (await import('./pages/organization/members-page.tsx')).MembersPage,
+                }),
               },
               {
                 path: 'access',
-                lazy: async () => ({ Component: (await import('./pages/access-page.tsx')).AccessPage }),
+                lazy: async () => ({
+                  Component: (await import('./pages/organization/access-page.tsx')).AccessPage,
+                }),
               },
               {
                 path: 'usage',
                 lazy: async () => ({
-                  Component: (await import('./pages/organization-usage-page.tsx')).OrganizationUsagePage,
+                  Component: (await import('./pages/organization/organization-usage-page.tsx'))
+                    .OrganizationUsagePage,
                 }),
               },
               {
                 path: 'credits',
-                lazy: async () => ({ Component: (await import('./pages/credits-page.tsx')).CreditsPage }),
+                lazy: async () => ({
+                  Component: (await import('./pages/organization/credits-page.tsx')).CreditsPage,
+                }),
               },
               {
                 path: 'events',
-                lazy: async () => ({ Component: (await import('./pages/events-page.tsx')).EventsPage }),
+                lazy: async () => ({
+                  Component: (await import('./pages/organization/events-page.tsx')).EventsPage,
+                }),
               },
             ],
           },
           {
             path: '/administration',
             lazy: async () => ({
-              Component: (await import('./pages/administration-page.tsx')).AdministrationPage,
+              Component: (await import('./pages/administration/administration-page.tsx')).AdministrationPage,
             }),
             children: [
               {
                 index: true,
-                lazy: async () => ({ Component: (await import('./pages/dashboard-page.tsx')).DashboardPage }),
+                lazy: async () => ({
+                  Component: (await import('./pages/administration/dashboard-page.tsx')).DashboardPage,
+                }),
               },
               {
                 path: 'requests',
-                lazy: async () => ({ Component: (await import('./pages/requests-page.tsx')).RequestsPage }),
+                lazy: async () => ({
+                  Component: (await import('./pages/administration/requests-page.tsx')).RequestsPage,
+                }),
               },
               {
                 path: 'organizations/:organizationId',
                 lazy: async () => ({
-                  Component: (await import('./pages/admin-organization-page.tsx')).AdminOrganizationPage,
+                  Component: (await import('./pages/administration/admin-organization-page.tsx'))
+                    .AdminOrganizationPage,
                 }),
               },
               {
                 path: 'users/:userId',
                 lazy: async () => ({
-                  Component: (await import('./pages/admin-user-page.tsx')).AdminUserPage,
+                  Component: (await import('./pages/administration/admin-user-page.tsx')).AdminUserPage,
                 }),
               },
               {
                 path: 'organizations',
                 lazy: async () => ({
-                  Component: (await import('./pages/organizations-page.tsx')).OrganizationsPage,
+                  Component: (await import('./pages/administration/organizations-page.tsx'))
+                    .OrganizationsPage,
                 }),
               },
               {
                 path: 'users',
-                lazy: async () => ({ Component: (await import('./pages/users-page.tsx')).UsersPage }),
+                lazy: async () => ({
+                  Component: (await import('./pages/administration/users-page.tsx')).UsersPage,
+                }),
               },
               {
                 path: 'keys',
                 lazy: async () => ({
-                  Component: (await import('./pages/platform-keys-page.tsx')).PlatformKeysPage,
+                  Component: (await import('./pages/administration/platform-keys-page.tsx')).PlatformKeysPage,
                 }),
               },
               {
                 path: 'datasets',
                 lazy: async () => ({
-                  Component: (await import('./pages/published-datasets-page.tsx')).PublishedDatasetsPage,
+                  Component: (await import('./pages/administration/published-datasets-page.tsx'))
+                    .PublishedDatasetsPage,
                 }),
               },
               {
                 path: 'publish',
-                lazy: async () => ({ Component: (await import('./pages/publish-page.tsx')).PublishPage }),
+                lazy: async () => ({
+                  Component: (await import('./pages/administration/publish-page.tsx')).PublishPage,
+                }),
               },
               {
                 path: 'jobs',
-                lazy: async () => ({ Component: (await import('./pages/jobs-page.tsx')).JobsPage }),
+                lazy: async () => ({
+                  Component: (await import('./pages/administration/jobs-page.tsx')).JobsPage,
+                }),
               },
               {
                 path: 'addresses',
-                lazy: async () => ({ Component: (await import('./pages/addresses-page.tsx')).AddressesPage }),
+                lazy: async () => ({
+                  Component: (await import('./pages/administration/addresses-page.tsx')).AddressesPage,
+                }),
               },
               {
                 path: 'events',
                 lazy: async () => ({
-                  Component: (await import('./pages/platform-events-page.tsx')).PlatformEventsPage,
+                  Component: (await import('./pages/administration/platform-events-page.tsx'))
+                    .PlatformEventsPage,
                 }),
               },
             ],
           },
           {
             path: '/administration/keys/:keyId',
-            lazy: async () => ({ Component: (await import('./pages/key-page.tsx')).PlatformKeyPage }),
+            lazy: async () => ({
+              Component: (await import('./pages/organization/key-page.tsx')).PlatformKeyPage,
+            }),
           },
         ],
       },

@@ -1,4 +1,4 @@
-import { Field } from '../components/field.tsx'
+import { Field } from '../components/form/field.tsx'
 
 /** An amount of credits, as the text of its input. */
 export function CreditsField({

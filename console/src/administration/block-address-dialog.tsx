@@ -2,8 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { asProblem } from '../api/problem.ts'
-import { ActionDialog } from '../components/action-dialog.tsx'
-import { Field } from '../components/field.tsx'
+import { ActionDialog } from '../components/form/action-dialog.tsx'
+import { Field } from '../components/form/field.tsx'
 import { ReasonField } from './reason-field.tsx'
 
 /** In hours; an empty text is without an end. */

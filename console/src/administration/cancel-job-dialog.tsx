@@ -1,6 +1,6 @@
 import type { JobRecord } from '@wayleave/contract/records'
 import { call } from '../api/call.ts'
-import { ActionDialog } from '../components/action-dialog.tsx'
+import { ActionDialog } from '../components/form/action-dialog.tsx'
 
 export function CancelJobDialog({
   job,

@@ -1,5 +1,5 @@
 import { UPDATE_FREQUENCIES } from '@wayleave/contract/update-frequencies'
-import { Field } from '../components/field.tsx'
+import { Field } from '../components/form/field.tsx'
 import { updateWords } from '../words.ts'
 import type { Description } from './description-form.ts'
 import { LicenseField } from './license-field.tsx'

@@ -1,6 +1,6 @@
 import { LICENSES, licenseLink } from '@wayleave/contract/licenses'
 import { useId } from 'react'
-import { Field } from '../components/field.tsx'
+import { Field } from '../components/form/field.tsx'
 
 /** Chooses a licence of the SPDX list, or takes any other name or address. */
 export function LicenseField({ value, onChange }: { value: string; onChange: (license: string) => void }) {

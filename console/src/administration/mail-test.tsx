@@ -2,8 +2,8 @@ import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { call } from '../api/call.ts'
 import { useMe } from '../api/queries.ts'
-import { Field } from '../components/field.tsx'
-import { ProblemNote } from '../components/problem-note.tsx'
+import { Field } from '../components/form/field.tsx'
+import { ProblemNote } from '../components/page/problem-note.tsx'
 
 interface Outcome {
   sent: boolean

@@ -4,8 +4,8 @@ import type { AdminOrganization } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { AddOnsField } from '../access/add-ons-field.tsx'
 import { call } from '../api/call.ts'
-import { ActionDialog } from '../components/action-dialog.tsx'
-import { Field } from '../components/field.tsx'
+import { ActionDialog } from '../components/form/action-dialog.tsx'
+import { Field } from '../components/form/field.tsx'
 import { count } from '../words.ts'
 
 interface OrganizationDialogProps {

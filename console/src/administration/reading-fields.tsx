@@ -1,4 +1,4 @@
-import { Field } from '../components/field.tsx'
+import { Field } from '../components/form/field.tsx'
 
 /** How to read a file, as entered in the form. Empty texts leave it to detection. */
 export interface ReadingChoices {

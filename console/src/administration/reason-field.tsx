@@ -1,4 +1,4 @@
-import { Field } from '../components/field.tsx'
+import { Field } from '../components/form/field.tsx'
 
 /** Why something is blocked, for the operators. */
 export function ReasonField({ reason, onChange }: { reason: string; onChange: (reason: string) => void }) {

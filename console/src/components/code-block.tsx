@@ -1,4 +1,4 @@
-import { CopyButton } from './copy-button.tsx'
+import { CopyButton } from './form/copy-button.tsx'
 
 export function CodeBlock({ code, label }: { code: string; label: string }) {
   return (

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
-import { Empty } from './empty.tsx'
-import { Loaded } from './loaded.tsx'
-import { MoreButton } from './more-button.tsx'
+import { MoreButton } from './form/more-button.tsx'
+import { Empty } from './page/empty.tsx'
+import { Loaded } from './page/loaded.tsx'
 import { Table, type TableColumn } from './table.tsx'
 
 interface State {

@@ -1,7 +1,7 @@
 import { licenseLink, licenseName } from '@wayleave/contract/licenses'
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { Link } from 'react-router'
-import { CopyButton } from '../components/copy-button.tsx'
+import { CopyButton } from '../components/form/copy-button.tsx'
 import { Day } from '../components/when.tsx'
 import { count, period, plural, shapeName, updateWords } from '../words.ts'
 

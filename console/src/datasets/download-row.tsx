@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { Icon } from '../components/icon.tsx'
-import { ProblemNote } from '../components/problem-note.tsx'
+import { ProblemNote } from '../components/page/problem-note.tsx'
 import { bytes, formatName } from '../words.ts'
 import type { DownloadState } from './use-download.ts'
 import { useDownload } from './use-download.ts'

@@ -1,7 +1,7 @@
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { AccessNote } from '../access/access-note.tsx'
 import { useMe, useSession } from '../api/queries.ts'
-import { SignInLink } from '../components/sign-in-link.tsx'
+import { SignInLink } from '../components/page/sign-in-link.tsx'
 import { plural, suitsDataset } from '../words.ts'
 import { DownloadRow } from './download-row.tsx'
 import { usePurchases } from './use-purchases.ts'

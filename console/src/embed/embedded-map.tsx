@@ -1,7 +1,7 @@
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { useMemo, useRef, useState } from 'react'
 import { useDataset } from '../api/queries.ts'
-import { Loaded } from '../components/loaded.tsx'
+import { Loaded } from '../components/page/loaded.tsx'
 import type { Exploration } from '../explorer/access.ts'
 import { readAddress } from '../explorer/address.ts'
 import { MapPanel } from '../explorer/map/map-panel.tsx'

@@ -1,6 +1,6 @@
 import { AccessNote } from '../access/access-note.tsx'
 import { useMe } from '../api/queries.ts'
-import { SignInLink } from '../components/sign-in-link.tsx'
+import { SignInLink } from '../components/page/sign-in-link.tsx'
 import { plural } from '../words.ts'
 import type { Exploration } from './access.ts'
 

@@ -1,7 +1,7 @@
 import '../styles/explorer.css'
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { lazy, type ReactNode, Suspense, useCallback, useMemo, useRef, useState } from 'react'
-import { Skeleton } from '../components/skeleton.tsx'
+import { Skeleton } from '../components/page/skeleton.tsx'
 import { Tabs } from '../components/tabs.tsx'
 import { type Exploration, useAccess } from './access.ts'
 import { AccessBanner } from './access-banner.tsx'

@@ -1,9 +1,9 @@
 import type { Feature } from '@wayleave/client'
 import type { ReactNode } from 'react'
-import { CopyButton } from '../components/copy-button.tsx'
+import { CopyButton } from '../components/form/copy-button.tsx'
 import { Icon } from '../components/icon.tsx'
-import { ProblemNote } from '../components/problem-note.tsx'
-import { Skeleton } from '../components/skeleton.tsx'
+import { ProblemNote } from '../components/page/problem-note.tsx'
+import { Skeleton } from '../components/page/skeleton.tsx'
 import { cellText } from '../datasets/cell-text.ts'
 import type { LabelColumn } from './label-column.ts'
 

@@ -1,4 +1,4 @@
-import { Field } from '../components/field.tsx'
+import { Field } from '../components/form/field.tsx'
 import { day } from '../words.ts'
 
 /** The chosen expiry: unchanged, a number of days, never, or a date. */

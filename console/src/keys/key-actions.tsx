@@ -3,7 +3,7 @@ import type { KeyRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { call } from '../api/call.ts'
-import { ActionDialog } from '../components/action-dialog.tsx'
+import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { EditKeyDialog } from './edit-key-dialog.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
 

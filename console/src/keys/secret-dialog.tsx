@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { useBlocker } from 'react-router'
-import { CopyButton } from '../components/copy-button.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { CopyButton } from '../components/form/copy-button.tsx'
+import { Dialog } from '../components/form/dialog.tsx'
 
 /** Shows a new secret once. The user cannot close the dialog or leave the page by accident. */
 export function SecretDialog({

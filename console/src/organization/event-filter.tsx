@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { RowFilter } from '../api/queries.ts'
-import { Field } from '../components/field.tsx'
+import { Field } from '../components/form/field.tsx'
 import { DateField, dayRange, SelectField } from './filter-fields.tsx'
 
 interface EventFilter {

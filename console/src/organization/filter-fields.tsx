@@ -1,4 +1,4 @@
-import { Field } from '../components/field.tsx'
+import { Field } from '../components/form/field.tsx'
 
 /** A field that selects one of several values; an empty value means all. */
 export function SelectField({

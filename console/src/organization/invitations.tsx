@@ -4,10 +4,10 @@ import type { InvitationRecord, OrganizationRecord } from '@wayleave/contract/re
 import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { useInvitations } from '../api/queries.ts'
-import { ActionDialog } from '../components/action-dialog.tsx'
-import { Field } from '../components/field.tsx'
+import { ActionDialog } from '../components/form/action-dialog.tsx'
+import { Field } from '../components/form/field.tsx'
+import { RowButton } from '../components/form/row-button.tsx'
 import { ListCard } from '../components/list-card.tsx'
-import { RowButton } from '../components/row-button.tsx'
 import { When } from '../components/when.tsx'
 import { MemberPermissionsField, PermissionBadges } from './member-permissions.tsx'
 

@@ -1,7 +1,7 @@
 import type { KeyRecord, LedgerRow, Member } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { queryText, useLedger } from '../api/queries.ts'
-import { CsvButton } from '../components/csv-button.tsx'
+import { CsvButton } from '../components/form/csv-button.tsx'
 import { ListCard } from '../components/list-card.tsx'
 import type { TableColumn } from '../components/table.tsx'
 import { When } from '../components/when.tsx'

@@ -3,7 +3,7 @@ import type { Member, OrganizationRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { call } from '../api/call.ts'
-import { ActionDialog } from '../components/action-dialog.tsx'
+import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { MemberPermissionsField } from './member-permissions.tsx'
 
 interface MemberDialogProps {

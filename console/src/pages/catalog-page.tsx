@@ -12,10 +12,10 @@ import {
   SORTS,
   selectDatasets,
 } from '../catalog/facets.ts'
-import { Empty } from '../components/empty.tsx'
-import { Loaded } from '../components/loaded.tsx'
-import { SearchField } from '../components/search-field.tsx'
-import { useTitle } from '../components/use-title.ts'
+import { SearchField } from '../components/form/search-field.tsx'
+import { Empty } from '../components/page/empty.tsx'
+import { Loaded } from '../components/page/loaded.tsx'
+import { useTitle } from '../components/page/use-title.ts'
 import { DatasetCard } from '../datasets/dataset-card.tsx'
 import { SelectField } from '../organization/filter-fields.tsx'
 import { plural } from '../words.ts'

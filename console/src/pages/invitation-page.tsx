@@ -4,10 +4,10 @@ import { Link, useLocation, useNavigate } from 'react-router'
 import { call } from '../api/call.ts'
 import { useMe, useSession } from '../api/queries.ts'
 import { post, session } from '../api/session.ts'
-import { Empty } from '../components/empty.tsx'
-import { ProblemNote } from '../components/problem-note.tsx'
-import { Skeleton } from '../components/skeleton.tsx'
-import { useTitle } from '../components/use-title.ts'
+import { Empty } from '../components/page/empty.tsx'
+import { ProblemNote } from '../components/page/problem-note.tsx'
+import { Skeleton } from '../components/page/skeleton.tsx'
+import { useTitle } from '../components/page/use-title.ts'
 
 /** The page of an invitation link: who invites whom to what, before and after signing in. */
 export function InvitationPage() {

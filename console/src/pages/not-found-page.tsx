@@ -1,6 +1,6 @@
 import { Link } from 'react-router'
-import { Empty } from '../components/empty.tsx'
-import { useTitle } from '../components/use-title.ts'
+import { Empty } from '../components/page/empty.tsx'
+import { useTitle } from '../components/page/use-title.ts'
 
 export function NotFoundPage() {
   useTitle('Not found')

@@ -1,6 +1,6 @@
 import type { UsageCount } from '@wayleave/contract/records'
 import type { ReactNode } from 'react'
-import { Empty } from '../components/empty.tsx'
+import { Empty } from '../components/page/empty.tsx'
 import { Table } from '../components/table.tsx'
 import { count } from '../words.ts'
 

@@ -1,5 +1,5 @@
 import type { UsageReport } from '@wayleave/contract/records'
-import { Empty } from '../components/empty.tsx'
+import { Empty } from '../components/page/empty.tsx'
 import { Table } from '../components/table.tsx'
 import { count } from '../words.ts'
 

@@ -1,7 +1,7 @@
 import type { UsageReport as Usage } from '@wayleave/contract/records'
 import { lazy, Suspense, useState } from 'react'
 import { type DateRange, useUsage } from '../api/queries.ts'
-import { Loaded } from '../components/loaded.tsx'
+import { Loaded } from '../components/page/loaded.tsx'
 import { count, day, lastDays, plural } from '../words.ts'
 import { DateRangeField } from './date-range-field.tsx'
 import { OperationTable } from './operation-table.tsx'

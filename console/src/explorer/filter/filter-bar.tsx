@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
-import { ProblemNote } from '../../components/problem-note.tsx'
+import { ProblemNote } from '../../components/page/problem-note.tsx'
 import { count, plural } from '../../words.ts'
 import type { Exploration } from '../access.ts'
 import type { Box, Clause } from './clause.ts'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { collectionUrl, nameList, readOgc } from '../../api/ogc.ts'
-import { ProblemNote } from '../../components/problem-note.tsx'
+import { ProblemNote } from '../../components/page/problem-note.tsx'
 import type { Exploration } from '../access.ts'
 import type { Box } from './clause.ts'
 import { isCountable } from './facet.ts'

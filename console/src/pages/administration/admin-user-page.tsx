@@ -1,0 +1,101 @@
+import type { AdminUser } from '@wayleave/contract/records'
+import { useState } from 'react'
+import { Link, useParams } from 'react-router'
+import { type UserAction, UserDialog } from '../../administration/user-dialogs.tsx'
+import { useAdminUser, usePlatformEvents, useSessions } from '../../api/queries.ts'
+import { ListCard } from '../../components/list-card.tsx'
+import { Loaded } from '../../components/page/loaded.tsx'
+import { useTitle } from '../../components/page/use-title.ts'
+import { Day, When } from '../../components/when.tsx'
+import { eventColumns } from '../../organization/event-columns.tsx'
+import { PermissionBadges } from '../../organization/member-permissions.tsx'
+
+/** One user, for administrators. */
+export function AdminUserPage() {
+  const { userId = '' } = useParams()
+  return (
+    <Loaded query={useAdminUser(userId)} lines={8}>
+      {(user) => <User key={user.id} user={user} />}
+    </Loaded>
+  )
+}
+
+function User({ user }: { user: AdminUser }) {
+  useTitle(user.email)
+  const [open, setOpen] = useState<UserAction | null>(null)
+  const button = (action: UserAction, label: string, style = '') => (
+    <button type="button" className={`button ${style}`} onClick={() => setOpen(action)}>
+      {label}
+    </button>
+  )
+  return (
+    <div className="stack">
+      <div className="page-head">
+        <div>
+          <h1>{user.email}</h1>
+          <div className="row small soft">
+            <span>
+              since <Day at={user.createdAt} />
+            </span>
+            <span>
+              last sign-in <When at={user.lastSignInAt} />
+            </span>
+            <span className="mono">{user.id}</span>
+          </div>
+        </div>
+        <div className="row">
+          {button('sessions', 'Sign out')}
+          {user.blockedAt ? button('unblock', 'Unblock') : button('block', 'Block')}
+          {button('delete', 'Delete', 'danger')}
+        </div>
+      </div>
+      {user.blockedAt && (
+        <p className="note bad">
+          Blocked since <When at={user.blockedAt} />: {user.blockReason}
+        </p>
+      )}
+      <section className="card">
+        <dl className="facts">
+          <dt>Organization</dt>
+          <dd>
+            {user.organizationId ? (
+              <Link to={`/administration/organizations/${user.organizationId}`}>{user.organizationName}</Link>
+            ) : (
+              'None'
+            )}
+          </dd>
+          {user.organizationId && (
+            <>
+              <dt>Role</dt>
+              <dd>
+                <PermissionBadges permissions={user.permissions} />
+              </dd>
+            </>
+          )}
+        </dl>
+      </section>
+      <ListCard
+        label="Sessions"
+        query={useSessions(user.id)}
+        keyOf={({ id }) => id}
+        empty="The user is not signed in anywhere"
+        lines={2}
+        isNamed={false}
+        columns={[
+          { head: 'Signed in', cell: ({ startedAt }) => <When at={startedAt} /> },
+          { head: 'Last used', cell: ({ refreshedAt }) => <When at={refreshedAt} /> },
+          { head: 'Ends', cell: ({ expiresAt }) => <When at={expiresAt} /> },
+        ]}
+      />
+      <ListCard
+        label="Events"
+        query={usePlatformEvents({ userId: user.id })}
+        keyOf={({ id }) => id}
+        empty="No events yet"
+        isNamed={false}
+        columns={eventColumns}
+      />
+      {open && <UserDialog action={open} user={user} onClose={() => setOpen(null)} />}
+    </div>
+  )
+}

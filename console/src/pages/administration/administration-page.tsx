@@ -1,0 +1,34 @@
+import { NavLink, Outlet } from 'react-router'
+import { useMe } from '../../api/queries.ts'
+import { Empty } from '../../components/page/empty.tsx'
+
+/** Pages for platform administrators, with the same operations as the operator's command line. */
+export function AdministrationPage() {
+  const { data: me } = useMe()
+  if (!me?.administrator) return <Empty title="Only platform administrators may see this page" />
+  return (
+    <div className="stack">
+      <div className="page-head">
+        <div>
+          <h1>Administration</h1>
+          <p>The whole service: its organizations, users, keys, datasets and events.</p>
+        </div>
+      </div>
+      <nav className="tabs" aria-label="Administration">
+        <NavLink to="/administration" end>
+          Dashboard
+        </NavLink>
+        <NavLink to="requests">Requests</NavLink>
+        <NavLink to="organizations">Organizations</NavLink>
+        <NavLink to="users">Users</NavLink>
+        <NavLink to="keys">Platform keys</NavLink>
+        <NavLink to="datasets">Datasets</NavLink>
+        <NavLink to="publish">Publish</NavLink>
+        <NavLink to="jobs">Jobs</NavLink>
+        <NavLink to="addresses">Addresses</NavLink>
+        <NavLink to="events">Events</NavLink>
+      </nav>
+      <Outlet />
+    </div>
+  )
+}

@@ -1,0 +1,76 @@
+import { useQueryClient } from '@tanstack/react-query'
+import type { JobState } from '@wayleave/contract/job-states'
+import { isJobEnded, type JobRecord } from '@wayleave/contract/records'
+import { useState } from 'react'
+import { CancelJobDialog } from '../../administration/cancel-job-dialog.tsx'
+import { useJobs } from '../../api/queries.ts'
+import { RowButton } from '../../components/form/row-button.tsx'
+import { ListCard } from '../../components/list-card.tsx'
+import { useTitle } from '../../components/page/use-title.ts'
+import { When } from '../../components/when.tsx'
+import { plural } from '../../words.ts'
+
+const badges: Record<JobState, [style: string, word: string]> = {
+  waiting: ['', 'Waiting'],
+  running: ['warn', 'Running'],
+  done: ['good', 'Done'],
+  failed: ['bad', 'Failed'],
+  cancelled: ['', 'Cancelled'],
+}
+
+/** Uploads on their way to a version. */
+export function JobsPage() {
+  useTitle('Jobs')
+  const queries = useQueryClient()
+  const [cancelling, setCancelling] = useState<JobRecord | null>(null)
+  return (
+    <ListCard
+      label="Jobs"
+      query={useJobs()}
+      keyOf={({ id }) => id}
+      empty="No uploads yet"
+      columns={[
+        {
+          head: 'Table',
+          cell: ({ table, id }) => (
+            <>
+              {table}
+              <div className="small soft mono">{id}</div>
+            </>
+          ),
+        },
+        {
+          head: 'State',
+          cell: ({ state }) => <span className={`badge ${badges[state][0]}`}>{badges[state][1]}</span>,
+        },
+        { head: 'Note', kind: 'long', cell: noteOf },
+        { head: 'Uploaded', cell: ({ createdAt }) => <When at={createdAt} /> },
+        {
+          head: 'Actions',
+          kind: 'actions',
+          cell: (job) =>
+            !isJobEnded(job.state) && (
+              <RowButton label="Cancel" of={`the job of ${job.table}`} onClick={() => setCancelling(job)} />
+            ),
+        },
+      ]}
+    >
+      {cancelling && (
+        <CancelJobDialog
+          job={cancelling}
+          onCancelled={() => queries.invalidateQueries({ queryKey: ['jobs'] })}
+          onClose={() => setCancelling(null)}
+        />
+      )}
+    </ListCard>
+  )
+}
+
+function noteOf({ state, report, problem, progress }: JobRecord): string {
+  if (state === 'failed') return problem?.detail ?? ''
+  if (report)
+    return report.version === null
+      ? 'Checked only'
+      : `Version ${report.version}, ${plural(report.rows, 'row')}`
+  return progress ? `${progress.phase}, ${plural(progress.rows, 'row')}` : ''
+}

@@ -1,0 +1,103 @@
+import { useQueryClient } from '@tanstack/react-query'
+import type { AdminOrganization } from '@wayleave/contract/records'
+import { useDeferredValue, useState } from 'react'
+import { Link } from 'react-router'
+import { AddOnsDialog, CreditsDialog } from '../../administration/organization-dialogs.tsx'
+import { call } from '../../api/call.ts'
+import { useAdminOrganizations } from '../../api/queries.ts'
+import { AddOnBadges } from '../../components/add-on-badges.tsx'
+import { ActionDialog } from '../../components/form/action-dialog.tsx'
+import { NameField } from '../../components/form/name-field.tsx'
+import { RowButton } from '../../components/form/row-button.tsx'
+import { SearchField } from '../../components/form/search-field.tsx'
+import { ListCard } from '../../components/list-card.tsx'
+import { useTitle } from '../../components/page/use-title.ts'
+import { count } from '../../words.ts'
+
+type Open = { kind: 'add-ons' | 'credits'; organization: AdminOrganization }
+
+export function OrganizationsPage() {
+  useTitle('Organizations')
+  const [search, setSearch] = useState('')
+  const organizations = useAdminOrganizations(useDeferredValue(search))
+  const [open, setOpen] = useState<Open | null>(null)
+  const [creating, setCreating] = useState(false)
+  const close = () => setOpen(null)
+  const button = (kind: Open['kind'], label: string, organization: AdminOrganization) => (
+    <RowButton label={label} of={`of ${organization.name}`} onClick={() => setOpen({ kind, organization })} />
+  )
+  return (
+    <ListCard
+      label="Organizations"
+      head={
+        <>
+          <SearchField search={search} onSearch={setSearch} placeholder="Name or id" />
+          <button type="button" className="button" onClick={() => setCreating(true)}>
+            Create an organization
+          </button>
+        </>
+      }
+      query={organizations}
+      keyOf={({ id }) => id}
+      empty="No organization matches"
+      columns={[
+        {
+          head: 'Name',
+          kind: 'long',
+          cell: ({ id, name, suspendedAt }) => (
+            <>
+              <Link to={`/administration/organizations/${id}`}>{name}</Link>{' '}
+              {suspendedAt && <span className="badge bad">Suspended</span>}
+              <div className="small soft mono">{id}</div>
+            </>
+          ),
+        },
+        {
+          head: 'Add-ons',
+          cell: ({ addOns }) => <AddOnBadges addOns={addOns} none={<span className="soft">None</span>} />,
+        },
+        { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits.balance) },
+        { head: 'Members', kind: 'number', cell: ({ members }) => count(members) },
+        {
+          head: 'Actions',
+          kind: 'actions',
+          cell: (organization) => (
+            <>
+              {button('add-ons', 'Add-ons', organization)}
+              {button('credits', 'Credits', organization)}
+            </>
+          ),
+        },
+      ]}
+    >
+      {open?.kind === 'add-ons' && <AddOnsDialog organization={open.organization} onClose={close} />}
+      {open?.kind === 'credits' && <CreditsDialog organization={open.organization} onClose={close} />}
+      {creating && <CreateOrganizationDialog onClose={() => setCreating(false)} />}
+    </ListCard>
+  )
+}
+
+function CreateOrganizationDialog({ onClose }: { onClose: () => void }) {
+  const queries = useQueryClient()
+  const [name, setName] = useState('')
+  return (
+    <ActionDialog
+      title="Create an organization"
+      action="Create"
+      onClose={onClose}
+      onAction={async () => {
+        await call('POST', '/v1/admin/organizations', { name })
+        await queries.invalidateQueries({ queryKey: ['admin'] })
+      }}
+    >
+      {(error) => (
+        <NameField
+          name={name}
+          onChange={setName}
+          help="It begins without members: add the first at the command line with “wayleave org member”."
+          error={error}
+        />
+      )}
+    </ActionDialog>
+  )
+}

@@ -1,0 +1,106 @@
+import { useQueryClient } from '@tanstack/react-query'
+import type { Dataset } from '@wayleave/client'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { DescribeDialog } from '../../administration/describe-dialog.tsx'
+import { call } from '../../api/call.ts'
+import { useDatasets } from '../../api/queries.ts'
+import { ActionDialog } from '../../components/form/action-dialog.tsx'
+import { Empty } from '../../components/page/empty.tsx'
+import { Loaded } from '../../components/page/loaded.tsx'
+import { useTitle } from '../../components/page/use-title.ts'
+import { Table } from '../../components/table.tsx'
+import { Day } from '../../components/when.tsx'
+import { count, plural, shapeName } from '../../words.ts'
+
+type Open = { kind: 'describe' | 'remove'; dataset: Dataset }
+
+export function PublishedDatasetsPage() {
+  useTitle('Published datasets')
+  const datasets = useDatasets()
+  const queries = useQueryClient()
+  const [open, setOpen] = useState<Open | null>(null)
+  const close = () => setOpen(null)
+  return (
+    <section className="card flush">
+      <div className="card-head">
+        <h2>Datasets</h2>
+        <Link className="button primary" to="/administration/publish">
+          Publish a file
+        </Link>
+      </div>
+      <Loaded query={datasets} lines={5}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="No dataset is published yet" />
+          ) : (
+            <Datasets rows={rows} onOpen={(kind, dataset) => setOpen({ kind, dataset })} />
+          )
+        }
+      </Loaded>
+      {open?.kind === 'describe' && <DescribeDialog dataset={open.dataset} onClose={close} />}
+      {open?.kind === 'remove' && (
+        <ActionDialog
+          title={`Remove ${open.dataset.table}?`}
+          action="Remove the dataset"
+          danger
+          onClose={close}
+          onAction={async () => {
+            await call('DELETE', `/v1/dataset/${open.dataset.table}`)
+            await queries.invalidateQueries({ queryKey: ['datasets'] })
+          }}
+        >
+          <p>
+            “{open.dataset.title}” and all of its versions ({plural(open.dataset.version, 'publishing')} so
+            far) are removed at once. Programs that read it get 404. This cannot be undone.
+          </p>
+        </ActionDialog>
+      )}
+    </section>
+  )
+}
+
+function Datasets({
+  rows,
+  onOpen,
+}: {
+  rows: Dataset[]
+  onOpen: (kind: Open['kind'], dataset: Dataset) => void
+}) {
+  const button = (kind: Open['kind'], label: string, dataset: Dataset) => (
+    <button
+      type="button"
+      className="button quiet small"
+      aria-label={`${label} ${dataset.table}`}
+      onClick={() => onOpen(kind, dataset)}
+    >
+      {label}
+    </button>
+  )
+  return (
+    <Table
+      label="Datasets"
+      rows={rows}
+      keyOf={({ table }) => table}
+      columns={[
+        { head: 'Table', kind: 'long', cell: ({ table }) => <Link to={`/datasets/${table}`}>{table}</Link> },
+        { head: 'Title', kind: 'long', cell: ({ title }) => title },
+        { head: 'Holds', cell: shapeName },
+        { head: 'Rows', kind: 'number', cell: ({ rows }) => count(rows) },
+        { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits) },
+        { head: 'Version', kind: 'number', cell: ({ version }) => version },
+        { head: 'Updated', cell: ({ updatedAt }) => <Day at={updatedAt} /> },
+        {
+          head: 'Actions',
+          kind: 'actions',
+          cell: (dataset) => (
+            <>
+              {button('describe', 'Describe', dataset)}
+              {button('remove', 'Remove', dataset)}
+            </>
+          ),
+        },
+      ]}
+    />
+  )
+}

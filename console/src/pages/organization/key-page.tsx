@@ -1,0 +1,96 @@
+import type { KeyRecord } from '@wayleave/contract/records'
+import { Link, useParams } from 'react-router'
+import { useKey, useOrganization } from '../../api/queries.ts'
+import { Loaded } from '../../components/page/loaded.tsx'
+import { useTitle } from '../../components/page/use-title.ts'
+import { Day, When } from '../../components/when.tsx'
+import { KeyActions } from '../../keys/key-actions.tsx'
+import { permissionWords } from '../../keys/key-permissions.ts'
+import { KeyStatus } from '../../keys/key-status.tsx'
+import { UsageReport } from '../../usage/usage-report.tsx'
+
+export function KeyPage() {
+  const { keyId } = useParams()
+  return <KeyDetail path={`/v1/api-keys/${keyId}`} list="/keys" />
+}
+
+export function PlatformKeyPage() {
+  const { keyId } = useParams()
+  return <KeyDetail path={`/v1/admin/keys/${keyId}`} list="/administration/keys" />
+}
+
+const scopes = { user: 'Personal', organization: 'Organization', platform: 'Platform' }
+
+function KeyDetail({ path, list }: { path: string; list: string }) {
+  const key = useKey(path)
+  const permissions = useOrganization()?.permissions ?? []
+  useTitle(key.data?.name ?? 'Key')
+  const mayChange = (record: KeyRecord) =>
+    record.scope !== 'organization' || permissions.includes('APIKEY_CREATE')
+  return (
+    <div className="stack">
+      <p className="small">
+        <Link to={list}>All keys</Link>
+      </p>
+      <Loaded query={key} lines={8} heading="Key">
+        {(record) => (
+          <>
+            <div className="page-head">
+              <div>
+                <h1>{record.name}</h1>
+                <p className="row">
+                  <KeyStatus record={record} /> <code>{record.prefix}…</code>
+                </p>
+              </div>
+              {mayChange(record) && <KeyActions record={record} path={path} list={list} />}
+            </div>
+            <div className="columns">
+              <UsageReport path={`${path}/usage`} />
+              <section className="card stack-small">
+                <h2>About</h2>
+                <KeyFacts record={record} />
+              </section>
+            </div>
+          </>
+        )}
+      </Loaded>
+    </div>
+  )
+}
+
+function KeyFacts({ record }: { record: KeyRecord }) {
+  return (
+    <dl className="facts">
+      <dt>Scope</dt>
+      <dd>{scopes[record.scope]}</dd>
+      <dt>May</dt>
+      <dd>{permissionWords(record.permissions)}</dd>
+      <dt>Expires</dt>
+      <dd>{record.expiresAt ? <Day at={record.expiresAt} /> : 'Never'}</dd>
+      <dt>Last used</dt>
+      <dd>
+        <When at={record.lastUsedAt} />
+      </dd>
+      <dt>Created</dt>
+      <dd>
+        <When at={record.createdAt} />
+      </dd>
+      <dt>Rotated</dt>
+      <dd>
+        <When at={record.rotatedAt} />
+      </dd>
+      {record.revokedAt && (
+        <>
+          <dt>Revoked</dt>
+          <dd>
+            <When at={record.revokedAt} />
+          </dd>
+        </>
+      )}
+      <dt>Id</dt>
+      <dd>
+        <code>{record.id}</code>
+      </dd>
+    </dl>
+  )
+}

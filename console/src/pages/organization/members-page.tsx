@@ -1,0 +1,71 @@
+import type { Member } from '@wayleave/contract/records'
+import { useState } from 'react'
+import { useMe, useMembers, useOrganization } from '../../api/queries.ts'
+import { RowButton } from '../../components/form/row-button.tsx'
+import { ListCard } from '../../components/list-card.tsx'
+import { useTitle } from '../../components/page/use-title.ts'
+import { Day } from '../../components/when.tsx'
+import { Invitations } from '../../organization/invitations.tsx'
+import { LeaveDialog, MemberDialog, RemoveMemberDialog } from '../../organization/member-dialogs.tsx'
+import { PermissionBadges } from '../../organization/member-permissions.tsx'
+
+type Open = { kind: 'change' | 'remove' | 'leave'; member: Member }
+
+export function MembersPage() {
+  useTitle('Members')
+  const organization = useOrganization()!
+  const { data: me } = useMe()
+  const members = useMembers(organization.id)
+  const [open, setOpen] = useState<Open | null>(null)
+  const manages = organization.permissions.includes('MEMBER_MANAGE')
+  const isCaller = (userId: string) => userId === me?.user.id
+  const close = () => setOpen(null)
+  const button = (kind: Open['kind'], label: string, member: Member) => (
+    <RowButton label={label} of={member.email} onClick={() => setOpen({ kind, member })} />
+  )
+  return (
+    <div className="stack">
+      <ListCard
+        label="Members"
+        query={members}
+        lines={4}
+        keyOf={({ userId }) => userId}
+        empty="No members"
+        columns={[
+          {
+            head: 'Email address',
+            kind: 'long',
+            cell: ({ email, userId }) => (
+              <>
+                {email} {isCaller(userId) && <span className="badge">You</span>}
+              </>
+            ),
+          },
+          { head: 'Role', cell: ({ permissions }) => <PermissionBadges permissions={permissions} /> },
+          { head: 'Joined', cell: ({ joinedAt }) => <Day at={joinedAt} /> },
+          {
+            head: 'Actions',
+            kind: 'actions',
+            cell: (member) => (
+              <>
+                {manages && button('change', 'Change', member)}
+                {manages && !isCaller(member.userId) && button('remove', 'Remove', member)}
+                {isCaller(member.userId) && button('leave', 'Leave', member)}
+              </>
+            ),
+          },
+        ]}
+      />
+      {manages && <Invitations organization={organization} />}
+      {open?.kind === 'change' && (
+        <MemberDialog organization={organization} member={open.member} onClose={close} />
+      )}
+      {open?.kind === 'remove' && (
+        <RemoveMemberDialog organization={organization} member={open.member} onClose={close} />
+      )}
+      {open?.kind === 'leave' && (
+        <LeaveDialog organization={organization} member={open.member} onClose={close} />
+      )}
+    </div>
+  )
+}

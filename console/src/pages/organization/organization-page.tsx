@@ -1,0 +1,77 @@
+import { useQueryClient } from '@tanstack/react-query'
+import type { OrganizationRecord } from '@wayleave/contract/records'
+import { useState } from 'react'
+import { NavLink, Outlet } from 'react-router'
+import { call } from '../../api/call.ts'
+import { useOrganization } from '../../api/queries.ts'
+import { AddOnBadges } from '../../components/add-on-badges.tsx'
+import { ActionDialog } from '../../components/form/action-dialog.tsx'
+import { NameField } from '../../components/form/name-field.tsx'
+import { site } from '../../site.ts'
+import { plural } from '../../words.ts'
+
+/** The header of the organization's pages, with tabs for the parts that the user may see. */
+export function OrganizationPage() {
+  const organization = useOrganization()!
+  const [renaming, setRenaming] = useState(false)
+  const may = (permission: OrganizationRecord['permissions'][number]) =>
+    organization.permissions.includes(permission)
+  return (
+    <div className="stack">
+      <div className="page-head">
+        <div>
+          <h1>{organization.name}</h1>
+          <div className="row small soft">
+            <span>{plural(organization.credits.balance, 'credit')}</span>
+            <AddOnBadges addOns={organization.addOns} none={<span className="badge">No add-on</span>} />
+          </div>
+        </div>
+        {may('MEMBER_MANAGE') && (
+          <button type="button" className="button" onClick={() => setRenaming(true)}>
+            Rename
+          </button>
+        )}
+      </div>
+      {organization.suspendedAt && (
+        <p className="note bad">
+          The operator has suspended this organization: its keys are refused.{' '}
+          {site.contact?.url && <a href={site.contact.url}>{site.contact.name ?? 'Contact the operator'}</a>}
+        </p>
+      )}
+      <nav className="tabs" aria-label="Organization">
+        <NavLink to="members">Members</NavLink>
+        <NavLink to="access">Access</NavLink>
+        {may('BILLING_VIEW') && <NavLink to="usage">Usage</NavLink>}
+        {may('BILLING_VIEW') && <NavLink to="credits">Credits</NavLink>}
+        {may('MEMBER_MANAGE') && <NavLink to="events">Events</NavLink>}
+      </nav>
+      <Outlet />
+      {renaming && <RenameDialog organization={organization} onClose={() => setRenaming(false)} />}
+    </div>
+  )
+}
+
+function RenameDialog({ organization, onClose }: { organization: OrganizationRecord; onClose: () => void }) {
+  const queries = useQueryClient()
+  const [name, setName] = useState(organization.name)
+  return (
+    <ActionDialog
+      title="Rename the organization"
+      action="Rename"
+      onClose={onClose}
+      onAction={async () => {
+        await call('PATCH', `/v1/organization/${organization.id}`, { name })
+        await queries.invalidateQueries({ queryKey: ['me'] })
+      }}
+    >
+      {(error) => (
+        <NameField
+          name={name}
+          onChange={setName}
+          help="Its members and the operator see it. Keys and usage stay as they are."
+          error={error}
+        />
+      )}
+    </ActionDialog>
+  )
+}
