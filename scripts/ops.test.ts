@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parse, parseAllDocuments } from 'yaml'
 import { settings } from '../server/src/settings/settings.ts'
-import { findProgram } from './debian.ts'
+import { findProgram } from './test-servers/debian.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(join(root, 'ops', file), 'utf8')

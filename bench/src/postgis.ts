@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import pg from 'pg'
-import { findPostgres, startPostgres } from '../../scripts/postgres.ts'
-import type { ThrowAwayServer } from '../../scripts/throw-away-server.ts'
+import { findPostgres, startPostgres } from '../../scripts/test-servers/postgres.ts'
+import type { ThrowAwayServer } from '../../scripts/test-servers/throw-away-server.ts'
 import { figuresOf } from './process-figures.ts'
 
 /** PostGIS with the same rows, which is asked by prepared statements. */

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
-import { startPostgres } from '../../scripts/postgres.ts'
-import { ensurePython } from '../../scripts/python.ts'
-import { startS3 } from '../../scripts/s3.ts'
-import { TcpProxy } from '../../scripts/tcp-proxy.ts'
+import { startPostgres } from '../../scripts/test-servers/postgres.ts'
+import { ensurePython } from '../../scripts/test-servers/python.ts'
+import { startS3 } from '../../scripts/test-servers/s3.ts'
+import { TcpProxy } from '../../scripts/test-servers/tcp-proxy.ts'
 import { type Bench, decimal, whole } from './bench.ts'
 import { compare, type Side } from './compare.ts'
 import { generateGeojson } from './generate.ts'
@@ -15,7 +15,6 @@ import { load } from './load.ts'
 import { figuresOf } from './process-figures.ts'
 import { startWayleave, type WayleaveServer } from './wayleave-server.ts'
 
-const root = join(import.meta.dirname, '../..')
 const SMALL = 1000
 const MEDIUM = 1_000_000
 const LARGE = 5_000_000
@@ -42,9 +41,7 @@ export const bench: Bench = async (print) => {
     return server
   }
   try {
-    const python =
-      process.env['WAYLEAVE_TEST_PYTHON'] ??
-      (await ensurePython(join(root, '.cache', 'venv'), join(root, 'scripts', 'test-requirements.txt')))
+    const python = process.env['WAYLEAVE_TEST_PYTHON'] ?? (await ensurePython())
     const postgres = await kept(startPostgres())
     const s3 = await kept(startS3(python))
     const settings = {

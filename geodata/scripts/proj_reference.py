@@ -5,7 +5,7 @@
         `write_reference`), points inside its area, where PROJ puts them, and the texts that PROJ writes of it
 
 make-epsg-list.ts makes the committed list from the first; the tests compare ours with PROJ by the second.
-Needs pyproj in the version that scripts/test-requirements.txt pins.
+Needs pyproj in the version that scripts/test-run/requirements.txt pins.
 """
 
 import json

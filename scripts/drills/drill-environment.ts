@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ensureDebianPackages, hasProgram } from '../debian.ts'
-import { findPostgres, startPostgres } from '../postgres.ts'
 import { buildTestedProgram } from '../program/tested-program.ts'
-import { ensurePython } from '../python.ts'
-import { startS3 } from '../s3.ts'
+import { ensureDebianPackages, hasProgram } from '../test-servers/debian.ts'
+import { findPostgres, startPostgres } from '../test-servers/postgres.ts'
+import { ensurePython } from '../test-servers/python.ts'
+import { startS3 } from '../test-servers/s3.ts'
 import { hasFaketime } from './fake-clock.ts'
 
 const needs = [
@@ -25,9 +25,7 @@ export async function startDrillEnvironment(): Promise<{ stop(): Promise<void> }
     process.env['WAYLEAVE_TEST_POSTGRES_URL'] = postgres.url
   }
   if (!process.env['WAYLEAVE_TEST_S3_URL']) {
-    const root = join(import.meta.dirname, '../..')
-    const requirements = join(root, 'scripts', 'test-requirements.txt')
-    const s3 = await startS3(await ensurePython(join(root, '.cache', 'venv'), requirements))
+    const s3 = await startS3(await ensurePython())
     stops.push(s3.stop)
     Object.assign(process.env, { WAYLEAVE_TEST_S3_URL: s3.url, ...s3.variables })
   }

@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util'
 import { buildClients, clientsFolder } from '../clients/build-clients.ts'
 import { ensureConsole } from '../console-build.ts'
 import { buildProgram } from '../program/build-program.ts'
-import { ensurePython } from '../python.ts'
+import { ensurePython } from '../test-servers/python.ts'
 import { billOfMaterials } from './bill-of-materials.ts'
 import { dateChangelog, requireReleased } from './changelog.ts'
 import { provenance } from './provenance.ts'
@@ -65,10 +65,7 @@ async function pack(): Promise<void> {
   const program = join(root, 'dist', 'program')
   await buildProgram(root, program)
   run('npm', 'pack', program, '--pack-destination', out)
-  const python = await ensurePython(
-    join(root, '.cache', 'venv'),
-    join(root, 'scripts', 'test-requirements.txt'),
-  )
+  const python = await ensurePython()
   run(python, '-m', 'build', '--sdist', '--outdir', out, join(root, 'client-python'))
   const version = commonVersion(root)
   writeFileSync(join(out, `wayleave-${version}.cdx.json`), billOfMaterials(root))

@@ -22,7 +22,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { findPostgres } from '../postgres.ts'
+import { findPostgres } from '../test-servers/postgres.ts'
 
 const root = join(import.meta.dirname, '../..')
 const [commit, version] = process.argv.slice(2)

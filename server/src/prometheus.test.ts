@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { ensurePrometheus } from '../../scripts/promtool.ts'
+import { ensurePrometheus } from '../../scripts/test-servers/prometheus.ts'
 import { cleanUp } from './testing/cleanup.ts'
 import { openTestServer, temporaryFolder } from './testing/test-server.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { TcpProxy } from '../../tcp-proxy.ts'
+import { TcpProxy } from '../../test-servers/tcp-proxy.ts'
 import type { Drill, DrillRun } from '../drill.ts'
 import { request } from '../http-client.ts'
 import { Installation, type ServerNode } from '../installation.ts'

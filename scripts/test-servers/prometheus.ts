@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { unpackDebianProgram } from './debian.ts'
 
-const root = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '../..')
 
 /** The path of promtool, Prometheus's checker for alerting rules. */
 export function ensurePromtool(): string {

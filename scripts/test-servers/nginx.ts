@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { unpackDebianProgram } from './debian.ts'
 import { startThrowAwayServer, type ThrowAwayServer } from './throw-away-server.ts'
 
-const root = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '../..')
 
 /** The path of nginx. Installing the package would start a server on port 80. */
 function ensureNginx(): string {

@@ -1,5 +1,5 @@
+import type { Step, StepResult } from './step.ts'
 import type { StolenTime } from './stolen-time.ts'
-import type { Step, StepResult } from './test-step.ts'
 
 const MAX_REPEATS = 3
 

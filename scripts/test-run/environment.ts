@@ -1,17 +1,17 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type DebianNeed, ensureDebianPackages, findProgram, hasProgram } from './debian.ts'
-import { hasFaketime } from './drills/fake-clock.ts'
-import { findPostgres, startPostgres } from './postgres.ts'
-import { buildTestedProgram } from './program/tested-program.ts'
-import { ensurePromtool } from './promtool.ts'
-import { canMakeVirtualEnvironment, ensurePython } from './python.ts'
-import { startRedis } from './redis.ts'
-import { startS3 } from './s3.ts'
-import { bundlePackages } from './test-packages.ts'
+import { hasFaketime } from '../drills/fake-clock.ts'
+import { buildTestedProgram } from '../program/tested-program.ts'
+import { type DebianNeed, ensureDebianPackages, findProgram, hasProgram } from '../test-servers/debian.ts'
+import { findPostgres, startPostgres } from '../test-servers/postgres.ts'
+import { ensurePromtool } from '../test-servers/prometheus.ts'
+import { canMakeVirtualEnvironment, ensurePython } from '../test-servers/python.ts'
+import { startRedis } from '../test-servers/redis.ts'
+import { startS3 } from '../test-servers/s3.ts'
+import { bundlePackages } from './bundle-packages.ts'
 
-const root = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '../..')
 /** The headless shell has no user interface to start and draw, which saves a quarter of the processor time. */
 const chromiumNames = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 
@@ -47,8 +47,7 @@ export interface TestEnvironment {
  */
 export async function startTestEnvironment({ isFullRun = false } = {}): Promise<TestEnvironment> {
   ensureDebianPackages(debianNeeds)
-  const requirements = join(root, 'scripts', 'test-requirements.txt')
-  const python = await ensurePython(join(root, '.cache', 'venv'), requirements)
+  const python = await ensurePython()
   const {
     WAYLEAVE_TEST_POSTGRES_URL: postgresUrl,
     WAYLEAVE_TEST_REDIS_URL: redisUrl,

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { alone } from './batches.ts'
 import { leftOut } from './fast-tests.ts'
 import { repeatStarved } from './repeat-starved.ts'
+import { runStep, type Step, type StepResult } from './step.ts'
 import { StepQueue } from './step-queue.ts'
+import { junitCounts, nodeTestSteps } from './steps.ts'
 import { StolenTime } from './stolen-time.ts'
-import { alone } from './test-batches.ts'
-import { runStep, type Step, type StepResult } from './test-step.ts'
-import { junitCounts, nodeTestSteps } from './test-steps.ts'
 
-const root = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '../..')
 const shell = (script: string): Step['command'] => {
   return (file) => ['sh', '-c', script, 'sh', file]
 }
@@ -54,7 +54,7 @@ test('every test of every file is counted: passed, failed, skipped, and a file t
       test('fails', () => { throw new Error('on purpose') })
       test.skip('is skipped')
       test.todo('is to do')`,
-    'broken.test.ts': `import './no-such-file.ts'`,
+    'broken.test.ts': `import '../no-such-file.ts'`,
   }
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
   const [step] = nodeTestSteps(

@@ -2,7 +2,7 @@
  * `npm run services`: keeps the tests' PostgreSQL and Redis running until Ctrl-C, for work on a single test.
  * Standard output has only the lines to paste into a shell.
  */
-import { startTestEnvironment } from './test-environment.ts'
+import { startTestEnvironment } from '../test-run/environment.ts'
 
 console.log = console.error
 // During startup it is enough to exit: servers that have started end with this process.

@@ -2,7 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runProgram } from './run-program.ts'
+import { runProgram } from '../run-program.ts'
+
+const root = join(import.meta.dirname, '../..')
+const folder = join(root, '.cache', 'venv')
+const requirementsFile = join(root, 'scripts', 'test-run', 'requirements.txt')
 
 /** On Debian the venv module is in a separate package. */
 export function canMakeVirtualEnvironment(): boolean {
@@ -10,10 +14,10 @@ export function canMakeVirtualEnvironment(): boolean {
 }
 
 /**
- * Creates a virtual environment with exactly the required packages, or reuses an up-to-date one. Returns the
+ * Creates a virtual environment with exactly the packages that the tests need, or reuses an up-to-date one. Returns the
  * path of its Python.
  */
-export async function ensurePython(folder: string, requirementsFile: string): Promise<string> {
+export async function ensurePython(): Promise<string> {
   const python = join(folder, 'bin', 'python')
   const fingerprintFile = join(folder, 'requirements.sha256')
   const version = spawnSync('python3', ['--version'], { encoding: 'utf8' }).stdout

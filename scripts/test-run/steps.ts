@@ -1,8 +1,8 @@
 import { existsSync, globSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { testBatches, writeEntry } from './batches.ts'
 import { fastTests } from './fast-tests.ts'
-import { testBatches, writeEntry } from './test-batches.ts'
-import type { Counts, Step } from './test-step.ts'
+import type { Counts, Step } from './step.ts'
 
 const nodeTestFolders = ['contract', 'geodata', 'server', 'scripts', 'client-js', 'console', 'demo', 'bench']
 /** The second project of client-js checks the sources by what browsers and Node 18 have, without the types of Node. */
@@ -76,7 +76,7 @@ export function nodeTestSteps(root: string, files: string[]): Step[] {
       '--test-force-exit',
       '--test-reporter=spec',
       '--test-reporter-destination=stdout',
-      `--test-reporter=${join(root, 'scripts', 'count-reporter.ts')}`,
+      `--test-reporter=${join(import.meta.dirname, 'count-reporter.ts')}`,
       `--test-reporter-destination=${countsFile}`,
       writeEntry(root, dirname(countsFile), batch),
     ],

@@ -5,15 +5,15 @@
  */
 import { constants } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { bundlePackages } from './bundle-packages.ts'
+import { startTestEnvironment, type TestEnvironment } from './environment.ts'
 import { repeatStarved } from './repeat-starved.ts'
+import { type Counts, runStep, type Step, type StepResult, stopRunningSteps } from './step.ts'
 import { StepQueue } from './step-queue.ts'
+import { checks, fastSteps, testSteps, typeChecks } from './steps.ts'
 import { StolenTime } from './stolen-time.ts'
-import { startTestEnvironment, type TestEnvironment } from './test-environment.ts'
-import { bundlePackages } from './test-packages.ts'
-import { type Counts, runStep, type Step, type StepResult, stopRunningSteps } from './test-step.ts'
-import { checks, fastSteps, testSteps, typeChecks } from './test-steps.ts'
 
-const root = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '../..')
 /** One process more than there are cores: many tests wait for other processes, for disks and for time to pass. */
 const AT_ONCE = 3
 process.chdir(root)
