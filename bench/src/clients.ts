@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { demoDatasets } from '@wayleave/demo/demo-datasets.ts'
 import { type Bench, decimal, whole } from './bench.ts'
-import { startWayleave, type WayleaveServer } from './wayleave-server.ts'
+import { startWayleave, type WayleaveServer } from './measure/wayleave-server.ts'
 
 const root = join(import.meta.dirname, '../..')
 const run = promisify(execFile)

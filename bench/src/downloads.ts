@@ -2,11 +2,11 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { startBareServer } from './bare-server.ts'
 import { type Bench, decimal, whole } from './bench.ts'
-import { compare } from './compare.ts'
-import { generateGeojson } from './generate.ts'
-import { startWayleave } from './wayleave-server.ts'
+import { startBareServer } from './measure/bare-server.ts'
+import { compare } from './measure/compare.ts'
+import { generateGeojson } from './measure/generate.ts'
+import { startWayleave } from './measure/wayleave-server.ts'
 
 const FEATURES = 1_000_000
 

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compileInChildProcess } from '@wayleave/geodata/compile'
 import { type Bench, decimal } from './bench.ts'
-import { generateGeojson } from './generate.ts'
-import { type Measured, runMeasured } from './measured-process.ts'
+import { generateGeojson } from './measure/generate.ts'
+import { type Measured, runMeasured } from './measure/measured-process.ts'
 
 const FEATURES = 1_000_000
 const ROUNDS = 1

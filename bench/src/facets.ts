@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Bench, decimal, whole } from './bench.ts'
-import { generateGeojson, KINDS } from './generate.ts'
-import { waitForTiles } from './wait-for-tiles.ts'
-import { startWayleave, type WayleaveServer } from './wayleave-server.ts'
+import { generateGeojson, KINDS } from './measure/generate.ts'
+import { waitForTiles } from './measure/wait-for-tiles.ts'
+import { startWayleave, type WayleaveServer } from './measure/wayleave-server.ts'
 
 const ROWS = 1_000_000
 /** Clicks of each kind; each has another filter, so that no response comes from a cache. */

@@ -1,7 +1,7 @@
-import { startBareServer } from './bare-server.ts'
 import { type Bench, decimal, whole } from './bench.ts'
-import { compare } from './compare.ts'
-import { startWayleave } from './wayleave-server.ts'
+import { startBareServer } from './measure/bare-server.ts'
+import { compare } from './measure/compare.ts'
+import { startWayleave } from './measure/wayleave-server.ts'
 
 const path = '/health'
 /** At this level the response is logged, as those of other routes always are. */

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Bench, decimal, whole } from './bench.ts'
-import { randomNumbers } from './generate.ts'
-import { figuresOf } from './process-figures.ts'
-import { startWayleave, type WayleaveServer } from './wayleave-server.ts'
+import { randomNumbers } from './measure/generate.ts'
+import { figuresOf } from './measure/process-figures.ts'
+import { startWayleave, type WayleaveServer } from './measure/wayleave-server.ts'
 
 const MERCATOR = 'http://www.opengis.net/def/crs/EPSG/0/3857'
 /** Max time that an attack waits for its own responses, in ms. */

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { countriesGeojson } from '@wayleave/demo/world.ts'
-import { startBareServer } from './bare-server.ts'
 import { type Bench, decimal, whole } from './bench.ts'
-import { type Comparison, compare, compareProcessorTime, type Side } from './compare.ts'
-import { generateGeojson } from './generate.ts'
-import { longestWait } from './longest-wait.ts'
-import { startWayleave, type WayleaveServer } from './wayleave-server.ts'
+import { startBareServer } from './measure/bare-server.ts'
+import { type Comparison, compare, compareProcessorTime, type Side } from './measure/compare.ts'
+import { generateGeojson } from './measure/generate.ts'
+import { longestWait } from './measure/longest-wait.ts'
+import { startWayleave, type WayleaveServer } from './measure/wayleave-server.ts'
 
 const POINTS: [table: string, features: number][] = [
   ['points_10k', 10_000],

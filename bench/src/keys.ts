@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Bench, decimal, whole } from './bench.ts'
-import { compare } from './compare.ts'
-import { startWayleave } from './wayleave-server.ts'
+import { compare } from './measure/compare.ts'
+import { startWayleave } from './measure/wayleave-server.ts'
 
 const run = promisify(execFile)
 const server = join(import.meta.dirname, '../../server')

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { compileNodeFlags } from '@wayleave/geodata/compile'
 import { type Bench, decimal, whole } from './bench.ts'
-import { generateGeojson } from './generate.ts'
-import { type Measured, runMeasured } from './measured-process.ts'
+import { generateGeojson } from './measure/generate.ts'
+import { type Measured, runMeasured } from './measure/measured-process.ts'
 
 const FEATURES = 1_000_000
 /** To test whether memory grows with the file. */

@@ -9,11 +9,11 @@ import { ensurePython } from '../../scripts/test-servers/python.ts'
 import { startS3 } from '../../scripts/test-servers/s3.ts'
 import { TcpProxy } from '../../scripts/test-servers/tcp-proxy.ts'
 import { type Bench, decimal, whole } from './bench.ts'
-import { compare, type Side } from './compare.ts'
-import { generateGeojson } from './generate.ts'
-import { load } from './load.ts'
-import { figuresOf } from './process-figures.ts'
-import { startWayleave, type WayleaveServer } from './wayleave-server.ts'
+import { compare, type Side } from './measure/compare.ts'
+import { generateGeojson } from './measure/generate.ts'
+import { load } from './measure/load.ts'
+import { figuresOf } from './measure/process-figures.ts'
+import { startWayleave, type WayleaveServer } from './measure/wayleave-server.ts'
 
 const SMALL = 1000
 const MEDIUM = 1_000_000

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { testedProgram } from '../../scripts/program/tested-program.ts'
-import { runInSharedProcess } from '../../server/src/testing/shared-process.ts'
+import { runInSharedProcess } from '../../server/src/testing/processes/shared-process.ts'
 
 /** The real service on its own port, in a data folder that is removed with it. */
 export class TestServer {

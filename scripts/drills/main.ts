@@ -4,8 +4,8 @@
  */
 import { parseArgs } from 'node:util'
 import { type DrillResult, isClean, runDrill } from './drill.ts'
-import { startDrillEnvironment } from './drill-environment.ts'
 import { drills } from './drills.ts'
+import { startDrillEnvironment } from './environment/drill-environment.ts'
 import { resultTable } from './result-table.ts'
 
 const { values, positionals: names } = parseArgs({

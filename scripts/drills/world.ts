@@ -2,9 +2,9 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DrillRun } from './drill.ts'
-import { type RequestOptions, type Response, request } from './http-client.ts'
-import { ADMINISTRATOR, type Installation, type ServerNode } from './installation.ts'
-import { type AccountPromise, type Credentials, newTable, type Promises } from './promises.ts'
+import { ADMINISTRATOR, type Installation, type ServerNode } from './environment/installation.ts'
+import { type RequestOptions, type Response, request } from './load/http-client.ts'
+import { type AccountPromise, type Credentials, newTable, type Promises } from './promises/promises.ts'
 
 const MAIL_WITHIN_MS = 10_000
 const REFRESH_AFTER_MS = 5 * 60_000

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hasFaketime } from '../drills/fake-clock.ts'
+import { hasFaketime } from '../drills/environment/fake-clock.ts'
 import { buildTestedProgram } from '../program/tested-program.ts'
 import { type DebianNeed, ensureDebianPackages, findProgram, hasProgram } from '../test-servers/debian.ts'
 import { findPostgres, startPostgres } from '../test-servers/postgres.ts'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { runCommand } from './testing/processes/run-command.ts'
 import { earlierReleases, unpackRelease } from './testing/releases.ts'
-import { runCommand } from './testing/run-command.ts'
 import { openTestServer, temporaryFolder } from './testing/test-server.ts'
 
 test('there is a fixture of every earlier release in the changelog', () => {

@@ -11,11 +11,11 @@ import {
   writeSync,
 } from 'node:fs'
 import { join, relative } from 'node:path'
-import { publishAndWait } from '../dataset-operations.ts'
 import type { Drill } from '../drill.ts'
-import { type Response, request } from '../http-client.ts'
-import { Installation } from '../installation.ts'
-import { waitUntil } from '../processes.ts'
+import { Installation } from '../environment/installation.ts'
+import { waitUntil } from '../environment/processes.ts'
+import { publishAndWait } from '../load/dataset-operations.ts'
+import { type Response, request } from '../load/http-client.ts'
 import { openWorld, type World } from '../world.ts'
 import { restart } from './kills.ts'
 

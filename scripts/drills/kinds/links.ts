@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TcpProxy } from '../../test-servers/tcp-proxy.ts'
 import type { Drill, DrillRun } from '../drill.ts'
-import { request } from '../http-client.ts'
-import { Installation, type ServerNode } from '../installation.ts'
-import { createKey } from '../key-operations.ts'
-import { createDatabase } from '../postgres-database.ts'
-import { waitUntil } from '../processes.ts'
-import { type KeyPromise, workingKeys } from '../promises.ts'
+import { Installation, type ServerNode } from '../environment/installation.ts'
+import { createDatabase } from '../environment/postgres-database.ts'
+import { waitUntil } from '../environment/processes.ts'
+import { request } from '../load/http-client.ts'
+import { createKey } from '../load/key-operations.ts'
+import { type KeyPromise, workingKeys } from '../promises/promises.ts'
 import { openWorld, type World } from '../world.ts'
 
 const KEYS = 4

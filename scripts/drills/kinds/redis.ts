@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Drill } from '../drill.ts'
-import { Installation } from '../installation.ts'
-import { createKey } from '../key-operations.ts'
-import { createDatabase } from '../postgres-database.ts'
-import { PrivateRedis } from '../private-redis.ts'
-import { workingKeys } from '../promises.ts'
+import { Installation } from '../environment/installation.ts'
+import { createDatabase } from '../environment/postgres-database.ts'
+import { PrivateRedis } from '../environment/private-redis.ts'
+import { createKey } from '../load/key-operations.ts'
+import { workingKeys } from '../promises/promises.ts'
 import { openWorld, type World } from '../world.ts'
 
 const NODES = 2

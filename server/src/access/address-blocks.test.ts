@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { runCommand } from '../testing/run-command.ts'
+import { runCommand } from '../testing/processes/run-command.ts'
 import { signIn } from '../testing/sign-in.ts'
 import { testClock } from '../testing/test-clock.ts'
 import { openTestServer } from '../testing/test-server.ts'

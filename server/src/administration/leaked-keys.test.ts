@@ -9,7 +9,7 @@ import { RevocationLog, revocationLogFile } from '../backup/revocations/revocati
 import { systemClock } from '../clock.ts'
 import { openAccount } from '../testing/account.ts'
 import { keyOpens } from '../testing/key-opens.ts'
-import { runCommand } from '../testing/run-command.ts'
+import { runCommand } from '../testing/processes/run-command.ts'
 import { signIn } from '../testing/sign-in.ts'
 import { databaseKinds, openTestServer, type TestServer } from '../testing/test-server.ts'
 

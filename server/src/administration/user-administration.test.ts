@@ -5,7 +5,7 @@ import { newId } from '../id.ts'
 import { createKey, openAccount } from '../testing/account.ts'
 import { addMember } from '../testing/key-holder.ts'
 import { keyOpens } from '../testing/key-opens.ts'
-import { runCommand } from '../testing/run-command.ts'
+import { runCommand } from '../testing/processes/run-command.ts'
 import { askForLink, nextMail, signIn, untakenMail } from '../testing/sign-in.ts'
 import { type DatabaseKind, databaseKinds, openTestServer, type TestServer } from '../testing/test-server.ts'
 

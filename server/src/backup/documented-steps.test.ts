@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { openAccount } from '../testing/account.ts'
 import { emptyPlace, type Place, serverAt } from '../testing/backup-place.ts'
+import { runCommand, runProgramFile } from '../testing/processes/run-command.ts'
 import { points, publishText } from '../testing/publish.ts'
-import { runCommand, runProgramFile } from '../testing/run-command.ts'
 import { databaseKinds, temporaryDatabase, temporaryFolder } from '../testing/test-server.ts'
 
 const document = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')

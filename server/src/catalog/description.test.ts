@@ -6,8 +6,8 @@ import { DAY, plus } from '../clock.ts'
 import { operator } from '../events/events.ts'
 import { openAccount } from '../testing/account.ts'
 import { getBytes } from '../testing/get-bytes.ts'
+import { runCommand } from '../testing/processes/run-command.ts'
 import { points, publishText } from '../testing/publish.ts'
-import { runCommand } from '../testing/run-command.ts'
 import { databaseKinds, openTestServer, temporaryFolder } from '../testing/test-server.ts'
 
 const DESCRIPTION = {

@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openAccount } from '../testing/account.ts'
 import { cleanUp } from '../testing/cleanup.ts'
+import { type ServerProcess, startServerProcess } from '../testing/processes/server-process.ts'
 import { points, publishText } from '../testing/publish.ts'
-import { type ServerProcess, startServerProcess } from '../testing/server-process.ts'
 import { openTestServer, temporaryDatabase, temporaryFolder } from '../testing/test-server.ts'
 
 const CLIENTS = 24

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testedProgram } from '../../../scripts/program/tested-program.ts'
-import { startServerProcess } from '../testing/server-process.ts'
+import { startServerProcess } from '../testing/processes/server-process.ts'
 import { databaseKinds, temporaryDatabase, temporaryFolder } from '../testing/test-server.ts'
 
 test('SIGTERM finishes the request under way, refuses new ones, and exits with 0', async (t) => {

@@ -78,7 +78,7 @@ for (const kind of databaseKinds) {
 
 test('kill -9 during a write loses no committed row, and the next start is clean', async (t) => {
   const dataDir = temporaryFolder(t)
-  const script = fileURLToPath(new URL('../testing/write-until-killed.ts', import.meta.url))
+  const script = fileURLToPath(new URL('../testing/processes/write-until-killed.ts', import.meta.url))
   const child = spawn(process.execPath, [script, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] })
   const committed: string[] = []
   createInterface({ input: child.stdout }).on('line', (line) => {

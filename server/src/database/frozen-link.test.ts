@@ -6,7 +6,7 @@ import { TcpProxy } from '../../../scripts/test-servers/tcp-proxy.ts'
 import { SECOND } from '../clock.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { keyOpens } from '../testing/key-opens.ts'
-import { startServerProcess } from '../testing/server-process.ts'
+import { startServerProcess } from '../testing/processes/server-process.ts'
 import { signIn } from '../testing/sign-in.ts'
 import {
   openTestServer,

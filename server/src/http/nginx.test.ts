@@ -8,8 +8,8 @@ import { operator } from '../events/events.ts'
 import { openAccount } from '../testing/account.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { documentedExamples } from '../testing/documented-examples.ts'
+import { startServerProcess } from '../testing/processes/server-process.ts'
 import { points, publishText } from '../testing/publish.ts'
-import { startServerProcess } from '../testing/server-process.ts'
 import {
   openTestServer,
   temporaryDatabase,

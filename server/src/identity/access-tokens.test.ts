@@ -11,7 +11,7 @@ import {
 } from 'jose'
 import { MINUTE } from '../clock.ts'
 import { operator } from '../events/events.ts'
-import { runCommand } from '../testing/run-command.ts'
+import { runCommand } from '../testing/processes/run-command.ts'
 import { signIn } from '../testing/sign-in.ts'
 import { testClock } from '../testing/test-clock.ts'
 import {

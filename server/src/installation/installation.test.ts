@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { runCommand } from '../testing/processes/run-command.ts'
 import { points, publishText } from '../testing/publish.ts'
-import { runCommand } from '../testing/run-command.ts'
 import {
   type DatabaseKind,
   databaseKinds,

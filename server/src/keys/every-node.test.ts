@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { MINUTE, plus } from '../clock.ts'
 import { operator } from '../events/events.ts'
 import { keyOpens } from '../testing/key-opens.ts'
-import { runCommand } from '../testing/run-command.ts'
+import { runCommand } from '../testing/processes/run-command.ts'
 import { signIn } from '../testing/sign-in.ts'
 import {
   databaseKinds,

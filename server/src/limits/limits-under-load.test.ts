@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { startRedis } from '../../../scripts/test-servers/redis.ts'
 import { cleanUp } from '../testing/cleanup.ts'
+import { startServerProcess } from '../testing/processes/server-process.ts'
 import { ownRedis } from '../testing/redis.ts'
-import { startServerProcess } from '../testing/server-process.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 
 const CONNECTIONS = 1500

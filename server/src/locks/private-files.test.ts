@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { runProgramFile } from '../testing/processes/run-command.ts'
 import { publishText } from '../testing/publish.ts'
-import { runProgramFile } from '../testing/run-command.ts'
 import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
 
 function openToOthers(folder: string): string[] {

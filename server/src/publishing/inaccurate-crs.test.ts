@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { operator } from '../events/events.ts'
-import { runCommand } from '../testing/run-command.ts'
+import { runCommand } from '../testing/processes/run-command.ts'
 import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
 
 function point(coordinates: number[]): string {

@@ -10,8 +10,8 @@ import { openDatabase } from '../database/open.ts'
 import { operator } from '../events/events.ts'
 import { newId } from '../id.ts'
 import { insertJob, type JobRow, waitingJob } from '../jobs/job-store.ts'
+import { type ServerProcess, startServerProcess } from '../testing/processes/server-process.ts'
 import { points } from '../testing/publish.ts'
-import { type ServerProcess, startServerProcess } from '../testing/server-process.ts'
 import {
   type DatabaseKind,
   databaseKinds,
@@ -22,7 +22,7 @@ import {
 } from '../testing/test-server.ts'
 import { printJobRequest } from './job-request.ts'
 
-const killedAfterCommit = fileURLToPath(new URL('../testing/kill-after-commit.ts', import.meta.url))
+const killedAfterCommit = fileURLToPath(new URL('../testing/processes/kill-after-commit.ts', import.meta.url))
 
 interface Place {
   dataDir: string

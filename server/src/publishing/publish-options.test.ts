@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testedProgram } from '../../../scripts/program/tested-program.ts'
 import { operator } from '../events/events.ts'
-import { runCommand } from '../testing/run-command.ts'
+import { runCommand } from '../testing/processes/run-command.ts'
 import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
 import { ColumnTypesError, parseColumnTypes } from './column-types.ts'
 

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { testedProgram } from '../../../scripts/program/tested-program.ts'
 import { operator } from '../events/events.ts'
 import { openAccount } from '../testing/account.ts'
+import { runCommand, runProgramFile } from '../testing/processes/run-command.ts'
 import { points, publishText } from '../testing/publish.ts'
-import { runCommand, runProgramFile } from '../testing/run-command.ts'
 import { signIn } from '../testing/sign-in.ts'
 import {
   databaseKinds,

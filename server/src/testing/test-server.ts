@@ -20,7 +20,7 @@ import { type RunningServer, startServer } from '../start-server.ts'
 import { cleanUp } from './cleanup.ts'
 import { requireDocumentedStatus } from './documented-status.ts'
 import { copyMigratedSqlite, migratedTemplate } from './migrated-template.ts'
-import { sameProcessWork } from './same-process-work.ts'
+import { sameProcessWork } from './processes/same-process-work.ts'
 
 export type DatabaseKind = 'sqlite' | 'postgres'
 /** `npm run test:fast` starts no PostgreSQL. */

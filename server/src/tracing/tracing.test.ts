@@ -9,9 +9,9 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isTracingWanted } from '../settings/config.ts'
 import { cleanUp } from '../testing/cleanup.ts'
+import { runCommand } from '../testing/processes/run-command.ts'
+import { startServerProcess } from '../testing/processes/server-process.ts'
 import { points } from '../testing/publish.ts'
-import { runCommand } from '../testing/run-command.ts'
-import { startServerProcess } from '../testing/server-process.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 
 interface ReceivedSpan {

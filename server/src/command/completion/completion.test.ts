@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { runInSharedProcess } from '../../testing/shared-process.ts'
+import { runInSharedProcess } from '../../testing/processes/shared-process.ts'
 
 const run = (...args: string[]) => runInSharedProcess({ args, settings: {}, cwd: tmpdir() })
 

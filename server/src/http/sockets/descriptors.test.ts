@@ -8,8 +8,8 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openAccount } from '../../testing/account.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
+import { startServerProcess } from '../../testing/processes/server-process.ts'
 import { points, publishText } from '../../testing/publish.ts'
-import { startServerProcess } from '../../testing/server-process.ts'
 import { openTestServer, temporaryFolder } from '../../testing/test-server.ts'
 
 /** A low limit that still suffices: a server has some forty descriptors open when idle. */

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { runCommand } from '../../testing/run-command.ts'
-import { startServerProcess } from '../../testing/server-process.ts'
+import { runCommand } from '../../testing/processes/run-command.ts'
+import { startServerProcess } from '../../testing/processes/server-process.ts'
 import { temporaryFolder } from '../../testing/test-server.ts'
 
 /** Spread over the world, so that the deep zooms have a tile for nearly every point and take some seconds. */
