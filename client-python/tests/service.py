@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NODE = str(ROOT / "node_modules/.bin/node")
 # A full test run builds the program once, because it starts faster than its sources.
 PROGRAM = [NODE, os.environ.get("WAYLEAVE_TEST_PROGRAM", str(ROOT / "server/bin/wayleave.js"))]
-COMMAND_PROCESS = [NODE, str(ROOT / "server/src/testing/command-process.ts")]
+COMMAND_PROCESS = [NODE, str(ROOT / "server/src/testing/processes/command-process.ts")]
 PATIENCE = 60
 
 

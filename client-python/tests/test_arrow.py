@@ -95,8 +95,8 @@ def test_duckdb_has_the_rows_with_geometries(client: wayleave.Client) -> None:
 
 
 def test_integers_beyond_38_digits_are_text() -> None:
-    from wayleave._arrow import arrow_of_features
     from wayleave._models import Column
+    from wayleave._tables.arrow import arrow_of_features
 
     features = [{"id": i, "properties": {"n": 10**i}, "geometry": None} for i in (1, 18, 45)]
     columns = [Column("n", "integer", False)]

@@ -15,8 +15,8 @@ from proxy import Proxy
 from service import Account, Service
 
 import wayleave
-from wayleave._cache import ABANDONED_AFTER, SUFFIX, TEMPORARY, Cache, default_folder
-from wayleave._sink import Representation
+from wayleave._http.cache import ABANDONED_AFTER, SUFFIX, TEMPORARY, Cache, default_folder
+from wayleave._http.sink import Representation
 
 SOURCE = Path(__file__).parents[1] / "src"
 
@@ -159,8 +159,8 @@ def test_what_a_crash_left_behind_is_removed_later(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from wayleave._cache import Cache
-from wayleave._sink import Representation
+from wayleave._http.cache import Cache
+from wayleave._http.sink import Representation
 cache = Cache(Path(sys.argv[1]), max_bytes=700_000)
 for round in range(int(sys.argv[3])):
     for name in "abcde":

@@ -130,7 +130,7 @@ def test_something_else_than_the_service_is_said_to_be_that(service: Service, ke
 
 def test_the_classes_are_those_of_the_statuses() -> None:
     from wayleave._errors import error_of
-    from wayleave._steps import Answer
+    from wayleave._http.steps import Answer
 
     named = {
         400: wayleave.BadRequestError,

@@ -19,7 +19,7 @@ from proxy import Proxy
 from service import Commands, Service
 
 import wayleave
-from wayleave._retry import Policy, seconds_of_retry_after
+from wayleave._http.retry import Policy, seconds_of_retry_after
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_a_packed_download_that_is_damaged_is_refused(
 
 
 def test_a_checksum_that_the_service_gives_is_held(tmp_path: Path) -> None:
-    from wayleave._sink import MemorySink, PartFile, Representation
+    from wayleave._http.sink import MemorySink, PartFile, Representation
 
     digest = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
     for content, right in ((b"hello", True), (b"hallo", False)):

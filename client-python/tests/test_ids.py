@@ -12,9 +12,9 @@ import pytest
 import shapely
 
 import wayleave
-from wayleave._arrow import arrow_of_geoparquet
-from wayleave._frames import frame_of_features, frame_of_geoparquet, frame_of_rows
 from wayleave._models import Column
+from wayleave._tables.arrow import arrow_of_geoparquet
+from wayleave._tables.frames import frame_of_features, frame_of_geoparquet, frame_of_rows
 
 SIZE = [Column("size", "integer", False)]
 OWN = [Column("id", "integer", False), *SIZE]

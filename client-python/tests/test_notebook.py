@@ -11,7 +11,7 @@ import pytest
 from service import Service
 
 import wayleave
-from wayleave._map import MAX_POSITIONS, features_svg, world_svg
+from wayleave._display.map import MAX_POSITIONS, features_svg, world_svg
 
 EVIL = '<script>alert("1")</script><img src=x onerror=alert(1)>&'
 

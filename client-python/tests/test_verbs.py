@@ -107,8 +107,8 @@ def test_geojson_and_geoparquet_give_one_and_the_same_frame(client: wayleave.Cli
 
 def test_without_pyarrow_read_takes_geojson(client: wayleave.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = client.read("shapes", format="geojson")
-    monkeypatch.setattr("wayleave._reading.has", lambda module: module != "pyarrow")
-    monkeypatch.setattr("wayleave._reading.frame_of_geoparquet", None)
+    monkeypatch.setattr("wayleave._tables.reading.has", lambda module: module != "pyarrow")
+    monkeypatch.setattr("wayleave._tables.reading.frame_of_geoparquet", None)
     assert_frame_equal(pd.DataFrame(client.read("shapes")), pd.DataFrame(whole))
 
 

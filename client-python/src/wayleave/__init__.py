@@ -9,7 +9,6 @@ from wayleave._async_client import AsyncClient, AsyncItemPages
 from wayleave._client import Client, ItemPages
 from wayleave._credits import Credits
 from wayleave._dataset import AsyncDataset, Dataset
-from wayleave._deliver import Progress
 from wayleave._errors import (
     APIStatusError,
     AuthenticationError,
@@ -28,6 +27,7 @@ from wayleave._errors import (
     WayleaveError,
     WayleaveWarning,
 )
+from wayleave._http.deliver import Progress
 from wayleave._models import Archive, Column, Feature, Format, Job, Page
 from wayleave._version import __version__
 

@@ -11,29 +11,15 @@ import anyio
 import anyio.to_thread
 import httpx
 
-from wayleave import _plans as plans
 from wayleave import _publishing as publishing
-from wayleave import _reading as reading
-from wayleave._cache import DEFAULT_CACHE_BYTES
 from wayleave._credits import Credits, Receipt
 from wayleave._dataset import AsyncDataset
 from wayleave._errors import WayleaveError
-from wayleave._models import ARCHIVES_SHOWN, DATASETS_SHOWN, Archive, Feature, Job, Page, Table
-from wayleave._options import (
-    CallOptions,
-    DownloadOptions,
-    DuckDBOptions,
-    ItemsOptions,
-    PublishOptions,
-    ReadOptions,
-    TableOptions,
-    takes,
-)
-from wayleave._progress import reporter
-from wayleave._retry import Policy
-from wayleave._selection import DEFAULT_PAGE, MAX_PAGE, Selection, selection_of
-from wayleave._settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT, Settings, settings_of
-from wayleave._steps import (
+from wayleave._http import plans as plans
+from wayleave._http.cache import DEFAULT_CACHE_BYTES
+from wayleave._http.progress import reporter
+from wayleave._http.retry import Policy
+from wayleave._http.steps import (
     Answer,
     Compute,
     Open,
@@ -46,7 +32,21 @@ from wayleave._steps import (
     Upload,
     UploadBody,
 )
-from wayleave._tls import tls_context
+from wayleave._http.tls import tls_context
+from wayleave._models import ARCHIVES_SHOWN, DATASETS_SHOWN, Archive, Feature, Job, Page, Table
+from wayleave._options import (
+    CallOptions,
+    DownloadOptions,
+    DuckDBOptions,
+    ItemsOptions,
+    PublishOptions,
+    ReadOptions,
+    TableOptions,
+    takes,
+)
+from wayleave._selection import DEFAULT_PAGE, MAX_PAGE, Selection, selection_of
+from wayleave._settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT, Settings, settings_of
+from wayleave._tables import reading as reading
 
 if TYPE_CHECKING:
     import duckdb

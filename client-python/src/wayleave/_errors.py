@@ -26,7 +26,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from wayleave._steps import Answer
+    from wayleave._http.steps import Answer
 
 
 class WayleaveError(Exception):

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
-from wayleave import _notebook as notebook
+from wayleave._display import notebook as notebook
 
 Feature = dict[str, Any]
 """A GeoJSON feature."""

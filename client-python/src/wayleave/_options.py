@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
-from wayleave._deliver import Progress
+from wayleave._http.deliver import Progress
 
 if TYPE_CHECKING:
     import duckdb

@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from wayleave._deliver import Progress
 from wayleave._errors import ConnectionError, PublishError, TimeoutError, WayleaveError
-from wayleave._frame_file import save_as_parquet
+from wayleave._http.deliver import Progress
+from wayleave._http.plans import fetch, segment
+from wayleave._http.retry import Policy, failure_of, request, wait_or_raise
+from wayleave._http.steps import Answer, Plan, Request, UploadBody, compute, pause, upload
 from wayleave._models import Job, job_of
-from wayleave._plans import fetch, segment
-from wayleave._retry import Policy, failure_of, request, wait_or_raise
 from wayleave._settings import Settings
-from wayleave._steps import Answer, Plan, Request, UploadBody, compute, pause, upload
+from wayleave._tables.frame_file import save_as_parquet
 
 FIRST_POLL = 0.2
 LONGEST_POLL = 3.0

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from wayleave._cache import DEFAULT_CACHE_BYTES, Cache, default_folder
 from wayleave._errors import AuthenticationError, ConnectionError, TimeoutError, WayleaveError
-from wayleave._retry import Policy
-from wayleave._steps import Answer, Request
+from wayleave._http.cache import DEFAULT_CACHE_BYTES, Cache, default_folder
+from wayleave._http.retry import Policy
+from wayleave._http.steps import Answer, Request
 from wayleave._version import __version__
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from wayleave._extras import need
-from wayleave._geometries import geometries_of
-from wayleave._ids import id_column, ids_first
 from wayleave._models import Column, Feature
+from wayleave._tables.geometries import geometries_of
+from wayleave._tables.ids import id_column, ids_first
 
 if TYPE_CHECKING:
     import duckdb

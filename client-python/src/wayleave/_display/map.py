@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from wayleave._land import LAND
+from wayleave._display.land import LAND
 
 WIDTH = 360
 MAX_FEATURES = 2_000

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from wayleave._contract import COMPRESSED_FORMATS, EXTENSIONS
-from wayleave._deliver import Progress, deliver
 from wayleave._errors import BadRequestError, NotFoundError, WayleaveError
 from wayleave._extras import need
-from wayleave._frames import frame_of_rows, no_garbage_collection
 from wayleave._hints import column_hint, name_hint
+from wayleave._http.deliver import Progress, deliver
+from wayleave._http.retry import Policy, request
+from wayleave._http.sink import PartFile
+from wayleave._http.steps import Plan, Request, compute, spent
 from wayleave._models import Archive, Metadata, Page, archive_of, metadata_of, page_of
-from wayleave._retry import Policy, request
 from wayleave._selection import Selection
 from wayleave._settings import Settings
-from wayleave._sink import PartFile
-from wayleave._steps import Plan, Request, compute, spent
+from wayleave._tables.frames import frame_of_rows, no_garbage_collection
 
 if TYPE_CHECKING:
     import pandas as pd

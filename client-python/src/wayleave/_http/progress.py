@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from wayleave._deliver import Progress
 from wayleave._extras import need
+from wayleave._http.deliver import Progress
 
 
 @contextmanager

@@ -13,24 +13,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wayleave._arrow import arrow_of_features, arrow_of_geoparquet, duckdb_of, polars_of, with_origin
-from wayleave._deliver import Progress, deliver
 from wayleave._errors import WayleaveError, WayleaveWarning
 from wayleave._extras import has, need
-from wayleave._frames import (
+from wayleave._http.deliver import Progress, deliver
+from wayleave._http.plans import archives, dataset, file_request, items_page, origin
+from wayleave._http.retry import Policy
+from wayleave._http.sink import MemorySink, unpacked
+from wayleave._http.steps import Plan, compute
+from wayleave._models import Column, Feature, Metadata
+from wayleave._selection import MAX_PAGE, Selection, empty_hint, selection_of
+from wayleave._settings import Settings
+from wayleave._tables.arrow import arrow_of_features, arrow_of_geoparquet, duckdb_of, polars_of, with_origin
+from wayleave._tables.frames import (
     frame_of_features,
     frame_of_geojson,
     frame_of_geoparquet,
     frame_of_json,
     table_of_features,
 )
-from wayleave._models import Column, Feature, Metadata
-from wayleave._plans import archives, dataset, file_request, items_page, origin
-from wayleave._retry import Policy
-from wayleave._selection import MAX_PAGE, Selection, empty_hint, selection_of
-from wayleave._settings import Settings
-from wayleave._sink import MemorySink, unpacked
-from wayleave._steps import Plan, compute
 
 if TYPE_CHECKING:
     import duckdb
@@ -259,7 +259,7 @@ def _features(
 
 def _stack_level() -> int:
     """How far up the stack the line stands that called this package, for a warning that points at it."""
-    package = str(Path(__file__).parent)
+    package = str(Path(__file__).parents[1])
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         level, frame = level + 1, frame.f_back

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from wayleave._columns import series_of, text_dtype
 from wayleave._extras import need
-from wayleave._geometries import geometries_of, geometries_of_wkb, positions_of
-from wayleave._ids import id_column, ids_first
 from wayleave._models import Column, Feature
+from wayleave._tables.columns import series_of, text_dtype
+from wayleave._tables.geometries import geometries_of, geometries_of_wkb, positions_of
+from wayleave._tables.ids import id_column, ids_first
 
 if TYPE_CHECKING:
     import geopandas as gpd

@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 
 from wayleave._errors import APIStatusError, ConnectionError, TimeoutError, WayleaveError, error_of
-from wayleave._steps import Answer, Plan, Request, pause, send
+from wayleave._http.steps import Answer, Plan, Request, pause, send
 
 RETRIED_STATUSES = frozenset({429, 502, 503, 504})
 FIRST_PAUSE = 0.5

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from wayleave._sink import Representation
+from wayleave._http.sink import Representation
 
 DEFAULT_CACHE_BYTES = 2_000_000_000
 ABANDONED_AFTER = 24 * 60 * 60.0

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from wayleave._map import features_svg, world_svg
+from wayleave._display.map import features_svg, world_svg
 
 if TYPE_CHECKING:
     from wayleave._models import Job, Metadata, Page

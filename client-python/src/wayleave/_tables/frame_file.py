@@ -7,8 +7,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wayleave._columns import INT64_MAX, INT64_MIN
 from wayleave._extras import need
+from wayleave._tables.columns import INT64_MAX, INT64_MIN
 
 if TYPE_CHECKING:
     import pandas as pd

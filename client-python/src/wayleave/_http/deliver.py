@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from wayleave._errors import ConnectionError, TimeoutError, WayleaveError
-from wayleave._retry import Policy, failure_of, wait_or_raise
-from wayleave._sink import Representation, Sink
-from wayleave._steps import Answer, Plan, Request, open_stream, read_chunk
+from wayleave._http.retry import Policy, failure_of, wait_or_raise
+from wayleave._http.sink import Representation, Sink
+from wayleave._http.steps import Answer, Plan, Request, open_stream, read_chunk
 
 Progress = Callable[[int, "int | None"], None]
 """Called with the bytes transferred so far, and with the total if it is known."""

@@ -1,0 +1,1 @@
+"""Requests: sending, retrying, streaming, and what is kept of responses."""

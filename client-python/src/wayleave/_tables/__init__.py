@@ -1,0 +1,1 @@
+"""Rows and geometries as data frames and Arrow tables."""
