@@ -198,3 +198,15 @@ def test_clients_share_the_certificate_authorities(monkeypatch: pytest.MonkeyPat
             wayleave.Client("key", "https://data.example.org").close()
             anyio.run(wayleave.AsyncClient("key", "https://data.example.org").close)
     assert loads == [str(tmp_path / "one.pem"), str(tmp_path / "two.pem")]
+
+
+def test_a_reader_that_closes_its_pipe_early_is_no_error(service: Service) -> None:
+    program = "import sys\nfrom wayleave.command import main\nsys.exit(main())"
+    environment = {**os.environ, "WAYLEAVE_BASE_URL": service.url}
+    child = subprocess.Popen(
+        [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with child:
+        child.stdout.close()
+        error = child.stderr.read()
+    assert (child.returncode, error) == (0, b"")

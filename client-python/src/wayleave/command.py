@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -25,6 +26,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     given.table, given.format, given.output, version=given.version, progress=bar
                 )
                 print(path)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader closed the pipe early, as `head` does. Python flushes once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (WayleaveError, OSError) as error:
         print(f"wayleave-get: {error}", file=sys.stderr)
         return 1

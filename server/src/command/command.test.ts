@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import type { Command } from 'commander'
+import { testedProgram } from '../../../scripts/program/tested-program.ts'
 import { newId } from '../id.ts'
 import { documentedExamples } from '../testing/documented-examples.ts'
 import { runCommand, runProgramFile } from '../testing/processes/run-command.ts'
@@ -19,6 +23,16 @@ import { verifyCommand } from './operate/verify.ts'
 import { orgCommand } from './org.ts'
 import { makeProgram } from './program.ts'
 import { userCommand } from './user.ts'
+
+test('a reader that closes its pipe early, as head does, is no error', async () => {
+  const child = spawn(process.execPath, [testedProgram(), 'restore', '--help'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  child.stdout.destroy()
+  const ended = once(child, 'exit')
+  const stderr = await text(child.stderr)
+  assert.deepEqual([(await ended)[0], stderr], [0, ''])
+})
 
 test('every command takes --json and --data-dir, and its help ends with examples of itself', () => {
   const groups = [orgCommand(), keyCommand(), userCommand(), jobCommand(), addressCommand()]
