@@ -7,7 +7,7 @@ import { systemClock } from '../clock.ts'
 import { operator } from '../events/events.ts'
 import { openAccount, readAccountLedger } from '../testing/account.ts'
 import { emptyPlace, serverAt } from '../testing/backup-place.ts'
-import { runCommand } from '../testing/processes/run-command.ts'
+import { runCommand, runProgramFile } from '../testing/processes/run-command.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { temporaryDatabase } from '../testing/test-server.ts'
 import { moveDatabase } from './move-database.ts'
@@ -26,6 +26,16 @@ test('a moved database serves the same on PostgreSQL, and the SQLite file is lef
     /Another server uses/,
   )
   await service.stop()
+
+  // A start on the empty database is refused, and does not stand in the way of the move.
+  await assert.rejects(serverAt(t, { ...place, databaseUrl: to }), /names none/)
+  const misspelt = await runProgramFile(
+    place,
+    'database',
+    'move',
+    'postgres://ada:not-to-be-shown@localhost/x',
+  )
+  assert.match(misspelt.stderr, /postgres:\/\/ada:\[redacted\]@localhost/)
 
   const file = join(place.dataDir, 'wayleave.db')
   const before = hash('sha256', readFileSync(file))

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { Problem } from '../problem.ts'
 import type { PublishOptions } from '../publishing/publishing.ts'
+import { redactPasswords } from '../redact.ts'
 import { SettingError } from '../settings/config.ts'
 import { version } from '../version.ts'
 import { addressCommand } from './address.ts'
@@ -41,6 +42,7 @@ export function makeProgram(options: ProgramOptions = {}): Command {
     .showHelpAfterError('(see --help)')
     .exitOverride()
     .configureHelp({ sortSubcommands: false })
+    .configureOutput({ outputError: (text, write) => write(redactPasswords(text)) })
   for (const command of [
     serveCommand(),
     publishCommand(options.compile),
@@ -89,7 +91,9 @@ export async function runProgram(args: string[], options: ProgramOptions = {}): 
 /** Exit codes: 2 for wrong usage, 1 for any other failure; the message goes to standard error. */
 function reportFailure(error: unknown, args: string[]): number {
   if (error instanceof CommanderError && error.exitCode === 0) return 0
-  const message = error instanceof Problem ? error.detail.replace(/^\//, '') : (error as Error).message
+  const message = redactPasswords(
+    error instanceof Problem ? error.detail.replace(/^\//, '') : (error as Error).message,
+  )
   if (args.includes('--json')) process.stdout.write(`${JSON.stringify({ error: message })}\n`)
   if (error instanceof CommanderError) return 2
   process.stderr.write(`wayleave: ${message}\n`)

@@ -26,8 +26,11 @@ export async function openPostgresReader(url: string): Promise<RowReader> {
   }
 }
 
+/** Opening an empty database migrates it and takes a lease. */
+const WRITTEN_BY_OPENING = new Set(['migrations', 'change_number', 'changes', 'heartbeat', 'nodes'])
+
 /**
- * Creates the tables in the connection's schema, inside the transaction. Throws if a table of ours exists.
+ * Creates the tables in the connection's schema, inside the transaction. Throws if a table of ours has rows.
  */
 export async function openPostgresWriter(
   url: string,
@@ -40,11 +43,13 @@ export async function openPostgresWriter(
     await client.query('begin')
     if (moveAsideTo !== null) await moveAside(client, shapes, moveAsideTo)
     const present = await presentTables(client, shapes)
-    if (present.length > 0) {
+    const used = await usedTables(client, present)
+    if (used.length > 0) {
       throw new CopyError(
-        `The PostgreSQL database is not empty: it has the tables ${present.slice(0, 5).join(', ')}${present.length > 5 ? ', …' : ''}. Name an empty database.`,
+        `The PostgreSQL database is not empty: it has rows in ${used.slice(0, 5).join(', ')}${used.length > 5 ? ', …' : ''}. Name an empty database.`,
       )
     }
+    if (present.length > 0) await client.query(`drop table ${quoted(present)}`)
     for (const statement of schemaStatements('postgres', schemaVersion)) await client.query(statement)
     // Migrations insert initial rows, which the copy contains too. Delete them, child tables first.
     for (const { name } of shapes.toReversed()) await client.query(`delete from "${name}"`)
@@ -84,11 +89,11 @@ export async function openPostgresWriter(
   }
 }
 
-/** Whether the database has none of our tables. */
+/** Whether the database has none of our tables, or only what a start on it that was refused has left. */
 export async function isPostgresEmpty(url: string, shapes: TableShape[]): Promise<boolean> {
   const client = await connect(url)
   try {
-    return (await presentTables(client, shapes)).length === 0
+    return (await usedTables(client, await presentTables(client, shapes))).length === 0
   } finally {
     await client.end()
   }
@@ -160,6 +165,16 @@ async function presentTables(client: pg.Client, shapes: TableShape[]): Promise<s
     [[...shapes.map(({ name }) => name), 'nodes']],
   )
   return rows.map((row: { name: string }) => row.name)
+}
+
+/** Tables with rows that more than opening an empty database has written. */
+async function usedTables(client: pg.Client, present: string[]): Promise<string[]> {
+  const used: string[] = []
+  for (const name of present.filter((table) => !WRITTEN_BY_OPENING.has(table))) {
+    const { rows } = await client.query(`select exists (select from "${name}") as "hasRows"`)
+    if (rows[0].hasRows) used.push(name)
+  }
+  return used
 }
 
 /** Indexes and sequences move together with their tables. Nothing is deleted. */
