@@ -147,8 +147,10 @@ class PublishError(WayleaveError):
 
     def __str__(self) -> str:
         rows = [f"  row {one.get('row')}: {one.get('message')}" for one in self.problems]
-        left = self.problem_count - len(rows)
-        return "\n".join([self.detail, *rows, *([f"  and {left} more"] if rows and left > 0 else [])])
+        hidden_count = self.problem_count - len(rows)
+        return "\n".join(
+            [self.detail, *rows, *([f"  and {hidden_count} more"] if rows and hidden_count > 0 else [])]
+        )
 
 
 class IntegrityError(WayleaveError):

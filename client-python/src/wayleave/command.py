@@ -15,15 +15,15 @@ from wayleave._version import __version__
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0 for success, 1 for a failure, 2 for wrong usage."""
-    given = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     try:
-        with Client(base_url=given.base_url) as client:
-            if given.table is None:
+        with Client(base_url=options.base_url) as client:
+            if options.table is None:
                 _list_datasets(client)
             else:
-                bar = not given.quiet and sys.stderr.isatty() and has("tqdm")
+                bar = not options.quiet and sys.stderr.isatty() and has("tqdm")
                 path = client.download(
-                    given.table, given.format, given.output, version=given.version, progress=bar
+                    options.table, options.format, options.output, version=options.version, progress=bar
                 )
                 print(path)
         sys.stdout.flush()

@@ -36,13 +36,13 @@ def world_svg(bbox: Box | None) -> str:
 def features_svg(features: Sequence[dict[str, Any]]) -> str:
     """Features over the continents, zoomed to them; bounded, however many and detailed they are."""
     shapes: list[tuple[str, list[Position]]] = []
-    left = MAX_POSITIONS
+    remaining_positions = MAX_POSITIONS
     parts = (part for feature in features[:MAX_FEATURES] for part in _parts(feature.get("geometry")))
     for kind, positions in parts:
         if positions:
             shapes.append((kind, positions))
-        left -= len(positions)
-        if left <= 0:
+        remaining_positions -= len(positions)
+        if remaining_positions <= 0:
             break
     xs = [x for _, positions in shapes for x, _ in positions]
     ys = [y for _, positions in shapes for _, y in positions]

@@ -71,8 +71,8 @@ def page_html(page: Page) -> str:
         for one in first
     ]
     matched = "" if page.number_matched is None else f" of {page.number_matched:,}"
-    left = len(page.features) - len(first)
-    more = f"<p>… and {left:,} more features on this page</p>" if left > 0 else ""
+    hidden_count = len(page.features) - len(first)
+    more = f"<p>… and {hidden_count:,} more features on this page</p>" if hidden_count > 0 else ""
     return (
         f"<div><p>{page.number_returned:,}{matched} features</p>"
         f"{features_svg(page.features)}{_table(('id', *names), rows)}{more}</div>"

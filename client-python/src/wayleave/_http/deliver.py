@@ -81,11 +81,11 @@ def _resuming(request: Request, sink: Sink) -> Request:
 def _continues(answer: Answer, sink: Sink) -> bool:
     if answer.status != 206 or sink.representation is None:
         return False
-    found = re.match(r"bytes (\d+)-\d+/(\d+)$", answer.headers.get("content-range", ""))
+    content_range = re.match(r"bytes (\d+)-\d+/(\d+)$", answer.headers.get("content-range", ""))
     return (
-        found is not None
-        and int(found[1]) == sink.size
-        and sink.representation.length in (None, int(found[2]))
+        content_range is not None
+        and int(content_range[1]) == sink.size
+        and sink.representation.length in (None, int(content_range[2]))
         and answer.headers.get("etag") == sink.representation.etag
         and answer.headers.get("content-encoding", "identity") == sink.representation.encoding
     )

@@ -48,8 +48,8 @@ def series_of(values: Sequence[Any], column: Column) -> pd.Series:
 
 def _integers(values: Sequence[int | None], nullable: bool) -> pd.Series:
     pandas = need("pandas", "pandas", "A dataframe")
-    present = [value for value in values if value is not None]
-    if present and not (min(present) >= INT64_MIN and max(present) <= INT64_MAX):
+    integers = [value for value in values if value is not None]
+    if integers and not (min(integers) >= INT64_MIN and max(integers) <= INT64_MAX):
         return pandas.Series(values, dtype=object)
     if not nullable:
         return pandas.Series(values, dtype="int64")

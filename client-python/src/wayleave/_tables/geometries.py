@@ -46,8 +46,8 @@ def _points(shapes: Sequence[dict[str, Any] | None]) -> Any:  # noqa: ANN401
     if positions:
         width = len(positions[0])
         numbers = numpy.fromiter(chain.from_iterable(positions), "float64", count=len(positions) * width)
-        present = numpy.fromiter((shape is not None for shape in shapes), bool, count=len(shapes))
-        points[present] = shapely.points(numbers.reshape(-1, width))
+        has_shape = numpy.fromiter((shape is not None for shape in shapes), bool, count=len(shapes))
+        points[has_shape] = shapely.points(numbers.reshape(-1, width))
     return points
 
 

@@ -63,7 +63,9 @@ def read(
         raise WayleaveError(f'The dataset "{table}" has no geometry: use read_table().')
     if not source.selection.is_everything:
         features = yield from source.features(metadata)
-        frame = yield from compute(lambda: frame_of_features(features, _wanted(metadata, source.selection)))
+        frame = yield from compute(
+            lambda: frame_of_features(features, _result_columns(metadata, source.selection))
+        )
     else:
         if format == "auto":
             offered = [one.format for one in metadata.formats]
@@ -89,8 +91,8 @@ def read_table(
         frame = yield from compute(lambda: frame_of_json(content, metadata.columns, spatial))
     else:
         features = yield from source.features(metadata)
-        wanted = _wanted(metadata, source.selection)
-        frame = yield from compute(lambda: table_of_features(features, wanted, spatial))
+        columns = _result_columns(metadata, source.selection)
+        frame = yield from compute(lambda: table_of_features(features, columns, spatial))
     frame.attrs.update((yield from origin(settings, metadata)))
     return frame
 
@@ -106,8 +108,8 @@ def read_arrow(
         result = yield from compute(lambda: arrow_of_geoparquet(content, metadata.columns, extra))
     else:
         features = yield from source.features(metadata)
-        wanted, spatial = _wanted(metadata, source.selection), metadata.geometry_type is not None
-        result = yield from compute(lambda: arrow_of_features(features, wanted, spatial, extra))
+        columns, spatial = _result_columns(metadata, source.selection), metadata.geometry_type is not None
+        result = yield from compute(lambda: arrow_of_features(features, columns, spatial, extra))
     return with_origin(result, (yield from origin(settings, metadata)))
 
 
@@ -138,7 +140,7 @@ def read_items(
     features = (
         [] if params is None else (yield from _features(settings, table, params, selection, policy, None))
     )
-    frame = yield from compute(lambda: frame_of_features(features, _wanted(metadata, selection)))
+    frame = yield from compute(lambda: frame_of_features(features, _result_columns(metadata, selection)))
     frame.attrs.update((yield from origin(settings, metadata)))
     return frame
 
@@ -248,11 +250,11 @@ def _features(
         features += page.features
         next_params = page.next_params
         if limit is not None:
-            left = limit - len(features)
+            remaining_count = limit - len(features)
             next_params = (
                 None
-                if left <= 0 or next_params is None
-                else {**next_params, "limit": str(min(left, MAX_PAGE))}
+                if remaining_count <= 0 or next_params is None
+                else {**next_params, "limit": str(min(remaining_count, MAX_PAGE))}
             )
     return features
 
@@ -266,7 +268,7 @@ def _stack_level() -> int:
     return level
 
 
-def _wanted(metadata: Metadata, selection: Selection) -> list[Column]:
+def _result_columns(metadata: Metadata, selection: Selection) -> list[Column]:
     """The columns of a result, in the caller's order if the caller named them."""
     if selection.columns is None:
         return metadata.columns
