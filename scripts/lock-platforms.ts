@@ -67,8 +67,8 @@ export function missingPlatforms(packages: LockedPackages) {
 
 /** For example `['arm64']` for a name that ends in `-linux-arm64-musl`. */
 function wordsOf(name: string, platforms: string[]): string[] | undefined {
-  const found = name.split(/[/-]/).filter((word) => platforms.includes(word))
-  return found.length > 0 ? found : undefined
+  const words = name.split(/[/-]/).filter((word) => platforms.includes(word))
+  return words.length > 0 ? words : undefined
 }
 
 /**

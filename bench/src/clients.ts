@@ -57,8 +57,8 @@ export const bench: Bench = async (print) => {
     print(`${whole(rows)} places (${whole(megabytes)} MB of GeoJSON) to a geodataframe, best of three.\n`)
     print('| way | s | times as fast as read_file |')
     print('|---|--:|--:|')
-    const row = (name: string, taken: number) =>
-      print(`| ${name} | ${decimal(taken)} | ${decimal(seconds.read_file / taken)} |`)
+    const row = (name: string, duration: number) =>
+      print(`| ${name} | ${decimal(duration)} | ${decimal(seconds.read_file / duration)} |`)
     row('client.read()', seconds.read)
     row('client.read(format="geojson")', seconds.read_geojson)
     row('client.read_table()', seconds.read_table)

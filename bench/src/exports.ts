@@ -79,10 +79,10 @@ async function benchShape(
 const builder = fileURLToPath(new URL('./export-process.ts', import.meta.url))
 
 async function best(measure: () => Promise<Measured>): Promise<Measured> {
-  let found = await measure()
+  let fastest = await measure()
   for (let round = 1; round < ROUNDS; round++) {
     const next = await measure()
-    if (next.seconds < found.seconds) found = next
+    if (next.seconds < fastest.seconds) fastest = next
   }
-  return found
+  return fastest
 }

@@ -35,15 +35,15 @@ interface Shared {
 /** Snapshots in a bucket, which `rclone serve s3` serves on the same machine. */
 export const bench: Bench = async (print) => {
   const stops: (() => Promise<unknown>)[] = []
-  const kept = async <T extends { stop(): Promise<unknown> }>(starting: Promise<T>): Promise<T> => {
+  const track = async <T extends { stop(): Promise<unknown> }>(starting: Promise<T>): Promise<T> => {
     const server = await starting
     stops.unshift(() => server.stop())
     return server
   }
   try {
     const python = process.env['WAYLEAVE_TEST_PYTHON'] ?? (await ensurePython())
-    const postgres = await kept(startPostgres())
-    const s3 = await kept(startS3(python))
+    const postgres = await track(startPostgres())
+    const s3 = await track(startS3(python))
     const settings = {
       ...s3.variables,
       WAYLEAVE_DATABASE_URL: postgres.url,
@@ -52,8 +52,8 @@ export const bench: Bench = async (print) => {
     }
     // On PostgreSQL too, so that only the storage differs.
     const folderDatabase = await newDatabase(postgres.url)
-    const onFolder = await kept(startWayleave({ WAYLEAVE_DATABASE_URL: folderDatabase }))
-    const first = await kept(startWayleave(settings))
+    const onFolder = await track(startWayleave({ WAYLEAVE_DATABASE_URL: folderDatabase }))
+    const first = await track(startWayleave(settings))
     const shared = { settings, databaseUrl: postgres.url, key: await first.createKey() }
     const folderKey = await onFolder.createKey()
     await publish(MEDIUM, 'medium', [onFolder, first])
@@ -61,25 +61,25 @@ export const bench: Bench = async (print) => {
     await publish(SMALL, 'small', [first])
     print(`Published ${whole(MEDIUM)} points to a folder and to the bucket, ${whole(LARGE)} to the bucket.\n`)
 
-    const second = await kept(startWayleave(settings))
+    const second = await track(startWayleave(settings))
     for (const table of ['medium', 'large']) await coldPage(second, table, shared, print)
     const times: number[] = []
     for (const delayMs of LINKS_MS) {
       const { proxy, url } = await TcpProxy.open(s3.url, (close) => stops.unshift(close))
       proxy.delayMs = delayMs
-      const far = await kept(startWayleave({ ...settings, WAYLEAVE_S3_ENDPOINT: url.replace(/\/$/, '') }))
+      const far = await track(startWayleave({ ...settings, WAYLEAVE_S3_ENDPOINT: url.replace(/\/$/, '') }))
       times.push(await farPage(far, shared))
     }
     roundTrips(times as [number, number], print)
 
     // A second node on the same folder shows how much two equal nodes differ.
-    const control = await kept(
+    const control = await track(
       startWayleave({
         WAYLEAVE_DATABASE_URL: folderDatabase,
         WAYLEAVE_STORAGE_URL: pathToFileURL(onFolder.dataDir).href,
       }),
     )
-    const warm = await kept(startWayleave(settings))
+    const warm = await track(startWayleave(settings))
     await warmPages({ bucket: [warm, shared.key], folder: [onFolder, folderKey], control }, print)
     await twoNodes(first, second, shared.key, print)
     await manyDatasets(shared, print)

@@ -106,8 +106,8 @@ async function serving(points: string, print: (line: string) => void): Promise<v
       const bytes = new Uint8Array(await answer.arrayBuffer())
       bodies.push(new Uint8Array(Number(answer.headers.get('content-length') ?? bytes.length)))
     }
-    const kept = Object.fromEntries([...answered].filter(([name]) => !MADE_BY_NODE.includes(name)))
-    const bare = await startBareServer({ headers: kept, bodies })
+    const ownHeaders = Object.fromEntries([...answered].filter(([name]) => !MADE_BY_NODE.includes(name)))
+    const bare = await startBareServer({ headers: ownHeaders, bodies })
     try {
       const result = await compare(
         {

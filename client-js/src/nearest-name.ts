@@ -1,10 +1,10 @@
 /** The name that a misspelt one resembles most; undefined if none is similar enough. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
-  const wanted = simplified(name)
+  const simpleName = simplified(name)
   let nearest: string | undefined
-  let shortest = Math.max(1, Math.floor(wanted.length * 0.4)) + 1
+  let shortest = Math.max(1, Math.floor(simpleName.length * 0.4)) + 1
   for (const candidate of names) {
-    const distance = editDistance(wanted, simplified(candidate))
+    const distance = editDistance(simpleName, simplified(candidate))
     if (distance < shortest) {
       shortest = distance
       nearest = candidate

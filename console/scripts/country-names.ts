@@ -65,11 +65,11 @@ function inside(ring: Ring): number[] {
 }
 
 function crossingsAt(ring: Ring, latitude: number): number[] {
-  const found: number[] = []
+  const crossings: number[] = []
   for (let i = 1; i < ring.length; i++) {
     const [x0, y0] = ring[i - 1] as [number, number]
     const [x1, y1] = ring[i] as [number, number]
-    if (y0 > latitude !== y1 > latitude) found.push(x0 + ((latitude - y0) / (y1 - y0)) * (x1 - x0))
+    if (y0 > latitude !== y1 > latitude) crossings.push(x0 + ((latitude - y0) / (y1 - y0)) * (x1 - x0))
   }
-  return found.sort((a, b) => a - b)
+  return crossings.sort((a, b) => a - b)
 }

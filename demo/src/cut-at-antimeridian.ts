@@ -23,9 +23,9 @@ function cutRing(ring: Ring): Ring[] {
   const east = Math.ceil((Math.max(...longitudes) + 180) / 360) - 1
   const pieces: Ring[] = []
   for (let world = west; world <= east; world++) {
-    const kept = clip(clip(line, world * 360 - 180, 1), world * 360 + 180, -1)
-    if (kept.length < 3) continue
-    const piece = kept.map(([longitude, latitude]) => [longitude! - world * 360, latitude!])
+    const strip = clip(clip(line, world * 360 - 180, 1), world * 360 + 180, -1)
+    if (strip.length < 3) continue
+    const piece = strip.map(([longitude, latitude]) => [longitude! - world * 360, latitude!])
     pieces.push([...piece, [...piece[0]!]])
   }
   return pieces

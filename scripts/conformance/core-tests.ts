@@ -121,11 +121,11 @@ async function checkDefinition(api: Api, definition: Definition): Promise<void> 
 /** The parameters of a path, each resolved to its definition. */
 export function parametersOf(definition: Definition, path: string): Parameter[] {
   const { get, post } = definition.paths[path]!
-  return (get ?? post)!.parameters.map((given) => {
-    if (!('$ref' in given)) return given as Parameter
-    const name = String(given.$ref).replace('#/components/parameters/', '')
-    const found = definition.components.parameters[name]
-    assert.ok(found, `${given.$ref} is defined`)
-    return found
+  return (get ?? post)!.parameters.map((entry) => {
+    if (!('$ref' in entry)) return entry as Parameter
+    const name = String(entry.$ref).replace('#/components/parameters/', '')
+    const parameter = definition.components.parameters[name]
+    assert.ok(parameter, `${entry.$ref} is defined`)
+    return parameter
   })
 }

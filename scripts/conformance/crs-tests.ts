@@ -70,21 +70,22 @@ export async function crsTests(suite: Suite, api: Api, { collections }: Found): 
 function compare(moved: Feature, from: Feature, project: (x: number, y: number) => [number, number]): void {
   assert.equal(moved.id, from.id, 'the order is the same')
   const positions = from.geometry ? positionsOf(from.geometry) : []
-  const found = moved.geometry ? positionsOf(moved.geometry) : []
+  const movedPositions = moved.geometry ? positionsOf(moved.geometry) : []
   assert.equal(moved.geometry === null, from.geometry === null, 'no geometry is lost')
   if (project === KNOWN[MERCATOR] && positions.some(([, y]) => Math.abs(y!) > MERCATOR_LATITUDE)) {
     // Beyond the edge of the CRS, geometries are cut off.
-    for (const [, y] of found) assert.ok(Math.abs(y!) <= MERCATOR_EDGE + 1e-6, `${y} is within the CRS`)
+    for (const [, y] of movedPositions)
+      assert.ok(Math.abs(y!) <= MERCATOR_EDGE + 1e-6, `${y} is within the CRS`)
     return
   }
-  assert.equal(found.length, positions.length)
+  assert.equal(movedPositions.length, positions.length)
   positions.forEach(([x, y], i) => {
     if (Math.abs(y!) > 89.9) return
     project(x!, y!).forEach((value, axis) => {
-      const difference = Math.abs(found[i]![axis]! - value)
+      const difference = Math.abs(movedPositions[i]![axis]! - value)
       assert.ok(
         difference <= Math.max(1e-7, Math.abs(value) * 1e-8),
-        `${x},${y} is ${found[i]}, not ${value}`,
+        `${x},${y} is ${movedPositions[i]}, not ${value}`,
       )
     })
   })
@@ -105,7 +106,7 @@ async function boxTest(api: Api, collection: Collection, uri: string): Promise<v
       const { features } = await read<Page>(api, ask(collection, { ...parameters, limit: 10_000 }), GEOJSON)
       return idsOf(features)
     }
-    const found = await within({ bbox: inCrs.join(','), 'bbox-crs': uri })
-    assert.deepEqual(found, await within({ bbox: box.join(',') }), `${box}`)
+    const ids = await within({ bbox: inCrs.join(','), 'bbox-crs': uri })
+    assert.deepEqual(ids, await within({ bbox: box.join(',') }), `${box}`)
   }
 }

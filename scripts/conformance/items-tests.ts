@@ -68,14 +68,14 @@ export async function itemsTests(suite: Suite, api: Api, { definition, collectio
 
 function checkParameters(parameters: readonly Parameter[]): void {
   const named = (name: string) => {
-    const found = parameters.find((one) => one.name === name)
-    assert.ok(found, `has ${name}`)
-    const { in: place, required = false, style, explode } = found
+    const parameter = parameters.find((one) => one.name === name)
+    assert.ok(parameter, `has ${name}`)
+    const { in: place, required = false, style, explode } = parameter
     assert.deepEqual(
       { place, required, style, explode },
       { place: 'query', required: false, style: 'form', explode: false },
     )
-    return found.schema
+    return parameter.schema
   }
   const { type, minItems, maxItems, items } = named('bbox')
   assert.deepEqual([type, minItems, maxItems, items?.type], ['array', 4, 6, 'number'])
@@ -153,10 +153,10 @@ async function boxTests(
   const extent = collection.extent?.spatial?.bbox[0]
   for (const box of extent ? [extent, ...BOXES] : []) {
     await suite.test('/conf/core/fc-bbox-response', `${collection.id} ${box}`, async () => {
-      const found = await readAll(api, collection, { bbox: box.join(','), limit: 10_000 })
+      const features = await readAll(api, collection, { bbox: box.join(','), limit: 10_000 })
       // Features without a geometry match every box (sentence C of the requirement).
       const expected = all.filter(({ geometry }) => geometry === null || meetsBox(geometry, box))
-      assert.deepEqual(idsOf(found), idsOf(expected))
+      assert.deepEqual(idsOf(features), idsOf(expected))
     })
   }
 }
@@ -170,10 +170,10 @@ async function idTests(
 ): Promise<void> {
   const { id } = collection
   const some = [all[0], all.at(-1)].filter((feature) => feature !== undefined)
-  const wanted = [...new Set(some.map((feature) => String(feature.id)))]
+  const ids = [...new Set(some.map((feature) => String(feature.id)))]
   await suite.test('ids', id, async () => {
-    const found = await readAll(api, collection, { ids: JSON.stringify([...wanted, 'no such id']) })
-    assert.deepEqual(idsOf(found).map(String).sort(), [...wanted].sort())
+    const features = await readAll(api, collection, { ids: JSON.stringify([...ids, 'no such id']) })
+    assert.deepEqual(idsOf(features).map(String).sort(), [...ids].sort())
   })
   await suite.test('/conf/queryables, the id', id, async () => {
     const { properties } = await read<{
@@ -182,9 +182,9 @@ async function idTests(
     const name = Object.keys(properties).find((each) => properties[each]!['x-ogc-role'] === 'id')
     if (!name || !some[0]) throw new Skipped('It has no id to filter by.')
     const value = typeof some[0].id === 'string' ? `'${some[0].id.replaceAll("'", "''")}'` : some[0].id
-    const found = await page(api, collection, { filter: `"${name}" = ${value}` })
-    assert.deepEqual(idsOf(found.features), idsOf([some[0]]))
-    assert.equal(found.numberMatched, 1)
+    const matchingPage = await page(api, collection, { filter: `"${name}" = ${value}` })
+    assert.deepEqual(idsOf(matchingPage.features), idsOf([some[0]]))
+    assert.equal(matchingPage.numberMatched, 1)
   })
   await suite.test('resulttype=hits', id, async () => {
     const { features, numberMatched, numberReturned } = await page(api, collection, { resulttype: 'hits' })
@@ -244,13 +244,13 @@ async function timeTests(
       [from, from],
     ] as const) {
       const datetime = start === end ? from : `${start ?? '..'}/${end ?? '..'}`
-      const found = await readAll(api, collection, { datetime, limit: 10_000 })
+      const features = await readAll(api, collection, { datetime, limit: 10_000 })
       // Features that have no time match every time.
       const expected = all.filter((_, i) => {
         const time = times[i] ?? null
         return time === null || ((start === null || time >= start) && (end === null || time <= end))
       })
-      assert.deepEqual(idsOf(found), idsOf(expected), datetime)
+      assert.deepEqual(idsOf(features), idsOf(expected), datetime)
     }
   })
 }

@@ -13,10 +13,10 @@ export async function runSuite(
 ): Promise<Outcome[]> {
   const suite = new Suite(tell)
   const api = new Api(root, key)
-  const found = await coreTests(suite, api)
-  await itemsTests(suite, api, found)
-  await crsTests(suite, api, found)
-  await tilesTests(suite, api, found.collections)
+  const resources = await coreTests(suite, api)
+  await itemsTests(suite, api, resources)
+  await crsTests(suite, api, resources)
+  await tilesTests(suite, api, resources.collections)
   // The catalogue is beside the root of the features and needs no key.
   await recordsTests(suite, new Api(root.replace(/\/ogc\/?$/, '/records'), null))
   return suite.outcomes

@@ -154,8 +154,8 @@ async function openAccount(world: World, email: string, credits: number): Promis
 
 /** Signs in as users do: requests a mail, reads it in the outbox, redeems its link. */
 async function signIn(world: World, email: string): Promise<Credentials & { usedLink: string }> {
-  const asked = await world.send('POST', '/v1/auth/magic-link', { body: { email } })
-  if (asked.status !== 202) throw new Error(`The request for a link got ${asked.status}.`)
+  const linkResponse = await world.send('POST', '/v1/auth/magic-link', { body: { email } })
+  if (linkResponse.status !== 202) throw new Error(`The request for a link got ${linkResponse.status}.`)
   const usedLink = await linkFromMail(world.installation.dataDirs, email)
   if (usedLink === null) throw new Error(`No mail to ${email} came.`)
   const response = await world.send('POST', '/v1/auth/token', { body: { token: usedLink } })

@@ -86,6 +86,6 @@ function placeOf(specifier: string, exports: Map<string, string>): string | unde
 }
 
 function relativeTo(file: string, path: string): string {
-  const found = relative(dirname(file), path)
-  return found.startsWith('.') ? found : `./${found}`
+  const relativePath = relative(dirname(file), path)
+  return relativePath.startsWith('.') ? relativePath : `./${relativePath}`
 }

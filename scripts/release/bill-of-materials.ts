@@ -69,8 +69,8 @@ function dependenciesOf(entry: LockedPackage, byPath: Map<string, LockedPackage>
       ;
       folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))
     ) {
-      const found = byPath.get(`${folder}${folder === '' ? '' : '/'}node_modules/${name}`)
-      if (found) return [reference(found)]
+      const dependency = byPath.get(`${folder}${folder === '' ? '' : '/'}node_modules/${name}`)
+      if (dependency) return [reference(dependency)]
       if (folder === '') return []
     }
   })

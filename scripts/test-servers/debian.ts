@@ -15,8 +15,8 @@ export function hasProgram(name: string): boolean {
 /** The path of the first of these programs that is installed, or null. */
 export function findProgram(...names: string[]): string | null {
   for (const name of names) {
-    const found = spawnSync('sh', ['-c', 'command -v "$0"', name], { encoding: 'utf8' })
-    if (found.status === 0) return found.stdout.trim()
+    const lookup = spawnSync('sh', ['-c', 'command -v "$0"', name], { encoding: 'utf8' })
+    if (lookup.status === 0) return lookup.stdout.trim()
   }
   return null
 }

@@ -12,7 +12,7 @@ export class ResponseReader {
   readonly #onAnswer: (status: number) => void
   #part: Part = 'head'
   #line = ''
-  #left = 0
+  #remainingBytes = 0
 
   constructor(onAnswer: (status: number) => void) {
     this.#onAnswer = onAnswer
@@ -50,17 +50,17 @@ export class ResponseReader {
     if (!head.startsWith('HTTP/1.1 ')) throw new Error(`Not an answer: ${head.slice(0, 40)}`)
     this.status = Number(head.slice(9, 12))
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)
-    if (length) this.#left = Number(length[1])
+    if (length) this.#remainingBytes = Number(length[1])
     const isChunked = !length && /\r\ntransfer-encoding: *chunked/i.test(head)
     if (isChunked) this.#part = 'chunk-size'
-    else if (length && this.#left > 0 && this.status !== 304) this.#part = 'body'
+    else if (length && this.#remainingBytes > 0 && this.status !== 304) this.#part = 'body'
     else this.#end()
   }
 
   #skip(bytes: Buffer, at: number): number {
-    const skipped = Math.min(this.#left, bytes.length - at)
-    this.#left -= skipped
-    if (this.#left === 0) {
+    const skipped = Math.min(this.#remainingBytes, bytes.length - at)
+    this.#remainingBytes -= skipped
+    if (this.#remainingBytes === 0) {
       if (this.#part === 'body') this.#end()
       else this.#part = 'chunk-end'
     }
@@ -79,16 +79,16 @@ export class ResponseReader {
     else if (this.#part === 'trailer') {
       if (line === '') this.#end()
     } else {
-      this.#left = Number.parseInt(line, 16)
-      if (Number.isNaN(this.#left)) throw new Error(`Not the size of a chunk: ${line.slice(0, 40)}`)
-      this.#part = this.#left === 0 ? 'trailer' : 'chunk-data'
+      this.#remainingBytes = Number.parseInt(line, 16)
+      if (Number.isNaN(this.#remainingBytes)) throw new Error(`Not the size of a chunk: ${line.slice(0, 40)}`)
+      this.#part = this.#remainingBytes === 0 ? 'trailer' : 'chunk-data'
     }
     return newline + 1
   }
 
   #end(): void {
     this.#part = 'head'
-    this.#left = 0
+    this.#remainingBytes = 0
     this.#onAnswer(this.status)
   }
 }

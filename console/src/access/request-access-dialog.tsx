@@ -11,7 +11,7 @@ import { CreditsField } from './credits-field.tsx'
 /** Asks the operator for add-ons and credits. */
 export function RequestAccessDialog({
   organization,
-  addOns: wanted,
+  addOns: initialAddOns,
   credits: missing = 0,
   onClose,
 }: {
@@ -22,7 +22,7 @@ export function RequestAccessDialog({
   onClose: () => void
 }) {
   const queries = useQueryClient()
-  const [addOns, setAddOns] = useState(wanted)
+  const [addOns, setAddOns] = useState(initialAddOns)
   const [credits, setCredits] = useState(String(missing))
   const [message, setMessage] = useState('')
   const lacking = ADD_ONS.filter((addOn) => !organization.addOns.includes(addOn))

@@ -53,8 +53,8 @@ export function CreateKeyDialog({
   const [expiry, setExpiry] = useState<Expiry>({ kind: 'days', days: 365 })
   const create = async () => {
     const expiresAt = expiryTime(expiry, Date.now()) ?? null
-    const given: NewKey = { name, permissions: permissionsOf(reaches), expiresAt }
-    const key = await call<CreatedKey>('POST', owner.path, given)
+    const newKey: NewKey = { name, permissions: permissionsOf(reaches), expiresAt }
+    const key = await call<CreatedKey>('POST', owner.path, newKey)
     queries.invalidateQueries({ queryKey: ['keys'] })
     onCreated(key)
   }

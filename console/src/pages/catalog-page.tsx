@@ -48,7 +48,7 @@ export function CatalogPage() {
       { replace: name === 'q' },
     )
   const key = parameters.toString()
-  const found = useMemo(() => selectDatasets(datasets.data ?? [], query, now), [datasets.data, key, now])
+  const matches = useMemo(() => selectDatasets(datasets.data ?? [], query, now), [datasets.data, key, now])
   return (
     <div className="stack">
       <div className="page-head">
@@ -78,7 +78,7 @@ export function CatalogPage() {
           Filters
         </button>
         <p className="small soft" role="status">
-          {datasets.data ? plural(found.length, 'dataset') : ' '}
+          {datasets.data ? plural(matches.length, 'dataset') : ' '}
         </p>
       </div>
       <Loaded query={datasets} lines={3} height="17rem">
@@ -95,7 +95,7 @@ export function CatalogPage() {
                 />
               ))}
             </div>
-            <Results key={key} all={all} found={found} onReset={() => setParameters({})} />
+            <Results key={key} all={all} matches={matches} onReset={() => setParameters({})} />
           </div>
         )}
       </Loaded>
@@ -103,9 +103,9 @@ export function CatalogPage() {
   )
 }
 
-function Results({ all, found, onReset }: { all: Dataset[]; found: Dataset[]; onReset: () => void }) {
+function Results({ all, matches, onReset }: { all: Dataset[]; matches: Dataset[]; onReset: () => void }) {
   const [shown, setShown] = useState(PAGE_SIZE)
-  if (found.length === 0) {
+  if (matches.length === 0) {
     return (
       <Empty title={all.length === 0 ? 'No dataset is published yet' : 'No dataset matches'}>
         {all.length === 0 ? (
@@ -121,14 +121,14 @@ function Results({ all, found, onReset }: { all: Dataset[]; found: Dataset[]; on
   return (
     <div className="stack">
       <ul className="catalog">
-        {found.slice(0, shown).map((dataset) => (
+        {matches.slice(0, shown).map((dataset) => (
           <DatasetCard key={dataset.table} dataset={dataset} />
         ))}
       </ul>
-      {found.length > shown && (
+      {matches.length > shown && (
         <div>
           <button type="button" className="button" onClick={() => setShown(shown + PAGE_SIZE)}>
-            Show {Math.min(PAGE_SIZE, found.length - shown)} more of {found.length}
+            Show {Math.min(PAGE_SIZE, matches.length - shown)} more of {matches.length}
           </button>
         </div>
       )}

@@ -19,8 +19,8 @@ export function DateRangeField({
     if (!startDate || !endDate) return
     const days = (Date.parse(endDate) - Date.parse(startDate)) / 86_400_000 + 1
     if (days >= 1 && days <= MAX_DAYS) return onChange({ startDate, endDate })
-    const kept = part.startDate ?? part.endDate!
-    onChange({ startDate: kept, endDate: kept })
+    const date = part.startDate ?? part.endDate!
+    onChange({ startDate: date, endDate: date })
   }
   return (
     <div className="dates">

@@ -20,13 +20,14 @@ export class InvalidSourceError extends SourceError {
 }
 
 /** A file that ends unexpectedly usually has an earlier error, so report the row problems too. */
-export function withRowProblems(error: unknown, file: string, found: FoundProblems): unknown {
-  const last = found.problems.at(-1)
+export function withRowProblems(error: unknown, file: string, rowProblems: FoundProblems): unknown {
+  const last = rowProblems.problems.at(-1)
   if (!(error instanceof SourceError) || last === undefined) return error
   // The list keeps its length if it was cut at the usual ten.
-  const kept = found.problems.length === 10 ? found.problems.slice(0, 9) : found.problems
-  const problems = [...kept, { row: last.row, message: `${error.message} (later on)` }]
-  return new InvalidSourceError(file, problems, found.problemCount + 1)
+  const firstProblems =
+    rowProblems.problems.length === 10 ? rowProblems.problems.slice(0, 9) : rowProblems.problems
+  const problems = [...firstProblems, { row: last.row, message: `${error.message} (later on)` }]
+  return new InvalidSourceError(file, problems, rowProblems.problemCount + 1)
 }
 
 export interface FoundProblems {

@@ -151,7 +151,7 @@ export function readProjText(text: string): ProjText | null {
   if (!(semiMajorAxis > 0) || !(inverseFlattening >= 0)) return null
   const isSphere = inverseFlattening === 0
   if (!PROJECTIONS.has(projection) && !(isSphere && ON_SPHERE.has(projection))) return null
-  const kept = [...values]
+  const parameters = [...values]
     .filter(([name]) => !DROPPED.test(name))
     .map(([name, value]) => (value === '' ? `+${name}` : `+${name}=${decimal(value)}`))
   const unit = unitOf(values)
@@ -159,7 +159,7 @@ export function readProjText(text: string): ProjText | null {
   const proj = /^l(ong?lat|atlong?|atlon|onlat)$/.test(projection) ? 'longlat' : projection
   const definition = [
     `+proj=${proj}`,
-    ...kept,
+    ...parameters,
     isSphere ? `+R=${semiMajorAxis}` : `+a=${semiMajorAxis} +rf=${inverseFlattening}`,
     ...(unit === 1 ? [] : [`+to_meter=${decimal(String(unit))}`]),
   ].join(' ')

@@ -9,8 +9,8 @@ const EXACT = ['name', 'title', 'label', 'display_name', 'full_name', 'placename
 export function nameColumn(columns: readonly Column[]): number {
   const names = columns.map((column) => (column.type === 'text' ? column.name.toLowerCase() : ''))
   for (const exact of EXACT) {
-    const found = names.indexOf(exact)
-    if (found >= 0) return found
+    const index = names.indexOf(exact)
+    if (index >= 0) return index
   }
   return names.findIndex((name) => /^name|name$/.test(name))
 }

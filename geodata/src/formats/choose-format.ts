@@ -24,7 +24,7 @@ export async function chooseFormat(
   kind: Kind,
   file: string,
   head: Buffer,
-  wanted: Format | null,
+  requestedFormat: Format | null,
   path: () => Promise<string>,
 ): Promise<Format> {
   if (kind === 'empty') throw new SourceError(`${file} is empty.`)
@@ -35,23 +35,23 @@ export async function chooseFormat(
       `${file} is a part of a shapefile. Publish the .shp beside it, or a zip of them all.`,
     )
   const format = FORMATS.find((each) => each.name === kind)
-  if (kind === 'geopackage') return chosen(formatNamed(await sqliteFormat(file, path)), wanted, file)
+  if (kind === 'geopackage') return chosen(formatNamed(await sqliteFormat(file, path)), requestedFormat, file)
   if (kind === 'xls' && head.includes(Buffer.from('EncryptedPackage', 'utf16le')))
     throw new SourceError(`${file} is a workbook that is protected by a password. Save it without one.`)
-  if (format) return chosen(format, wanted, file)
-  if (wanted) throw new SourceError(`${file} is not ${wanted.title}.`)
+  if (format) return chosen(format, requestedFormat, file)
+  if (requestedFormat) throw new SourceError(`${file} is not ${requestedFormat.title}.`)
   const titles = OWN_FORMATS.map(({ title }) => title).join(', ')
   const readable = `What can be read is ${titles} and, with GDAL, ${GDAL_FORMAT_TABLE.map(({ title }) => title).join(', ')}.`
   if (kind === 'xml') throw new SourceError(`${file} is XML, but not KML, GPX or GML. ${readable}`)
   throw new SourceError(`${file} is of no known format. ${readable}`)
 }
 
-function chosen(format: Format, wanted: Format | null, file: string): Format {
-  if (wanted === null || wanted === format) return format
-  const areJson = JSON_FORMATS.includes(format.name) && JSON_FORMATS.includes(wanted.name)
+function chosen(format: Format, requestedFormat: Format | null, file: string): Format {
+  if (requestedFormat === null || requestedFormat === format) return format
+  const areJson = JSON_FORMATS.includes(format.name) && JSON_FORMATS.includes(requestedFormat.name)
   // A MapInfo header is text too; as a table of text it makes no sense, but the publisher decides.
-  if (areJson || (wanted.name === 'csv' && format.name === 'mapinfo')) return wanted
-  throw new SourceError(`${file} is not ${wanted.title}: by its content it is ${format.title}.`)
+  if (areJson || (requestedFormat.name === 'csv' && format.name === 'mapinfo')) return requestedFormat
+  throw new SourceError(`${file} is not ${requestedFormat.title}: by its content it is ${format.title}.`)
 }
 
 async function sqliteFormat(file: string, path: () => Promise<string>): Promise<string> {

@@ -39,13 +39,13 @@ export function findCoordinateColumns(
   if (choice.geometry === false) return NOTHING
   const hasNamed = choice.longitude !== undefined || choice.latitude !== undefined
   if (hasNamed || choice.geometryColumn !== undefined) return namedColumns(table, choice)
-  const found =
+  const coordinates =
     geometryByName(table) ??
     degreesByName(table, choice.file) ??
     geometryByContent(table) ??
     pointByName(table) ??
     planePair(table, choice.crs !== undefined)
-  return found ?? { ...NOTHING, notes: table.notes }
+  return coordinates ?? { ...NOTHING, notes: table.notes }
 }
 
 /** The columns of a table with the values of its first rows. */

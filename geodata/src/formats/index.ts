@@ -28,12 +28,12 @@ const HEAD_BYTES = 1 << 16
 /** Opens a file of any known format, compressed or not, by content; a wrong extension only adds a note. */
 export async function openSource(path: string, options: SourceOptions = {}): Promise<OpenedSource> {
   const file = options.originalName ?? basename(path)
-  const wanted = options.format === undefined ? null : formatNamed(options.format)
+  const requestedFormat = options.format === undefined ? null : formatNamed(options.format)
   const context: SourceContext = {
     ...options,
     limits: { ...DEFAULT_LIMITS, ...withoutUndefined(options.limits) },
-    wanted,
-    isFormatChosen: wanted !== null,
+    requestedFormat,
+    isFormatChosen: requestedFormat !== null,
     isAlone: options.originalName !== undefined && options.originalName !== basename(path),
     cleanups: [],
   }
@@ -73,7 +73,7 @@ async function openBytes(
     unpacked ??= onDisk(source, name, context)
     return unpacked
   }
-  const format = await chooseFormat(kind, file, head, context.wanted, diskPath)
+  const format = await chooseFormat(kind, file, head, context.requestedFormat, diskPath)
   const input: Input = {
     file,
     source: encoding && format.encoding === 'text' ? utf8Source(source, encoding) : source,

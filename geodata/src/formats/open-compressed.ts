@@ -44,8 +44,10 @@ export async function openCompressed(
   const document = await documentFormat(archive)
   if (document !== null) {
     const format = formatNamed(document)
-    if (context.wanted && context.wanted !== format)
-      throw new SourceError(`${file} is not ${context.wanted.title}: by its content it is ${format.title}.`)
+    if (context.requestedFormat && context.requestedFormat !== format)
+      throw new SourceError(
+        `${file} is not ${context.requestedFormat.title}: by its content it is ${format.title}.`,
+      )
     return openFormat(
       format,
       { file, source, path: async () => path, stays: true, isAlone: true },

@@ -36,7 +36,7 @@ export interface OpenedSource extends FeatureStream {
 /** The options and what has to be removed or closed once the source has been read. */
 export interface SourceContext extends SourceOptions {
   limits: SourceLimits
-  wanted: Format | null
+  requestedFormat: Format | null
   isFormatChosen: boolean
   /** Whether the file was received under another name, without any files that belong to it. */
   isAlone: boolean

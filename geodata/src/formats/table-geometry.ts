@@ -22,16 +22,17 @@ export function withoutGeometry(stream: FeatureStream): FeatureStream {
       return stream.bytesRead
     },
     async *batches() {
-      let left = 0
+      let omittedGeometries = 0
       for await (const batch of stream.batches()) {
         for (const row of batch) {
           if (isUnreadable(row) || row.geometry === null) continue
           row.geometry = null
-          left++
+          omittedGeometries++
         }
         yield batch
       }
-      if (left > 0) notes.push(`The geometries of ${left} rows were left out, as asked.`)
+      if (omittedGeometries > 0)
+        notes.push(`The geometries of ${omittedGeometries} rows were left out, as asked.`)
     },
   }
 }
@@ -55,30 +56,30 @@ export async function withCoordinateColumns(
   const sample = (first.done ? [] : first.value.slice(0, SAMPLE_ROWS)).flatMap((row) =>
     isUnreadable(row) ? [] : [row.values],
   )
-  const found = findCoordinateColumns(names, sample, choice)
-  const { columns } = found
-  const kept = otherColumns(names.length, columns)
-  const read = columns && geometryReader(columns, names, found.crs)
+  const coordinates = findCoordinateColumns(names, sample, choice)
+  const { columns } = coordinates
+  const valueIndexes = otherColumns(names.length, columns)
+  const read = columns && geometryReader(columns, names, coordinates.crs)
   const convert = (row: Feature | UnreadableRow): Feature | UnreadableRow => {
     if (isUnreadable(row)) return row
     const geometry = read!(row.values)
     if (typeof geometry === 'string') return { row: row.row, problem: geometry }
-    const values = kept.map((i) => row.values[i] ?? null)
+    const values = valueIndexes.map((i) => row.values[i] ?? null)
     // Columns that were discovered later follow the others.
     for (let i = names.length; i < row.values.length; i++) values.push(row.values[i]!)
     return { ...row, geometry, values }
   }
-  stream.notes.push(...found.notes)
+  stream.notes.push(...coordinates.notes)
   if (columns === null) {
     stream.batches = () => resumed(first, batches)
     return stream
   }
-  const keptColumns = kept.map((i) => stream.columns[i]!)
-  const discovered = () => stream.columns.slice(names.length + keptColumns.length - kept.length)
+  const keptColumns = valueIndexes.map((i) => stream.columns[i]!)
+  const discovered = () => stream.columns.slice(names.length + keptColumns.length - valueIndexes.length)
   return {
     columns: keptColumns,
     notes: stream.notes,
-    crs: found.crs,
+    crs: coordinates.crs,
     spatial: true,
     totalBytes: stream.totalBytes,
     get bytesRead() {

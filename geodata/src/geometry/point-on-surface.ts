@@ -68,16 +68,16 @@ function middleOfLine(line: Position[]): Candidate | null {
   if (line.length === 0) return null
   let length = 0
   for (let i = 1; i < line.length; i++) length += distance(line[i - 1]!, line[i]!)
-  let left = length / 2
+  let remainingLength = length / 2
   for (let i = 1; i < line.length; i++) {
     const [from, to] = [line[i - 1]!, line[i]!]
     const step = distance(from, to)
-    if (step > 0 && left <= step) {
-      const share = left / step
+    if (step > 0 && remainingLength <= step) {
+      const share = remainingLength / step
       const at = [from[0]! + (to[0]! - from[0]!) * share, from[1]! + (to[1]! - from[1]!) * share]
       return { at, size: length }
     }
-    left -= step
+    remainingLength -= step
   }
   return { at: [line[0]![0]!, line[0]![1]!], size: length }
 }

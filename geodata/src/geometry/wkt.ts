@@ -272,8 +272,8 @@ class WktReader {
   }
 
   #fail(expected: string): never {
-    const found = this.#text.slice(this.#at, this.#at + 12)
-    const where = found === '' ? 'the WKT ends' : `the WKT has "${found}" at character ${this.#at + 1}`
+    const nextText = this.#text.slice(this.#at, this.#at + 12)
+    const where = nextText === '' ? 'the WKT ends' : `the WKT has "${nextText}" at character ${this.#at + 1}`
     throw new SourceError(`${where} where ${expected} is expected`)
   }
 }

@@ -86,8 +86,8 @@ export class CachedPack {
 
   /** Returns the block from memory or disk; concurrent callers share one read (single-flight). */
   async block(number: number): Promise<Buffer> {
-    const found = this.peek(number) ?? this.#reading.get(number)
-    if (found !== undefined) return found
+    const block = this.peek(number) ?? this.#reading.get(number)
+    if (block !== undefined) return block
     this.#cache.lookups.misses++
     const from = number * PACK_BLOCK_BYTES
     const reading = this.#read(from, Math.min(this.#packBytes, from + PACK_BLOCK_BYTES))

@@ -36,7 +36,7 @@ export async function* readPack(
   signal?: AbortSignal,
 ): AsyncGenerator<PackBlock> {
   const file = await open(join(folder, PACK_FILE), 'r')
-  let found = 0
+  let featureCount = 0
   try {
     let bytes = Buffer.allocUnsafeSlow(BLOCK)
     let held = 0
@@ -48,14 +48,14 @@ export async function* readPack(
       const last = bytesRead === 0
       held += bytesRead
       const rest = split(bytes, held, last, block)
-      found += block.count
+      featureCount += block.count
       if (block.count > 0) yield block
       if (last) break
       bytes.copy(bytes, 0, rest, held)
       held -= rest
     }
-    if (found !== rows) {
-      const message = `features.pack has ${found} features and manifest.json says ${rows}.`
+    if (featureCount !== rows) {
+      const message = `features.pack has ${featureCount} features and manifest.json says ${rows}.`
       throw new ExportError('snapshot-damaged', message)
     }
   } finally {
@@ -126,6 +126,6 @@ function propertiesKey(bytes: Buffer, start: number, end: number): number {
   for (let p = start; p < near; p++) {
     if (bytes[p] === QUOTE && bytes[p + 1] === 0x70) return p
   }
-  const found = bytes.indexOf(PROPERTIES, near - PROPERTIES.length)
-  return found < end ? found : -1
+  const keyStart = bytes.indexOf(PROPERTIES, near - PROPERTIES.length)
+  return keyStart < end ? keyStart : -1
 }

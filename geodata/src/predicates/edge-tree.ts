@@ -48,7 +48,7 @@ function cover(boxes: Float64Array, at: number, source: Float64Array, from: numb
   boxes[at + 3] = north
 }
 
-/** Fills `found` with the edges whose boxes intersect the given box. */
+/** Fills `matchingEdges` with the edges whose boxes intersect the given box. */
 export function searchEdges(
   tree: EdgeTree,
   edges: Float64Array,
@@ -56,12 +56,12 @@ export function searchEdges(
   south: number,
   east: number,
   north: number,
-  found: number[],
+  matchingEdges: number[],
 ): void {
-  found.length = 0
+  matchingEdges.length = 0
   const { boxes, levels } = tree
   if (levels.length === 1) {
-    if (edges.length > 0 && meets(edges, 0, west, south, east, north)) found.push(0)
+    if (edges.length > 0 && meets(edges, 0, west, south, east, north)) matchingEdges.push(0)
     return
   }
   visit(levels.length - 2, levels.at(-2)!)
@@ -71,7 +71,7 @@ export function searchEdges(
     if (level === 0) {
       const end = Math.min(first + NODE, edges.length / 4)
       for (let edge = first; edge < end; edge++) {
-        if (meets(edges, edge * 4, west, south, east, north)) found.push(edge)
+        if (meets(edges, edge * 4, west, south, east, north)) matchingEdges.push(edge)
       }
       return
     }

@@ -6,7 +6,7 @@ import { type PreparedGeometry, prepare } from './prepared-geometry.ts'
 
 // Only points with double coordinates are located here, which need no scale.
 const UNSCALED = { bits: 0 }
-const found: number[] = []
+const nearEdges: number[] = []
 const edge = new Float64Array(4)
 
 /** Whether a prepared geometry and another one share any point. The other is only prepared if necessary. */
@@ -64,8 +64,8 @@ function meetsEdge(a: PreparedGeometry, from: Position, to: Position): boolean {
   edge[1] = y0
   edge[2] = x1
   edge[3] = y1
-  searchEdges(a.tree, a.edges, west, south, east, north, found)
-  for (const other of found) {
+  searchEdges(a.tree, a.edges, west, south, east, north, nearEdges)
+  for (const other of nearEdges) {
     if (edgesMeet(a.edges, other * 4, edge, 0)) return true
   }
   for (const [x, y] of a.points.values()) {

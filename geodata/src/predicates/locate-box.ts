@@ -3,7 +3,7 @@ import { EXTERIOR, INTERIOR, locate } from './locate.ts'
 import { orient2d } from './orient2d.ts'
 import type { PreparedGeometry } from './prepared-geometry.ts'
 
-const found: number[] = []
+const nearEdges: number[] = []
 
 /**
  * Whether a box, including its sides, lies completely in the interior (INTERIOR) or completely outside
@@ -24,8 +24,8 @@ export function locateBox(
     if (x! >= west && x! <= east && y! >= south && y! <= north) return null
   }
   const { edges } = geometry
-  searchEdges(geometry.tree, edges, west, south, east, north, found)
-  for (const edge of found) if (edgeMeets(edges, edge * 4, west, south, east, north)) return null
+  searchEdges(geometry.tree, edges, west, south, east, north, nearEdges)
+  for (const edge of nearEdges) if (edgeMeets(edges, edge * 4, west, south, east, north)) return null
   // No edge intersects the box, so all of it has the same location as one of its corners.
   return locate(geometry, { x: west, y: south, exact: null }, { bits: 0 }) === INTERIOR ? INTERIOR : EXTERIOR
 }

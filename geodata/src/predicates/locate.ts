@@ -16,7 +16,7 @@ interface AreaHit {
   on: number[]
 }
 
-const found: number[] = []
+const nearEdges: number[] = []
 
 /** Where a point lies in a geometry: areas are tested first, then lines, then points. */
 export function locate(geometry: PreparedGeometry, p: ExactPoint, scale: Scale): Location {
@@ -82,9 +82,9 @@ function locateInAreas(geometry: PreparedGeometry, p: ExactPoint, scale: Scale):
     p.y - slack * Math.abs(p.y),
     Infinity,
     p.y + slack * Math.abs(p.y),
-    found,
+    nearEdges,
   )
-  for (const edge of found) {
+  for (const edge of nearEdges) {
     const { area } = chains[chainOf[edge]!]!
     if (area < 0) continue
     const crossed = crossesRay(edges, edge * 4, p, scale)
@@ -135,8 +135,8 @@ function isOnLine(geometry: PreparedGeometry, p: ExactPoint, scale: Scale): bool
   const slack = p.exact === null ? 0 : 1e-13
   const marginX = slack * Math.abs(p.x)
   const marginY = slack * Math.abs(p.y)
-  searchEdges(tree, edges, p.x - marginX, p.y - marginY, p.x + marginX, p.y + marginY, found)
-  return found.some((edge) => chains[chainOf[edge]!]!.area < 0 && isOnEdge(edges, edge * 4, p, scale))
+  searchEdges(tree, edges, p.x - marginX, p.y - marginY, p.x + marginX, p.y + marginY, nearEdges)
+  return nearEdges.some((edge) => chains[chainOf[edge]!]!.area < 0 && isOnEdge(edges, edge * 4, p, scale))
 }
 
 function isOnEdge(edges: Float64Array, at: number, p: ExactPoint, scale: Scale): boolean {

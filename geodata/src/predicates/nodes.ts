@@ -14,7 +14,7 @@ export function findNodes(
   onB: Nodes,
   scale: Scale,
 ): void {
-  const found: number[] = []
+  const nearEdges: number[] = []
   const { edges } = a
   for (let edge = 0; edge * 4 < edges.length; edge++) {
     const at = edge * 4
@@ -23,8 +23,8 @@ export function findNodes(
     const east = Math.max(edges[at]!, edges[at + 2]!)
     const north = Math.max(edges[at + 1]!, edges[at + 3]!)
     if (west > b.east || south > b.north || east < b.west || north < b.south) continue
-    searchEdges(b.tree, b.edges, west, south, east, north, found)
-    for (const other of found) {
+    searchEdges(b.tree, b.edges, west, south, east, north, nearEdges)
+    for (const other of nearEdges) {
       if (a !== b || edge !== other) meet(a.edges, edge, b.edges, other, onA, onB, scale)
     }
   }

@@ -81,10 +81,10 @@ const RELATIONS: Record<Exclude<SpatialPredicate, 'intersects' | 'disjoint'>, Re
 
 export function matches(matrix: Matrix, pattern: string): boolean {
   for (let i = 0; i < 9; i++) {
-    const wanted = pattern[i]
+    const symbol = pattern[i]
     const dimension = matrix[i]!
-    if (wanted === '*') continue
-    if (wanted === 'T' ? dimension < 0 : wanted === 'F' ? dimension >= 0 : dimension !== Number(wanted)) {
+    if (symbol === '*') continue
+    if (symbol === 'T' ? dimension < 0 : symbol === 'F' ? dimension >= 0 : dimension !== Number(symbol)) {
       return false
     }
   }

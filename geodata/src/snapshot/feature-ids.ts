@@ -36,10 +36,10 @@ export function idQueryable({ columns, id }: IdsOf): { name: string; column: Col
 
 /** A name for the ids that no column has, in any case: `id`, otherwise `feature_id`. */
 export function idName(columns: readonly Pick<Column, 'name'>[]): string {
-  const taken = new Set(columns.map(({ name }) => name.toLowerCase()))
-  if (!taken.has('id')) return 'id'
+  const usedNames = new Set(columns.map(({ name }) => name.toLowerCase()))
+  if (!usedNames.has('id')) return 'id'
   let name = 'feature_id'
-  for (let n = 1; taken.has(name); n++) name = `feature_id_${n}`
+  for (let n = 1; usedNames.has(name); n++) name = `feature_id_${n}`
   return name
 }
 

@@ -163,27 +163,27 @@ export class Snapshot {
 
   /** The position of the feature with this id (as it is written in a URL), or -1. */
   async findById(id: string): Promise<number> {
-    const wanted = this.#idBytes(id)
+    const idBytes = this.#idBytes(id)
     const { idStarts, idPositions, offsets } = this.#index
-    for (const position of idCandidates(hashId(wanted, 0, wanted.length), idStarts, idPositions)) {
+    for (const position of idCandidates(hashId(idBytes, 0, idBytes.length), idStarts, idPositions)) {
       const start = offsets[position]! + FEATURE_HEAD.length
       // Read one byte more than the id to see whether the id ends there.
-      const end = Math.min(start + wanted.length + 1, this.#endOf(position + 1))
-      if (isId(await this.readBytes(start, end), wanted)) return position
+      const end = Math.min(start + idBytes.length + 1, this.#endOf(position + 1))
+      if (isId(await this.readBytes(start, end), idBytes)) return position
     }
     return -1
   }
 
   /** The same without waiting; undefined if something has to be read. */
   findByIdInMemory(id: string): number | undefined {
-    const wanted = this.#idBytes(id)
+    const idBytes = this.#idBytes(id)
     const { idStarts, idPositions, offsets } = this.#index
-    for (const position of idCandidates(hashId(wanted, 0, wanted.length), idStarts, idPositions)) {
+    for (const position of idCandidates(hashId(idBytes, 0, idBytes.length), idStarts, idPositions)) {
       const start = offsets[position]! + FEATURE_HEAD.length
-      const end = Math.min(start + wanted.length + 1, this.#endOf(position + 1))
+      const end = Math.min(start + idBytes.length + 1, this.#endOf(position + 1))
       const pieces = this.#inMemory(start, end)
       if (pieces === null) return undefined
-      if (isId(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), wanted)) return position
+      if (isId(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), idBytes)) return position
     }
     return -1
   }
@@ -258,8 +258,8 @@ export class Snapshot {
 }
 
 /** Whether bytes of the pack begin with this id, and the id ends there. */
-function isId(bytes: Buffer, wanted: Buffer): boolean {
-  return idEnd(bytes, 0) === wanted.length && bytes.subarray(0, wanted.length).equals(wanted)
+function isId(bytes: Buffer, id: Buffer): boolean {
+  return idEnd(bytes, 0) === id.length && bytes.subarray(0, id.length).equals(id)
 }
 
 /** Adds the part of a block between the offsets `at` and `to`; returns the offset of the next block. */

@@ -14,12 +14,12 @@ export function rowNames(
 ): string[] {
   const names = columns.map(({ name }) => name)
   if (!spatial) return names
-  const taken = new Set(names.map((name) => name.toLowerCase()))
+  const usedNames = new Set(names.map((name) => name.toLowerCase()))
   return names.map((name) => {
     if (!places.includes(name.toLowerCase())) return name
     let n = 1
-    while (taken.has(`${name}_${n}`.toLowerCase())) n++
-    taken.add(`${name}_${n}`.toLowerCase())
+    while (usedNames.has(`${name}_${n}`.toLowerCase())) n++
+    usedNames.add(`${name}_${n}`.toLowerCase())
     return `${name}_${n}`
   })
 }

@@ -13,12 +13,12 @@ export function descendantsOf(pid: number): number[] {
       // The process ended while the table was read.
     }
   }
-  const found: number[] = []
+  const descendants: number[] = []
   for (let level = [pid]; level.length > 0; ) {
     level = [...parents].filter(([, parent]) => level.includes(parent)).map(([child]) => child)
-    found.push(...level)
+    descendants.push(...level)
   }
-  return found
+  return descendants
 }
 
 /** Sends a signal to a process that may have ended already. */

@@ -27,25 +27,25 @@ export async function toggleArchives(world: World): Promise<void> {
   const account = run.random.pick(promises.accounts)
   if (account.pendingArchives !== null) return
   await world.exclusively(`add-ons of ${account.organizationId}`, async () => {
-    const wanted = !account.hasArchives
-    account.pendingArchives = wanted
+    const hasArchives = !account.hasArchives
+    account.pendingArchives = hasArchives
     const outcome = run.random.chance(0.2)
-      ? await toggleByCommand(world, account, wanted)
+      ? await toggleByCommand(world, account, hasArchives)
       : outcomeOf(
           await world.send('PATCH', `/v1/admin/organizations/${account.organizationId}`, {
             token: promises.administrator.accessToken,
-            body: { addOns: ['API_ACCESS', 'GIS_ACCESS', ...(wanted ? ['ARCHIVED_DATA'] : [])] },
+            body: { addOns: ['API_ACCESS', 'GIS_ACCESS', ...(hasArchives ? ['ARCHIVED_DATA'] : [])] },
           }),
         )
     if (outcome === 'unknown') return
     account.pendingArchives = null
-    if (outcome === 'acknowledged') account.hasArchives = wanted
+    if (outcome === 'acknowledged') account.hasArchives = hasArchives
   })
 }
 
-async function toggleByCommand(world: World, account: AccountPromise, wanted: boolean) {
+async function toggleByCommand(world: World, account: AccountPromise, hasArchives: boolean) {
   world.run.operations++
-  const remove = wanted ? [] : ['--remove']
+  const remove = hasArchives ? [] : ['--remove']
   const args = ['org', 'add-on', account.organizationId, 'ARCHIVED_DATA', ...remove]
   return (await world.installation.command(args)).code === 0 ? 'acknowledged' : 'unknown'
 }
@@ -107,8 +107,8 @@ export async function withdrawInvitation(world: World): Promise<void> {
 /** A new user signs in. Only the response to the redeemed link promises a session. */
 export async function startSession(world: World): Promise<void> {
   const email = `visitor-${nextNumber(world.promises)}@example.org`
-  const asked = await world.send('POST', '/v1/auth/magic-link', { body: { email } })
-  if (asked.status !== 202) return
+  const linkResponse = await world.send('POST', '/v1/auth/magic-link', { body: { email } })
+  if (linkResponse.status !== 202) return
   const usedLink = await linkFromMail(world.installation.dataDirs, email, 1000)
   if (usedLink === null) return
   const response = await world.send('POST', '/v1/auth/token', { body: { token: usedLink } })

@@ -105,8 +105,8 @@ function expectWholeVersion(
   const isKnown = stamp !== null && stamp in promises.sources
   run.expect(isKnown, promised, 'bytes of no file that was sent')
   if (!isKnown) return
-  const found = difference(stamp)
-  run.expect(found === null, promised, () => `${stamp}: ${found}`)
+  const mismatch = difference(stamp)
+  run.expect(mismatch === null, promised, () => `${stamp}: ${mismatch}`)
   const position = (one: string | null) => table.versions.findIndex((version) => version.stamp === one)
   // A file in no promised version belongs to a publish in progress or with an unknown outcome.
   const isStale = position(stamp) >= 0 && position(stamp) < position(promisedStamp)

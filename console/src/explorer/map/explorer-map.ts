@@ -150,8 +150,8 @@ export class ExplorerMap {
 
   #constrain(center: LngLat, zoom: number) {
     const size = { width: this.#container.clientWidth, height: this.#container.clientHeight }
-    const kept = keepOnWorld({ longitude: center.lng, latitude: center.lat, zoom: zoom ?? 0 }, size)
-    return { center: new LngLat(kept.longitude, kept.latitude), zoom: kept.zoom }
+    const camera = keepOnWorld({ longitude: center.lng, latitude: center.lat, zoom: zoom ?? 0 }, size)
+    return { center: new LngLat(camera.longitude, camera.latitude), zoom: camera.zoom }
   }
 
   #draw(): void {

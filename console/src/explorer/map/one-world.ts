@@ -21,11 +21,11 @@ interface Size {
  */
 export function keepOnWorld({ longitude, latitude, zoom }: Camera, { width, height }: Size): Camera {
   const min = minZoom({ width, height })
-  const kept = Math.max(min, zoom)
-  const world = TILE_PX * 2 ** kept
+  const allowedZoom = Math.max(min, zoom)
+  const world = TILE_PX * 2 ** allowedZoom
   const x = clamped((longitude + 180) / 360, width / world)
   const y = clamped(mercatorY(latitude), height / world)
-  return { longitude: x * 360 - 180, latitude: latitudeAt(y), zoom: kept }
+  return { longitude: x * 360 - 180, latitude: latitudeAt(y), zoom: allowedZoom }
 }
 
 /** The zoom at which the whole world just fits. */

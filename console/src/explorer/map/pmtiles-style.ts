@@ -23,7 +23,7 @@ export async function pmtilesStyle(
   protocol.add(archive)
   addProtocol('pmtiles', protocol.tile)
   const { tileType, maxZoom, minZoom } = await archive.getHeader()
-  const { vector_layers: found = [], attribution } = (await archive.getMetadata()) as ArchiveMetadata
+  const { vector_layers: archiveLayers = [], attribution } = (await archive.getMetadata()) as ArchiveMetadata
   const url = `pmtiles://${address}`
   const background: LayerSpecification = {
     id: 'background',
@@ -52,7 +52,7 @@ export async function pmtilesStyle(
     layers: [
       background,
       ...vectorLayers(
-        found.map(({ id }) => id),
+        archiveLayers.map(({ id }) => id),
         palette,
       ),
     ],

@@ -53,9 +53,9 @@ export function PublishPage() {
     stopping.current = new AbortController()
     const { signal } = stopping.current
     const { skipInvalid, isTable, ...texts } = reading
-    const given = Object.entries({ ...said, ...texts, note }).filter(([, value]) => value.trim() !== '')
+    const fields = Object.entries({ ...said, ...texts, note }).filter(([, value]) => value.trim() !== '')
     const options = {
-      ...Object.fromEntries(given),
+      ...Object.fromEntries(fields),
       ...(skipInvalid && { skipInvalid: 'true' }),
       ...(isTable && { geometry: 'false' }),
     }

@@ -21,8 +21,8 @@ export function chooseColumns(summary: StageSummary, spatial: boolean, notes: st
       notes.push(
         `Column ${names[i]} has integers of more than ${MAX_INTEGER_DIGITS} digits: it is published as text, which keeps every digit.`,
       )
-    const present = profile.present - (type === 'text' ? 0 : profile.blank)
-    return { name: names[i]!, type, nullable: present < summary.rows, profile }
+    const valueCount = profile.present - (type === 'text' ? 0 : profile.blank)
+    return { name: names[i]!, type, nullable: valueCount < summary.rows, profile }
   })
   for (const [i, name] of rowNames(columns, spatial).entries())
     if (name !== names[i]) notes.push(`Column ${names[i]} is named ${name} in csv and json.`)
@@ -92,12 +92,12 @@ async function checkIds(
 /** The column that `datetime` filters: the requested one, otherwise the first date or timestamp column. */
 export function chooseTimeColumn(
   columns: FinalColumn[],
-  wanted: string | undefined,
+  name: string | undefined,
   file: string,
 ): string | null {
   const isTime = (column: FinalColumn) => column.type === 'date' || column.type === 'timestamp'
-  if (wanted === undefined) return columns.find(isTime)?.name ?? null
-  const column = findColumn(columns, wanted, file)
+  if (name === undefined) return columns.find(isTime)?.name ?? null
+  const column = findColumn(columns, name, file)
   if (!isTime(column))
     throw new SourceError(
       `${file}: column ${column.name} holds ${column.type}, neither dates nor timestamps.`,
@@ -106,9 +106,9 @@ export function chooseTimeColumn(
 }
 
 export function findColumn(columns: FinalColumn[], name: string, file: string): FinalColumn {
-  const found =
+  const matchingColumn =
     columns.find((column) => column.name === name) ?? columns.find((column) => column.profile.name === name)
-  if (found) return found
+  if (matchingColumn) return matchingColumn
   const names = columns.slice(0, 20).map((column) => column.name)
   const advice =
     names.length > 0 ? `It has ${names.join(', ')}${columns.length > 20 ? ' and more' : ''}.` : 'It has none.'

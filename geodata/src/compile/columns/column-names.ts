@@ -9,16 +9,20 @@ const POSITION_COLUMN = 'file_row_number'
  * change.
  */
 export function columnNames(sourceNames: string[], spatial: boolean, notes: string[]): string[] {
-  const taken = new Set([POSITION_COLUMN, ...(spatial ? [GEOMETRY_COLUMN] : [])])
+  const usedNames = new Set([POSITION_COLUMN, ...(spatial ? [GEOMETRY_COLUMN] : [])])
   // A valid name is kept, even if an earlier renamed column would get the same name.
-  const wanted = new Set(sourceNames.map((name) => name.toLowerCase()))
+  const sourceNameSet = new Set(sourceNames.map((name) => name.toLowerCase()))
   return sourceNames.map((sourceName, index) => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters must be removed
     const clean = sourceName.replace(/[\u0000-\u001f\u007f]+/g, ' ').trim() || `column_${index + 1}`
     let name = clean
-    for (let n = 1; taken.has(name.toLowerCase()) || (n > 1 && wanted.has(name.toLowerCase())); n++)
+    for (
+      let n = 1;
+      usedNames.has(name.toLowerCase()) || (n > 1 && sourceNameSet.has(name.toLowerCase()));
+      n++
+    )
       name = `${clean}_${n}`
-    taken.add(name.toLowerCase())
+    usedNames.add(name.toLowerCase())
     if (name !== sourceName)
       notes.push(`Column ${index + 1}, ${JSON.stringify(sourceName)}, is named ${name}.`)
     return name

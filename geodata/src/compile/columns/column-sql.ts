@@ -37,8 +37,8 @@ function fromStaged(profile: ColumnProfile, as: StagedAs, type: ColumnType, targ
   if (profile.notation) return notationSql(textOf(value, as), profile.notation, target)
   if (as !== 'text') return `${value}::${target}`
   // In a source of strings, an empty string in a column of numbers or dates is a missing value.
-  const present = profile.declared === 'infer-text' ? `nullif(${value}, '')` : value
-  return `${type === 'timestamp' ? withSeconds(present) : present}::${target}`
+  const nonEmpty = profile.declared === 'infer-text' ? `nullif(${value}, '')` : value
+  return `${type === 'timestamp' ? withSeconds(nonEmpty) : nonEmpty}::${target}`
 }
 
 /** The source's text of each value of a column. */

@@ -10,7 +10,7 @@ const ESCAPES = /\\(?:\\|ud[89a-f][0-9a-f]{2})/g
 export function jsonText(value: Value): string {
   const text = textOf(value)
   if (!text.includes('\\ud')) return text
-  return text.replace(ESCAPES, (found) => (found === '\\\\' ? found : '\ufffd'))
+  return text.replace(ESCAPES, (escapeText) => (escapeText === '\\\\' ? escapeText : '\ufffd'))
 }
 
 /** Nested values with a bigint are walked, because `JSON.stringify` throws on them; others use it. */

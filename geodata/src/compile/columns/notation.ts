@@ -29,11 +29,11 @@ export function groupCountSql(group: NumberGroup): string {
 
 /** SQL for the typed value of a text. */
 export function notationSql(text: string, notation: Notation, target: string): string {
-  const present = `nullif(${text}, '')`
+  const nonEmpty = `nullif(${text}, '')`
   if (notation.kind === 'date')
-    return `strptime(${present}, [${notation.formats.map(quoteText).join(', ')}])::${target}`
+    return `strptime(${nonEmpty}, [${notation.formats.map(quoteText).join(', ')}])::${target}`
   const { group, decimal } = notation
   const plain =
-    group === '' ? present : `regexp_replace(${present}, ${quoteText(GROUP_CLASS[group])}, '', 'g')`
+    group === '' ? nonEmpty : `regexp_replace(${nonEmpty}, ${quoteText(GROUP_CLASS[group])}, '', 'g')`
   return `${decimal === ',' ? `replace(${plain}, ',', '.')` : plain}::${target}`
 }

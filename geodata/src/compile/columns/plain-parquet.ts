@@ -43,7 +43,7 @@ export function plainParquet(rows: number, columns: PlainColumn[]): Uint8Array[]
 }
 
 /** Definition levels: a length, then one bit-packed run of single bits. */
-function levelBytes(present: Uint8Array, rows: number): Uint8Array {
+function levelBytes(presenceBits: Uint8Array, rows: number): Uint8Array {
   const groups = Math.ceil(rows / 8)
   const run = new CompactThrift()
   run.varint(groups * 2 + 1)
@@ -51,7 +51,7 @@ function levelBytes(present: Uint8Array, rows: number): Uint8Array {
   const bytes = Buffer.alloc(4 + head.length + groups)
   bytes.writeUInt32LE(head.length + groups)
   bytes.set(head, 4)
-  bytes.set(present.subarray(0, groups), 4 + head.length)
+  bytes.set(presenceBits.subarray(0, groups), 4 + head.length)
   return bytes
 }
 

@@ -58,14 +58,14 @@ export class PropertyLines {
 
   /** Moves the remaining bytes to the front and reads more; returns false at the end of the file. */
   #fill(): boolean {
-    const left = this.#filled - this.end
-    const size = left > BLOCK_BYTES / 2 ? left * 2 : BLOCK_BYTES
+    const unreadBytes = this.#filled - this.end
+    const size = unreadBytes > BLOCK_BYTES / 2 ? unreadBytes * 2 : BLOCK_BYTES
     const bytes = size === this.bytes.length ? this.bytes : Buffer.allocUnsafeSlow(size)
     this.bytes.copy(bytes, 0, this.end, this.#filled)
     this.bytes = bytes
     this.end = 0
-    const read = readSync(this.#handle, bytes, left, size - left, null)
-    this.#filled = left + read
+    const read = readSync(this.#handle, bytes, unreadBytes, size - unreadBytes, null)
+    this.#filled = unreadBytes + read
     return read > 0
   }
 }

@@ -127,13 +127,13 @@ export class RunCursor {
    */
   #need(length: number, at: number): number {
     if (at + length <= this.#filled) return at
-    const kept = this.#filled - at
-    if (kept === 0 && this.#position === this.#runEnd) return -1
+    const availableBytes = this.#filled - at
+    if (availableBytes === 0 && this.#position === this.#runEnd) return -1
     this.#resize(length, at)
-    this.#filled = kept
+    this.#filled = availableBytes
     while (this.#filled < length) {
-      const wanted = Math.min(this.bytes.length - this.#filled, this.#runEnd - this.#position)
-      const read = readSync(this.#handle, this.bytes, this.#filled, wanted, this.#position)
+      const readLength = Math.min(this.bytes.length - this.#filled, this.#runEnd - this.#position)
+      const read = readSync(this.#handle, this.bytes, this.#filled, readLength, this.#position)
       if (read === 0) throw new Error('a run ends too early')
       this.#filled += read
       this.#position += read

@@ -57,11 +57,11 @@ function geojsonStaging({ file, maxColumns, place }: Parsing<'geojson'>, stage: 
 
 function csvStaging({ layout }: Parsing<'csv'>, stage: Stage) {
   const parser = new CsvParser(layout)
-  stage.declareTexts(layout.kept.map((place) => layout.names[place]!))
+  stage.declareTexts(layout.valueIndexes.map((place) => layout.names[place]!))
   const rows: CsvRows = {
     unreadable: (row, problem) => stage.problem(row, problem),
-    row: (row: number, geometry: Geometry | null, record: RecordReader, kept: number[]) =>
-      stage.addTexts(row, geometry, record, kept),
+    row: (row: number, geometry: Geometry | null, record: RecordReader, valueIndexes: number[]) =>
+      stage.addTexts(row, geometry, record, valueIndexes),
   }
   return (block: SourceBlock) => parser.parse(block as CsvBlock, rows)
 }

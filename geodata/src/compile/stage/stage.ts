@@ -138,12 +138,12 @@ export class Stage {
     }
   }
 
-  /** Adds a row whose values are the record's fields with the indexes in `kept`. */
-  addTexts(row: number, geometry: Geometry | null, record: RecordReader, kept: number[]): void {
+  /** Adds a row whose values are the record's fields with the indexes in `valueIndexes`. */
+  addTexts(row: number, geometry: Geometry | null, record: RecordReader, valueIndexes: number[]): void {
     if (!this.#prepare(row, geometry)) return
     const { bytes, starts, ends, escaped } = record
-    for (let i = 0; i < kept.length; i++) {
-      const place = kept[i]!
+    for (let i = 0; i < valueIndexes.length; i++) {
+      const place = valueIndexes[i]!
       this.#texts[i]!.add(bytes, starts[place]!, ends[place]!, escaped[place] === 1)
     }
     this.#gather(row, geometry)
@@ -265,9 +265,9 @@ export class Stage {
 }
 
 /** The index of a column by its published name, otherwise by its name in the source; -1 if there is none. */
-function findName(wanted: string, names: string[], columns: { profile: ColumnProfile }[]): number {
-  const published = names.indexOf(wanted)
-  return published >= 0 ? published : columns.findIndex(({ profile }) => profile.name === wanted)
+function findName(name: string, names: string[], columns: { profile: ColumnProfile }[]): number {
+  const published = names.indexOf(name)
+  return published >= 0 ? published : columns.findIndex(({ profile }) => profile.name === name)
 }
 
 function newProfile(
@@ -292,10 +292,11 @@ function writeParts(file: string, parts: Uint8Array[]): void {
 }
 
 function writeAll(handle: number, parts: Uint8Array[]): void {
-  let left = parts.filter((part) => part.length > 0)
-  while (left.length > 0) {
-    let written = writevSync(handle, left)
-    while (left.length > 0 && written >= left[0]!.length) written -= left.shift()!.length
-    if (written > 0) left = [left[0]!.subarray(written), ...left.slice(1)]
+  let unwrittenParts = parts.filter((part) => part.length > 0)
+  while (unwrittenParts.length > 0) {
+    let written = writevSync(handle, unwrittenParts)
+    while (unwrittenParts.length > 0 && written >= unwrittenParts[0]!.length)
+      written -= unwrittenParts.shift()!.length
+    if (written > 0) unwrittenParts = [unwrittenParts[0]!.subarray(written), ...unwrittenParts.slice(1)]
   }
 }

@@ -82,8 +82,8 @@ export class StagedColumn {
 
   /** Encodes this column of a chunk; null if the chunk has no value in it. */
   encode(values: (Value | undefined)[], rows: number): PlainColumn | null {
-    const present = this.#observe(values, rows)
-    if (present === 0) return null
+    const valueCount = this.#observe(values, rows)
+    if (valueCount === 0) return null
     const as = this.#chooseStaging()
     if (!this.profile.stagedAs.includes(as)) this.profile.stagedAs.push(as)
     this.#bytes.clear()
@@ -94,8 +94,8 @@ export class StagedColumn {
     return {
       name: `${this.profile.staged}:${as}`,
       type: PLAIN_TYPE[as],
-      present: present === rows ? null : bits,
-      data: this.#write(values, rows, as, present),
+      present: valueCount === rows ? null : bits,
+      data: this.#write(values, rows, as, valueCount),
     }
   }
 
@@ -105,14 +105,14 @@ export class StagedColumn {
     // Once text has been seen, no string can change the column's type.
     let settled = profile.declared === 'text' || (profile.kinds & KIND.text) !== 0
     let kinds = 0
-    let present = 0
+    let valueCount = 0
     for (let row = 0; row < rows; row++) {
       const value = values[row]
       if (!isPresent(value)) {
         if (typeof value === 'number') profile.notFinite++
         continue
       }
-      present++
+      valueCount++
       if (typeof value === 'string') {
         if (asText && value === '') profile.blank++
         const kind = settled ? KIND.text : asText ? kindOfText(value) : kindOfValue(value)
@@ -127,8 +127,8 @@ export class StagedColumn {
     profile.kinds |= kinds
     this.#isNumber =
       areNumbers(kinds) && (profile.declared === 'number' || (profile.kinds & KIND.number) !== 0)
-    profile.present += present
-    return present
+    profile.present += valueCount
+    return valueCount
   }
 
   #chooseStaging(): StagedAs {
@@ -141,8 +141,8 @@ export class StagedColumn {
     return 'json'
   }
 
-  #write(values: (Value | undefined)[], rows: number, as: StagedAs, present: number): Uint8Array {
-    if (as === 'boolean') return packBooleans(values, rows, present)
+  #write(values: (Value | undefined)[], rows: number, as: StagedAs, valueCount: number): Uint8Array {
+    if (as === 'boolean') return packBooleans(values, rows, valueCount)
     const bytes = this.#bytes
     for (let row = 0; row < rows; row++) {
       const value = values[row]
@@ -161,8 +161,8 @@ function isPresent(value: Value | undefined): boolean {
   return value !== null && value !== undefined && (typeof value !== 'number' || Number.isFinite(value))
 }
 
-function packBooleans(values: (Value | undefined)[], rows: number, present: number): Uint8Array {
-  const bits = new Uint8Array(Math.ceil(present / 8))
+function packBooleans(values: (Value | undefined)[], rows: number, valueCount: number): Uint8Array {
+  const bits = new Uint8Array(Math.ceil(valueCount / 8))
   let at = 0
   for (let row = 0; row < rows; row++) {
     const value = values[row]

@@ -39,24 +39,24 @@ export class StagedText {
   encode(): PlainColumn | null {
     const rows = this.#rows
     const bits = new Uint8Array(Math.ceil(rows / 8))
-    let present = 0
+    let valueCount = 0
     for (let row = 0; row < rows; row++) {
       if (this.#starts[row] === 0) continue
-      present++
+      valueCount++
       bits[row >> 3]! |= 1 << (row & 7)
     }
     this.#chunkKinds = 0
-    if (present === 0) return null
+    if (valueCount === 0) return null
     const kinds = this.#observe()
     this.#chunkKinds = kinds
     this.#isNumber = areNumbers(kinds) && (this.profile.kinds & KIND.number) !== 0
-    this.profile.present += present
+    this.profile.present += valueCount
     const [as, data] = this.#write(kinds)
     if (!this.profile.stagedAs.includes(as)) this.profile.stagedAs.push(as)
     return {
       name: `${this.profile.staged}:${as}`,
       type: as === 'integer' ? 'int64' : as === 'number' ? 'double' : as === 'boolean' ? 'boolean' : 'text',
-      present: present === rows ? null : bits,
+      present: valueCount === rows ? null : bits,
       data,
     }
   }

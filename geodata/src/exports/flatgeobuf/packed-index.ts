@@ -36,8 +36,8 @@ export class PackedIndex {
     this.#start = sink.length
     this.#counts = levelCounts(items)
     this.#parents = emptyBoxes(this.#counts[1]!)
-    for (let left = indexBytes(items); left > 0; left -= 1 << 20)
-      sink.write(Buffer.alloc(Math.min(left, 1 << 20)))
+    for (let remainingBytes = indexBytes(items); remainingBytes > 0; remainingBytes -= 1 << 20)
+      sink.write(Buffer.alloc(Math.min(remainingBytes, 1 << 20)))
   }
 
   /** `offset` is relative to the first feature. Without a location the box is inverted: no search hits it. */

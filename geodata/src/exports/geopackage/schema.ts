@@ -57,11 +57,11 @@ export interface TableNames {
 
 /** The id and geometry columns are renamed if a column of the dataset has the same name. */
 export function tableNames({ columns, geometryType }: Manifest): TableNames {
-  const taken = new Set(columns.map(({ name }) => name.toLowerCase()))
+  const usedNames = new Set(columns.map(({ name }) => name.toLowerCase()))
   const free = (name: string) => {
-    let found = name
-    for (let n = 1; taken.has(found); n++) found = `${name}_${n}`
-    return found
+    let freeName = name
+    for (let n = 1; usedNames.has(freeName); n++) freeName = `${name}_${n}`
+    return freeName
   }
   return {
     id: free('fid'),

@@ -60,21 +60,21 @@ function fieldType({ type }: Column, survey: ColumnSurvey): Pick<Field, 'type' |
  * afterwards to names that are still free.
  */
 export function fieldNames(names: readonly string[]): string[] {
-  const taken = new Set<string>()
+  const usedNames = new Set<string>()
   const result: string[] = new Array(names.length)
   const clean = names.map((name) => name.replace(/\p{Cc}/gu, '_') || 'field')
   clean.forEach((name, i) => {
-    if (Buffer.byteLength(name) > NAME_BYTES || taken.has(name.toLowerCase())) return
-    taken.add(name.toLowerCase())
+    if (Buffer.byteLength(name) > NAME_BYTES || usedNames.has(name.toLowerCase())) return
+    usedNames.add(name.toLowerCase())
     result[i] = name
   })
   clean.forEach((name, i) => {
     if (result[i] !== undefined) return
     let cut = cutText(name, NAME_BYTES)
-    for (let n = 1; taken.has(cut.toLowerCase()); n++) {
+    for (let n = 1; usedNames.has(cut.toLowerCase()); n++) {
       cut = `${cutText(name, NAME_BYTES - 1 - String(n).length)}_${n}`
     }
-    taken.add(cut.toLowerCase())
+    usedNames.add(cut.toLowerCase())
     result[i] = cut
   })
   return result

@@ -160,13 +160,13 @@ function ringStart(geometry: FlatGeometry, ring: number): number {
 }
 
 function least({ z, points }: FlatGeometry): number {
-  let found = Infinity
-  for (let i = 0; i < points; i++) if (z[i]! < found) found = z[i]!
-  return found
+  let minimum = Infinity
+  for (let i = 0; i < points; i++) if (z[i]! < minimum) minimum = z[i]!
+  return minimum
 }
 
 function greatest({ z, points }: FlatGeometry): number {
-  let found = -Infinity
-  for (let i = 0; i < points; i++) if (z[i]! > found) found = z[i]!
-  return found
+  let maximum = -Infinity
+  for (let i = 0; i < points; i++) if (z[i]! > maximum) maximum = z[i]!
+  return maximum
 }

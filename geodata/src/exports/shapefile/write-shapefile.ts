@@ -69,9 +69,9 @@ async function writeParts(
   const { table, signal } = options
   const spatial = manifest.geometryType !== null
   const columns = exportColumns(manifest)
-  const found = await survey(folder, manifest, signal)
-  const fields = columns.length > 0 ? planFields(columns, found.columns) : [numberField(manifest)]
-  const layers = planLayers(table, manifest, found)
+  const contents = await survey(folder, manifest, signal)
+  const fields = columns.length > 0 ? planFields(columns, contents.columns) : [numberField(manifest)]
+  const layers = planLayers(table, manifest, contents)
   const writers = layers.map(({ name, family, multi }) => ({
     family,
     shp: spatial ? new ShpWriter(join(parts, name), family, { multi, hasZ: manifest.hasZ }) : null,
@@ -123,7 +123,7 @@ async function writeParts(
     files.push(`${name}.cpg`)
   }
   const ringsLeftOut = writers.reduce((sum, { shp }) => sum + (shp?.ringsLeftOut ?? 0), 0)
-  const text = notes(table, columns, fields, found, layers, ringsLeftOut)
+  const text = notes(table, columns, fields, contents, layers, ringsLeftOut)
   if (text) {
     await writeFile(join(parts, `${table}_fields.txt`), text)
     files.push(`${table}_fields.txt`)

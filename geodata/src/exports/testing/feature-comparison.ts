@@ -48,9 +48,9 @@ export function assertSameFeatures(
   const dimensions = flat ? 2 : hasZ ? 3 : 2
   expected.forEach((feature, i) => {
     columns.forEach((column, c) => {
-      const found = comparable(reader, column, actual[i]!.properties[readNames[c]!])
-      const wanted = comparable(reader, column, feature.properties[column.name])
-      assert.deepEqual(found, wanted, `${name}: feature ${i}, ${column.name}`)
+      const actualValue = comparable(reader, column, actual[i]!.properties[readNames[c]!])
+      const expectedValue = comparable(reader, column, feature.properties[column.name])
+      assert.deepEqual(actualValue, expectedValue, `${name}: feature ${i}, ${column.name}`)
     })
     assert.deepEqual(
       comparableShape(actual[i]!.geometry, dimensions, format),

@@ -10,7 +10,7 @@ export class CsvBlocks {
   readonly #scanner: RecordScanner
   readonly #headers: number
   /** The number of records in the blocks returned so far, including the header. */
-  #given = 0
+  #recordCount = 0
   /** The pieces of the incomplete record, and whether one of them was damaged. */
   #pending: Uint8Array[] = []
   #pendingBytes = 0
@@ -65,11 +65,11 @@ export class CsvBlocks {
     bytes.set(end, at)
     this.#pending = []
     this.#pendingBytes = 0
-    const records = this.#scanner.records - this.#given
+    const records = this.#scanner.records - this.#recordCount
     if (records === 0) return null
-    const headers = this.#given === 0 ? this.#headers : 0
-    const firstRow = this.#given + headers - this.#headers + 1
-    this.#given += records
+    const headers = this.#recordCount === 0 ? this.#headers : 0
+    const firstRow = this.#recordCount + headers - this.#headers + 1
+    this.#recordCount += records
     return { bytes, firstRow, rows: records - headers, hasHeader: headers > 0, damaged: this.#isDamaged }
   }
 }

@@ -22,7 +22,7 @@ export interface CsvLayout {
   /** All columns, including those of the geometry. */
   names: string[]
   /** The indexes of the columns that are kept as values. */
-  kept: number[]
+  valueIndexes: number[]
   coordinates: CoordinateColumns | null
   crs: string | null
 }
@@ -30,8 +30,8 @@ export interface CsvLayout {
 /** The receiver of rows, which makes features of them or passes them directly to the staged columns. */
 export interface CsvRows {
   unreadable(row: number, problem: string): void
-  /** The values are the record's fields with the indexes `kept`; only valid during the call. */
-  row(row: number, geometry: Geometry | null, record: RecordReader, kept: number[]): void
+  /** The values are the record's fields with the indexes `valueIndexes`; only valid during the call. */
+  row(row: number, geometry: Geometry | null, record: RecordReader, valueIndexes: number[]): void
 }
 
 type GeometryOf = (record: RecordReader) => Geometry | null | string
@@ -46,7 +46,7 @@ export class CsvParser {
   }
 
   parse(block: CsvBlock, rows: CsvRows): void {
-    const { delimiter, kept } = this.#layout
+    const { delimiter, valueIndexes } = this.#layout
     const record = new RecordReader(block.bytes, delimiter)
     if (block.hasHeader) record.next()
     let from = record.at
@@ -56,7 +56,7 @@ export class CsvParser {
       const geometry = problem !== '' || this.#geometryOf === null ? null : this.#geometryOf(record)
       if (problem !== '') rows.unreadable(row, problem)
       else if (typeof geometry === 'string') rows.unreadable(row, geometry)
-      else rows.row(row, geometry, record, kept)
+      else rows.row(row, geometry, record, valueIndexes)
     }
   }
 
@@ -109,10 +109,10 @@ export class CsvFeatures implements CsvRows {
     this.rows.push({ row, problem })
   }
 
-  row(row: number, geometry: Geometry | null, record: RecordReader, kept: number[]): void {
-    const values: Value[] = new Array(kept.length)
-    for (let i = 0; i < kept.length; i++) {
-      const place = kept[i]!
+  row(row: number, geometry: Geometry | null, record: RecordReader, valueIndexes: number[]): void {
+    const values: Value[] = new Array(valueIndexes.length)
+    for (let i = 0; i < valueIndexes.length; i++) {
+      const place = valueIndexes[i]!
       values[i] = record.starts[place] === record.ends[place] ? null : record.text(place)
     }
     this.rows.push({ id: null, values, geometry, row })

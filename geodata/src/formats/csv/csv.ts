@@ -50,13 +50,22 @@ export async function openCsv(source: ByteSource, options: CsvOptions = {}): Pro
   const { records, count, isQuoted } = sampleRecords(sample, delimiter, isWhole)
   if (count === (hasHeader ? 1 : 0) && isWhole && !isQuoted)
     throw new SourceError(`${file} has a header but no rows.`)
-  const found = findCoordinateColumns(names, hasHeader ? records.slice(1) : records, { ...options, file })
-  const kept = otherColumns(names.length, found.columns)
-  const columns: SourceColumn[] = kept.map((i) => ({ name: names[i]!, type: 'infer-text' }))
-  const notes = [...found.notes]
+  const coordinates = findCoordinateColumns(names, hasHeader ? records.slice(1) : records, {
+    ...options,
+    file,
+  })
+  const valueIndexes = otherColumns(names.length, coordinates.columns)
+  const columns: SourceColumn[] = valueIndexes.map((i) => ({ name: names[i]!, type: 'infer-text' }))
+  const notes = [...coordinates.notes]
   if (sepLine) notes.push(`The first line, sep=${delimiter}, names the delimiter and is no row.`)
   if (!hasHeader) notes.push('The file has no header: its columns are named column_1, column_2 and so on.')
-  const layout: CsvLayout = { delimiter, names, kept, coordinates: found.columns, crs: found.crs }
+  const layout: CsvLayout = {
+    delimiter,
+    names,
+    valueIndexes,
+    coordinates: coordinates.columns,
+    crs: coordinates.crs,
+  }
   const blocks = new CsvBlocks(file, limits, delimiter, hasHeader)
   let bytesRead = 0
   const readBlocks = async function* () {
@@ -71,8 +80,8 @@ export async function openCsv(source: ByteSource, options: CsvOptions = {}): Pro
   return {
     columns,
     notes,
-    crs: found.crs,
-    spatial: found.columns !== null,
+    crs: coordinates.crs,
+    spatial: coordinates.columns !== null,
     totalBytes,
     get bytesRead() {
       return bytesRead

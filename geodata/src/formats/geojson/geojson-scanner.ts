@@ -139,11 +139,11 @@ export class ElementScanner {
           return at
         }
       } else if (byte === RECORD_SEPARATOR) continue
-      const found = JSON.stringify(String.fromCharCode(byte))
+      const character = JSON.stringify(String.fromCharCode(byte))
       throw new SourceError(
         this.#needsComma
-          ? `${this.#file}: after feature ${this.count} stands ${found} instead of a comma or the end of the array.`
-          : `${this.#file}: where feature ${this.count + 1} should begin stands ${found}.`,
+          ? `${this.#file}: after feature ${this.count} stands ${character} instead of a comma or the end of the array.`
+          : `${this.#file}: where feature ${this.count + 1} should begin stands ${character}.`,
       )
     }
     return end

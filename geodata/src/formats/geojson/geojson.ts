@@ -279,10 +279,10 @@ class BlockWindow {
 
   /** Returns the bytes before `at` and copies the rest to a new buffer. */
   take(at: number): Uint8Array<ArrayBuffer> {
-    const taken = this.bytes.subarray(0, at)
+    const head = this.bytes.subarray(0, at)
     const rest = this.end - at
-    this.bytes = new Uint8Array(taken.buffer, at, rest).slice()
+    this.bytes = new Uint8Array(head.buffer, at, rest).slice()
     this.end = rest
-    return taken
+    return head
   }
 }

@@ -28,20 +28,20 @@ export async function openGpx(
   const layer = options.layer?.toLowerCase()
   if (layer !== undefined && !(layer in LAYERS))
     throw new SourceError(`${file} has no layer ${options.layer}; GPX has ${Object.keys(LAYERS).join(', ')}.`)
-  const wanted = layer === undefined ? TOP_ELEMENTS : LAYERS[layer]!
+  const elements = layer === undefined ? TOP_ELEMENTS : LAYERS[layer]!
   const table = new GpxTable(file, limits, layer === undefined)
   const contents = (layer ?? 'waypoints, routes or tracks').replace('_', ' ')
   return openXmlFeatures(
     source,
     options.encoding,
     table.columns,
-    () => new GpxReader(file, wanted, table, limits, contents),
+    () => new GpxReader(file, elements, table, limits, contents),
   )
 }
 
 class GpxReader implements XmlFeatureReader {
   readonly #file: string
-  readonly #wanted: string[]
+  readonly #elements: string[]
   /** What the file should contain, in words. */
   readonly #contents: string
   readonly #table: GpxTable
@@ -53,10 +53,10 @@ class GpxReader implements XmlFeatureReader {
   #depth = 0
   #characters = 0
 
-  constructor(file: string, wanted: string[], table: GpxTable, limits: SourceLimits, contents: string) {
+  constructor(file: string, elements: string[], table: GpxTable, limits: SourceLimits, contents: string) {
     this.#file = file
     this.#contents = contents
-    this.#wanted = wanted
+    this.#elements = elements
     this.#table = table
     this.#limits = limits
     const parser = this.#parser
@@ -89,7 +89,7 @@ class GpxReader implements XmlFeatureReader {
   #opened(name: string, attributes: { [name: string]: string }): void {
     if (++this.#depth > this.#limits.depth)
       throw new SourceError(`${this.#file} has elements nested more than ${this.#limits.depth} deep.`)
-    if (this.#open.length === 0 && !this.#wanted.includes(name)) return
+    if (this.#open.length === 0 && !this.#elements.includes(name)) return
     const element: GpxElement = { name, attributes, text: '', children: [] }
     this.#open.at(-1)?.children.push(element)
     this.#open.push(element)

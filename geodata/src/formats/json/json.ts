@@ -172,17 +172,17 @@ class JsonTable {
     this.#limits = limits
     const rows = first.filter((element) => typeof element !== 'string')
     const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
-    const found = findCoordinateColumns(
+    const coordinates = findCoordinateColumns(
       names,
       rows.map((row) => names.map((name) => row[name] ?? null)),
       { ...options, file },
     )
-    this.notes = found.notes
-    this.crs = found.crs
-    if (found.columns) {
-      const [columns, used] = compact(found.columns, names)
+    this.notes = coordinates.notes
+    this.crs = coordinates.crs
+    if (coordinates.columns) {
+      const [columns, used] = compact(coordinates.columns, names)
       this.#coordinates = used
-      this.geometry = geometryReader(columns, used, found.crs)
+      this.geometry = geometryReader(columns, used, coordinates.crs)
     }
   }
 

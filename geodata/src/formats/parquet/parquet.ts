@@ -63,14 +63,19 @@ export async function openParquet(
           ? wideDecimalColumn(decimals)
           : (others.geometries.get(name) ?? parquetColumn(name, type))
       })
-    const found = stated
+    const coordinatesByName = stated
       ? null
       : await findByNames(database, columns, { ...options.coordinates, crs: options.crs, file })
-    const kept = found ? otherColumns(columns.length, found.columns).map((i) => columns[i]!) : columns
+    const valueColumns = coordinatesByName
+      ? otherColumns(columns.length, coordinatesByName.columns).map((i) => columns[i]!)
+      : columns
     const total = await database.count()
     let row = 0
-    const shape = geometryOf(stated, found && { ...found, names: columns.map(({ name }) => name) })
-    const table = shape?.usesTable ? columns : kept
+    const shape = geometryOf(
+      stated,
+      coordinatesByName && { ...coordinatesByName, names: columns.map(({ name }) => name) },
+    )
+    const table = shape?.usesTable ? columns : valueColumns
     const read = async function* (block: ParquetBlock | null): AsyncGenerator<Batch> {
       let before = block === null ? 0 : block.firstRow - 1
       const decimals = wide.columns.length > 0 ? await WideDecimals.open(path, file, wide.columns) : null
@@ -78,7 +83,7 @@ export async function openParquet(
         for await (const values of database.columns(stated, table, rangeOf(block))) {
           if (decimals) await insertDecimals(values, table, stated ? 1 : 0, decimals, before)
           if (stated) refuseLarge(values[0]!, before, file, limits)
-          const batch = toRows(values, table, kept, shape, before)
+          const batch = toRows(values, table, valueColumns, shape, before)
           before += batch.length
           yield batch
         }
@@ -87,15 +92,15 @@ export async function openParquet(
       }
     }
     const stream: ParquetStream = {
-      columns: kept.map(({ name, type }) => ({ name, type })),
+      columns: valueColumns.map(({ name, type }) => ({ name, type })),
       notes: [
-        ...kept.flatMap(({ note }) => note ?? []),
+        ...valueColumns.flatMap(({ note }) => note ?? []),
         ...others.coverings.map(coveringNote),
         ...wide.nested.map(nestedNote),
-        ...(found?.notes ?? []),
+        ...(coordinatesByName?.notes ?? []),
       ],
-      crs: stated ? stated.crs : (found?.crs ?? null),
-      spatial: stated !== null || found?.columns != null,
+      crs: stated ? stated.crs : (coordinatesByName?.crs ?? null),
+      spatial: stated !== null || coordinatesByName?.columns != null,
       totalBytes: size,
       get bytesRead() {
         return total === 0 ? size : Math.round((row / total) * size)
@@ -215,23 +220,23 @@ interface RowGeometry {
 
 function geometryOf(
   stated: ParquetGeometry | null,
-  found: ({ names: string[] } & ReturnType<typeof findCoordinateColumns>) | null,
+  coordinatesByName: ({ names: string[] } & ReturnType<typeof findCoordinateColumns>) | null,
 ): RowGeometry | null {
   if (stated) return { usesTable: false, read: (value) => (value === null ? null : stated.read(value)) }
-  if (!found?.columns) return null
-  const read = geometryReader(found.columns, found.names, found.crs)
+  if (!coordinatesByName?.columns) return null
+  const read = geometryReader(coordinatesByName.columns, coordinatesByName.names, coordinatesByName.crs)
   return { usesTable: true, read: (_, row) => read(row) }
 }
 
 function toRows(
   values: unknown[][],
   read: ParquetColumn[],
-  kept: ParquetColumn[],
+  valueColumns: ParquetColumn[],
   shape: RowGeometry | null,
   before: number,
 ): Batch {
   const first = shape && !shape.usesTable ? 1 : 0
-  const places = kept.map((column) => read.indexOf(column))
+  const places = valueColumns.map((column) => read.indexOf(column))
   const batch: Batch = []
   for (let i = 0; i < (values[0]?.length ?? 0); i++) {
     const table: Value[] = new Array(read.length)
@@ -243,7 +248,7 @@ function toRows(
     else
       batch.push({
         id: null,
-        values: read === kept ? table : places.map((place) => table[place]!),
+        values: read === valueColumns ? table : places.map((place) => table[place]!),
         geometry,
         row,
       })

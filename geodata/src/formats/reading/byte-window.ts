@@ -39,13 +39,13 @@ export class ByteWindow {
 
   /** Skips bytes without keeping them; returns false if the source ends before. */
   async skip(bytes: number): Promise<boolean> {
-    let left = bytes
-    while (left > this.available) {
-      left -= this.available
+    let remainingBytes = bytes
+    while (remainingBytes > this.available) {
+      remainingBytes -= this.available
       this.at = this.bytes.length
       if (!(await this.fill(1))) return false
     }
-    this.at += left
+    this.at += remainingBytes
     return true
   }
 

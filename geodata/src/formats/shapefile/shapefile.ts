@@ -38,14 +38,14 @@ export async function openShapefile(
   const folder = dirname(path)
   const siblings = await readdir(folder)
   const sibling = (extension: string) => {
-    const found = siblings.find(
+    const fileName = siblings.find(
       (each) => parse(each).name === name && extname(each).toLowerCase() === extension,
     )
-    return found ? join(folder, found) : null
+    return fileName ? join(folder, fileName) : null
   }
   const text = async (extension: string) => {
-    const found = sibling(extension)
-    return found ? await readFile(found, 'latin1') : null
+    const path = sibling(extension)
+    return path ? await readFile(path, 'latin1') : null
   }
   const dbf = sibling('.dbf')
   const stem = file.slice(0, file.length - ext.length)

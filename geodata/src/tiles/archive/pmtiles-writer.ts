@@ -104,8 +104,8 @@ export class PmtilesWriter {
   }
 
   #zoom(z: number): Zoom {
-    const present = this.#zooms[z]
-    if (present) return present
+    const existingZoom = this.#zooms[z]
+    if (existingZoom) return existingZoom
     const path = this.#path + ZOOM_SUFFIXES[z]
     const sink = new ByteSink(path, { hashed: false })
     const zoom: Zoom = { path, sink, entries: makeEntries(64), contents: 0, offsets: new Map() }
@@ -116,8 +116,8 @@ export class PmtilesWriter {
   #store(zoom: Zoom, bytes: Buffer): number {
     const { sink, offsets } = zoom
     const digest = bytes.length <= MAX_SHARED_BYTES ? hash('md5', bytes, 'base64') : null
-    const present = digest === null ? undefined : offsets.get(digest)
-    if (present !== undefined) return present
+    const existingOffset = digest === null ? undefined : offsets.get(digest)
+    if (existingOffset !== undefined) return existingOffset
     const offset = sink.length
     sink.write(bytes)
     zoom.contents++

@@ -126,14 +126,14 @@ export class PackFile implements FeatureBytes {
   }
 
   #block(number: number): Buffer {
-    const present = this.#blocks.get(number)
-    if (present !== undefined) {
+    const cachedBlock = this.#blocks.get(number)
+    if (cachedBlock !== undefined) {
       if (number !== this.#last) {
         this.#blocks.delete(number)
-        this.#blocks.set(number, present)
+        this.#blocks.set(number, cachedBlock)
         this.#last = number
       }
-      return present
+      return cachedBlock
     }
     let buffer: Buffer | undefined
     if (this.#blocks.size >= MAX_BLOCKS) {

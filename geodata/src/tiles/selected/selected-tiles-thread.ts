@@ -37,9 +37,9 @@ const open = new Map<string, SelectedTiles>()
 let current = 0
 
 async function tilesOf({ folder, table, manifest, isRemote }: SelectedTileRequest): Promise<SelectedTiles> {
-  const present = open.get(folder)
+  const openTiles = open.get(folder)
   const pack = isRemote ? new RemotePack((ask) => send({ number: current, ...ask })) : null
-  const tiles = present ?? (await SelectedTiles.open(folder, table, manifest, pack))
+  const tiles = openTiles ?? (await SelectedTiles.open(folder, table, manifest, pack))
   open.delete(folder)
   open.set(folder, tiles)
   for (const [oldest, other] of open) {

@@ -17,7 +17,7 @@ export function cleanPolygon(rings: Rings, holes: readonly boolean[]): Rings {
   const touched = new Uint8Array(rings.ends.length + 1)
   findContacts(rings, polygons, touched)
   for (;;) {
-    const kept: Rings = { xy: [], ends: [] }
+    const cleanRings: Rings = { xy: [], ends: [] }
     const keptPolygons: number[] = []
     const broken: Rings = { xy: [], ends: [] }
     let from = 0
@@ -25,27 +25,27 @@ export function cleanPolygon(rings: Rings, holes: readonly boolean[]): Rings {
       const polygon = polygons[from]!
       const isBroken = touched[polygon] === 1
       if (!isBroken && ringArea(rings.xy, from, end) > 0 === holes[ring]) reverseRing(rings.xy, from, end)
-      appendRing(isBroken ? broken : kept, rings.xy, from, end)
+      appendRing(isBroken ? broken : cleanRings, rings.xy, from, end)
       if (!isBroken) for (let i = from; i < end; i++) keptPolygons.push(polygon)
       from = end
     })
-    const keptRings = kept.ends.length
+    const keptRings = cleanRings.ends.length
     if (broken.ends.length > 0) {
       const traced = traceFaces(arrangeEdges(broken))
       let start = 0
       for (const end of traced.ends) {
-        appendRing(kept, traced.xy, start, end)
+        appendRing(cleanRings, traced.xy, start, end)
         start = end
       }
     }
-    if (keptRings === 0) return kept
+    if (keptRings === 0) return cleanRings
     // Rounding crossings moves edges, which may then meet a polygon that was valid: it is made anew as well. So
     // are polygons inside others, as an island is when its lake was too small to be shown.
     const made = rings.ends.length
     touched[made] = 1
-    const numbers = Int32Array.from({ length: kept.xy.length / 2 }, (_, i) => keptPolygons[i] ?? made)
-    const meetsMade = broken.ends.length > 0 && findContacts(kept, numbers, touched)
-    if (!findNested(kept, numbers, touched) && !meetsMade) return kept
+    const numbers = Int32Array.from({ length: cleanRings.xy.length / 2 }, (_, i) => keptPolygons[i] ?? made)
+    const meetsMade = broken.ends.length > 0 && findContacts(cleanRings, numbers, touched)
+    if (!findNested(cleanRings, numbers, touched) && !meetsMade) return cleanRings
   }
 }
 

@@ -74,8 +74,8 @@ function divideOnce(edges: readonly Edge[]): Edge[] | null {
   const cuts = new Map<Edge, number[]>()
   const cut = (edge: Edge, x: number, y: number) => {
     if ((x === edge.ax && y === edge.ay) || (x === edge.bx && y === edge.by)) return
-    const present = cuts.get(edge)
-    if (present) present.push(x, y)
+    const edgeCuts = cuts.get(edge)
+    if (edgeCuts) edgeCuts.push(x, y)
     else cuts.set(edge, [x, y])
   }
   boxes.clear(edges.length)

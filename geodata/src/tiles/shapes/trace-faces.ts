@@ -20,8 +20,8 @@ export function traceFaces(edges: readonly Edge[]): Rings {
   const starts: [number, number][] = []
   const add = (fromX: number, fromY: number, toX: number, toY: number) => {
     const key = keyOf(fromX, fromY)
-    const present = leaving.get(key)
-    if (present) present.push({ x: toX, y: toY })
+    const ends = leaving.get(key)
+    if (ends) ends.push({ x: toX, y: toY })
     else leaving.set(key, [{ x: toX, y: toY }])
     starts.push([fromX, fromY])
   }
@@ -52,19 +52,19 @@ function findInside(
 ): void {
   const low = ({ ax, ay, by }: Edge) => (vertical ? Math.min(ay, by) : ax)
   const high = ({ ay, bx, by }: Edge) => (vertical ? Math.max(ay, by) : bx)
-  const wanted = (edge: Edge) => !vertical || edge.ax === edge.bx
+  const isReported = (edge: Edge) => !vertical || edge.ax === edge.bx
   const crossing = vertical ? crossingX : crossingY
   const sorted = edges.filter((edge) => low(edge) < high(edge)).sort((a, b) => low(a) - low(b))
   let active: Edge[] = []
   let arrived: Edge[] = []
   for (let i = 0; i < sorted.length; ) {
     const start = low(sorted[i]!)
-    let isWanted = false
+    let hasReported = false
     for (; i < sorted.length && low(sorted[i]!) === start; i++) {
       arrived.push(sorted[i]!)
-      isWanted ||= wanted(sorted[i]!)
+      hasReported ||= isReported(sorted[i]!)
     }
-    if (!isWanted) continue
+    if (!hasReported) continue
     const at = start + 0.5
     const isActive = (edge: Edge) => high(edge) > start
     arrived = arrived.filter(isActive).sort((a, b) => crossing(a, at) - crossing(b, at))
@@ -74,7 +74,7 @@ function findInside(
     for (const edge of active) {
       const before = winding
       winding += vertical && edge.by < edge.ay ? -edge.winding : edge.winding
-      if (low(edge) !== start || !wanted(edge)) continue
+      if (low(edge) !== start || !isReported(edge)) continue
       if ((before !== 0) !== (winding !== 0)) report(edge, winding !== 0)
     }
   }
