@@ -71,10 +71,10 @@ export class Closers {
     const end = performance.now() + TOTAL_DEADLINE
     const failed: string[] = []
     for (const { name, close } of this.#closers.reverse()) {
-      const left = Math.min(PART_DEADLINE, Math.max(end - performance.now(), LAST_CHANCE))
+      const timeout = Math.min(PART_DEADLINE, Math.max(end - performance.now(), LAST_CHANCE))
       try {
         await withinTime(
-          left,
+          timeout,
           Promise.resolve().then(() => close()),
         )
       } catch (error) {

@@ -50,8 +50,8 @@ async function demoSecret({ administration, members, keys, config }: Parts): Pro
   await administration.setAddOns(system, id, () => ADD_ONS)
   await administration.setCredits(system, id, { set: CREDITS })
   const { userId } = await members.add(system, id, DEMO_ADDRESS)
-  const given = { name: 'Demo key', permissions: ['read'] }
-  const { secret } = await keys.createForOrganization({ userId, origin: system }, id, given)
+  const newKey = { name: 'Demo key', permissions: ['read'] }
+  const { secret } = await keys.createForOrganization({ userId, origin: system }, id, newKey)
   writeFileSync(file, `${secret}\n`, { mode: 0o600 })
   return secret
 }

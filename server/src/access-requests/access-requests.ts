@@ -56,10 +56,14 @@ export class AccessRequests {
     return listRequests(this.#options.database.db, listing)
   }
 
-  async create(caller: MailedUser, organizationId: string, given: NewAccessRequest): Promise<AccessRequest> {
+  async create(
+    caller: MailedUser,
+    organizationId: string,
+    newRequest: NewAccessRequest,
+  ): Promise<AccessRequest> {
     const { database, clock, mailer, operators, baseUrl } = this.#options
-    const { addOns = [], credits = 0 } = given
-    const message = (given.message ?? '').trim()
+    const { addOns = [], credits = 0 } = newRequest
+    const message = (newRequest.message ?? '').trim()
     if (addOns.length === 0 && credits === 0) {
       throw invalidInput('/addOns', 'must name an add-on, or credits must be above 0')
     }

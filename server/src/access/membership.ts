@@ -64,8 +64,8 @@ export function requireMovable(members: readonly Member[], userId: string): void
 }
 
 /** The first member gets all permissions, later ones only those they are granted. */
-export function startingPermissions(present: readonly unknown[]): MemberPermission[] {
-  return present.length === 0 ? [...MEMBER_PERMISSIONS] : []
+export function startingPermissions(members: readonly unknown[]): MemberPermission[] {
+  return members.length === 0 ? [...MEMBER_PERMISSIONS] : []
 }
 
 function requirePermission(membership: Membership, permission: MemberPermission): void {

@@ -32,13 +32,13 @@ export function isWellFormed(secret: string, format: SecretFormat): boolean {
   const start = format.literal.length + format.env.length + 2
   const split = start + RANDOM_LENGTH
   if (secret.length !== split + CHECKSUM_LENGTH || !secret.startsWith(head(format))) return false
-  let given = 0
+  let checksum = 0
   for (let i = start; i < secret.length; i++) {
     const digit = DIGIT_VALUES[secret.charCodeAt(i)] ?? NO_DIGIT
     if (digit === NO_DIGIT) return false
-    if (i >= split) given = given * 62 + digit
+    if (i >= split) checksum = checksum * 62 + digit
   }
-  return given === crc32(secret.slice(0, split))
+  return checksum === crc32(secret.slice(0, split))
 }
 
 /** The leading part of a secret, which lists show. */

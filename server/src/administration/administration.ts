@@ -39,7 +39,7 @@ export class Administration {
   async setAddOns(
     origin: Origin,
     id: string,
-    choose: (present: readonly AddOn[]) => readonly AddOn[],
+    choose: (current: readonly AddOn[]) => readonly AddOn[],
   ): Promise<AdminOrganization> {
     requireId(id)
     await this.#options.organizations.setAddOns(origin, id, choose)
@@ -60,9 +60,9 @@ export class Administration {
 
   async organization(id: string): Promise<AdminOrganization> {
     requireId(id)
-    const [found] = await this.organizations({ id })
-    if (!found) throw notFound('such organization')
-    return found
+    const [organization] = await this.organizations({ id })
+    if (!organization) throw notFound('such organization')
+    return organization
   }
 }
 

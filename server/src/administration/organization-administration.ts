@@ -45,8 +45,8 @@ export class OrganizationAdministration {
     return (await listKeysIn(this.#options.database.db, id)).map((key) => keyRecord(key, now))
   }
 
-  async rename(origin: Origin, id: string, given: string): Promise<AdminOrganization> {
-    const name = checkOrganizationName(given)
+  async rename(origin: Origin, id: string, rawName: string): Promise<AdminOrganization> {
+    const name = checkOrganizationName(rawName)
     return this.#change(id, async (tx, _changed, at) => {
       await setOrganizationName(tx, id, name)
       await record(tx, at, origin, id, 'organization.renamed', { name })

@@ -84,13 +84,13 @@ async function copyVersion(
     return
   }
   const copier = new ObjectCopier(from, to, scratch)
-  const present = await objectsOf(to, snapshot)
+  const existingObjects = await objectsOf(to, snapshot)
   const objects = await objectsOf(from, snapshot)
   try {
     for (const [name, { bytes, sha256 }] of Object.entries(manifest.files)) {
       const key = snapshotKey(snapshot, name)
       // An object appears whole: an earlier attempt has copied it.
-      if (present.get(key)?.bytes === bytes) continue
+      if (existingObjects.get(key)?.bytes === bytes) continue
       await copier.copy({ key, targetKey: key, bytes, sha256 })
       report.copiedBytes += bytes
     }

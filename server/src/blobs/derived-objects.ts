@@ -57,7 +57,7 @@ export class DerivedObjects {
   readonly #store: ObjectStore
   readonly #cache: NodeCache
   /** By the key of the meta object. */
-  readonly #found = new BoundedCache<string, FoundObject>(MAX_FOUND)
+  readonly #recentObjects = new BoundedCache<string, FoundObject>(MAX_FOUND)
 
   constructor(store: ObjectStore, cache: NodeCache) {
     this.#store = store
@@ -67,23 +67,23 @@ export class DerivedObjects {
   /** The finished file, such as `exports/places.csv`; undefined if it was not made or its meta is not valid. */
   async find<M extends DerivedMeta>(snapshot: string, name: string): Promise<DerivedObject<M> | undefined> {
     const metaKey = snapshotKey(snapshot, name + META)
-    const recent = this.#found.get(metaKey)
+    const recent = this.#recentObjects.get(metaKey)
     if (recent && performance.now() - recent.readAt < META_MS) return recent.object as DerivedObject<M>
     const meta = await this.#readMeta<M>(snapshot, name)
     if (meta === null) {
-      this.#found.delete(metaKey)
+      this.#recentObjects.delete(metaKey)
       return undefined
     }
     // Readers of the same bytes share their fetches.
     const isSame = isDeepStrictEqual(recent?.object.meta, meta)
     const object = isSame ? (recent!.object as DerivedObject<M>) : this.#objectOf(snapshot, name, meta)
-    if (object) this.#found.set(metaKey, { object, readAt: performance.now() })
+    if (object) this.#recentObjects.set(metaKey, { object, readAt: performance.now() })
     return object
   }
 
   /** Lets the next `find` read the meta object again. */
   forget(snapshot: string, name: string): void {
-    this.#found.delete(snapshotKey(snapshot, name + META))
+    this.#recentObjects.delete(snapshotKey(snapshot, name + META))
   }
 
   /** Undefined if the meta does not have the checksums of all blocks. */

@@ -45,16 +45,16 @@ export async function derivedOf(
   objects: ReadonlyMap<string, ObjectInfo>,
 ): Promise<(StoredDerived | { name: string; metaKey: string; meta: null })[]> {
   const prefix = snapshotPrefix(snapshot)
-  const found: Awaited<ReturnType<typeof derivedOf>> = []
+  const derivedFiles: Awaited<ReturnType<typeof derivedOf>> = []
   for (const metaKey of objects.keys()) {
     const name = metaKey.slice(prefix.length, -META.length)
     if (!metaKey.endsWith(META) || !/^(exports|tiles)\//.test(name)) continue
     const meta = parseMeta(await place.store.read(metaKey).catch(nullIfMissing))
-    found.push(
+    derivedFiles.push(
       meta ? { name, metaKey, meta, key: derivedKey(place, snapshot, name, meta) } : { name, metaKey, meta },
     )
   }
-  return found
+  return derivedFiles
 }
 
 function parseMeta(content: Buffer | null): DerivedMeta | null {

@@ -88,10 +88,10 @@ export class Catalog {
 
   async version(table: string, number: string): Promise<Version> {
     const versions = await this.versions(table)
-    const found =
+    const matchingVersion =
       /^[1-9]\d{0,14}$/.test(number) && versions.find((version) => version.version === Number(number))
-    if (!found) throw notFound(`such version of the dataset "${table}"`)
-    return found
+    if (!matchingVersion) throw notFound(`such version of the dataset "${table}"`)
+    return matchingVersion
   }
 
   async #load(table: string): Promise<Dataset> {

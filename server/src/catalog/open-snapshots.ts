@@ -87,12 +87,12 @@ export class OpenSnapshots {
 
   #entry(version: Version): Entry {
     const name = version.snapshot
-    const present = this.#entries.get(name)
+    const openEntry = this.#entries.get(name)
     this.#peeked = null
-    if (present) {
+    if (openEntry) {
       this.#entries.delete(name)
-      this.#entries.set(name, present)
-      return present
+      this.#entries.set(name, openEntry)
+      return openEntry
     }
     const { blobs, verification } = this.#parts
     const opening = openSnapshot(blobs.files(name, version.manifest), this.#packs, version.manifest)

@@ -17,11 +17,11 @@ export function searchDatasets(
   const words = foldText(q ?? '')
     .split(/\s+/)
     .filter(Boolean)
-  const wanted = keyword === undefined ? undefined : foldText(keyword)
+  const foldedKeyword = keyword === undefined ? undefined : foldText(keyword)
   const page: ListedDataset[] = []
   for (const dataset of datasets) {
     if (after !== undefined && dataset.table <= after) continue
-    if (wanted !== undefined && !foldedTexts(dataset).keywords.includes(wanted)) continue
+    if (foldedKeyword !== undefined && !foldedTexts(dataset).keywords.includes(foldedKeyword)) continue
     if (!words.every((word) => foldedTexts(dataset).text.includes(word))) continue
     if (page.length === limit) return { page, next: page.at(-1)!.table }
     page.push(dataset)

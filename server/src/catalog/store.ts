@@ -141,10 +141,10 @@ export interface NewVersion {
 
 export async function insertVersion(database: ControlDatabase, tx: Tx, added: NewVersion): Promise<void> {
   const { table, version, at, description } = added
-  const present = await database
+  const existingDataset = await database
     .forUpdate(tx.selectFrom('datasets').select('table_name').where('table_name', '=', table))
     .executeTakeFirst()
-  if (present) {
+  if (existingDataset) {
     await tx
       .updateTable('datasets')
       .set({ ...columnsOf(description), current_version: version, updated_at: at })
@@ -247,10 +247,10 @@ export async function deleteDataset(
   tx: Tx,
   table: string,
 ): Promise<string[] | null> {
-  const present = await database
+  const existingDataset = await database
     .forUpdate(tx.selectFrom('datasets').select('table_name').where('table_name', '=', table))
     .executeTakeFirst()
-  if (!present) return null
+  if (!existingDataset) return null
   const rows = await tx.selectFrom('versions').select('snapshot').where('table_name', '=', table).execute()
   await tx.deleteFrom('versions').where('table_name', '=', table).execute()
   await tx.deleteFrom('datasets').where('table_name', '=', table).execute()

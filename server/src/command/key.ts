@@ -75,8 +75,8 @@ async function create(flags: CreateFlags, command: Command): Promise<void> {
     command.error('error: only platform keys are made here; give --platform', { exitCode: 2 })
   }
   const permissions = flags.permissions.split(',').map((permission) => permission.trim())
-  const given = { name: flags.name, permissions, expiresAt: flags.expiresAt }
-  const created = await withControlPlane(flags, ({ keys }) => keys.createPlatform(operator, given))
+  const newKey = { name: flags.name, permissions, expiresAt: flags.expiresAt }
+  const created = await withControlPlane(flags, ({ keys }) => keys.createPlatform(operator, newKey))
   print(flags, created, `Created key ${created.id} (${created.name}). ${secretText(created.secret)}`)
 }
 

@@ -79,8 +79,8 @@ async function create(name: string, flags: OperatorFlags): Promise<void> {
 
 async function addOn(id: string, addOns: AddOn[], flags: OperatorFlags & { remove?: true }): Promise<void> {
   const changed = await withControlPlane(flags, ({ administration }) =>
-    administration.setAddOns(operator, id, (present) =>
-      ADD_ONS.filter((one) => (addOns.includes(one) ? !flags.remove : present.includes(one))),
+    administration.setAddOns(operator, id, (current) =>
+      ADD_ONS.filter((one) => (addOns.includes(one) ? !flags.remove : current.includes(one))),
     ),
   )
   const now = changed.addOns.length > 0 ? changed.addOns.join(', ') : 'no add-on'

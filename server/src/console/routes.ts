@@ -112,10 +112,10 @@ export function consoleRoutes(app: App, { headOf, about, basemap, build = BUILD 
       assets.set(name, asset)
       asset.catch(() => assets.delete(name))
     }
-    const found = await asset.catch(() => {
+    const file = await asset.catch(() => {
       throw notFound('such file')
     })
-    return send(request, reply.header('content-type', mediaType), found)
+    return send(request, reply.header('content-type', mediaType), file)
   })
 }
 

@@ -29,8 +29,8 @@ export const ledgerFilterFields = {
 type GivenFilter = Omit<LedgerFilter, 'limit' | 'before'>
 
 /** The filter of a query, with its times as they are stored. */
-export function ledgerFilterOf(given: GivenFilter): GivenFilter {
-  const { kind, since, until, keyId, userId, table } = given
+export function ledgerFilterOf(filter: GivenFilter): GivenFilter {
+  const { kind, since, until, keyId, userId, table } = filter
   return {
     kind,
     since: storedTime('since', since),

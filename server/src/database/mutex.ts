@@ -9,7 +9,7 @@ interface Waiter {
 export class Mutex {
   readonly #timeoutMs: number
   readonly #waiting: Waiter[] = []
-  #taken = false
+  #isTaken = false
 
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs
@@ -17,7 +17,7 @@ export class Mutex {
 
   /** Resolves to the function that releases the mutex. */
   take(): Promise<() => void> {
-    if (!this.#taken) return Promise.resolve(this.#begin())
+    if (!this.#isTaken) return Promise.resolve(this.#begin())
     const { promise, resolve, reject } = Promise.withResolvers<() => void>()
     const timer = setTimeout(() => {
       this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
@@ -29,12 +29,12 @@ export class Mutex {
   }
 
   #begin(): () => void {
-    this.#taken = true
+    this.#isTaken = true
     let ended = false
     return () => {
       if (ended) return
       ended = true
-      this.#taken = false
+      this.#isTaken = false
       const next = this.#waiting.shift()
       if (!next) return
       clearTimeout(next.timer)

@@ -24,8 +24,8 @@ export function definitionRoutes(
   const byAddress = new BoundedCache<string, Definition>(MAX_ADDRESSES)
 
   const definitionAt = (url: string): Definition => {
-    const present = byAddress.get(url)
-    if (present) return present
+    const cachedDefinition = byAddress.get(url)
+    if (cachedDefinition) return cachedDefinition
     written ??= Buffer.from(JSON.stringify(app.swagger()).slice(0, -1))
     const servers = `,"servers":${JSON.stringify([{ url }])}}`
     const bytes = Buffer.concat([written, Buffer.from(servers)])

@@ -22,8 +22,8 @@ export class BufferPool {
   #largeOut = 0
 
   /** Returns a small buffer if too many large ones are in use. */
-  take(wanted: typeof SMALL | typeof LARGE): Buffer {
-    const size = wanted === LARGE && this.#largeOut < MAX_LARGE ? LARGE : SMALL
+  take(preferredSize: typeof SMALL | typeof LARGE): Buffer {
+    const size = preferredSize === LARGE && this.#largeOut < MAX_LARGE ? LARGE : SMALL
     if (size === LARGE) this.#largeOut++
     return this.#free.get(size)!.pop() ?? Buffer.allocUnsafeSlow(size)
   }

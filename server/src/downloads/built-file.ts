@@ -82,12 +82,12 @@ export async function withFirstByte(file: ReadableFile): Promise<ReadableFile> {
   return file
 }
 
-async function readMeta(path: string, wanted: number): Promise<BuiltFile | undefined> {
+async function readMeta(path: string, minGeneration: number): Promise<BuiltFile | undefined> {
   try {
     const meta = JSON.parse(await readFile(metaPath(path), 'utf8')) as Partial<BuiltFile & Generation>
     // Exports from before generations were counted are of the first one.
     const { bytes, sha256, generation = 1 } = meta
-    if (generation < wanted) return undefined
+    if (generation < minGeneration) return undefined
     const isWhole = Number.isSafeInteger(bytes) && /^[0-9a-f]{64}$/.test(String(sha256))
     return isWhole ? { bytes: bytes!, sha256: sha256! } : undefined
   } catch {

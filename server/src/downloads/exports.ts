@@ -231,9 +231,9 @@ export class Exports {
     const unlock = await lockExports(folder, signal)
     try {
       const generation = exportGeneration(manifest)
-      const present = await findBuilt(path, generation)
-      if (present) {
-        const finishPresent = await upload(path, present)
+      const existingFile = await findBuilt(path, generation)
+      if (existingFile) {
+        const finishPresent = await upload(path, existingFile)
         return await commit(async () => finishPresent?.())
       }
       // What earlier builds left is incomplete. The sweep of a start leaves it to a build that holds the lock.

@@ -28,7 +28,7 @@ export function parseRange(header: string | undefined, bytes: number): ByteRange
  */
 export function rangeStillHolds(header: string | undefined, etag: string, lastModified: Date): boolean {
   if (header === undefined) return true
-  const given = header.trim()
-  if (given.startsWith('"')) return given === etag
-  return Date.parse(given) === Math.floor(lastModified.getTime() / 1000) * 1000
+  const validator = header.trim()
+  if (validator.startsWith('"')) return validator === etag
+  return Date.parse(validator) === Math.floor(lastModified.getTime() / 1000) * 1000
 }

@@ -215,7 +215,7 @@ export function downloadRoutes(
     // A damaged version is refused before anything is charged.
     await health.require(version)
     const compressible = !format.isCompressed
-    const wanted: ExportRequest = {
+    const exportRequest: ExportRequest = {
       dataset,
       version,
       format,
@@ -228,7 +228,8 @@ export function downloadRoutes(
     const { headers } = request
     const conditional =
       headers['if-none-match'] !== undefined || headers.range !== undefined || request.method === 'HEAD'
-    let readyFile = exports.peek(wanted) ?? (conditional ? await exports.find(wanted) : undefined)
+    let readyFile =
+      exports.peek(exportRequest) ?? (conditional ? await exports.find(exportRequest) : undefined)
     const call = { operation, table: dataset.table, format: format.format }
     const bill = { grant, call, version: version.version, price: dataset.credits }
     if (!readyFile && conditional) {
@@ -240,10 +241,10 @@ export function downloadRoutes(
       if (refusal && request.method !== 'HEAD') throw refusal
       if (refusal) {
         // Headers that only the finished file determines are omitted.
-        describe(reply, describeExport(wanted))
+        describe(reply, describeExport(exportRequest))
         return withoutBytes(reply)
       }
-      readyFile = await exports.get(wanted)
+      readyFile = await exports.get(exportRequest)
     }
     const free = readyFile && sendFree(request, reply, readyFile)
     if (free) return free
@@ -251,24 +252,24 @@ export function downloadRoutes(
     // Watched from before the charge: a shutdown in between would leave the charge without a delivery or a
     // refund.
     return cashier.watch(
-      cashier.charge(bill).then((charge) => deliver(request, reply, wanted, readyFile, charge)),
+      cashier.charge(bill).then((charge) => deliver(request, reply, exportRequest, readyFile, charge)),
     )
   }
 
   async function deliver(
     request: FastifyRequest,
     reply: FastifyReply,
-    wanted: ExportRequest,
+    exportRequest: ExportRequest,
     readyFile: ExportFile | undefined,
     charge: Charge,
   ) {
     try {
-      const file = readyFile ?? (await exports.get(wanted))
+      const file = readyFile ?? (await exports.get(exportRequest))
       const address = await signedAddress(request, file)
       if (address !== null) return redirect(reply, file, address, charge)
-      return send(request, reply, wanted, await openWanted(wanted, file), charge)
+      return send(request, reply, exportRequest, await openWanted(exportRequest, file), charge)
     } catch (error) {
-      exports.forget(wanted)
+      exports.forget(exportRequest)
       await charge.refund()
       throw error
     }
@@ -298,14 +299,14 @@ export function downloadRoutes(
   /**
    * A file that changed or vanished since it was verified is looked up, and if necessary built, once more.
    */
-  async function openWanted(wanted: ExportRequest, file: ExportFile): Promise<OpenExport> {
+  async function openWanted(exportRequest: ExportRequest, file: ExportFile): Promise<OpenExport> {
     const opened = await openExport(file).catch(async (error: unknown) => {
-      if (!(await exports.forgetDamaged(wanted, error))) throw error
+      if (!(await exports.forgetDamaged(exportRequest, error))) throw error
       return null
     })
     if (opened) return opened
-    exports.forget(wanted)
-    const again = await openExport(await exports.get(wanted))
+    exports.forget(exportRequest)
+    const again = await openExport(await exports.get(exportRequest))
     if (!again) throw new Error('an export changes while it is opened')
     return again
   }
@@ -313,7 +314,7 @@ export function downloadRoutes(
   function send(
     request: FastifyRequest,
     reply: FastifyReply,
-    wanted: ExportRequest,
+    exportRequest: ExportRequest,
     opened: OpenExport,
     charge: Charge,
   ) {
@@ -333,9 +334,9 @@ export function downloadRoutes(
     const sent = sendExport(opened, bytes, reply.raw).catch(async (error: unknown) => {
       // The response has begun and can only be aborted; the client sees that it is short and is refunded.
       log.error({ err: error, requestId: request.id }, 'A download broke off.')
-      await health.problemOf(wanted.version, error)
+      await health.problemOf(exportRequest.version, error)
       await exports
-        .forgetDamaged(wanted, error)
+        .forgetDamaged(exportRequest, error)
         .catch((failure: unknown) => log.error({ err: failure }, 'A damaged export could not be removed.'))
       await charge.refund().catch((failure: unknown) => log.error({ err: failure }, 'A refund failed.'))
     })

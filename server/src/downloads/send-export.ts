@@ -57,7 +57,7 @@ export async function sendExport(
   response: ServerResponse,
 ): Promise<void> {
   // If the client disconnected while the export was being built, no further `close` event is emitted.
-  const left = response.destroyed
+  const whenClosed = response.destroyed
     ? Promise.resolve()
     : new Promise<void>((resolve) => response.once('close', resolve))
   try {
@@ -72,13 +72,13 @@ export async function sendExport(
         ? await RangeCheck.start(handle, { ...file.checked, bytes }, from - fileStart)
         : null
       const part = { handle, from: from - fileStart, to: to - fileStart, check }
-      await sendPart(part, response, left)
+      await sendPart(part, response, whenClosed)
     }
     if (range.end > fileEnd)
       response.write(file.tail.subarray(Math.max(0, range.start - fileEnd), range.end - fileEnd))
     response.end()
     // Resolves only when the client has received everything or disconnected.
-    await left
+    await whenClosed
   } catch (error) {
     response.destroy()
     throw error
@@ -97,7 +97,7 @@ interface FilePart {
 async function sendPart(
   { handle, from, to, check }: FilePart,
   response: ServerResponse,
-  left: Promise<void>,
+  whenClosed: Promise<void>,
 ): Promise<void> {
   let at = from
   let isFast = false
@@ -125,7 +125,7 @@ async function sendPart(
     // Without a handler, a read that fails during the wait for the write would be an unhandled rejection and
     // end the process.
     next?.catch(() => {})
-    await Promise.race([written, left])
+    await Promise.race([written, whenClosed])
     // A buffer can be reused once the kernel has its bytes; after a disconnect, the socket may still hold it.
     if (response.destroyed) pool.giveUp(piece.buffer)
     else pool.release(piece.buffer)

@@ -50,8 +50,8 @@ export class TrustedProxies {
   /** Each proxy appends its peer's address: the client is the last address that is not a trusted proxy. */
   #behind(addresses: string): string | undefined {
     const all = addresses.split(',').map((address) => address.trim())
-    const given = all.filter((address) => address !== '')
-    return given.findLast((address) => !this.has(address)) ?? given[0]
+    const hops = all.filter((address) => address !== '')
+    return hops.findLast((address) => !this.has(address)) ?? hops[0]
   }
 }
 

@@ -47,9 +47,9 @@ export function openApiOptions(about: About): Options {
       const { problems, documented, ...rest } = schema ?? {}
       return { url, schema: { ...rest, 'x-problems': problems, 'x-documented': documented } as typeof rest }
     },
-    transformObject: (given) => {
-      if (!('openapiObject' in given)) throw new Error('The definition is not OpenAPI 3.')
-      return complete(given.openapiObject as unknown as Definition) as typeof given.openapiObject
+    transformObject: (document) => {
+      if (!('openapiObject' in document)) throw new Error('The definition is not OpenAPI 3.')
+      return complete(document.openapiObject as unknown as Definition) as typeof document.openapiObject
     },
   }
 }
@@ -119,8 +119,8 @@ function withDocumentedRules(part: unknown): unknown {
   return Object.fromEntries(entries.map(([name, value]) => [name, withDocumentedRules(value)]))
 }
 
-function complete(given: Definition): Definition {
-  const definition = withDocumentedRules(given) as Definition
+function complete(plainDefinition: Definition): Definition {
+  const definition = withDocumentedRules(plainDefinition) as Definition
   const components = { ...definition.components }
   components.schemas = { ...components.schemas, Problem: problemSchema }
   const responses: Record<string, object> = {}

@@ -12,6 +12,6 @@ export function hashCode(code: string, salt = randomBytes(12).toString('base64ur
 
 export function matchesCode(code: string, hashed: string): boolean {
   const expected = Buffer.from(hashed)
-  const given = Buffer.from(hashCode(code, hashed.slice(0, hashed.indexOf('.'))))
-  return given.length === expected.length && timingSafeEqual(given, expected)
+  const actual = Buffer.from(hashCode(code, hashed.slice(0, hashed.indexOf('.'))))
+  return actual.length === expected.length && timingSafeEqual(actual, expected)
 }

@@ -4,8 +4,8 @@ import type { Db } from '../database/open.ts'
 export async function installationSecret(db: Db, name: string, make: () => string): Promise<string> {
   const find = () =>
     db.selectFrom('installation_secrets').select('value').where('name', '=', name).executeTakeFirst()
-  const present = await find()
-  if (present) return present.value
+  const existingSecret = await find()
+  if (existingSecret) return existingSecret.value
   await db
     .insertInto('installation_secrets')
     .values({ name, value: make() })

@@ -156,11 +156,16 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
       response: { 200: Tokens },
     },
     handler: async (request, reply) => {
-      const given = credentialsOf(request.body)
+      const credentials = credentialsOf(request.body)
       const entry =
-        'token' in given
-          ? await signIn.redeemLink(given.token, originOf(request))
-          : await signIn.redeemCode(given.email, given.code, given.request, originOf(request))
+        'token' in credentials
+          ? await signIn.redeemLink(credentials.token, originOf(request))
+          : await signIn.redeemCode(
+              credentials.email,
+              credentials.code,
+              credentials.request,
+              originOf(request),
+            )
       return sendSession(reply, entry, request.body.cookie === true)
     },
   })

@@ -143,8 +143,8 @@ export class SigningKeys {
 
   async #rows(): Promise<SigningKeyRow[]> {
     const { db } = this.#database
-    const present = await readSigningKeys(db)
-    if (present.length > 0) return present
+    const existingKeys = await readSigningKeys(db)
+    if (existingKeys.length > 0) return existingKeys
     const first = await this.#newSigningKey(this.#clock())
     await db.transaction().execute((tx) => insertFirstSigningKey(tx, first))
     return readSigningKeys(db)

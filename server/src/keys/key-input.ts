@@ -13,24 +13,24 @@ const LONGEST_NAME = 100
 const PERMISSION = new RegExp(`^(${KEY_PERMISSIONS.join('|')})(:[a-z][a-z0-9_]{0,62})?$`)
 const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/
 
-export function checkNewKey(given: NewKey, now: Date): KeyInput {
+export function checkNewKey(newKey: NewKey, now: Date): KeyInput {
   const errors: FieldError[] = []
   const input = {
-    name: checkName(given.name, errors),
-    permissions: checkPermissions(given.permissions, errors),
-    expiresAt: checkExpiry(given.expiresAt ?? null, now, errors),
+    name: checkName(newKey.name, errors),
+    permissions: checkPermissions(newKey.permissions, errors),
+    expiresAt: checkExpiry(newKey.expiresAt ?? null, now, errors),
   }
   refuse(errors)
   return input
 }
 
 /** Checks only the fields that are present; undefined counts as absent. */
-export function checkKeyChange(given: KeyChange, now: Date): Partial<KeyInput> {
+export function checkKeyChange(change: KeyChange, now: Date): Partial<KeyInput> {
   const errors: FieldError[] = []
   const input: Partial<KeyInput> = {}
-  if (given.name !== undefined) input.name = checkName(given.name, errors)
-  if (given.permissions !== undefined) input.permissions = checkPermissions(given.permissions, errors)
-  if (given.expiresAt !== undefined) input.expiresAt = checkExpiry(given.expiresAt, now, errors)
+  if (change.name !== undefined) input.name = checkName(change.name, errors)
+  if (change.permissions !== undefined) input.permissions = checkPermissions(change.permissions, errors)
+  if (change.expiresAt !== undefined) input.expiresAt = checkExpiry(change.expiresAt, now, errors)
   if (Object.keys(input).length === 0) {
     errors.push({ path: 'body', message: 'must have at least one of name, permissions and expiresAt' })
   }
@@ -38,8 +38,8 @@ export function checkKeyChange(given: KeyChange, now: Date): Partial<KeyInput> {
   return input
 }
 
-function checkName(given: string, errors: FieldError[]): string {
-  const name = given.trim()
+function checkName(rawName: string, errors: FieldError[]): string {
+  const name = rawName.trim()
   const length = [...name].length
   if (length < 1 || length > LONGEST_NAME) {
     errors.push({ path: '/name', message: `must have 1 to ${LONGEST_NAME} characters` })
@@ -49,20 +49,21 @@ function checkName(given: string, errors: FieldError[]): string {
   return name
 }
 
-function checkPermissions(given: string[], errors: FieldError[]): string[] {
-  if (given.length === 0) errors.push({ path: '/permissions', message: 'must have at least one permission' })
-  for (const [index, permission] of given.entries()) {
+function checkPermissions(permissions: string[], errors: FieldError[]): string[] {
+  if (permissions.length === 0)
+    errors.push({ path: '/permissions', message: 'must have at least one permission' })
+  for (const [index, permission] of permissions.entries()) {
     if (!PERMISSION.test(permission)) {
       const message = 'must be read or write, or one of them for one dataset, such as read:parcels'
       errors.push({ path: `/permissions/${index}`, message })
     }
   }
-  return [...new Set(given)]
+  return [...new Set(permissions)]
 }
 
-function checkExpiry(given: string | null, now: Date, errors: FieldError[]): string | null {
-  if (given === null) return null
-  const at = parseTimestamp(given)
+function checkExpiry(timestamp: string | null, now: Date, errors: FieldError[]): string | null {
+  if (timestamp === null) return null
+  const at = parseTimestamp(timestamp)
   if (!at) {
     const message = 'must be an ISO 8601 timestamp with a time zone, such as 2030-01-31T12:00:00Z'
     errors.push({ path: '/expiresAt', message })

@@ -46,9 +46,9 @@ export class Keys {
   }
 
   /** Creates a key of the caller's own, in the organization they belong to. */
-  createPersonal({ userId, origin }: UserOrigin, given: NewKey): Promise<CreatedKey> {
+  createPersonal({ userId, origin }: UserOrigin, newKey: NewKey): Promise<CreatedKey> {
     const { database, clock, most } = this.#options
-    const input = checkNewKey(given, clock())
+    const input = checkNewKey(newKey, clock())
     return database.db.transaction().execute(async (tx) => {
       const owner = await this.#lockUserAsOwner(tx, userId)
       if ((await store.countKeys(tx, { userId })) >= most.perUser) {
@@ -61,10 +61,10 @@ export class Keys {
   createForOrganization(
     { userId, origin }: UserOrigin,
     organizationId: string,
-    given: NewKey,
+    newKey: NewKey,
   ): Promise<CreatedKey> {
     const { database, clock, most } = this.#options
-    const input = checkNewKey(given, clock())
+    const input = checkNewKey(newKey, clock())
     return database.db.transaction().execute(async (tx) => {
       if (isId('org', organizationId)) await lockOrganizations(database, tx, [organizationId])
       await requireMember(tx, userId, organizationId, 'APIKEY_CREATE')
@@ -76,9 +76,9 @@ export class Keys {
     })
   }
 
-  createPlatform(origin: Origin, given: NewKey): Promise<CreatedKey> {
+  createPlatform(origin: Origin, newKey: NewKey): Promise<CreatedKey> {
     const { database, clock } = this.#options
-    const input = checkNewKey(given, clock())
+    const input = checkNewKey(newKey, clock())
     const owner = { scope: 'platform', organizationId: null, userId: null } as const
     return database.db.transaction().execute((tx) => this.#insert(tx, origin, owner, input))
   }
@@ -122,12 +122,12 @@ export class Keys {
 
   async view(actor: KeyActor, id: string): Promise<KeyRecord> {
     const { db } = this.#options.database
-    const found = isId('key', id) ? await store.findKey(db, id) : undefined
-    return keyRecord(await requireKey(db, actor, found, 'view'), this.#options.clock())
+    const key = isId('key', id) ? await store.findKey(db, id) : undefined
+    return keyRecord(await requireKey(db, actor, key, 'view'), this.#options.clock())
   }
 
-  change(actor: KeyActor, id: string, given: KeyChange): Promise<KeyRecord> {
-    const input = checkKeyChange(given, this.#options.clock())
+  change(actor: KeyActor, id: string, change: KeyChange): Promise<KeyRecord> {
+    const input = checkKeyChange(change, this.#options.clock())
     return this.#alter(actor, id, async (tx, key, now) => {
       if (key.revoked_at !== null) throw stateConflict('revoked', 'changed')
       const values = {
@@ -183,8 +183,8 @@ export class Keys {
   ): Promise<T> {
     const { database, changes, clock } = this.#options
     return changes.commit(async (tx, changed) => {
-      const found = isId('key', id) ? await store.lockKey(database, tx, id) : undefined
-      const key = await requireKey(tx, actor, found, 'change')
+      const storedKey = isId('key', id) ? await store.lockKey(database, tx, id) : undefined
+      const key = await requireKey(tx, actor, storedKey, 'change')
       changed('key', id)
       return work(tx, key, clock())
     })

@@ -16,24 +16,24 @@ export interface Invitation {
 }
 
 /** An address has at most one open invitation to an organization: a new one replaces the older. */
-export async function putInvitation(tx: Tx, given: Invitation, tokenHash: string): Promise<void> {
+export async function putInvitation(tx: Tx, invitation: Invitation, tokenHash: string): Promise<void> {
   await tx
     .deleteFrom('invitations')
-    .where('organization_id', '=', given.organizationId)
-    .where('email', '=', given.email)
+    .where('organization_id', '=', invitation.organizationId)
+    .where('email', '=', invitation.email)
     .where('accepted_at', 'is', null)
     .execute()
   await tx
     .insertInto('invitations')
     .values({
-      id: given.id,
-      organization_id: given.organizationId,
-      email: given.email,
-      permissions: JSON.stringify(given.permissions),
+      id: invitation.id,
+      organization_id: invitation.organizationId,
+      email: invitation.email,
+      permissions: JSON.stringify(invitation.permissions),
       token_hash: tokenHash,
-      invited_by: given.invitedBy,
-      created_at: given.createdAt,
-      expires_at: given.expiresAt,
+      invited_by: invitation.invitedBy,
+      created_at: invitation.createdAt,
+      expires_at: invitation.expiresAt,
       accepted_at: null,
     })
     .execute()

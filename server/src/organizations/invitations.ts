@@ -59,10 +59,10 @@ export class Invitations {
   async invite(
     caller: MailedUser,
     organizationId: string,
-    given: { email: string; permissions: readonly MemberPermission[] },
+    invitee: { email: string; permissions: readonly MemberPermission[] },
   ): Promise<Invitation> {
     const { database, clock, mailer, baseUrl } = this.#options
-    const email = normalEmail(given.email)
+    const email = normalEmail(invitee.email)
     if (!email) throw invalidInput('/email', 'must be a mail address')
     await requireMember(database.db, caller.userId, organizationId, 'MEMBER_MANAGE')
     await this.#limit(organizationId, email)
@@ -72,7 +72,7 @@ export class Invitations {
       id: newId('inv'),
       organizationId,
       email,
-      permissions: sortPermissions(given.permissions),
+      permissions: sortPermissions(invitee.permissions),
       invitedBy: caller.userId,
       createdAt: now.toISOString(),
       expiresAt: plus(now, LIFETIME).toISOString(),
@@ -147,9 +147,9 @@ export class Invitations {
       }
       const { id, organizationId, permissions } = invitation
       const move = { database, tx, at: now, origin: caller.origin }
-      await moveMember(move, caller.userId, organizationId, (present) => {
-        requireInviter(invitation, present)
-        const already = present.find((member) => member.userId === caller.userId)
+      await moveMember(move, caller.userId, organizationId, (members) => {
+        requireInviter(invitation, members)
+        const already = members.find((member) => member.userId === caller.userId)
         return already?.permissions ?? permissions
       })
       // Lock order: inviting locks the organization before the invitation, so use the same order here.

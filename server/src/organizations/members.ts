@@ -72,9 +72,9 @@ export class Members {
           subject: `user:${user.id}`,
         })
       }
-      await moveMember({ database, tx, at: clock(), origin }, user.id, organizationId, (present) => {
-        const already = present.find((member) => member.userId === user.id)
-        return permissions ?? already?.permissions ?? startingPermissions(present)
+      await moveMember({ database, tx, at: clock(), origin }, user.id, organizationId, (members) => {
+        const already = members.find((member) => member.userId === user.id)
+        return permissions ?? already?.permissions ?? startingPermissions(members)
       })
       changed('user', user.id)
       return memberOf(await readMembers(tx, organizationId), user.id)
@@ -122,8 +122,8 @@ export class Members {
     const { database, changes, clock } = this.#options
     await changes.commit(async (tx, changed) => {
       if (isId('usr', userId)) await lockUser(database, tx, userId)
-      const found = await lockOrganizations(database, tx, [organizationId])
-      if (callerId === null && found.size === 0) throw notFound('such organization')
+      const organizations = await lockOrganizations(database, tx, [organizationId])
+      if (callerId === null && organizations.size === 0) throw notFound('such organization')
       if (callerId !== null) {
         await requireMember(tx, callerId, organizationId, callerId === userId ? undefined : 'MEMBER_MANAGE')
       }
@@ -158,12 +158,15 @@ export async function moveMember(
   { database, tx, at, origin }: Move,
   userId: string,
   organizationId: string,
-  choose: (present: readonly Member[]) => readonly MemberPermission[],
+  choose: (members: readonly Member[]) => readonly MemberPermission[],
 ): Promise<Membership> {
   await lockUser(database, tx, userId)
   const old = await findMembership(tx, userId)
-  const found = await lockOrganizations(database, tx, [organizationId, ...(old ? [old.organizationId] : [])])
-  if (!found.has(organizationId)) throw notFound('such organization')
+  const organizations = await lockOrganizations(database, tx, [
+    organizationId,
+    ...(old ? [old.organizationId] : []),
+  ])
+  if (!organizations.has(organizationId)) throw notFound('such organization')
   const members = await readMembers(tx, organizationId)
   const membership: Membership = { organizationId, permissions: sortPermissions(choose(members)) }
   const stays = old?.organizationId === organizationId

@@ -64,9 +64,9 @@ export class Organizations {
   }
 
   async find(organizationId: string): Promise<Organization> {
-    const found = await findOrganization(this.#options.database.db, organizationId)
-    if (!found) throw notFound('such organization')
-    return found
+    const organization = await findOrganization(this.#options.database.db, organizationId)
+    if (!organization) throw notFound('such organization')
+    return organization
   }
 
   /** For the operator: creates an organization without members, with the settings' add-ons and credits. */
@@ -81,9 +81,9 @@ export class Organizations {
    * Creates an organization for a user who has none. A user gets the initial credits only once, not with
    * every new organization.
    */
-  async createOwn(userId: string, origin: Origin, given: string): Promise<OrganizationRecord> {
+  async createOwn(userId: string, origin: Origin, rawName: string): Promise<OrganizationRecord> {
     const { database, changes, clock, starting, signUp } = this.#options
-    const name = checkOrganizationName(given)
+    const name = checkOrganizationName(rawName)
     if (signUp === 'invite') {
       throw new Problem(
         'permission-missing',
@@ -102,9 +102,9 @@ export class Organizations {
     return (await this.recordOf(userId))!
   }
 
-  async rename(userId: string, origin: Origin, organizationId: string, given: string) {
+  async rename(userId: string, origin: Origin, organizationId: string, rawName: string) {
     const { database, clock } = this.#options
-    const name = checkOrganizationName(given)
+    const name = checkOrganizationName(rawName)
     await database.db.transaction().execute(async (tx) => {
       await requireMember(tx, userId, organizationId, 'MEMBER_MANAGE')
       await setOrganizationName(tx, organizationId, name)
@@ -122,7 +122,7 @@ export class Organizations {
   async setAddOns(
     origin: Origin,
     organizationId: string,
-    choose: (present: readonly AddOn[]) => readonly AddOn[],
+    choose: (current: readonly AddOn[]) => readonly AddOn[],
   ): Promise<AddOn[]> {
     const { database, changes, clock } = this.#options
     return changes.commit((tx, changed) =>
@@ -154,9 +154,9 @@ export async function changeAddOns(
   const locked = await lockOrganizations(database, tx, [organizationId])
   if (locked.size === 0) throw notFound('such organization')
   const current = await readAddOns(tx, organizationId)
-  const wanted = choose(current)
-  const added = wanted.filter((addOn) => !current.includes(addOn))
-  const removed = current.filter((addOn) => !wanted.includes(addOn))
+  const addOns = choose(current)
+  const added = addOns.filter((addOn) => !current.includes(addOn))
+  const removed = current.filter((addOn) => !addOns.includes(addOn))
   if (added.length === 0 && removed.length === 0) return current
   await insertAddOns(tx, organizationId, added, at.toISOString())
   await deleteAddOns(tx, organizationId, removed)
@@ -174,13 +174,13 @@ async function createOrganization(
   tx: Tx,
   at: Date,
   origin: Origin,
-  given: StartingGrant & { name: string },
+  grant: StartingGrant & { name: string },
 ): Promise<Organization> {
   const organization: Organization = {
     id: newId('org'),
-    name: checkOrganizationName(given.name),
-    addOns: [...given.addOns],
-    credits: given.credits,
+    name: checkOrganizationName(grant.name),
+    addOns: [...grant.addOns],
+    credits: grant.credits,
     createdAt: at.toISOString(),
     suspendedAt: null,
   }
@@ -200,9 +200,9 @@ export async function foundOrganization(
   at: Date,
   origin: Origin,
   userId: string,
-  given: StartingGrant & { name: string },
+  grant: StartingGrant & { name: string },
 ): Promise<Organization> {
-  const organization = await createOrganization(tx, at, origin, given)
+  const organization = await createOrganization(tx, at, origin, grant)
   const permissions = [...MEMBER_PERMISSIONS]
   await putMember(tx, userId, { organizationId: organization.id, permissions }, at)
   await recordEvent(tx, at, origin, {
@@ -215,8 +215,8 @@ export async function foundOrganization(
 }
 
 /** A name appears in mails and pages, so it must be one line of text. */
-export function checkOrganizationName(given: string): string {
-  const name = given.trim()
+export function checkOrganizationName(rawName: string): string {
+  const name = rawName.trim()
   if (name === '') throw invalidInput('/name', 'must not be empty')
   if ([...name].length > MAX_NAME_CHARACTERS) {
     throw invalidInput('/name', `must be at most ${MAX_NAME_CHARACTERS} characters long`)

@@ -232,13 +232,13 @@ export class Publishing {
   }
 
   /** The description for the exports: the given values, falling back to those of the existing dataset. */
-  async #aboutExports(table: string, given: DatasetDescription) {
-    const present = await readDataset(this.#parts.database.db, table)
+  async #aboutExports(table: string, description: DatasetDescription) {
+    const dataset = await readDataset(this.#parts.database.db, table)
     return {
-      title: given.title ?? present?.title ?? titleOf(table),
-      description: given.description ?? present?.description,
-      attribution: given.attribution ?? present?.attribution,
-      license: given.license ?? present?.license,
+      title: description.title ?? dataset?.title ?? titleOf(table),
+      description: description.description ?? dataset?.description,
+      attribution: description.attribution ?? dataset?.attribution,
+      license: description.license ?? dataset?.license,
     }
   }
 

@@ -265,13 +265,13 @@ function asFormProblem(error: unknown): unknown {
 }
 
 /** Form fields are text, like query parameters, and are validated against the same schema. */
-function checkOptions(given: Record<string, unknown>): UploadOptions {
+function checkOptions(fields: Record<string, unknown>): UploadOptions {
   const converted = Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [name, convert(name, value)]),
+    Object.entries(fields).map(([name, value]) => [name, convert(name, value)]),
   )
   const [first] = Value.Errors(uploadOptions, converted)
   if (!first) return converted as UploadOptions
-  const unknown = Object.keys(given).find((name) => !Object.hasOwn(uploadOptions.properties, name))
+  const unknown = Object.keys(fields).find((name) => !Object.hasOwn(uploadOptions.properties, name))
   if (unknown !== undefined) throw invalidInput(unknown.slice(0, 80) || 'form', 'is not a known field')
   throw invalidInput(first.instancePath.slice(1) || 'form', first.message)
 }

@@ -26,9 +26,9 @@ export async function removeOldExports(
     for (const file of await namesIn(join(folder, 'exports'))) {
       if (file === 'lock' || file.endsWith('.meta.json') || file.includes('.partial-')) continue
       const path = join(folder, 'exports', file)
-      const found = await stat(path).catch(() => null)
-      if (!found?.isFile() || Math.max(found.atimeMs, found.mtimeMs) >= before.getTime()) continue
-      old.push({ path, bytes: found.size })
+      const stats = await stat(path).catch(() => null)
+      if (!stats?.isFile() || Math.max(stats.atimeMs, stats.mtimeMs) >= before.getTime()) continue
+      old.push({ path, bytes: stats.size })
     }
     if (old.length === 0) continue
     // A builder may be reading an export to create a compressed one from it.
@@ -72,11 +72,11 @@ export async function removeOldMails(
   for (const name of await namesIn(outbox)) {
     if (!/\.eml(\.part)?$/.test(name)) continue
     const path = join(outbox, name)
-    const found = await stat(path).catch(() => null)
-    if (!found?.isFile() || found.mtimeMs >= before.getTime()) continue
+    const stats = await stat(path).catch(() => null)
+    if (!stats?.isFile() || stats.mtimeMs >= before.getTime()) continue
     if (!dryRun) await rm(path, { force: true })
     removed.files++
-    removed.bytes += found.size
+    removed.bytes += stats.size
   }
   return removed
 }

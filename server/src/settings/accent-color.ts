@@ -10,9 +10,9 @@ const MIN_CONTRAST = 4.5
 /** A color that can be read on the ground of the theme. */
 export function accentColor(theme: Theme): Parse<string> {
   const expected = `a color such as #0b6e5b with a contrast of at least ${MIN_CONTRAST} to ${GROUNDS[theme]}`
-  return (given) => {
-    if (typeof given !== 'string' || !/^#[0-9a-f]{6}$/i.test(given)) return { expected }
-    return contrastOf(given, GROUNDS[theme]) >= MIN_CONTRAST ? { value: given.toLowerCase() } : { expected }
+  return (value) => {
+    if (typeof value !== 'string' || !/^#[0-9a-f]{6}$/i.test(value)) return { expected }
+    return contrastOf(value, GROUNDS[theme]) >= MIN_CONTRAST ? { value: value.toLowerCase() } : { expected }
   }
 }
 

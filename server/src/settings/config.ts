@@ -37,13 +37,13 @@ export function readConfig(sources: SettingSources = {}): Config {
   const file = readSettingsFile(sources.file === undefined ? environment['WAYLEAVE_CONFIG'] : sources.file)
   const config: Record<string, unknown> = { demo: flags['demo'] === true }
   for (const [name, row] of Object.entries(settings) as [keyof typeof settings, Setting<unknown>][]) {
-    const given: [unknown, string] =
+    const [value, where]: [unknown, string] =
       flags[name] !== undefined
         ? [flags[name], flagOf(name)]
         : environment[row.variable] !== undefined && environment[row.variable] !== ''
           ? [environment[row.variable], row.variable]
           : [file.values[name], `${name} in ${file.path}`]
-    config[name] = given[0] === undefined ? row.default : parseSetting(row, given[0], given[1])
+    config[name] = value === undefined ? row.default : parseSetting(row, value, where)
   }
   const parsed = config as Config
   if (parsed.keyBurst === null) {
@@ -97,12 +97,13 @@ function parseSetting(row: Setting<unknown>, value: unknown, where: string): unk
   return result.value
 }
 
-function readSettingsFile(given: string | null | undefined): {
+function readSettingsFile(configuredPath: string | null | undefined): {
   path: string
   values: Record<string, unknown>
 } {
-  const path = given ?? 'wayleave.json'
-  if (given === null || (given === undefined && !existsSync(path))) return { path, values: {} }
+  const path = configuredPath ?? 'wayleave.json'
+  if (configuredPath === null || (configuredPath === undefined && !existsSync(path)))
+    return { path, values: {} }
   let values: unknown
   try {
     values = JSON.parse(readFileSync(path, 'utf8'))

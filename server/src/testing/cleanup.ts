@@ -4,9 +4,9 @@ const stacks = new WeakMap<TestContext, (() => unknown)[]>()
 
 /** Runs after the test, in reverse order: a server is stopped before its database is dropped. */
 export function cleanUp(t: TestContext, work: () => unknown): void {
-  const present = stacks.get(t)
-  if (present) {
-    present.push(work)
+  const existingStack = stacks.get(t)
+  if (existingStack) {
+    existingStack.push(work)
     return
   }
   const stack = [work]

@@ -14,8 +14,8 @@ export function requireDocumentedStatus(app: App, method: string, path: string, 
   const bare = path.split('?', 1)[0]!
   const operations = definitions.get(app) ?? readDefinition(app)
   definitions.set(app, operations)
-  const wanted = method === 'HEAD' ? 'GET' : method
-  const operation = operations.find((one) => one.method === wanted && one.template.test(bare))
+  const documentedMethod = method === 'HEAD' ? 'GET' : method
+  const operation = operations.find((one) => one.method === documentedMethod && one.template.test(bare))
   if (operation && !operation.statuses.has(String(status))) {
     throw new Error(
       `${method} ${bare} responded ${status}, which /v1/openapi.json does not document: declare the problem in the route's schema ("problems").`,

@@ -40,8 +40,8 @@ export async function runExamples(
   const cwd = temporaryFolder(t)
   writeFileSync(join(cwd, 'parcels.geojson'), points(3))
   await run('ogr2ogr', ['parcels.gpkg', 'parcels.geojson'], { cwd })
-  const given = { name: 'Pipeline', permissions: ['read', 'write'] }
-  const { secret: platformKey } = await service.parts.keys.createPlatform(operator, given)
+  const newKey = { name: 'Pipeline', permissions: ['read', 'write'] }
+  const { secret: platformKey } = await service.parts.keys.createPlatform(operator, newKey)
   const env = {
     ...process.env,
     NODE: process.execPath,

@@ -29,7 +29,7 @@ export class S3Proxy {
 
   private constructor(target: string) {
     this.#target = new URL(target)
-    this.#server = createServer((asked, answer) => void this.#handle(asked, answer))
+    this.#server = createServer((clientRequest, answer) => void this.#handle(clientRequest, answer))
   }
 
   static async open(t: TestContext, target: string = s3Url()): Promise<S3Proxy> {
@@ -51,37 +51,39 @@ export class S3Proxy {
     this.#server.closeAllConnections()
   }
 
-  async #handle(asked: IncomingMessage, answer: ServerResponse): Promise<void> {
-    asked.on('error', () => {})
+  async #handle(clientRequest: IncomingMessage, answer: ServerResponse): Promise<void> {
+    clientRequest.on('error', () => {})
     answer.on('error', () => {})
-    if (this.isDown) return void asked.socket.destroy()
+    if (this.isDown) return void clientRequest.socket.destroy()
     if (this.isFrozen) return
     if (this.slowDowns > 0) {
       this.slowDowns--
-      asked.resume()
+      clientRequest.resume()
       answer.writeHead(503, { 'content-type': 'application/xml' })
       answer.end(
         '<?xml version="1.0"?><Error><Code>SlowDown</Code><Message>Reduce your rate.</Message></Error>',
       )
       return
     }
-    this.#open.add(asked)
-    answer.on('close', () => this.#open.delete(asked))
+    this.#open.add(clientRequest)
+    answer.on('close', () => this.#open.delete(clientRequest))
     this.waiting.push(Array.from(this.#open, ({ url }) => url!))
     if (this.delayMs > 0) await sleep(this.delayMs)
-    this.requests.push(`${asked.method} ${asked.url} ${asked.headers.range ?? ''}`.trim())
+    this.requests.push(
+      `${clientRequest.method} ${clientRequest.url} ${clientRequest.headers.range ?? ''}`.trim(),
+    )
     const { hostname, port } = this.#target
     // The signature covers the host name of the request, so it is forwarded as it is.
     const forwarded = request({
       hostname,
       port,
-      method: asked.method,
-      path: asked.url,
-      headers: asked.headers,
+      method: clientRequest.method,
+      path: clientRequest.url,
+      headers: clientRequest.headers,
     })
     forwarded.on('error', () => answer.destroy())
     forwarded.on('response', (response) => this.#respond(response, answer))
-    asked.pipe(forwarded)
+    clientRequest.pipe(forwarded)
   }
 
   #respond(response: IncomingMessage, answer: ServerResponse): void {

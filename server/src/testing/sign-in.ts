@@ -22,7 +22,7 @@ export interface ReceivedMail {
 }
 
 const PATIENCE_MS = 10_000
-const taken = new Set<string>()
+const usedMails = new Set<string>()
 
 /** Signs in as users do: requests a mail, reads it from the outbox, redeems its link. */
 export async function signIn(service: TestServer, email: string): Promise<SignedInUser> {
@@ -40,8 +40,9 @@ export async function signIn(service: TestServer, email: string): Promise<Signed
 }
 
 export async function askForLink(service: TestServer, email: string): Promise<ReceivedMail> {
-  const asked = await service.request('POST', '/v1/auth/magic-link', { body: { email } })
-  if (asked.status !== 202) throw new Error(`The request for a link answered ${asked.status}: ${asked.text}`)
+  const response = await service.request('POST', '/v1/auth/magic-link', { body: { email } })
+  if (response.status !== 202)
+    throw new Error(`The request for a link answered ${response.status}: ${response.text}`)
   return nextMail(service, email)
 }
 
@@ -62,11 +63,11 @@ export async function untakenMail(service: TestServer, email: string): Promise<R
   const names = await readdir(folder).catch(() => [])
   for (const name of names.filter((one) => one.endsWith('.eml')).sort()) {
     const path = join(folder, name)
-    if (taken.has(path)) continue
+    if (usedMails.has(path)) continue
     const source = await readFile(path, 'utf8')
-    if (!source.toLowerCase().includes(`\r\nto: ${email.trim().toLowerCase()}\r\n`) || taken.has(path))
+    if (!source.toLowerCase().includes(`\r\nto: ${email.trim().toLowerCase()}\r\n`) || usedMails.has(path))
       continue
-    taken.add(path)
+    usedMails.add(path)
     const link = /^https?:\S+$/m.exec(source)?.[0] ?? ''
     const code = /^\d{6}\r?$/m.exec(source)?.[0].trim() ?? ''
     return { source, link, token: link.slice(link.indexOf('#') + 1).split('~', 1)[0]!, code }

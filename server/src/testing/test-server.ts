@@ -72,11 +72,12 @@ export interface Answer {
 }
 
 /** Starts a server on a free loopback port, with its own data folder and database, removed after the test. */
-export async function openTestServer(t: TestContext, given: TestSettings = {}): Promise<TestServer> {
-  const dataDir = given.dataDir ?? temporaryFolder(t)
-  const isNewSqlite = !given.dataDir && !given.databaseUrl && given.database !== 'postgres'
+export async function openTestServer(t: TestContext, options: TestSettings = {}): Promise<TestServer> {
+  const dataDir = options.dataDir ?? temporaryFolder(t)
+  const isNewSqlite = !options.dataDir && !options.databaseUrl && options.database !== 'postgres'
   if (isNewSqlite) await copyMigratedSqlite(dataDir)
-  const databaseUrl = given.databaseUrl ?? (given.database === 'postgres' ? await migratedDatabase(t) : null)
+  const databaseUrl =
+    options.databaseUrl ?? (options.database === 'postgres' ? await migratedDatabase(t) : null)
   const config: Config = {
     ...readConfig({ environment: {}, file: null, flags: { port: '0' } }),
     dataDir,
@@ -86,8 +87,8 @@ export async function openTestServer(t: TestContext, given: TestSettings = {}): 
     // Tests that need tiles ask for them.
     tiles: false,
     keyBurst: 1_000_000,
-    ownerRate: given.settings?.keyRate ?? 1_000_000,
-    ownerBurst: given.settings?.keyBurst ?? 1_000_000,
+    ownerRate: options.settings?.keyRate ?? 1_000_000,
+    ownerBurst: options.settings?.keyBurst ?? 1_000_000,
     userRate: 1_000_000,
     addressRate: 1_000_000,
     signInRate: 1000,
@@ -97,21 +98,21 @@ export async function openTestServer(t: TestContext, given: TestSettings = {}): 
     minFreeBytes: 0,
     // A machine that runs many tests at once stalls now and then.
     maxEventLoopDelay: 60_000,
-    ...given.settings,
+    ...options.settings,
   }
   const logLines: string[] = []
   const log = makeLogger('debug', (line) => logLines.push(line))
   const overrides = {
-    work: { ...(given.childProcesses ? childProcessWork : sameProcessWork), ...given.work },
+    work: { ...(options.childProcesses ? childProcessWork : sameProcessWork), ...options.work },
     // On a busy machine a reply may take longer than the service waits, which must not look like an outage.
     redisReplyMs: 30_000,
   }
   const service = await startServer(
     config,
     log,
-    given.clock ?? systemClock,
+    options.clock ?? systemClock,
     undefined,
-    given.grace,
+    options.grace,
     overrides,
   )
   cleanUp(t, () => service.stop())

@@ -25,25 +25,25 @@ export class UsageReports {
     this.#clock = clock
   }
 
-  async ofKey(actor: KeyActor, keyId: string, given: GivenRange): Promise<KeyUsage> {
-    const range = usageRange(given, this.#clock)
-    const found = isId('key', keyId) ? await findKey(this.#db, keyId) : undefined
-    await requireKey(this.#db, actor, found, 'view')
+  async ofKey(actor: KeyActor, keyId: string, dates: GivenRange): Promise<KeyUsage> {
+    const range = usageRange(dates, this.#clock)
+    const key = isId('key', keyId) ? await findKey(this.#db, keyId) : undefined
+    await requireKey(this.#db, actor, key, 'view')
     return { keyId, ...usageReport(range, await readKeyUsage(this.#db, keyId, range)) }
   }
 
   async ofOrganization(
     userId: string,
     organizationId: string,
-    given: GivenRange,
+    dates: GivenRange,
   ): Promise<OrganizationUsage> {
     await requireMember(this.#db, userId, organizationId, 'BILLING_VIEW')
-    return this.forOperator(organizationId, given)
+    return this.forOperator(organizationId, dates)
   }
 
   /** The same without a check of the caller, for platform administrators. */
-  async forOperator(organizationId: string, given: GivenRange): Promise<OrganizationUsage> {
-    const range = usageRange(given, this.#clock)
+  async forOperator(organizationId: string, dates: GivenRange): Promise<OrganizationUsage> {
+    const range = usageRange(dates, this.#clock)
     const rows = await readOrganizationUsage(this.#db, organizationId, range)
     const ofDatasets = rows.filter((row) => row.table_name !== '')
     return {

@@ -7,13 +7,13 @@ const DEFAULT_DAYS = 30
 const MAX_DAYS = 366
 
 /** Dates are UTC and inclusive; the default is the last 30 days. */
-export function usageRange(given: { startDate?: string; endDate?: string }, clock: Clock): UsageRange {
+export function usageRange(dates: { startDate?: string; endDate?: string }, clock: Clock): UsageRange {
   const endDate =
-    given.endDate === undefined ? textOf(clock().getTime()) : checkDate('endDate', given.endDate)
+    dates.endDate === undefined ? textOf(clock().getTime()) : checkDate('endDate', dates.endDate)
   const startDate =
-    given.startDate === undefined
+    dates.startDate === undefined
       ? textOf(Date.parse(endDate) - (DEFAULT_DAYS - 1) * DAY)
-      : checkDate('startDate', given.startDate)
+      : checkDate('startDate', dates.startDate)
   const days = (Date.parse(endDate) - Date.parse(startDate)) / DAY + 1
   if (days < 1) throw invalidInput('startDate', 'must not be after endDate')
   if (days > MAX_DAYS) throw invalidInput('startDate', `must be at most ${MAX_DAYS} days before endDate`)

@@ -119,25 +119,25 @@ async function planEmptyPlace(
   const { dataDir, databaseUrl } = config
   const names = ['snapshots', 'installation.json', 'restoring']
   if (!databaseUrl) names.push('wayleave.db', 'wayleave.db-wal', 'wayleave.db-shm')
-  const present: string[] = []
-  for (const name of names) if (await holdsAnything(join(dataDir, name))) present.push(name)
+  const entries: string[] = []
+  for (const name of names) if (await holdsAnything(join(dataDir, name))) entries.push(name)
   const nodes = databaseUrl ? await runningNodes(databaseUrl) : []
   if (nodes.length > 0) {
     throw new CopyError('A server runs on this PostgreSQL database. Stop every node before a restore.')
   }
   const hasTables =
     databaseUrl !== null && !(await isPostgresEmpty(databaseUrl, tableShapes(latestSchemaVersion())))
-  if (present.length === 0 && !hasTables) return null
+  if (entries.length === 0 && !hasTables) return null
   if (!force) {
     const what = [
-      ...(present.length > 0 ? [`The data folder ${dataDir} is not empty (${present.join(', ')}).`] : []),
+      ...(entries.length > 0 ? [`The data folder ${dataDir} is not empty (${entries.join(', ')}).`] : []),
       ...(hasTables ? ['The PostgreSQL database is not empty.'] : []),
     ]
     throw new CopyError(
       `${what.join(' ')} Restore into an empty folder and database, or let --force move aside what is there.`,
     )
   }
-  return { name: `replaced_${now.toISOString().replaceAll(/[-:.]/g, '').toLowerCase()}`, entries: present }
+  return { name: `replaced_${now.toISOString().replaceAll(/[-:.]/g, '').toLowerCase()}`, entries }
 }
 
 /** An entry that is already in the target folder was moved by an earlier attempt. */

@@ -42,14 +42,14 @@ export async function openPostgresWriter(
   try {
     await client.query('begin')
     if (moveAsideTo !== null) await moveAside(client, shapes, moveAsideTo)
-    const present = await presentTables(client, shapes)
-    const used = await usedTables(client, present)
+    const existingTables = await presentTables(client, shapes)
+    const used = await usedTables(client, existingTables)
     if (used.length > 0) {
       throw new CopyError(
         `The PostgreSQL database is not empty: it has rows in ${used.slice(0, 5).join(', ')}${used.length > 5 ? ', …' : ''}. Name an empty database.`,
       )
     }
-    if (present.length > 0) await client.query(`drop table ${quoted(present)}`)
+    if (existingTables.length > 0) await client.query(`drop table ${quoted(existingTables)}`)
     for (const statement of schemaStatements('postgres', schemaVersion)) await client.query(statement)
     // Migrations insert initial rows, which the copy contains too. Delete them, child tables first.
     for (const { name } of shapes.toReversed()) await client.query(`delete from "${name}"`)
@@ -168,9 +168,9 @@ async function presentTables(client: pg.Client, shapes: TableShape[]): Promise<s
 }
 
 /** Tables with rows that more than opening an empty database has written. */
-async function usedTables(client: pg.Client, present: string[]): Promise<string[]> {
+async function usedTables(client: pg.Client, existingTables: string[]): Promise<string[]> {
   const used: string[] = []
-  for (const name of present.filter((table) => !WRITTEN_BY_OPENING.has(table))) {
+  for (const name of existingTables.filter((table) => !WRITTEN_BY_OPENING.has(table))) {
     const { rows } = await client.query(`select exists (select from "${name}") as "hasRows"`)
     if (rows[0].hasRows) used.push(name)
   }
@@ -179,10 +179,10 @@ async function usedTables(client: pg.Client, present: string[]): Promise<string[
 
 /** Indexes and sequences move together with their tables. Nothing is deleted. */
 async function moveAside(client: pg.Client, shapes: TableShape[], schema: string): Promise<void> {
-  const present = await presentTables(client, shapes)
+  const existingTables = await presentTables(client, shapes)
   // Created even without tables: its existence tells an interrupted restore that this was committed.
   await client.query(`create schema "${schema}"`)
-  for (const name of present) await client.query(`alter table "${name}" set schema "${schema}"`)
+  for (const name of existingTables) await client.query(`alter table "${name}" set schema "${schema}"`)
 }
 
 async function* readRows(client: pg.Client, { name, columns }: TableShape): AsyncGenerator<Row[]> {

@@ -93,14 +93,14 @@ export class CachedObject {
   /** The blocks with these numbers, which ascend: from local disk, or fetched. */
   async #load(numbers: readonly number[]): Promise<Buffer[]> {
     const { counts } = this.#options.cache
-    const found = await Promise.all(
+    const availableBlocks = await Promise.all(
       numbers.map((number) => this.#fetching.get(number) ?? this.#readLocal(number)),
     )
-    const missing = numbers.filter((_, i) => found[i] === null)
+    const missing = numbers.filter((_, i) => availableBlocks[i] === null)
     counts.hits += numbers.length - missing.length
     counts.misses += missing.length
     for (const run of runsOf(missing.filter((number) => !this.#fetching.has(number)))) this.#fetchRun(run)
-    return Promise.all(numbers.map((number, i) => found[i] ?? this.#fetching.get(number)!))
+    return Promise.all(numbers.map((number, i) => availableBlocks[i] ?? this.#fetching.get(number)!))
   }
 
   /** Starts fetching consecutive blocks. */

@@ -47,6 +47,6 @@ function describe(report: GarbageReport, dryRun: boolean, trashDays: number): st
   const rows = done.flatMap(([what, names]) =>
     names.map((name) => [name, what.startsWith('left') ? what : would + what]),
   )
-  const kept = `The trash holds ${report.trash.length} ${report.trash.length === 1 ? 'snapshot' : 'snapshots'}.`
-  return `${tableText(['NAME', 'WHAT'], rows, 'There is nothing to do.')}\n\n${kept}`
+  const trashSentence = `The trash holds ${report.trash.length} ${report.trash.length === 1 ? 'snapshot' : 'snapshots'}.`
+  return `${tableText(['NAME', 'WHAT'], rows, 'There is nothing to do.')}\n\n${trashSentence}`
 }

@@ -35,9 +35,9 @@ async function loadIndex() {
   return search
 }
 
-function show(found, text) {
+function show(matches, text) {
   results.replaceChildren(
-    ...found.slice(0, MAX_RESULTS).map(({ title, page, href }) => {
+    ...matches.slice(0, MAX_RESULTS).map(({ title, page, href }) => {
       const link = Object.assign(document.createElement('a'), { href, textContent: title })
       if (page !== title) link.append(Object.assign(document.createElement('small'), { textContent: page }))
       const item = document.createElement('li')
@@ -45,7 +45,8 @@ function show(found, text) {
       return item
     }),
   )
-  status.textContent = text === '' ? '' : found.length === 0 ? 'Nothing matches' : `${found.length} matches`
+  status.textContent =
+    text === '' ? '' : matches.length === 0 ? 'Nothing matches' : `${matches.length} matches`
 }
 
 if (form) {

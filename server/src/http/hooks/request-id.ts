@@ -4,10 +4,10 @@ import type { TrustedProxies } from '../caller.ts'
 
 /** The request's id: from the header if the peer is a trusted proxy, otherwise a new one. */
 export function requestId({ headers, socket }: IncomingMessage, proxies: TrustedProxies): string {
-  const given = headers['x-request-id']
-  if (typeof given !== 'string') return newRequestId()
+  const header = headers['x-request-id']
+  if (typeof header !== 'string') return newRequestId()
   // Validated, because it is written to logs and headers.
-  return /^[\w.:-]{1,128}$/.test(given) && proxies.has(socket.remoteAddress) ? given : newRequestId()
+  return /^[\w.:-]{1,128}$/.test(header) && proxies.has(socket.remoteAddress) ? header : newRequestId()
 }
 
 /** A random prefix per process, followed by a counter: an id identifies a request and need not be secret. */

@@ -117,7 +117,7 @@ export function operationRoutes(
 
 function hasToken(header: string | undefined, token: string | null): boolean {
   if (token === null || header === undefined) return false
-  const given = Buffer.from(header)
-  const wanted = Buffer.from(`Bearer ${token}`)
-  return given.length === wanted.length && timingSafeEqual(given, wanted)
+  const actual = Buffer.from(header)
+  const expected = Buffer.from(`Bearer ${token}`)
+  return actual.length === expected.length && timingSafeEqual(actual, expected)
 }

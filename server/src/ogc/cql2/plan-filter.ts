@@ -119,33 +119,33 @@ function planCondition(condition: Condition, options: PlanOptions): FilterPlan {
 }
 
 /**
- * SQL that is true whenever the condition has the wanted value, and otherwise true as rarely as DuckDB can
+ * SQL that is true whenever the condition has the value `isTrue`, and otherwise true as rarely as DuckDB can
  * determine. A condition that DuckDB cannot decide is replaced by a weaker one that includes all its matches.
- * NOT inverts the wanted value, so this holds for any nesting.
+ * NOT inverts this value, so this holds for any nesting.
  */
-function possible(condition: Condition, wanted: boolean, writer: SqlWriter, usesTree: boolean): string {
+function possible(condition: Condition, isTrue: boolean, writer: SqlWriter, usesTree: boolean): string {
   if (isSqlOnly(condition)) {
     const sql = writer.condition(condition)
-    return wanted ? sql : `(NOT ${sql})`
+    return isTrue ? sql : `(NOT ${sql})`
   }
   switch (condition.kind) {
     case 'and':
     case 'or': {
-      const isStrict = (condition.kind === 'and') === wanted
+      const isStrict = (condition.kind === 'and') === isTrue
       const bound = writer.parameters.length
-      const parts = condition.args.map((arg) => possible(arg, wanted, writer, usesTree))
+      const parts = condition.args.map((arg) => possible(arg, isTrue, writer, usesTree))
       if (!isStrict && parts.includes('TRUE')) {
         // DuckDB rejects parameters that the SQL does not use.
         writer.parameters.length = bound
         return 'TRUE'
       }
-      const kept = parts.filter((part) => part !== 'TRUE')
-      return kept.length === 0 ? 'TRUE' : `(${kept.join(isStrict ? ' AND ' : ' OR ')})`
+      const conditions = parts.filter((part) => part !== 'TRUE')
+      return conditions.length === 0 ? 'TRUE' : `(${conditions.join(isStrict ? ' AND ' : ' OR ')})`
     }
     case 'not':
-      return possible(condition.arg, !wanted, writer, usesTree)
+      return possible(condition.arg, !isTrue, writer, usesTree)
     case 'spatial':
-      return usesTree ? possiblePlaces(condition, wanted, writer) : 'TRUE'
+      return usesTree ? possiblePlaces(condition, isTrue, writer) : 'TRUE'
     // Conditions that neither SQL nor the tree can decide.
     case 'constant':
     case 'compare':
@@ -167,20 +167,20 @@ const MAX_SETS = 8
 
 function possiblePlaces(
   condition: Condition & { kind: 'spatial' },
-  wanted: boolean,
+  isTrue: boolean,
   writer: SqlWriter,
 ): string {
   const sets = writer.parameters.filter((parameter) => typeof parameter === 'function')
   if (sets.length >= MAX_SETS) return 'TRUE'
-  return writer.isIn(decideInBox(wanted ? condition : { kind: 'not', arg: condition }))
+  return writer.isIn(decideInBox(isTrue ? condition : { kind: 'not', arg: condition }))
 }
 
 /**
- * Whether the wanted value implies that the geometries share a point. Two empty geometries are equal without
+ * Whether the value `isTrue` implies that the geometries share a point. Two empty geometries are equal without
  * sharing one; `extentOf` is null for them.
  */
-function meansMeeting({ predicate }: Condition & { kind: 'spatial' }, wanted: boolean): boolean {
-  return (predicate === 'disjoint') !== wanted
+function meansMeeting({ predicate }: Condition & { kind: 'spatial' }, isTrue: boolean): boolean {
+  return (predicate === 'disjoint') !== isTrue
 }
 
 function extentOf(geometry: Geometry): Bbox | null {
@@ -189,26 +189,26 @@ function extentOf(geometry: Geometry): Bbox | null {
 }
 
 /**
- * A box that intersects the geometry of every feature for which the condition has the wanted value. If two
+ * A box that intersects the geometry of every feature for which the condition has the value `isTrue`. If two
  * boxes must both be intersected, the smaller one is used, not their intersection: a large geometry may
  * intersect both boxes but not their intersection.
  */
-function boxOf(condition: Condition, wanted: boolean): Bbox | null {
+function boxOf(condition: Condition, isTrue: boolean): Bbox | null {
   switch (condition.kind) {
     case 'and':
     case 'or': {
-      const boxes = condition.args.map((arg) => boxOf(arg, wanted))
+      const boxes = condition.args.map((arg) => boxOf(arg, isTrue))
       const bounds = boxes.filter((box) => box !== null)
-      if ((condition.kind === 'and') === wanted)
+      if ((condition.kind === 'and') === isTrue)
         return bounds.toSorted((a, b) => area(a) - area(b))[0] ?? null
       return bounds.length === boxes.length ? bounds.reduce(union) : null
     }
     case 'not':
-      return boxOf(condition.arg, !wanted)
+      return boxOf(condition.arg, !isTrue)
     case 'spatial': {
       const { left, right } = condition
       const shape = left.kind === 'shape' ? left.geometry : right.kind === 'shape' ? right.geometry : null
-      return shape === null || !meansMeeting(condition, wanted) ? null : extentOf(shape)
+      return shape === null || !meansMeeting(condition, isTrue) ? null : extentOf(shape)
     }
     case 'constant':
     case 'compare':

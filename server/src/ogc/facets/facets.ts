@@ -95,13 +95,13 @@ export class Facets {
     const all = snapshot.manifest.rows
     const selection = { snapshot, plan, box, sort: [], after: -1, skip: 0, limit: all }
     const { runs } = await selectByRows(selection, { rows, geometries, work })
-    let taken = 0
+    let rowCount = 0
     for (let run = 0; run < runs.length; run++) {
       const end = runs.bounds[run * 2 + 1]!
       for (let row = runs.bounds[run * 2]!; row < end; row++) {
         matches.takeRow(row)
         // Rows are counted, because the numbers of scattered rows may skip every multiple.
-        if (++taken % BLOCK_ROWS === 0) await work.next()
+        if (++rowCount % BLOCK_ROWS === 0) await work.next()
       }
     }
   }
@@ -128,9 +128,9 @@ export class Facets {
       const groups = `SELECT ${column} AS value, count(*) AS count FROM ${from}${where} GROUP BY 1`
       return `SELECT ${shown}, count::VARCHAR FROM (${groups}) ORDER BY value IS NOT NULL, count DESC, value LIMIT ${limit + 1}`
     }
-    const found = await this.#parts.rows.texts(source, sql, bound, work)
-    const nulls = found[0]?.[0] === null ? Number(found[0][1]) : 0
-    const values = found
+    const groups = await this.#parts.rows.texts(source, sql, bound, work)
+    const nulls = groups[0]?.[0] === null ? Number(groups[0][1]) : 0
+    const values = groups
       .filter(([value]) => value !== null)
       .slice(0, limit)
       .map(([value, count]) => ({ value: parsed(type, value!), count: Number(count) }))

@@ -29,7 +29,7 @@ const STEP = 1 << 15
 const cached = new WeakMap<CompiledColumn, Map<number, HistogramBins>>()
 
 /** Null for a column without values, and for values that have no distance. At most 100 intervals. */
-export function histogramBins(column: CompiledColumn, wanted: number): HistogramBins | null {
+export function histogramBins(column: CompiledColumn, binCount: number): HistogramBins | null {
   const { values } = column
   if (values.length === 0 || typeof values[0] === 'string' || column.type === 'boolean') return null
   let binsByCount = cached.get(column)
@@ -37,18 +37,18 @@ export function histogramBins(column: CompiledColumn, wanted: number): Histogram
     binsByCount = new Map()
     cached.set(column, binsByCount)
   }
-  let bins = binsByCount.get(wanted)
+  let bins = binsByCount.get(binCount)
   if (!bins) {
-    bins = makeBins(column, wanted)
+    bins = makeBins(column, binCount)
     const [oldest] = binsByCount.keys()
     if (binsByCount.size >= MAX_CACHED) binsByCount.delete(oldest!)
-    binsByCount.set(wanted, bins)
+    binsByCount.set(binCount, bins)
   }
   return bins
 }
 
-function makeBins(column: CompiledColumn, wanted: number): HistogramBins {
-  const edges = edgesOf(column, wanted)
+function makeBins(column: CompiledColumn, binCount: number): HistogramBins {
+  const edges = edgesOf(column, binCount)
   const codeEdges = edges.map((edge) => boundOf(column, edge, false))
   codeEdges[codeEdges.length - 1] = column.codeCount
   return { edges: edges.map((edge) => shown(column, edge)), codeEdges, binOfRow: null, binOfBlock: null }
@@ -95,22 +95,22 @@ function look32(codes: Uint32Array, binOf: Uint8Array, from: number, to: number,
   for (let row = from; row < to; row++) bins[row] = binOf[codes[row]!]!
 }
 
-function edgesOf({ values, type }: CompiledColumn, wanted: number): (number | bigint)[] {
+function edgesOf({ values, type }: CompiledColumn, binCount: number): (number | bigint)[] {
   const first = values[0] as number | bigint
   const last = values[values.length - 1] as number | bigint
   if (typeof first === 'bigint' || typeof last === 'bigint') {
     const [min, max] = [BigInt(first), BigInt(last)]
     const edges = Array.from(
-      { length: wanted + 1 },
-      (_, i) => min + ((max - min) * BigInt(i)) / BigInt(wanted),
+      { length: binCount + 1 },
+      (_, i) => min + ((max - min) * BigInt(i)) / BigInt(binCount),
     )
     return [...new Set(edges)]
   }
   // Days and integers are whole, and so are the ends of their intervals.
   const isWhole = type !== 'number'
   const range = last - first
-  const edges = Array.from({ length: wanted }, (_, i) => {
-    const edge = first + range * (i / wanted)
+  const edges = Array.from({ length: binCount }, (_, i) => {
+    const edge = first + range * (i / binCount)
     return isWhole ? Math.floor(edge) : edge
   })
   const distinct = [...new Set([...edges, last])]

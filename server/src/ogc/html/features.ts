@@ -34,7 +34,7 @@ export const writeItemsHtml: WritePage = async (content) => {
   const next = head.links.find(({ rel }) => rel === 'next')
   // The first page of the same query, not of the whole dataset.
   const first = url + linkQuery(query.pairs, ['cursor', 'offset'])
-  const given = (name: string) => query.pairs.find((pair) => pair.name === name)?.value ?? ''
+  const parameterValue = (name: string) => query.pairs.find((pair) => pair.name === name)?.value ?? ''
   const map = await featuresMap(shapes, `A map of ${returned} features of ${dataset.title}`, work)
   const of = head.matched === null ? '' : ` of ${COUNT.format(head.matched)}`
   const around = htmlPage({
@@ -43,7 +43,7 @@ export const writeItemsHtml: WritePage = async (content) => {
     base,
     about,
     links: head.links,
-    body: html`${queryForm(url, manifest, given)}
+    body: html`${queryForm(url, manifest, parameterValue)}
 <p class="pages"><span>${COUNT.format(head.returned)}${of} features</span>${pageLinks(next, query.cursor !== null || query.offset > 0, first)}</p>
 ${new Html(MAP)}
 <div class="rows">${tableOf(['id', ...columns.map(({ name }) => name)], [new Html(ROWS)])}</div>
@@ -69,9 +69,9 @@ const ROWS = '<!--rows-->'
  * A form with the filters that apply to the dataset: a bbox if features have geometries, a time if they have
  * one.
  */
-function queryForm(url: string, manifest: Manifest, given: (name: string) => string): Html {
+function queryForm(url: string, manifest: Manifest, parameterValue: (name: string) => string): Html {
   const field = (label: string, name: string, example: string) =>
-    html`<label>${label}<input name="${name}" value="${given(name)}" placeholder="${example}"></label>\n`
+    html`<label>${label}<input name="${name}" value="${parameterValue(name)}" placeholder="${example}"></label>\n`
   const days = (manifest.timeExtent ?? ['2025-01-01', '2025-12-31']).map((end) => end.slice(0, 10))
   return html`<form class="query" method="get" action="${url}">
 <input type="hidden" name="f" value="html">

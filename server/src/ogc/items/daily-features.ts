@@ -49,14 +49,16 @@ export class DailyFeatures {
     this.#link = link
   }
 
-  /** Reserves up to `wanted` features: all of them if there is no limit. Throws 429 if none are left. */
-  take(owner: string, wanted: number): MaybePromise<FeatureAllowance> {
+  /** Reserves up to `requestedCount` features: all of them if there is no limit. Throws 429 if none are left. */
+  take(owner: string, requestedCount: number): MaybePromise<FeatureAllowance> {
     const max = this.#max
-    if (max === null) return { count: wanted, day: 0, isShared: false }
+    if (max === null) return { count: requestedCount, day: 0, isShared: false }
     const day = this.#today()
-    const fromRedis = this.#link?.isUp ? this.#takeFromRedis(this.#link, owner, wanted, max, day) : null
+    const fromRedis = this.#link?.isUp
+      ? this.#takeFromRedis(this.#link, owner, requestedCount, max, day)
+      : null
     return andThen(fromRedis, (shared) => {
-      const allowance = shared ?? this.#takeHere(owner, wanted, max, day)
+      const allowance = shared ?? this.#takeHere(owner, requestedCount, max, day)
       if (allowance.count > 0) return allowance
       throw this.#used(max)
     })
@@ -86,20 +88,22 @@ export class DailyFeatures {
   async #takeFromRedis(
     link: RedisLink,
     owner: string,
-    wanted: number,
+    requestedCount: number,
     max: number,
     day: number,
   ): Promise<FeatureAllowance | null> {
     const usedHere = this.#count(owner, day, 0)
-    const reply = await link.run((redis) => redis.eval(TAKE, 1, redisKey(day, owner), wanted, max, usedHere))
+    const reply = await link.run((redis) =>
+      redis.eval(TAKE, 1, redisKey(day, owner), requestedCount, max, usedHere),
+    )
     if (reply === null) return null
     const count = Number(reply)
     this.#count(owner, day, count)
     return { count, day, isShared: true }
   }
 
-  #takeHere(owner: string, wanted: number, max: number, day: number): FeatureAllowance {
-    const count = Math.max(0, Math.min(wanted, max - this.#count(owner, day, 0)))
+  #takeHere(owner: string, requestedCount: number, max: number, day: number): FeatureAllowance {
+    const count = Math.max(0, Math.min(requestedCount, max - this.#count(owner, day, 0)))
     this.#count(owner, day, count)
     return { count, day, isShared: false }
   }

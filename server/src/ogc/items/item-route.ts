@@ -84,9 +84,9 @@ interface ItemRequest {
 function findItem({ dataset, id }: ItemRequest, { snapshots }: ItemsDeps): MaybePromise<number> {
   const inMemory = snapshots.peek(dataset.snapshot)?.findByIdInMemory(id)
   const position = inMemory ?? snapshots.use(dataset, (snapshot) => snapshot.findById(id))
-  return andThen(position, (found) => {
-    if (found === -1) throw notFound(`feature "${id.slice(0, 80)}" in the collection "${dataset.table}"`)
-    return found
+  return andThen(position, (row) => {
+    if (row === -1) throw notFound(`feature "${id.slice(0, 80)}" in the collection "${dataset.table}"`)
+    return row
   })
 }
 

@@ -26,17 +26,17 @@ export function readBox(text: string, crs: Crs): BoxQuery {
     lower.reverse()
     upper.reverse()
   }
-  const given: Bbox = [lower[0]!, lower[1]!, upper[0]!, upper[1]!]
-  if (given[1] > given[3]) throw invalidInput('bbox', 'must have its southern edge first')
+  const bbox: Bbox = [lower[0]!, lower[1]!, upper[0]!, upper[1]!]
+  if (bbox[1] > bbox[3]) throw invalidInput('bbox', 'must have its southern edge first')
   const heights: [number, number] | null = half === 3 ? [numbers[2]!, numbers[5]!] : null
   if (heights && heights[0] > heights[1]) throw invalidInput('bbox', 'must have its lower height first')
-  if (crs.fromWgs84 === null) return { box: aroundTheWorld(given), heights, projected: null }
-  if (given[0] > given[2]) throw invalidInput('bbox', 'must have its western edge first in this CRS')
-  if (crs.rectangular) return { box: cornersOf(given, crs.toWgs84!), heights, projected: null }
+  if (crs.fromWgs84 === null) return { box: aroundTheWorld(bbox), heights, projected: null }
+  if (bbox[0] > bbox[2]) throw invalidInput('bbox', 'must have its western edge first in this CRS')
+  if (crs.rectangular) return { box: cornersOf(bbox, crs.toWgs84!), heights, projected: null }
   return {
-    box: enclosing(given, crs),
+    box: enclosing(bbox, crs),
     heights,
-    projected: { transform: crs.fromWgs84, box: given },
+    projected: { transform: crs.fromWgs84, box: bbox },
   }
 }
 
@@ -87,23 +87,23 @@ const STEPS = 24
  * A box in longitude and latitude around a box in another CRS. The edges become curves, so points all over
  * the box are sampled. If one of the poles is inside, the box covers all longitudes.
  */
-function enclosing(given: Bbox, crs: Crs): Bbox {
-  const [west, south, east, north] = given
-  const found: Bbox = [Infinity, Infinity, -Infinity, -Infinity]
+function enclosing(bbox: Bbox, crs: Crs): Bbox {
+  const [west, south, east, north] = bbox
+  const extent: Bbox = [Infinity, Infinity, -Infinity, -Infinity]
   for (let i = 0; i <= STEPS; i++) {
     for (let j = 0; j <= STEPS; j++) {
       const x = west + ((east - west) * i) / STEPS
       const y = south + ((north - south) * j) / STEPS
       const [longitude, latitude] = crs.toWgs84!([x, y]) as [number, number]
       if (!Number.isFinite(longitude) || !Number.isFinite(latitude)) return [...CRS84_WORLD]
-      found[0] = Math.min(found[0], longitude)
-      found[1] = Math.min(found[1], latitude)
-      found[2] = Math.max(found[2], longitude)
-      found[3] = Math.max(found[3], latitude)
+      extent[0] = Math.min(extent[0], longitude)
+      extent[1] = Math.min(extent[1], latitude)
+      extent[2] = Math.max(extent[2], longitude)
+      extent[3] = Math.max(extent[3], latitude)
     }
   }
-  const margin = Math.max(found[2] - found[0], found[3] - found[1]) * 0.05 + 1e-6
-  const around: Bbox = [found[0] - margin, found[1] - margin, found[2] + margin, found[3] + margin]
+  const margin = Math.max(extent[2] - extent[0], extent[3] - extent[1]) * 0.05 + 1e-6
+  const around: Bbox = [extent[0] - margin, extent[1] - margin, extent[2] + margin, extent[3] + margin]
   for (const pole of [-90, 90]) {
     const [x, y] = crs.fromWgs84!([0, pole]) as [number, number]
     if (x >= west && x <= east && y >= south && y <= north) {

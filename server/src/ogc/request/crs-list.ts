@@ -85,9 +85,9 @@ export class CrsList {
 
   /** `more` are the codes of the setting; an unknown code throws at startup. */
   constructor(more: readonly string[]) {
-    const codes = more.map((given) => {
-      const code = codeOf(given)
-      if (code === null) throw new SettingError(`WAYLEAVE_CRS: "${given}" is not an EPSG code that we know.`)
+    const codes = more.map((name) => {
+      const code = codeOf(name)
+      if (code === null) throw new SettingError(`WAYLEAVE_CRS: "${name}" is not an EPSG code that we know.`)
       return code
     })
     this.#common = [WGS84, 'EPSG:4326', MERCATOR, ...codes]
@@ -122,8 +122,8 @@ export class CrsList {
     const offered = this.of(manifest)
     const isNamed = /^(https?:|urn:|EPSG:|ESRI:|OGC:)/i.test(bare)
     const code = isCrs84h(bare) ? CRS84H.code : isNamed ? codeOf(bare) : null
-    const found = code === null ? undefined : offered.find((crs) => crs.code === code)
-    if (found) return found
+    const matchingCrs = code === null ? undefined : offered.find((crs) => crs.code === code)
+    if (matchingCrs) return matchingCrs
     throw invalidInput(parameter, `must be one of ${offered.map(({ uri }) => uri).join(', ')}`)
   }
 

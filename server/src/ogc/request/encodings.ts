@@ -99,16 +99,16 @@ export function negotiate<E extends Encoding>(
     choices = new BoundedCache(MAX_REMEMBERED)
     remembered.set(encodings, choices)
   }
-  let found = choices.get(accept) as E | null | undefined
-  if (found === undefined) {
-    found = accepted(encodings, accept)
-    choices.set(accept, found)
+  let encoding = choices.get(accept) as E | null | undefined
+  if (encoding === undefined) {
+    encoding = accepted(encodings, accept)
+    choices.set(accept, encoding)
   }
-  if (found === null) {
+  if (encoding === null) {
     const types = encodings.map(({ mediaType }) => mediaType)
     throw new Problem('not-acceptable', `Here there are ${types.join(', ')}.`)
   }
-  return found
+  return encoding
 }
 
 /**

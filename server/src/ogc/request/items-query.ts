@@ -87,45 +87,45 @@ export function readItemsQuery(
 ): ItemsQuery {
   const { manifest } = dataset
   const pairs = fromForm(all)
-  const given: Given = {}
+  const texts: Given = {}
   let properties: Conditions['properties'] | null = null
   for (const { name, value } of pairs) {
     const parameter = ITEMS_PARAMETERS[(ITEMS_PARAMETERS as readonly string[]).indexOf(name)]
-    if (parameter) given[parameter] = value
+    if (parameter) texts[parameter] = value
     else if (queryColumn(manifest, name)) {
       properties ??= []
       properties.push({ column: name, value })
     } else if (name !== 'api_key' || !keyInUrl) throw unknownParameter(name)
   }
   const crsOf = (parameter: 'crs' | 'bbox-crs' | 'filter-crs'): Crs => {
-    const text = given[parameter]
+    const text = texts[parameter]
     return text === undefined ? storageCrs(manifest) : crsList.named(parameter, text, manifest)
   }
-  const encoding = negotiate(encodings, given.f, accept)
-  const limit = given.limit === undefined ? DEFAULT_LIMIT : readLimit(given.limit)
-  const offset = given.offset === undefined ? 0 : readOffset(given.offset)
-  if (given.cursor !== undefined && given.offset !== undefined) {
+  const encoding = negotiate(encodings, texts.f, accept)
+  const limit = texts.limit === undefined ? DEFAULT_LIMIT : readLimit(texts.limit)
+  const offset = texts.offset === undefined ? 0 : readOffset(texts.offset)
+  if (texts.cursor !== undefined && texts.offset !== undefined) {
     throw invalidInput('offset', 'cannot be given together with cursor')
   }
   const boxCrs = crsOf('bbox-crs')
-  const filter = readFilter(given, crsOf('filter-crs'), limits)
-  const isConditional = filter !== null || given.datetime !== undefined || properties !== null
+  const filter = readFilter(texts, crsOf('filter-crs'), limits)
+  const isConditional = filter !== null || texts.datetime !== undefined || properties !== null
   return {
     pairs,
     encoding,
     limit,
     offset,
-    cursor: given.cursor ?? null,
-    box: given.bbox === undefined ? null : readBox(given.bbox, boxCrs),
+    cursor: texts.cursor ?? null,
+    box: texts.bbox === undefined ? null : readBox(texts.bbox, boxCrs),
     crs: crsOf('crs'),
-    ids: given.ids === undefined ? null : readIds(given.ids),
-    hitsOnly: readResultType(given),
-    sort: given.sortby === undefined ? [] : readSort(given.sortby, manifest),
-    shown: given.properties === undefined ? null : readShown(given.properties, dataset),
+    ids: texts.ids === undefined ? null : readIds(texts.ids),
+    hitsOnly: readResultType(texts),
+    sort: texts.sortby === undefined ? [] : readSort(texts.sortby, manifest),
+    shown: texts.properties === undefined ? null : readShown(texts.properties, dataset),
     conditions: isConditional
-      ? { filter, datetime: given.datetime ?? null, properties: properties ?? [] }
+      ? { filter, datetime: texts.datetime ?? null, properties: properties ?? [] }
       : null,
-    selection: selectionOf(given, properties),
+    selection: selectionOf(texts, properties),
   }
 }
 
@@ -209,10 +209,10 @@ export const CONDITION_PARAMETERS = [
  */
 export const SELECTING_PARAMETERS = [...CONDITION_PARAMETERS, 'ids', 'sortby'] as const
 
-function selectionOf(given: Given, properties: Conditions['properties'] | null): string {
+function selectionOf(texts: Given, properties: Conditions['properties'] | null): string {
   let text = ''
   for (const name of SELECTING_PARAMETERS) {
-    const value = given[name]
+    const value = texts[name]
     if (value !== undefined) text += `${name}=${value}\n`
   }
   if (properties) {

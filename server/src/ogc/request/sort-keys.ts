@@ -20,8 +20,8 @@ export function readSort(text: string, manifest: Manifest): SortKey[] {
   for (const part of readNameList(text)) {
     const sign = /^[ +-]/.exec(part)?.[0]
     const name = sign === undefined ? part : part.slice(1)
-    const wanted = queryColumn(manifest, name)
-    const column = wanted === undefined ? -1 : columns.findIndex((each) => each.name === wanted.name)
+    const sortColumn = queryColumn(manifest, name)
+    const column = sortColumn === undefined ? -1 : columns.findIndex((each) => each.name === sortColumn.name)
     if (column === -1 || !isSortable(columns[column]!.type)) {
       throw invalidInput('sortby', `names "${name.slice(0, 80)}", by which features cannot be sorted`)
     }

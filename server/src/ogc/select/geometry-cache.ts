@@ -12,11 +12,11 @@ interface Kept {
  * repeatedly, and parsing a country's outline takes longer than comparing it. Evicts in FIFO order.
  */
 export class GeometryCache {
-  readonly #kept: BoundedCache<string, Kept>
+  readonly #geometries: BoundedCache<string, Kept>
 
   /** `maxBytes` counts bytes of GeoJSON text; parsed geometries take about five times as much memory. */
   constructor(maxBytes: number) {
-    this.#kept = new BoundedCache(maxBytes, ({ bytes }) => bytes)
+    this.#geometries = new BoundedCache(maxBytes, ({ bytes }) => bytes)
   }
 
   /** Synchronous; undefined if the geometry must be read. A 2D point is in the tree already. */
@@ -26,7 +26,7 @@ export class GeometryCache {
       const [x, y] = tree.box(position)
       return { type: 'Point', coordinates: [x, y] }
     }
-    return this.#kept.get(keyOf(snapshot, position))?.geometry
+    return this.#geometries.get(keyOf(snapshot, position))?.geometry
   }
 
   async read(snapshot: Snapshot, position: number): Promise<Geometry | null> {
@@ -35,7 +35,7 @@ export class GeometryCache {
     const key = keyOf(snapshot, position)
     const text = sliceFeature(await snapshot.readPack(position, position + 1)).geometry
     const geometry = JSON.parse(text.toString('utf8')) as Geometry | null
-    this.#kept.set(key, { geometry, bytes: text.length + 100 })
+    this.#geometries.set(key, { geometry, bytes: text.length + 100 })
     return geometry
   }
 }

@@ -100,14 +100,14 @@ export class Items {
     const versions = await catalog.versions(dataset.table)
     const at = versions.findIndex(({ version }) => version === number)
     const successor = versions[at - 1]
-    const found = versions[at]
-    if (!found || !successor || clock().getTime() - Date.parse(successor.createdAt) > GRACE) {
+    const olderVersion = versions[at]
+    if (!olderVersion || !successor || clock().getTime() - Date.parse(successor.createdAt) > GRACE) {
       throw new Problem(
         'invalid-cursor',
         'The dataset was replaced meanwhile. Begin again at the first page.',
       )
     }
-    return { version: found, after: position }
+    return { version: olderVersion, after: position }
   }
 
   /**
@@ -179,8 +179,8 @@ export class Items {
     const { rows, geometries } = this.#parts
     const { box, sort, offset: skip } = query
     if (plan || query.ids || sort.length > 0) {
-      const found = await this.#search(snapshot, query, plan, { after, skip, limit }, work)
-      if (found) return found
+      const page = await this.#search(snapshot, query, plan, { after, skip, limit }, work)
+      if (page) return page
       const only = await positionsOf(snapshot, query.ids)
       return selectByRows({ snapshot, plan, box, only, sort, after, skip, limit }, { rows, geometries, work })
     }
@@ -365,8 +365,8 @@ function requestOf(snapshot: Snapshot, { box, sort }: ItemsQuery, plan: FilterPl
 /** The positions of the features with these ids; ids that no feature has are ignored. */
 async function positionsOf(snapshot: Snapshot, ids: readonly string[] | null): Promise<PositionSet | null> {
   if (ids === null) return null
-  const found = await Promise.all(ids.map((id) => snapshot.findById(id)))
-  const positions = found.filter((position) => position !== -1).sort((a, b) => a - b)
+  const idPositions = await Promise.all(ids.map((id) => snapshot.findById(id)))
+  const positions = idPositions.filter((position) => position !== -1).sort((a, b) => a - b)
   return PositionSet.of(snapshot.manifest.rows, positions)
 }
 

@@ -85,23 +85,25 @@ const EXPECTED: { [type in Column['type']]?: string } = {
 /** The value of a parameter that is named like a column, as a literal of the column's type. */
 function literal({ name, type }: Column, text: string): Expression {
   const at = `in ${name}`
-  const given = text.trim()
+  const literalText = text.trim()
   try {
     switch (type) {
       case 'text':
         return { kind: 'literal', value: text, at }
       case 'integer':
       case 'number':
-        if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(given)) throw invalidInput(name, 'must be a number')
-        return { kind: 'literal', value: numberValue(given.replace(/^\+/, ''), at), at }
+        if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(literalText))
+          throw invalidInput(name, 'must be a number')
+        return { kind: 'literal', value: numberValue(literalText.replace(/^\+/, ''), at), at }
       case 'boolean':
-        if (given !== 'true' && given !== 'false') throw invalidInput(name, 'must be true or false')
-        return { kind: 'literal', value: given === 'true', at }
+        if (literalText !== 'true' && literalText !== 'false')
+          throw invalidInput(name, 'must be true or false')
+        return { kind: 'literal', value: literalText === 'true', at }
       case 'date':
       case 'timestamp':
-        return isDate(given)
-          ? { kind: 'date', value: dateValue(given, at), at }
-          : { kind: 'timestamp', value: timestampValue(given, at), at }
+        return isDate(literalText)
+          ? { kind: 'date', value: dateValue(literalText, at), at }
+          : { kind: 'timestamp', value: timestampValue(literalText, at), at }
       case 'json':
         throw invalidInput(name, 'holds nested values, by which features cannot be filtered')
     }

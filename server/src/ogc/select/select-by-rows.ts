@@ -86,16 +86,18 @@ async function askRows(
   const open = { exact: plan?.exact ?? null, box: box && !isDecidedByTree(snapshot, box) ? box : null }
   const isDecided = open.exact === null && open.box === null
   const source = { snapshot, columns: readColumns(plan, sort, columns) }
-  const given: QueryValue[] = []
+  const filterValues: QueryValue[] = []
   for (const parameter of plan?.sql.params ?? []) {
-    given.push(typeof parameter === 'function' ? await bitsWhere(snapshot, parameter, work) : parameter)
+    filterValues.push(
+      typeof parameter === 'function' ? await bitsWhere(snapshot, parameter, work) : parameter,
+    )
   }
   // If SQL decides everything, the database itself skips the offset.
   const skip = isDecided ? page.takeSkip() : 0
   let size = isDecided ? page.wanted : Math.max(BATCH, Math.min(page.wanted, MAX_BATCH))
   for (let last = after, isNullsTurn = false; ; ) {
     const where: string[] = plan ? [plan.sql.where] : []
-    const values: QueryValue[] = [...given]
+    const values: QueryValue[] = [...filterValues]
     const bind = (value: QueryValue) => `$${values.push(value)}`
     if (region) {
       where.push(`file_row_number BETWEEN ${region.first} AND ${region.last}`)
@@ -111,11 +113,11 @@ async function askRows(
     const condition = where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`
     const rest = `${condition}${orderSql(sort, columns)} LIMIT ${size} OFFSET ${skip}`
     const sql = (table: string) => `SELECT file_row_number FROM ${table}${rest}`
-    const found = await rows.positions(source, sql, values, work)
-    await keepPassing(snapshot, found, open, page, geometries, work)
+    const candidates = await rows.positions(source, sql, values, work)
+    await keepPassing(snapshot, candidates, open, page, geometries, work)
     if (page.isFull) return
-    if (found.length === size) {
-      last = found[found.length - 1]!
+    if (candidates.length === size) {
+      last = candidates[candidates.length - 1]!
       isNullsTurn = false
       size = Math.min(MAX_BATCH, size * 4)
     } else if (following?.nulls && !isNullsTurn) isNullsTurn = true
@@ -149,14 +151,14 @@ interface Undecided {
 
 async function keepPassing(
   snapshot: Snapshot,
-  found: Uint32Array,
+  candidates: Uint32Array,
   { exact, box }: Undecided,
   page: PageBuilder,
   geometries: GeometryCache,
   work: TimedWork,
 ): Promise<void> {
-  for (let at = 0; at < found.length && !page.isFull; at += BATCH) {
-    const some = [...found.subarray(at, at + BATCH)]
+  for (let at = 0; at < candidates.length && !page.isFull; at += BATCH) {
+    const some = [...candidates.subarray(at, at + BATCH)]
     const passed = exact
       ? await testValues(snapshot, some, exact, box, work)
       : box

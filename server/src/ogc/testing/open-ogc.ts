@@ -26,8 +26,8 @@ export interface OgcService extends TestServer {
 }
 
 /** A service with a key that can read, for tests of the routes below /v1/ogc. */
-export async function openOgc(t: TestContext, given: TestSettings = {}): Promise<OgcService> {
-  const service = await openTestServer(t, given)
+export async function openOgc(t: TestContext, options: TestSettings = {}): Promise<OgcService> {
+  const service = await openTestServer(t, options)
   const created = await service.parts.keys.createPlatform(operator, { name: 'test', permissions: ['read'] })
   const key = created.secret
   const get = (path: string, options: RequestOptions = {}) =>

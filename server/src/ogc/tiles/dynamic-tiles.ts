@@ -142,8 +142,8 @@ export class DynamicTiles {
 
 /** Concurrent calls with the same key share one run of the work. */
 function once<T>(running: Map<string, Promise<T>>, key: string, work: () => Promise<T>): Promise<T> {
-  const present = running.get(key)
-  if (present) return present
+  const pendingWork = running.get(key)
+  if (pendingWork) return pendingWork
   const started = work().finally(() => running.delete(key))
   running.set(key, started)
   return started

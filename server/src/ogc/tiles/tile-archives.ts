@@ -80,8 +80,8 @@ export class TileArchives {
   /** The version's archive; null if it has none. */
   async open(version: Version): Promise<OpenArchive | null> {
     const { snapshot } = version
-    const present = this.#open.get(snapshot) ?? this.#opening.get(snapshot)
-    if (present) return present
+    const openArchive = this.#open.get(snapshot) ?? this.#opening.get(snapshot)
+    if (openArchive) return openArchive
     const opening = this.#openFile(version).finally(() => this.#opening.delete(snapshot))
     this.#opening.set(snapshot, opening)
     return opening

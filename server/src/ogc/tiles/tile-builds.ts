@@ -162,8 +162,8 @@ export class TileBuilds {
     const { log } = this.#parts
     const signal = this.#stopping.signal
     return this.#withLock(version, signal, async (folder) => {
-      const present = await this.#parts.states.findAgain(version)
-      if (present) return present
+      const existingTiles = await this.#parts.states.findAgain(version)
+      if (existingTiles) return existingTiles
       let toldAt = performance.now()
       let telling: Promise<void> = Promise.resolve()
       const onProgress = (share: number) => {

@@ -51,9 +51,9 @@ function matchesPieces(text: string, pieces: readonly string[]): boolean {
   if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false
   let at = first.length
   for (let i = 1; i < pieces.length - 1; i++) {
-    const found = text.indexOf(pieces[i]!, at)
-    if (found === -1) return false
-    at = found + pieces[i]!.length
+    const pieceStart = text.indexOf(pieces[i]!, at)
+    if (pieceStart === -1) return false
+    at = pieceStart + pieces[i]!.length
   }
   return at <= end
 }
@@ -70,11 +70,14 @@ function matcherByCharacter(pattern: string): (text: string) => boolean {
     let retryAt = -1
     let retryStep = -1
     while (at < characters.length) {
-      const wanted = steps[step]
-      if (wanted !== undefined && typeof wanted !== 'string' && wanted.any === 'many') {
+      const patternStep = steps[step]
+      if (patternStep !== undefined && typeof patternStep !== 'string' && patternStep.any === 'many') {
         retryStep = step++
         retryAt = at
-      } else if (wanted !== undefined && (typeof wanted !== 'string' || wanted === characters[at])) {
+      } else if (
+        patternStep !== undefined &&
+        (typeof patternStep !== 'string' || patternStep === characters[at])
+      ) {
         step++
         at++
       } else if (retryStep >= 0) {

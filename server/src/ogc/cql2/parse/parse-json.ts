@@ -97,14 +97,14 @@ function operation(
   const name = textOf(value, 'op', at)
   const op = operationNamed(name)
   if (op === undefined) throw new Cql2Error(`The operation ${name} ${at} is not one that this service has.`)
-  const given = value['args']
-  if (!Array.isArray(given)) throw new Cql2Error(`The operation ${name} ${at} lacks an array of args.`)
+  const rawArgs = value['args']
+  if (!Array.isArray(rawArgs)) throw new Cql2Error(`The operation ${name} ${at} lacks an array of args.`)
   const [least, most] = ARITY[op]
-  if (given.length < least || (most !== null && given.length > most)) {
+  if (rawArgs.length < least || (most !== null && rawArgs.length > most)) {
     const count = most === null ? `at least ${least}` : least === 1 ? 'one' : String(least)
     throw new Cql2Error(`The operation ${name} ${at} takes ${count} args.`)
   }
-  const args = given.map((arg, i) => expression(arg, `${path}.args[${i}]`, depth + 1, context))
+  const args = rawArgs.map((arg, i) => expression(arg, `${path}.args[${i}]`, depth + 1, context))
   if (op === 'in' && args[1]!.kind !== 'array')
     throw new Cql2Error(`The second of the args of in ${at} is not an array.`)
   return { kind: 'call', op, args, at }

@@ -82,9 +82,9 @@ export class TokenReader {
   expected(what: string): Cql2Error {
     const token = this.peek()
     if (token.type === 'end') return new Cql2Error(`The filter ends where ${what} is expected.`)
-    const found = token.type === 'text' ? `'${token.text}'` : token.text
+    const tokenText = token.type === 'text' ? `'${token.text}'` : token.text
     return new Cql2Error(
-      `At character ${token.at + 1} of the filter, before ${found.slice(0, 40)}, ${what} is expected.`,
+      `At character ${token.at + 1} of the filter, before ${tokenText.slice(0, 40)}, ${what} is expected.`,
     )
   }
 }

@@ -92,14 +92,14 @@ export function keepRange(codes: Codes, low: number, high: number, rows: Uint32A
 }
 
 function keepRange8(codes: Uint8Array, low: number, last: number, rows: Uint32Array, count: number): number {
-  let kept = 0
+  let matchCount = 0
   for (let i = 0; i < count; i++) {
     const row = rows[i]!
     const code = codes[row]!
-    rows[kept] = row
-    kept += ~((code - low) | (last - code)) >>> 31
+    rows[matchCount] = row
+    matchCount += ~((code - low) | (last - code)) >>> 31
   }
-  return kept
+  return matchCount
 }
 
 function keepRange16(
@@ -109,14 +109,14 @@ function keepRange16(
   rows: Uint32Array,
   count: number,
 ): number {
-  let kept = 0
+  let matchCount = 0
   for (let i = 0; i < count; i++) {
     const row = rows[i]!
     const code = codes[row]!
-    rows[kept] = row
-    kept += ~((code - low) | (last - code)) >>> 31
+    rows[matchCount] = row
+    matchCount += ~((code - low) | (last - code)) >>> 31
   }
-  return kept
+  return matchCount
 }
 
 function keepRange32(
@@ -126,25 +126,25 @@ function keepRange32(
   rows: Uint32Array,
   count: number,
 ): number {
-  let kept = 0
+  let matchCount = 0
   for (let i = 0; i < count; i++) {
     const row = rows[i]!
     const code = codes[row]! | 0
-    rows[kept] = row
-    kept += ~((code - low) | (last - code)) >>> 31
+    rows[matchCount] = row
+    matchCount += ~((code - low) | (last - code)) >>> 31
   }
-  return kept
+  return matchCount
 }
 
 /** Keeps those of the first `count` rows for which mask[row - `from`] is 1, and returns how many there are. */
 export function keepMasked(mask: Uint8Array, from: number, rows: Uint32Array, count: number): number {
-  let kept = 0
+  let matchCount = 0
   for (let i = 0; i < count; i++) {
     const row = rows[i]!
-    rows[kept] = row
-    kept += mask[row - from]!
+    rows[matchCount] = row
+    matchCount += mask[row - from]!
   }
-  return kept
+  return matchCount
 }
 
 /** Writes the rows from `from` on whose mask is 1, and returns how many there are. */

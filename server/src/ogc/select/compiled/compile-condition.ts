@@ -36,8 +36,8 @@ const UNDECIDED = Symbol('undecided')
 /** A part of a filter that has to be evaluated first, because it takes long. */
 export type Pending = PendingCodes | PendingMask
 
-/** The rows for which a condition on the geometry alone has the wanted value; null if the database has to decide. */
-export type MaskOf = (condition: Condition, wanted: boolean) => RowMask | PendingMask | null
+/** The rows for which a condition on the geometry alone has the value `isTrue`; null if the database has to decide. */
+export type MaskOf = (condition: Condition, isTrue: boolean) => RowMask | PendingMask | null
 
 /**
  * The rows for which a condition is true; null if the database has to decide. Conditions that first have to be
@@ -75,33 +75,33 @@ function leavesOf(rows: RowSet): number {
   return 'args' in rows ? rows.args.reduce((sum, arg) => sum + leavesOf(arg), 0) : 1
 }
 
-function rowsWhere(condition: Condition, wanted: boolean, work: Work): RowSet {
+function rowsWhere(condition: Condition, isTrue: boolean, work: Work): RowSet {
   switch (condition.kind) {
     case 'constant':
-      return condition.value === wanted ? ALL : NONE
+      return condition.value === isTrue ? ALL : NONE
     case 'and':
     case 'or': {
       const args = evaluatedTogether(condition).map((arg) =>
-        arg.kind === condition.kind ? decidedRows(arg, wanted, work) : rowsWhere(arg, wanted, work),
+        arg.kind === condition.kind ? decidedRows(arg, isTrue, work) : rowsWhere(arg, isTrue, work),
       )
-      return (condition.kind === 'and') === wanted ? both(args) : either(args)
+      return (condition.kind === 'and') === isTrue ? both(args) : either(args)
     }
     case 'not':
-      return rowsWhere(condition.arg, !wanted, work)
+      return rowsWhere(condition.arg, !isTrue, work)
     default:
   }
   const { columns: names, geometry } = columnsOf(condition)
   if (geometry && names.length > 0) throw UNDECIDED
-  if (geometry) return maskedRows(condition, wanted, work)
+  if (geometry) return maskedRows(condition, isTrue, work)
   if (names.length === 0) {
-    return evaluator(condition)({ properties: {}, geometry: null }) === wanted ? ALL : NONE
+    return evaluator(condition)({ properties: {}, geometry: null }) === isTrue ? ALL : NONE
   }
   if (condition.kind === 'isNull' && isCondition(condition.of)) {
     // Unknown: neither true nor false.
     const decidedRows = either([rowsWhere(condition.of, true, work), rowsWhere(condition.of, false, work)])
-    return wanted ? without(decidedRows) : decidedRows
+    return isTrue ? without(decidedRows) : decidedRows
   }
-  return decidedRows(condition, wanted, work)
+  return decidedRows(condition, isTrue, work)
 }
 
 /**
@@ -123,8 +123,8 @@ function evaluatedTogether({ kind, args }: Condition & { kind: 'and' | 'or' }): 
   return others
 }
 
-/** The rows for which a condition on one column has the wanted value. */
-function decidedRows(condition: Condition, wanted: boolean, work: Work): RowSet {
+/** The rows for which a condition on one column has the value `isTrue`. */
+function decidedRows(condition: Condition, isTrue: boolean, work: Work): RowSet {
   const { columns: names } = columnsOf(condition)
   const column = work.columns.get(names[0]!)
   if (names.length > 1 || column === undefined) throw UNDECIDED
@@ -134,13 +134,13 @@ function decidedRows(condition: Condition, wanted: boolean, work: Work): RowSet 
     work.pending.push(decided)
     return NONE
   }
-  return codes(column, wanted ? decided.whenTrue : decided.whenFalse)
+  return codes(column, isTrue ? decided.whenTrue : decided.whenFalse)
 }
 
-/** The rows for which a condition on the geometry has the wanted value. */
-function maskedRows(condition: Condition, wanted: boolean, work: Work): RowSet {
+/** The rows for which a condition on the geometry has the value `isTrue`. */
+function maskedRows(condition: Condition, isTrue: boolean, work: Work): RowSet {
   if (++work.masks > MAX_MASKS) throw UNDECIDED
-  const mask = work.maskOf(condition, wanted)
+  const mask = work.maskOf(condition, isTrue)
   if (mask === null) throw UNDECIDED
   if (mask instanceof RowMask) return mask.count === 0 ? NONE : { kind: 'mask', mask }
   work.pending.push(mask)

@@ -90,7 +90,7 @@ export class CompiledSelection {
   }
 
   #compile(snapshot: Snapshot, condition: Condition, columns: ReadonlyMap<string, CompiledColumn>) {
-    return compileCondition(condition, columns, (part, wanted) => this.#places.of(snapshot, part, wanted))
+    return compileCondition(condition, columns, (part, isTrue) => this.#places.of(snapshot, part, isTrue))
   }
 
   #prepared(

@@ -84,7 +84,7 @@ export function decideCodes(
   budget: EvaluationBudget,
 ): DecidedCodes | PendingCodes | null {
   const { codeCount } = column
-  const present = codeRange(1, codeCount)
+  const valueCodes = codeRange(1, codeCount)
   const decided = (whenTrue: CodeSet): DecidedCodes => ({
     whenTrue,
     // Null is neither.
@@ -109,7 +109,7 @@ export function decideCodes(
       }
       break
     case 'isNull':
-      if (condition.of.kind === 'column') return { whenTrue: codeRange(0, 1), whenFalse: present }
+      if (condition.of.kind === 'column') return { whenTrue: codeRange(0, 1), whenFalse: valueCodes }
       break
     default:
   }

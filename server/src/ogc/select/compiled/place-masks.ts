@@ -22,7 +22,7 @@ const STEP = 64
  */
 export class PlaceMasks {
   readonly #geometries: GeometryCache
-  /** By snapshot, wanted value and condition; null if too many geometries would have to be read. */
+  /** By snapshot, value and condition; null if too many geometries would have to be read. */
   readonly #masks = new BoundedCache<string, RowMask | null>(
     MAX_BYTES,
     // The key has the condition's text, which may be longer than the mask.
@@ -36,16 +36,16 @@ export class PlaceMasks {
     this.#geometries = geometries
   }
 
-  /** The rows for which the condition has the wanted value; null if the database has to decide. */
-  of(snapshot: Snapshot, condition: Condition, wanted: boolean): RowMask | PendingMask | null {
+  /** The rows for which the condition has the value `isTrue`; null if the database has to decide. */
+  of(snapshot: Snapshot, condition: Condition, isTrue: boolean): RowMask | PendingMask | null {
     if (snapshot.manifest.rows > MAX_BYTES / MAX_MASKS) return null
     const text = JSON.stringify(condition, (_name, value: unknown) =>
       typeof value === 'bigint' ? `${value}n` : value,
     )
-    const key = `${snapshot.folder}\n${wanted}\n${text}`
+    const key = `${snapshot.folder}\n${isTrue}\n${text}`
     const mask = this.#masks.get(key)
     if (mask !== undefined) return mask
-    const request = { snapshot, condition, wanted, geometries: this.#geometries }
+    const request = { snapshot, condition, isTrue, geometries: this.#geometries }
     return {
       evaluate: async (pause) => {
         const { rows } = snapshot.manifest
@@ -71,17 +71,17 @@ export interface PendingMask {
 interface MaskRequest {
   snapshot: Snapshot
   condition: Condition
-  wanted: boolean
+  isTrue: boolean
   geometries: GeometryCache
 }
 
 async function makeMask(
-  { snapshot, condition, wanted, geometries }: MaskRequest,
+  { snapshot, condition, isTrue, geometries }: MaskRequest,
   pause: () => Promise<void>,
 ): Promise<RowMask | null> {
   const { tree, manifest } = snapshot
   const test = evaluator(condition)
-  const matches = (geometry: Geometry | null) => test({ properties: {}, geometry }) === wanted
+  const matches = (geometry: Geometry | null) => test({ properties: {}, geometry }) === isTrue
   const mask = new RowMask(manifest.rows)
   let reads = 0
   /** Tests rows one by one; returns false if too many geometries have to be read. */
@@ -97,7 +97,7 @@ async function makeMask(
     }
     return true
   }
-  const decide = decideInBox(wanted ? condition : { kind: 'not', arg: condition })
+  const decide = decideInBox(isTrue ? condition : { kind: 'not', arg: condition })
   let steps = 0
   for (const { begin, end, isCertain } of tree.runsWhere(decide, 0)) {
     if (isCertain) mask.addRun(begin, end)

@@ -33,7 +33,7 @@ const FIRST_STEP = 256
 const STEP = 512
 
 /**
- * Finds the rows that match a filter and a box, in snapshot order, from `from` on. `wanted` is about how many
+ * Finds the rows that match a filter and a box, in snapshot order, from `from` on. `rowCount` is about how many
  * rows will be taken; it only decides which way is the fastest: all blocks in turn, the nodes of the tree in the
  * box, or the posting lists of the rarest value.
  */
@@ -42,20 +42,20 @@ export class RowScan implements SlicedWork {
   readonly #taker: RowTaker
   readonly #work: SlicedWork
 
-  constructor(source: ScanSource, from: number, wanted: number, taker: RowTaker) {
+  constructor(source: ScanSource, from: number, rowCount: number, taker: RowTaker) {
     this.#source = source
     this.#taker = taker
-    this.#work = this.#choose(from, wanted)
+    this.#work = this.#choose(from, rowCount)
   }
 
   advance(until: number, geometry?: Geometry | null): number {
     return this.#work.advance(until, geometry)
   }
 
-  #choose(from: number, wanted: number): SlicedWork {
+  #choose(from: number, rowCount: number): SlicedWork {
     const { snapshot, filter, box } = this.#source
     const rows = snapshot.manifest.rows - from
-    const tested = filter ? Math.min(rows, wanted / Math.max(filter.fraction, 1 / (rows + 1))) : wanted
+    const tested = filter ? Math.min(rows, rowCount / Math.max(filter.fraction, 1 / (rows + 1))) : rowCount
     const scanCost = Math.min(rows, tested) * COST.scanned
     const isFew = filter?.candidates != null && filter.candidateCount <= MAX_CANDIDATES
     const candidateCost = isFew ? filter.candidateCount * COST.candidate : Infinity

@@ -59,7 +59,7 @@ export class RowCache {
   readonly #maxBytes: number
   readonly #run: RunSql
   /** In LRU order, least recently used first. */
-  readonly #kept = new Set<KeptRows>()
+  readonly #entries = new Set<KeptRows>()
   readonly #questions: Questions
   #bytes = 0
   #tables = 0
@@ -73,11 +73,11 @@ export class RowCache {
   /** A table that has all required columns, or null. */
   find({ snapshot: { folder }, columns }: RowSource): KeptRows | null {
     if (columns.size === 0) return null
-    for (const kept of this.#kept) {
-      if (kept.folder !== folder || !columns.keys().every((name) => kept.columns.has(name))) continue
-      this.#kept.delete(kept)
-      this.#kept.add(kept)
-      return kept
+    for (const entry of this.#entries) {
+      if (entry.folder !== folder || !columns.keys().every((name) => entry.columns.has(name))) continue
+      this.#entries.delete(entry)
+      this.#entries.add(entry)
+      return entry
     }
     return null
   }
@@ -94,10 +94,11 @@ export class RowCache {
       this.#questions.set(questionKey(source), -Infinity)
       return
     }
-    for (const oldest of [...this.#kept]) if (this.#bytes + bytes > this.#maxBytes) await this.#drop(oldest)
+    for (const oldest of [...this.#entries])
+      if (this.#bytes + bytes > this.#maxBytes) await this.#drop(oldest)
     const table = `kept_${++this.#tables}`
     await this.#run(`CREATE TABLE ${table} AS ${selectSql(columns, file)}`)
-    this.#kept.add({ folder: snapshot.folder, table, columns, bytes })
+    this.#entries.add({ folder: snapshot.folder, table, columns, bytes })
     this.#bytes += bytes
     // If there is no room for everything that is requested in turn, refilling each time (thrashing) would
     // cost more than it saves.
@@ -119,10 +120,10 @@ export class RowCache {
     return (width * manifest.rows + length) * 1.5
   }
 
-  async #drop(kept: KeptRows): Promise<void> {
-    this.#kept.delete(kept)
-    this.#bytes -= kept.bytes
-    await this.#run(`DROP TABLE ${kept.table}`)
+  async #drop(entry: KeptRows): Promise<void> {
+    this.#entries.delete(entry)
+    this.#bytes -= entry.bytes
+    await this.#run(`DROP TABLE ${entry.table}`)
   }
 }
 

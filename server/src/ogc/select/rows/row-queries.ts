@@ -141,9 +141,9 @@ export class RowQueries {
     try {
       const session = this.#take(source)
       try {
-        const kept = session.cache.find(source)
-        isFromFile = kept === null
-        const text = sql(kept?.table ?? `(${selectSql(source.columns, rowsFile(source))})`)
+        const cachedRows = session.cache.find(source)
+        isFromFile = cachedRows === null
+        const text = sql(cachedRows?.table ?? `(${selectSql(source.columns, rowsFile(source))})`)
         return await traced('duckdb', () => read(session.runner, text), {
           'db.system.name': 'duckdb',
           'wayleave.rows_in_memory': !isFromFile,
