@@ -86,7 +86,7 @@ export function usePreview({ table, version, tiles }: DatasetRecord, enabled: bo
     queryKey: ['preview', table, version],
     queryFn: async () => {
       const response = await fetch(`/v1/dataset/${table}/preview`)
-      return response.ok ? ((await response.json()) as Preview) : null
+      return response.status === 200 ? ((await response.json()) as Preview) : null
     },
     enabled,
     staleTime: hour,

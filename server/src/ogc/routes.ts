@@ -15,17 +15,25 @@ import { sendDocument } from './write/respond.ts'
 
 export type OgcDeps = FacetDeps & ExtractDeps
 
+/** What the HTML pages load. */
+const PAGE_FILES = [
+  ['style.css', 'text/css; charset=utf-8'],
+  ['land.svg', 'image/svg+xml'],
+] as const
+
 /** The routes of OGC API - Features that only Fastify serves. The others are data routes: see app.ts. */
 export function ogcRoutes(app: App, parts: OgcDeps): void {
   const { authenticate, baseUrl, meter } = parts
   const parameters = parts.keyInUrl ? ['f', 'api_key'] : ['f']
 
-  const style = readFileSync(new URL('./html/style.css', import.meta.url))
-  app.get(`${ROOT}/style.css`, async (request, reply) => {
-    await authenticate.optionalKey(request, reply)
-    refuseUnknown(readQuery(request.url), parameters)
-    return reply.header('cache-control', 'public, max-age=3600').type('text/css; charset=utf-8').send(style)
-  })
+  for (const [name, type] of PAGE_FILES) {
+    const bytes = readFileSync(new URL(`./html/${name}`, import.meta.url))
+    app.get(`${ROOT}/${name}`, async (request, reply) => {
+      await authenticate.optionalKey(request, reply)
+      refuseUnknown(readQuery(request.url), parameters)
+      return reply.header('cache-control', 'public, max-age=3600').type(type).send(bytes)
+    })
+  }
 
   app.get(`${ROOT}/collections/:table/feature-schema`, async (request, reply) => {
     const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), parts)

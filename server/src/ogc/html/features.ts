@@ -35,7 +35,11 @@ export const writeItemsHtml: WritePage = async (content) => {
   // The first page of the same query, not of the whole dataset.
   const first = url + linkQuery(query.pairs, ['cursor', 'offset'])
   const parameterValue = (name: string) => query.pairs.find((pair) => pair.name === name)?.value ?? ''
-  const map = await featuresMap(shapes, `A map of ${returned} features of ${dataset.title}`, work)
+  const map = await featuresMap(
+    shapes,
+    { title: `A map of ${returned} features of ${dataset.title}`, base },
+    work,
+  )
   const of = head.matched === null ? '' : ` of ${COUNT.format(head.matched)}`
   const around = htmlPage({
     title: `${dataset.title}: features`,
@@ -108,7 +112,7 @@ export function itemHtml(
     base,
     about,
     links,
-    body: html`${feature.geometry && featureMap(feature.geometry, `A map of ${id}`)}
+    body: html`${feature.geometry && featureMap(feature.geometry, { title: `A map of ${id}`, base })}
 ${facts(Object.entries(feature.properties).map(([name, value]) => [name, cell(value)]))}`,
   })
 }

@@ -75,6 +75,11 @@ test('the page of features has a map, a table and the way on', async (t) => {
   await service.publish('places', features)
   const text = await (await service.fetch('/collections/places/items?f=html&limit=2&bbox=&filter=')).text()
   assert.match(text, /<svg class="map"/)
+  // The coasts are too coarse for a map of two places that are close to each other.
+  assert.doesNotMatch(text, /<image/)
+  const whole = await (await service.fetch('/collections/places/items?f=html')).text()
+  const picture = await fetch(/<image href="([^"]+land\.svg)"/.exec(whole)![1]!)
+  assert.deepEqual([picture.status, picture.headers.get('content-type')], [200, 'image/svg+xml'])
   assert.match(text, /name="bbox"/)
   assert.match(text, /name="datetime" value="" placeholder="2020-01-01\/2020-01-05"/)
   assert.equal(text.match(/<tr>/g)!.length, 3)

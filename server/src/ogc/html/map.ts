@@ -8,16 +8,26 @@ import {
 } from '@wayleave/geodata/geometry'
 import { Html, html } from '../../http/pages/html.ts'
 import type { TimedWork } from '../select/timed-work.ts'
+import { ROOT } from '../write/links.ts'
 
 const WIDTH = 960
 const MAX_HEIGHT = 480
 const MIN_HEIGHT = 220
 const MARGIN = 26
+/** Pixels per degree. */
+const MAX_LAND_SCALE = 48
 
-/** A map of geometries as a single SVG: the browser loads nothing and runs no script. */
+/** What a map shows beside geometries. */
+interface MapFrame {
+  title: string
+  /** The base URL of the service, from which the picture of the land is loaded. */
+  base: string
+}
+
+/** A map of geometries as an SVG, without scripts. */
 export async function featuresMap(
   geometries: readonly Geometry[],
-  title: string,
+  frame: MapFrame,
   work: TimedWork,
 ): Promise<Html | null> {
   const extent = emptyBbox()
@@ -25,16 +35,16 @@ export async function featuresMap(
   if (isEmptyBbox(extent)) return null
   const picture = new Picture(extent)
   await work.each(geometries.length, (i) => picture.draw(geometries[i]!))
-  return picture.svg(title)
+  return picture.svg(frame)
 }
 
 /** A map of a single geometry. */
-export function featureMap(geometry: Geometry, title: string): Html | null {
+export function featureMap(geometry: Geometry, frame: MapFrame): Html | null {
   const extent = geometryBbox(geometry)
   if (isEmptyBbox(extent)) return null
   const picture = new Picture(extent)
   picture.draw(geometry)
-  return picture.svg(title)
+  return picture.svg(frame)
 }
 
 class Picture {
@@ -51,13 +61,13 @@ class Picture {
     draw(geometry, this.#view, this.#areas, this.#lines, this.#points)
   }
 
-  svg(title: string): Html {
+  svg({ title, base }: MapFrame): Html {
     const view = this.#view
     // The shapes contain only numbers and letters that this code generates, so they need no escaping.
     const shapes = new Html(
       `${view.grid()}<path class="area" d="${this.#areas.join('')}"/><path class="line" d="${this.#lines.join('')}"/><path class="point" d="${this.#points.join('')}"/>`,
     )
-    return html`<svg class="map" viewBox="0 0 ${WIDTH} ${view.height}" role="img" aria-label="${title}">${shapes}</svg>`
+    return html`<svg class="map" viewBox="0 0 ${WIDTH} ${view.height}" role="img" aria-label="${title}">${view.land(base)}${shapes}</svg>`
   }
 }
 
@@ -91,6 +101,13 @@ class View {
 
   y(latitude: number): number {
     return Math.round((this.#top + (this.#extent[3] - latitude) * this.#scale) * 10) / 10
+  }
+
+  /** The land, unless its coasts are too coarse for the scale: one to 110 million. */
+  land(base: string): Html | null {
+    if (this.#scale > MAX_LAND_SCALE) return null
+    const [left, top] = [this.x(-180), this.y(90)]
+    return html`<image href="${base}${ROOT}/land.svg" x="${left}" y="${top}" width="${this.x(180) - left}" height="${this.y(-90) - top}" preserveAspectRatio="none"/>`
   }
 
   /** A handful of meridians and parallels at round degrees. */

@@ -17,6 +17,7 @@ interface PreviewRoutesDeps {
 }
 
 const params = Type.Object({ table: Type.String() })
+const noPreview = Type.Unsafe<undefined>({ description: 'The dataset has no preview, or not yet.' })
 const notModified = Type.Unsafe<undefined>({ description: 'Not modified.' })
 const previewSchema = Type.Object({
   bbox: Type.Unsafe<[number, number, number, number]>({ type: 'array', items: { type: 'number' } }),
@@ -30,23 +31,23 @@ export function previewRoutes(app: App, { authenticate, catalog, tileArchives }:
   const previews = new Previews(tileArchives)
   const find = async (table: string) => {
     const dataset = await catalog.find(table)
-    const preview = await previews.of(dataset)
-    if (preview === null) throw notFound(`preview of the dataset "${table}"`)
-    return { preview, etag: `"${dataset.snapshot}-preview"` }
+    return { preview: await previews.of(dataset), etag: `"${dataset.snapshot}-preview"` }
   }
 
   app.get('/v1/dataset/:table/preview', {
     schema: {
       tags: [tags.catalog],
       summary: 'A small map of a dataset, as SVG paths',
-      description: 'Drawn from its tiles; 404 for a table, and until the tiles are built.',
+      description: 'Drawn from its tiles; 204 for a table, and until the tiles are built.',
       params,
       querystring: noQuery,
-      response: { 200: previewSchema, 304: notModified },
+      response: { 200: previewSchema, 204: noPreview, 304: notModified },
     },
     handler: async (request, reply) => {
       await authenticate.optionalKey(request, reply)
       const { preview, etag } = await find(request.params.table)
+      // Not 404: browsers would log an error for every dataset without tiles.
+      if (preview === null) return reply.code(204).header('cache-control', 'no-store').send(undefined)
       reply.header('etag', etag).header('cache-control', 'public, no-cache')
       if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send(undefined)
       return preview
@@ -69,7 +70,9 @@ export function previewRoutes(app: App, { authenticate, catalog, tileArchives }:
     },
     handler: async (request, reply) => {
       await authenticate.optionalKey(request, reply)
-      const { preview, etag } = await find(request.params.table)
+      const { table } = request.params
+      const { preview, etag } = await find(table)
+      if (preview === null) throw notFound(`preview of the dataset "${table}"`)
       reply.header('etag', etag).header('cache-control', 'public, no-cache')
       if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send(undefined)
       return reply.type('image/svg+xml').send(previewSvg(preview))

@@ -264,8 +264,10 @@ function current(service: OgcService) {
 
 test('a preview is drawn from tiles, shows all parts of the data, and is small', async (t) => {
   const service = await openPlaces(t)
-  const early = await service.request('GET', '/v1/dataset/none/preview')
-  assert.equal(early.status, 404)
+  const absent = await service.request('GET', '/v1/dataset/none/preview')
+  const early = await service.request('GET', '/v1/dataset/places/preview')
+  const earlyPicture = await service.request('GET', '/v1/dataset/places/thumbnail.svg')
+  assert.deepEqual([absent.status, early.status, earlyPicture.status], [404, 204, 404])
   // The first request for a tile begins the build.
   assert.equal((await service.get(`${TILES}/0/0/0`)).status, 503)
   await waitForTiles(service)
