@@ -5,7 +5,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
-import type { MultiPolygon, Position } from 'geojson'
 import { feature } from 'topojson-client'
 import type { GeometryCollection, Topology } from 'topojson-specification'
 
@@ -19,7 +18,7 @@ const topology: Topology<{ land: GeometryCollection }> = JSON.parse(
   brotliDecompressSync(readFileSync(source)).toString(),
 )
 const polygons = feature(topology, topology.objects.land).features.flatMap(
-  ({ geometry }) => (geometry as MultiPolygon).coordinates,
+  ({ geometry }) => (geometry as { coordinates: number[][][][] }).coordinates,
 )
 const path = polygons.flat().map(ringPaths).join('')
 writeFileSync(
@@ -29,7 +28,7 @@ writeFileSync(
 console.log(`${target}: ${path.length} characters`)
 
 /** A ring in whole units. One that crosses the antimeridian is drawn at both edges of the picture. */
-function ringPaths(ring: Position[]): string {
+function ringPaths(ring: number[][]): string {
   const points = ring.map(([longitude, latitude]): [number, number] => [
     Math.round((longitude! + 180) * UNITS),
     Math.round((90 - latitude!) * UNITS),
