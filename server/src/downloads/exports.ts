@@ -233,8 +233,8 @@ export class Exports {
       const generation = exportGeneration(manifest)
       const existingFile = await findBuilt(path, generation)
       if (existingFile) {
-        const finishPresent = await upload(path, existingFile)
-        return await commit(async () => finishPresent?.())
+        const finishUpload = await upload(path, existingFile)
+        return await commit(async () => finishUpload?.())
       }
       // What earlier builds left is incomplete. The sweep of a start leaves it to a build that holds the lock.
       await removeUnfinished(folder)

@@ -86,7 +86,7 @@ export class Members {
     origin: Origin,
     organizationId: string,
     userId: string,
-    wanted: readonly MemberPermission[],
+    newPermissions: readonly MemberPermission[],
   ): Promise<Member> {
     const { database, clock } = this.#options
     return database.db.transaction().execute(async (tx) => {
@@ -94,7 +94,7 @@ export class Members {
       const caller = await requireMember(tx, callerId, organizationId, 'MEMBER_MANAGE')
       const members = await readMembers(tx, organizationId)
       const before = memberOf(members, userId).permissions
-      const permissions = sortPermissions(wanted)
+      const permissions = sortPermissions(newPermissions)
       requireHeld(
         caller,
         permissions.filter((permission) => !before.includes(permission)),

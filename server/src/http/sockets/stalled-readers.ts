@@ -98,15 +98,15 @@ export class StalledReaders {
       if (this.#waits.size > 0) this.#waits.delete(socket)
       return null
     }
-    const taken = bytesTaken(socket)
+    const byteCount = bytesTaken(socket)
     const wait = this.#waits.get(socket)
     if (!wait) {
-      const fresh = { taken, looks: 0, takenBefore: taken, stretch: 0 }
+      const fresh = { taken: byteCount, looks: 0, takenBefore: byteCount, stretch: 0 }
       this.#waits.set(socket, fresh)
       return fresh
     }
-    wait.looks = taken === wait.taken ? wait.looks + 1 : 0
-    wait.taken = taken
+    wait.looks = byteCount === wait.taken ? wait.looks + 1 : 0
+    wait.taken = byteCount
     wait.stretch++
     return wait
   }
