@@ -59,7 +59,7 @@ def test_the_package_installs_from_a_running_service_and_is_the_one_that_hatchli
     served = folder / url.rsplit("/", 1)[1]
     served.write_bytes(response.content)
 
-    run(sys.executable, "-m", "build", "--outdir", folder / "dist", PROJECT)
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder / "dist", PROJECT)
     wheel, archive = next((folder / "dist").glob("*.whl")), next((folder / "dist").glob("*.tar.gz"))
     assert served.name == wheel.name
     names = sorted(zipfile.ZipFile(served).namelist())
