@@ -1,4 +1,5 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import type { OutgoingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
 import type { AddOn } from '@wayleave/contract/add-ons'
 import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, type ExportFormat } from '@wayleave/contract/export-formats'
 import { purchaseSchema } from '@wayleave/contract/records'
@@ -13,21 +14,13 @@ import type { Dataset, Version } from '../catalog/dataset.ts'
 import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
 import type { Cashier, Charge } from '../credits/cashier.ts'
 import type { App } from '../http/fastify-app.ts'
-import { preferredEncoding } from '../http/headers.ts'
+import { matchesEtag, preferredEncoding } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
 import { noQuery } from '../http/schemas.ts'
-import { notFound, type ProblemCode } from '../problem.ts'
+import { notFound, Problem, type ProblemCode } from '../problem.ts'
 import type { Config } from '../settings/config.ts'
-import {
-  chargeHeaders,
-  describe,
-  describeFile,
-  headerText,
-  rangeOf,
-  sendFree,
-  withoutBytes,
-} from './download-headers.ts'
-import { describeExport, type ExportFile, type ExportRequest } from './export-file.ts'
+import { headerText, isScript, rangeOf } from './download-headers.ts'
+import { describeExport, type ExportDescription, type ExportFile, type ExportRequest } from './export-file.ts'
 import type { Exports } from './exports.ts'
 import { type OpenExport, openExport, sendExport } from './send-export.ts'
 
@@ -352,8 +345,44 @@ export function downloadRoutes(
   }
 }
 
-/** Whether a script of a web page asks: it cannot follow the redirect without sending the key to the store. */
-function isScript({ origin, ...headers }: IncomingHttpHeaders): boolean {
-  const isNavigation = headers['sec-fetch-mode'] === 'navigate'
-  return origin !== undefined || (headers['sec-fetch-site'] !== undefined && !isNavigation)
+function chargeHeaders(reply: FastifyReply, { charged, remaining }: Charge): void {
+  reply.header('credits-charged', String(charged))
+  if (remaining !== null) reply.header('credits-remaining', String(remaining))
+}
+
+/** Sends the free responses 304, 416 and HEAD; returns null for all other requests. */
+function sendFree(request: FastifyRequest, reply: FastifyReply, file: ExportFile): FastifyReply | null {
+  if (matchesEtag(request.headers['if-none-match'], file.etag)) {
+    describeFile(reply, file)
+    return reply.code(304).send()
+  }
+  if (request.method === 'HEAD') {
+    describeFile(reply, file)
+    return withoutBytes(reply.header('content-length', String(file.bytes)))
+  }
+  if (rangeOf(request, file) !== 'unsatisfiable') return null
+  throw new Problem('range-not-satisfiable', `The file has ${file.bytes} bytes.`, {
+    headers: { 'content-range': `bytes */${file.bytes}` },
+  })
+}
+
+/** Sends an empty stream; with no payload Fastify would set `Content-Length: 0`. */
+function withoutBytes(reply: FastifyReply): FastifyReply {
+  return reply.send(Readable.from([]))
+}
+
+function describe(reply: FastifyReply, described: ExportDescription): void {
+  reply
+    .header('content-type', described.mediaType)
+    .header('content-disposition', `attachment; filename="${described.filename}"`)
+    .header('last-modified', described.lastModified.toUTCString())
+    .header('accept-ranges', 'bytes')
+    .header('cache-control', 'private, no-cache')
+  if (described.encoding !== 'identity') reply.header('content-encoding', described.encoding)
+}
+
+function describeFile(reply: FastifyReply, file: ExportFile): void {
+  describe(reply, file)
+  reply.header('etag', file.etag)
+  if (file.digest !== null) reply.header('repr-digest', `sha-256=:${file.digest}:`)
 }
