@@ -33,7 +33,7 @@ export interface StepResult {
 }
 
 /** A command that hangs fails, instead of blocking the whole run. */
-const MAX_MS = 15 * 60_000
+const MAX_MS = 30 * 60_000
 
 const running = new Set<ChildProcess>()
 

@@ -1,8 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 const EVERY_MS = 1000
 /** A machine is starved if more than this share of its processor time is withheld. Tests run well with a quarter. */
 const STARVED = 0.4
+const QUIET_MS = 20_000
+const MAX_WAIT_MS = 15 * 60_000
 
 /** Jiffies since the machine started. */
 interface ProcessorTimes {
@@ -33,6 +36,14 @@ export class StolenTime {
 
   wasStarved(from: number, to: number): boolean {
     return this.#starvedAt.some((at) => at > from && at - EVERY_MS < to)
+  }
+
+  /** Waits until the machine has not been starved for a while, but not without end. */
+  async recovered(quietMs = QUIET_MS, maxMs = MAX_WAIT_MS): Promise<void> {
+    const end = performance.now() + maxMs
+    while (performance.now() < end && performance.now() - (this.#starvedAt.at(-1) ?? -quietMs) < quietMs) {
+      await sleep(Math.min(EVERY_MS, quietMs))
+    }
   }
 
   stop(): void {

@@ -3,7 +3,6 @@ import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { alone } from './batches.ts'
 import { leftOut } from './fast-tests.ts'
 import { repeatStarved } from './repeat-starved.ts'
@@ -80,6 +79,18 @@ test('the times at which the host withholds the processors are noted', () => {
   )
 })
 
+test('a starved machine is waited for, but not without end', async () => {
+  const stolen = new StolenTime(() => ({ total: 0, stolen: 0 }))
+  stolen.stop()
+  await stolen.recovered(60_000, 60_000)
+  stolen.note({ total: 100, stolen: 90 })
+  const from = performance.now()
+  await stolen.recovered(60, 60_000)
+  assert.ok(performance.now() - from >= 50)
+  stolen.note({ total: 200, stolen: 180 })
+  await stolen.recovered(60_000, 10)
+})
+
 test('only what failed on a starved machine is repeated, and its result replaced', async () => {
   const result = (name: string, failed: number, from: number): StepResult => {
     const step: Step = { name, command: () => [] }
@@ -92,7 +103,8 @@ test('only what failed on a starved machine is repeated, and its result replaced
     result('always', 1, 10),
   ]
   const repeated: string[] = []
-  await repeatStarved(results, { wasStarved: (from) => from === 10 }, async (step) => {
+  const stolen = { wasStarved: (from: number) => from === 10, recovered: async () => {} }
+  await repeatStarved(results, stolen, async (step) => {
     repeated.push(step.name)
     results.push(result(step.name, step.name === 'always' ? 1 : 0, 10))
   })
@@ -110,14 +122,21 @@ test('only what failed on a starved machine is repeated, and its result replaced
 
 test('the queue runs at most so many steps at a time, in order', async () => {
   const queue = new StepQueue(2)
-  const events: string[] = []
-  const step = (name: string, ms: number) => async () => {
-    events.push(name)
-    await sleep(ms)
-    events.push(`${name} ended`)
-  }
-  await Promise.all([queue.add(step('a', 50)), queue.add(step('b', 1)), queue.add(step('c', 1))])
-  assert.deepEqual(events, ['a', 'b', 'b ended', 'c', 'c ended', 'a ended'])
+  const started: string[] = []
+  const ends = new Map<string, () => void>()
+  const add = (name: string) =>
+    queue.add(async () => {
+      started.push(name)
+      await new Promise<void>((resolve) => ends.set(name, resolve))
+    })
+  const [a, b, c] = [add('a'), add('b'), add('c')]
+  assert.deepEqual(started, ['a', 'b'])
+  ends.get('b')!()
+  await b
+  assert.deepEqual(started, ['a', 'b', 'c'])
+  ends.get('a')!()
+  ends.get('c')!()
+  await Promise.all([a, c])
 })
 
 test('every entry of the lists of test files names at least one file', () => {
