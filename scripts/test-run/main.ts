@@ -52,7 +52,10 @@ async function main(patterns: string[]): Promise<number> {
     const steps = isFast ? fastSteps(root) : testSteps(root, variables['WAYLEAVE_TEST_PYTHON']!, patterns)
     if (steps.length === 0) throw new Error(`No test file matches ${patterns.join(' or ')}.`)
     await Promise.all([checking, runAll(steps, variables)])
-    await repeatStarved(results, stolen, (step) => run(step, variables))
+    await repeatStarved(results, stolen, (step) => {
+      console.log(`\n${step.name} is repeated: the host withheld the processors while it ran.`)
+      return run(step, variables)
+    })
   } catch (error) {
     stopRunningSteps()
     console.error(error instanceof Error ? error.message : error)

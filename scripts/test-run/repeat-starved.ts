@@ -15,7 +15,6 @@ export async function repeatStarved(
   const isExcused = ({ counts, from, to }: StepResult) => counts.failed > 0 && stolen.wasStarved(from, to)
   for (let repeats = 0; repeats < MAX_REPEATS; repeats++) {
     for (const result of results.filter(isExcused)) {
-      console.log(`\n${result.step.name} is repeated: the host withheld the processors while it ran.`)
       results.splice(results.indexOf(result), 1)
       await stolen.recovered()
       await run(result.step)
