@@ -5,7 +5,8 @@ const MAX_REPEATS = 3
 
 /**
  * Repeats the steps that failed while the host withheld the machine's processors, one at a time and once it has them
- * again; their results are replaced. Without that excuse a failure stays a failure, and so does a repeated one. `run` appends its result.
+ * again; their results are replaced. Without that excuse a failure stays a failure, and so does a repeated one. `run`
+ * appends its result.
  */
 export async function repeatStarved(
   results: StepResult[],
