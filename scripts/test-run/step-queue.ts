@@ -1,4 +1,7 @@
-/** Runs work in the order in which it is added, at most `atOnce` pieces at a time. */
+/**
+ * Runs work in the order in which it is added, at most `atOnce` pieces at a time. The server has a class like it, which
+ * the layout keeps scripts from importing.
+ */
 export class StepQueue {
   readonly #atOnce: number
   readonly #waiting: (() => void)[] = []

@@ -43,6 +43,8 @@ export async function openPostgresWriter(
     await client.query('begin')
     if (moveAsideTo !== null) await moveAside(client, shapes, moveAsideTo)
     const existingTables = await presentTables(client, shapes)
+    // Locked first, so that no rows appear between the check and the removal.
+    if (existingTables.length > 0) await client.query(`lock table ${quoted(existingTables)}`)
     const used = await usedTables(client, existingTables)
     if (used.length > 0) {
       throw new CopyError(
