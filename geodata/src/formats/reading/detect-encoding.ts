@@ -1,23 +1,26 @@
 import { detectAll } from 'jschardet'
 import { type Encoding, findEncoding } from './encoding.ts'
+import { hasOnlySymbols } from './western-symbols.ts'
 
 /** Enough for the detector; more text hardly changes its result and costs time. */
 const SAMPLE_BYTES = 1 << 14
 
 /**
- * Detects the encoding of text that is not UTF-8: the detector's first candidate in which all of the sample is
- * valid text. Null if there is none.
+ * Detects the encoding of text that is not UTF-8: windows-1252 if only symbols are not ASCII, otherwise the
+ * detector's first candidate in which all of the sample is valid text. Null if there is none.
  */
 export function detectEncoding(bytes: Uint8Array): Encoding | null {
   const sample = nonAsciiValues(bytes)
   if (sample.length === 0) return null
+  const western = findEncoding('windows-1252')!
+  const westernText = western.decode(sample)
+  if (westernText !== null && hasOnlySymbols(westernText)) return western
   for (const { encoding: label } of detectAll(sample)) {
     const encoding = label === null ? null : findEncoding(label)
     const text = encoding?.decode(sample) ?? null
     if (!encoding || text === null || !isPlausible(text)) continue
     // Few letters often have the same bytes in several encodings, of which the Western one is the most common.
-    const western = findEncoding('windows-1252')
-    return western?.decode(sample) === text ? western : encoding
+    return westernText === text ? western : encoding
   }
   return null
 }
