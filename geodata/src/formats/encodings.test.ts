@@ -49,7 +49,7 @@ test('the encoding of a table is detected and reported, or named by the publishe
   ])
 })
 
-test('symbols in ASCII text are read as windows-1252, and single letters of other encodings are not', async (t) => {
+test('symbols in ASCII text are read as windows-1252, words in their encoding, also in capitals', async (t) => {
   const read = async (text: string, encoding: string) => {
     const bytes = encoded(`id,name\n1,${text}\n`, encoding)
     return (await readAll(openSource(written(t, 'a.csv', bytes)))).rows[0]!['name']
@@ -64,6 +64,13 @@ test('symbols in ASCII text are read as windows-1252, and single letters of othe
     ['北京', 'gbk'],
     ['Москва', 'cp1251'],
     ['Málaga', 'cp850'],
+    ['Peçeña México', 'cp1252'],
+    ['Π. ΑΝΑΤΟΛΙΚΗΣ ΜΑΚΕΔΟΝΙΑΣ - ΘΡΑΚΗΣ', 'cp1253'],
+    ['РУССКИЙ', 'cp1251'],
+    ['НИЖНИЙ НОВГОРОД', 'koi8-r'],
+    ['МОСКВА', 'cp866'],
+    ['MÜNCHEN', 'cp1252'],
+    ['ŞANLIURFA', 'cp1254'],
   ]
   for (const [text, encoding] of words) assert.equal(await read(text!, encoding!), text)
 })
