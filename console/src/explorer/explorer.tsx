@@ -55,8 +55,8 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
   const exploration: Exploration = { dataset, access, filter }
   const setSelected = useCallback((selected: string | null) => change({ selected }), [change])
   const selection = useSelection(exploration, address.selected, setSelected)
-  const color = useScale(dataset, access, address.color)
-  const size = useScale(dataset, access, address.size)
+  const color = useScale(exploration, address.color, address.classes)
+  const size = useScale(exploration, address.size, address.classes)
   const onView = useCallback(
     (view: MapView, box: Box) => {
       setBox(box)
@@ -103,6 +103,7 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
                 zoomBox={zoomBox}
                 color={color}
                 size={size}
+                onClassRows={(classes) => change({ classes })}
                 pointing={pointing}
                 selection={selection}
               />
