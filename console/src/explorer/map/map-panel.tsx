@@ -197,8 +197,8 @@ function ZoomButton({ feature, onZoom }: { feature: Feature | null; onZoom: (fea
 /** What is under the mouse. For screen readers the details say the same. */
 function Tooltip({ target, label }: { target: MapTarget; label: string | null }) {
   const name = label ? target.properties[label] : undefined
-  const text =
-    target.id === null ? `${plural(target.count, 'feature')}: click to zoom in` : String(name ?? target.id)
+  const cluster = target.count === 0 ? 'Part of a feature' : plural(target.count, 'feature')
+  const text = target.id === null ? `${cluster}: click to zoom in` : String(name ?? target.id)
   return (
     <div
       className="map-tooltip"
