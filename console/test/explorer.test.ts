@@ -287,6 +287,15 @@ describe('the explorer', { concurrency: 1 }, () => {
     await legendOf('kind', kind, 'several features')
   })
 
+  flow('a page opened with an invalid filter says so once, and shows all rows', async () => {
+    await open({ filter: 'missing > 3' })
+    await page.getByText('The filter is not valid: all rows are shown').waitFor()
+    await page.getByText('3,000 features in view', { exact: true }).waitFor()
+    await page.getByText('3,000 rows', { exact: true }).waitFor()
+    assert.equal(await page.getByText(/property missing/).count(), 1)
+    assert.equal(await page.getByText('Counting').count(), 0)
+  })
+
   flow('a table without geometry has no map, and its rows can be filtered', async () => {
     await open({}, 'codes')
     await facet('word').getByLabel('wind').check()
