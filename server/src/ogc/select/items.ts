@@ -4,7 +4,7 @@ import type { Catalog } from '../../catalog/catalog.ts'
 import type { Dataset, Version } from '../../catalog/dataset.ts'
 import type { OpenSnapshots } from '../../catalog/open-snapshots.ts'
 import { type Clock, HOUR } from '../../clock.ts'
-import { SLICE_MS } from '../../concurrency/time-slices.ts'
+import { timeSlices } from '../../concurrency/time-slices.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import { Problem } from '../../problem.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
@@ -143,7 +143,7 @@ export class Items {
     const prepared = this.#parts.compiled.prepareSync(requestOf(snapshot, query, plan))
     if (!prepared) return null
     const search = new PageSearch(prepared, bounds)
-    const state = search.advance(performance.now() + SLICE_MS)
+    const state = search.advance(timeSlices.sliceEnd())
     if (state === ENDED) return search.finish()
     this.#begun.set(query, { search, state })
     return null
@@ -314,7 +314,7 @@ export class Items {
     const listed = countOfLists(prepared)
     if (listed !== null || !isCountable(prepared)) return listed
     const matches = new MatchCount(prepared)
-    const state = matches.advance(performance.now() + SLICE_MS)
+    const state = matches.advance(timeSlices.sliceEnd())
     if (state === ENDED) return matches.count
     this.#counting.set(query, { matches, state })
     return undefined

@@ -1,6 +1,6 @@
 import type { Snapshot, TreeCount, TreeWalk } from '@wayleave/geodata/features'
 import { type Geometry, intersectsBbox, mapPositions, type Position } from '@wayleave/geodata/geometry'
-import { SLICE_MS } from '../../concurrency/time-slices.ts'
+import { timeSlices } from '../../concurrency/time-slices.ts'
 import type { BoxQuery } from '../request/box-query.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import type { PageBuilder } from './page-builder.ts'
@@ -78,7 +78,7 @@ export class BoxSearch {
   advance(needed?: Geometry | null): number {
     let geometry = needed
     const walk = this.#walk
-    const until = performance.now() + SLICE_MS
+    const until = timeSlices.sliceEnd()
     for (let steps = 1; !this.#page.isFull; steps++) {
       if (steps % 16 === 0 && performance.now() > until) return PAUSED
       if (this.#next === walk.end) {

@@ -1,4 +1,4 @@
-import { SLICE_MS, timeSlices } from '../../concurrency/time-slices.ts'
+import { timeSlices } from '../../concurrency/time-slices.ts'
 import { Problem } from '../../problem.ts'
 
 export interface TimedWorkOptions {
@@ -21,7 +21,7 @@ export class TimedWork {
   readonly owner: string
   readonly #options: TimedWorkOptions
   readonly #deadline: number
-  #sliceEnd = performance.now() + SLICE_MS
+  #sliceEnd = timeSlices.sliceEnd()
   #controller: AbortController | null = null
   #client: AbortSignal | null = null
   #timer: NodeJS.Timeout | undefined
@@ -66,7 +66,7 @@ export class TimedWork {
     this.check()
     await timeSlices.next(this.owner)
     this.check()
-    this.#sliceEnd = performance.now() + SLICE_MS
+    this.#sliceEnd = timeSlices.sliceEnd()
     return this.#sliceEnd
   }
 
@@ -84,7 +84,7 @@ export class TimedWork {
       this.#clientSignal()?.throwIfAborted()
       await timeSlices.next(this.owner)
       this.#clientSignal()?.throwIfAborted()
-      this.#sliceEnd = performance.now() + SLICE_MS
+      this.#sliceEnd = timeSlices.sliceEnd()
     }
     return count
   }

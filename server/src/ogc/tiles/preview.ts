@@ -3,7 +3,7 @@ import { gunzip } from 'node:zlib'
 import { VectorTile } from '@mapbox/vector-tile'
 import { MAX_LATITUDE, type TileAddress, tileSize, worldX, worldY } from '@wayleave/geodata/tiles'
 import { PbfReader } from 'pbf'
-import { SLICE_MS, timeSlices } from '../../concurrency/time-slices.ts'
+import { timeSlices } from '../../concurrency/time-slices.ts'
 
 /** The paths of a small map, in degrees with the latitude negated, as SVG draws downwards. */
 export interface Preview {
@@ -78,7 +78,7 @@ async function drawTiles(drawing: Drawing, tiles: readonly PreviewTile[], isCut:
     // If even the coarsest drawing is too long, each tile has its share, so that none of them is empty.
     drawing.maxLength = isCut ? (MAX_LENGTH * (i + 1)) / tiles.length : MAX_LENGTH
     const tile = new VectorTile(new PbfReader(await unzip(bytes)))
-    let sliceEnd = performance.now() + SLICE_MS
+    let sliceEnd = timeSlices.sliceEnd()
     for (const layer of Object.values(tile.layers)) {
       const position = positionIn(address, layer.extent)
       for (let place = 0; place < layer.length && !drawing.isFull; place++) {
@@ -89,7 +89,7 @@ async function drawTiles(drawing: Drawing, tiles: readonly PreviewTile[], isCut:
         )
         if (performance.now() < sliceEnd) continue
         await timeSlices.next('previews')
-        sliceEnd = performance.now() + SLICE_MS
+        sliceEnd = timeSlices.sliceEnd()
       }
     }
   }
