@@ -118,6 +118,10 @@ describe('the way in', { concurrency: 1 }, () => {
   })
 
   test('an administrator publishes from the console in the demo', async () => {
+    const { page: newcomer, context } = await service.open()
+    await newcomer.goto(`${service.url}/sign-in`)
+    await newcomer.getByText('admin@example.org is the administrator').waitFor()
+    await context.close()
     await admin
       .getByRole('navigation', { name: 'Administration' })
       .getByRole('link', { name: 'Publish' })

@@ -1,4 +1,6 @@
 import type { Theme } from '../../theme.ts'
+import { ColumnName } from '../column-name.tsx'
+import type { Column } from '../filter/facet.ts'
 import { legendOf, type Scale, sizeOf } from './coloring.ts'
 import type { ClassRows } from './use-scale.ts'
 
@@ -7,6 +9,7 @@ const short = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
 /** The classes of a column that colors or sizes the map. */
 export function Legend({
   scale,
+  column,
   isColor,
   isSize,
   theme,
@@ -15,6 +18,7 @@ export function Legend({
   onRows,
 }: {
   scale: Scale
+  column: Column | undefined
   isColor: boolean
   isSize: boolean
   theme: Theme
@@ -27,7 +31,7 @@ export function Legend({
   const classes = scale.kind === 'quantiles' ? scale.breaks.length + 1 : 0
   return (
     <section className="map-legend" aria-label={`Legend: ${scale.column}`}>
-      <strong dir="auto">{scale.column}</strong>
+      <strong>{column ? <ColumnName column={column} /> : scale.column}</strong>
       <ul>
         {legendOf(scale, theme, (value) => short.format(value), grey).map(({ label, color }, index) => (
           <li key={label}>

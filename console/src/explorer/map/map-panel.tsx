@@ -150,6 +150,7 @@ export function MapPanel({
               <Legend
                 key={scale.column}
                 scale={scale}
+                column={dataset.columns.find(({ name }) => name === scale.column)}
                 isColor={scale === color}
                 isSize={scale.column === size?.column}
                 theme={theme}
