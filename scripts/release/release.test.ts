@@ -41,6 +41,11 @@ test('a new version is written to every place', (t) => {
   writeVersion(copy, '7.8.9')
   assert.equal(commonVersion(copy), '7.8.9')
   assert.equal(readVersions(copy).length, readVersions(root).length)
+  assert.match(readFileSync(join(copy, 'SECURITY.md'), 'utf8'), /7\.8\.9\) \| yes/)
+  assert.match(
+    readFileSync(join(copy, 'ops/kubernetes/deployment.yaml'), 'utf8'),
+    /image: wayleave:7\.8\.9$/m,
+  )
   assert.throws(() => writeVersion(copy, 'next'), /not a version/)
 })
 
