@@ -96,6 +96,43 @@ test('systemd accepts the unit, and rates its exposure as low', (t) => {
   assert.equal(security.status, 0, security.stdout + security.stderr)
 })
 
+test('a file is published, with tiles and all downloads, with only the system calls that the unit allows', (t) => {
+  if (!findProgram('systemd-analyze')) return t.skip('systemd is not installed')
+  const folder = temporaryFolder(t)
+  const source = join(folder, 'places.csv')
+  writeFileSync(source, 'name,longitude,latitude\nUtrecht,5.12,52.09\n')
+  const runAsUnit = (...args: string[]) =>
+    spawnSync(
+      'python3',
+      [
+        join(import.meta.dirname, 'test-servers', 'run_as_unit.py'),
+        join(root, 'ops', 'systemd', 'wayleave.service'),
+        process.execPath,
+        ...args,
+      ],
+      { encoding: 'utf8' },
+    )
+  const program = join(root, 'server', 'bin', 'wayleave.js')
+  const data = join(folder, 'data')
+  const published = runAsUnit(
+    program,
+    'publish',
+    source,
+    '--table=places',
+    '--build-exports',
+    '--data-dir',
+    data,
+  )
+  assert.equal(published.status, 0, published.stderr)
+  // Links may begin with an address of the machine, and work is done below the priority of requests.
+  const script = 'os.setPriority(5); console.log(Object.keys(os.networkInterfaces()).length > 0)'
+  const calls = runAsUnit('--eval', script)
+  assert.equal(calls.stdout.trim(), 'true', calls.stderr)
+  // What the unit does not allow is refused: the filter is in force.
+  const refused = runAsUnit('--eval', `fs.chownSync('${folder}', process.getuid(), process.getgid())`)
+  assert.notEqual(refused.status, 0)
+})
+
 test('the Kubernetes manifests run two restricted nodes with probes and a disruption budget', () => {
   const files = parse(read('kubernetes/kustomization.yaml')).resources as string[]
   const documents = files.flatMap((file) =>

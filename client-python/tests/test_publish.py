@@ -7,10 +7,12 @@ import pickle
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import anyio
 import data
 import geopandas as gpd
+import httpx
 import pandas as pd
 import pytest
 import shapely
@@ -18,6 +20,8 @@ from proxy import Proxy
 from service import Account, Service
 
 import wayleave
+from wayleave._options import PublishOptions
+from wayleave._publishing import PARAMETERS
 
 
 def test_a_file_is_uploaded_and_published(client: wayleave.Client, folder: Path) -> None:
@@ -104,6 +108,39 @@ def test_a_file_that_cannot_be_published_says_which_rows(client: wayleave.Client
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
     job = client.publish("broken_rows", folder / "bad.geojson", skip_invalid=True)
     assert job.report["rows"] == 20
+
+
+def test_a_file_is_read_as_the_options_say(client: wayleave.Client, folder: Path) -> None:
+    file = folder / "addresses.csv"
+    file.write_bytes("01;12,5;4,5;52,5;Москва\n22;13,5;5,5;53,5;Казань\n".encode("cp1251"))
+    options: dict[str, Any] = {
+        "encoding": "windows-1251",
+        "header": False,
+        "types": {"column_1": "text", "column_2": "number"},
+        "longitude": "column_3",
+        "latitude": "column_4",
+        "tiles": False,
+    }
+    tried = client.publish("addresses", file, dry_run=True, **options)
+    assert (tried.state, tried.report["rows"]) == ("done", 2)
+    with pytest.raises(wayleave.NotFoundError):
+        client.dataset("addresses")
+    client.publish("addresses", file, **options)
+    read = client.read("addresses").sort_values("column_1")
+    assert list(read.column_1) == ["01", "22"]
+    assert list(read.column_2) == [12.5, 13.5]
+    assert list(read.column_5) == ["Москва", "Казань"]
+    assert [(point.x, point.y) for point in read.geometry] == [(4.5, 52.5), (5.5, 53.5)]
+    client.publish("addresses", file, geometry=False, header=False, encoding="windows-1251")
+    assert client["addresses"].geometry_type is None
+
+
+def test_every_option_of_the_service_has_an_argument(service: Service) -> None:
+    definition = httpx.get(f"{service.url}/v1/openapi.json").json()
+    parameters = definition["paths"]["/v1/dataset/{table}"]["put"]["parameters"]
+    options = {parameter["name"] for parameter in parameters if parameter["in"] == "query"}
+    assert options - {"columns"} == set(PARAMETERS.values())
+    assert set(PARAMETERS) < set(PublishOptions.__annotations__)
 
 
 def test_mistakes_are_told_before_anything_is_sent(client: wayleave.Client, proxy: Proxy, key: str) -> None:

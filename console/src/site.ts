@@ -10,6 +10,7 @@ const UNKNOWN: Site = {
   termsUrl: null,
   privacyUrl: null,
   imprintUrl: null,
+  demoAdministrator: null,
 }
 
 /** What the operator says about the service. The server writes it into every page, so no request is needed. */

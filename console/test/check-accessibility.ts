@@ -106,9 +106,8 @@ function markDistinctColors(): void {
   }
 }
 
-/** The elements that are too wide. On a phone the menu scrolls by design. */
+/** The elements that are too wide: the page, its menu, and tables of the documentation, whose rows become cards. */
 function overflowing(): string[] {
-  const page = document.documentElement
-  const menu = page.clientWidth > 700 ? [...document.querySelectorAll('.bar nav')] : []
-  return [page, ...menu].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.tagName)
+  const elements = [document.documentElement, ...document.querySelectorAll('.bar nav, .prose .stacking')]
+  return elements.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.tagName)
 }

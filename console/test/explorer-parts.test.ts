@@ -7,6 +7,7 @@ import { endTexts, niceMax } from '../src/explorer/charts/axis.ts'
 import { facetOfStatistics } from '../src/explorer/filter/facet.ts'
 import { parseEnd } from '../src/explorer/filter/parse-end.ts'
 import { backgroundOf } from '../src/explorer/map/basemap.ts'
+import { keepColors } from '../src/explorer/map/coloring.ts'
 import { PALETTES } from '../src/explorer/map/map-palette.ts'
 import {
   fittingBox,
@@ -57,13 +58,20 @@ test('the address holds filter, view, tab, order, columns, charts and style', ()
     charts: [],
     color: 'mag',
     size: 'depth',
+    classes: 'all' as const,
     selected: 'us1000ch60',
   }
   const written = writeAddress(new URLSearchParams('other=1'), state)
   assert.deepEqual(readAddress(new URLSearchParams(written.toString())), state)
   assert.equal(written.get('other'), '1')
   const cleared = { filter: '', view: null, tab: 'table' as const, sort: '', hidden: [], charts: null }
-  const empty = writeAddress(written, { ...cleared, color: '', size: '', selected: null })
+  const empty = writeAddress(written, {
+    ...cleared,
+    color: '',
+    size: '',
+    classes: 'filtered',
+    selected: null,
+  })
   assert.equal(empty.toString(), 'other=1')
 })
 
@@ -168,4 +176,18 @@ test('what changed between two versions is told in counts', () => {
     '+999 rows, 2 new columns, 1 column removed, 1 column of another type',
   )
   assert.equal(versionChanges(version(9, ['a', 'text'], ['b', 'text']), before), '−1 row')
+})
+
+test('a value keeps its color under a filter, and others get the colors that are left', () => {
+  assert.deepEqual(keepColors(['IT', 'DE'], ['US', 'IT', 'MX', 'FR', 'DE']), [1, 4])
+  assert.deepEqual(keepColors(['XX', 'US', 'YY'], ['US', 'IT']), [1, 0, 2])
+  assert.deepEqual(keepColors([true, false], [false, true]), [1, 0])
+  const values = fc.uniqueArray(fc.integer({ min: 0, max: 20 }), { maxLength: 8 })
+  fc.assert(
+    fc.property(values, values, (shown, whole) => {
+      const colors = keepColors(shown, whole)
+      assert.equal(new Set(colors).size, shown.length, 'no two values share a color')
+      assert.ok(colors.every((color) => color >= 0 && color < 8))
+    }),
+  )
 })

@@ -244,16 +244,56 @@ describe('the explorer', { concurrency: 1 }, () => {
     assert.equal(parameter('charts'), 'kind,value,measured')
   })
 
-  flow('colors by a column have a legend with quantiles of the whole dataset', async () => {
-    await open({ color: 'value' })
-    const values = sensors.map(({ value }) => value).filter((value) => value !== null)
+  const short = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
+  /** The five classes of equal counts of the values of rows, as the legend shows them. */
+  const classesOf = (rows: readonly Sensor[]) => {
+    const values = rows.map(({ value }) => value).filter((value) => value !== null)
     values.sort((a, b) => a - b)
-    const at = (share: number) => values[Math.floor(values.length * share)]!
-    const short = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
-    const legend = page.getByRole('region', { name: 'Legend: value' })
-    await legend.getByText(`${short.format(at(0.2))} – ${short.format(at(0.4))}`).waitFor()
-    assert.equal(await legend.getByRole('listitem').count(), 6)
-    await legend.getByText('several features, no value').waitFor()
+    const edges = [0, 0.2, 0.4, 0.6, 0.8].map((share) => values[Math.floor(values.length * share)]!)
+    return [...edges, values.at(-1)!]
+      .slice(1)
+      .map((to, i) => `${short.format(edges[i]!)} – ${short.format(to)}`)
+  }
+  const legend = (column: string) => page.getByRole('region', { name: `Legend: ${column}` })
+  const legendOf = async (column: string, ...expected: string[]) => {
+    await legend(column).getByText(expected[0]!, { exact: true }).waitFor()
+    assert.deepEqual(await legend(column).getByRole('listitem').allTextContents(), expected)
+  }
+
+  flow('colors by a column have a legend with quantiles', async () => {
+    await open({ color: 'value' })
+    await legendOf('value', ...classesOf(sensors), 'several features, no value')
+    assert.equal(await page.getByText('of all rows').count(), 0, 'without a filter there is one choice')
+  })
+
+  flow('with a filter the legend has the classes of the filtered rows, or of all if asked', async () => {
+    const kind = sensors.find((sensor) => sensor.kind !== null)!.kind!
+    const rows = sensors.filter(
+      (sensor) => sensor.kind === kind && sensor.value !== null && sensor.value >= 50,
+    )
+    const filter = `kind = '${kind.replace("'", "''")}' AND value >= 50`
+    assert.notDeepEqual(classesOf(rows), classesOf(sensors))
+    await open({ color: 'value', filter })
+    await matched(rows.length)
+    await legendOf('value', ...classesOf(rows), 'several features')
+    await legend('value').getByText('Classes of the filtered rows.').waitFor()
+    await legend('value').getByRole('button', { name: 'Use all rows' }).click()
+    await legendOf('value', ...classesOf(sensors), 'several features, no value')
+    await legend('value').getByText('Classes of all rows.').waitFor()
+    assert.equal(parameter('classes'), 'all')
+    await legend('value').getByRole('button', { name: 'Use the filtered rows' }).click()
+    await legendOf('value', ...classesOf(rows), 'several features')
+    await page.getByLabel('Color by').selectOption('kind')
+    await legendOf('kind', kind, 'several features')
+  })
+
+  flow('a page opened with an invalid filter says so once, and shows all rows', async () => {
+    await open({ filter: 'missing > 3' })
+    await page.getByText('The filter is not valid: all rows are shown').waitFor()
+    await page.getByText('3,000 features in view', { exact: true }).waitFor()
+    await page.getByText('3,000 rows', { exact: true }).waitFor()
+    assert.equal(await page.getByText(/property missing/).count(), 1)
+    assert.equal(await page.getByText('Counting').count(), 0)
   })
 
   flow('a table without geometry has no map, and its rows can be filtered', async () => {

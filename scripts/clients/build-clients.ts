@@ -14,9 +14,9 @@ import { dirname, join } from 'node:path'
 import { buildWheel } from './python-wheel.ts'
 
 const sources = [
-  'client-js/{package.json,README.md,tsconfig*.json}',
+  'client-js/{package.json,LICENSE,README.md,tsconfig*.json}',
   'client-js/{src,scripts}/**/*',
-  'client-python/{pyproject.toml,README.md}',
+  'client-python/{pyproject.toml,LICENSE,README.md}',
   'client-python/src/**/*.{py,typed}',
   'scripts/clients/*.ts',
 ]
@@ -64,7 +64,9 @@ export function buildClients(root: string, out: string): void {
 /** Packs a copy, because other processes may use client-js/dist. */
 function packJavaScript(client: string, copy: string, out: string): void {
   mkdirSync(copy)
-  for (const name of ['package.json', 'README.md']) copyFileSync(join(client, name), join(copy, name))
+  for (const name of ['package.json', 'LICENSE', 'README.md']) {
+    copyFileSync(join(client, name), join(copy, name))
+  }
   const dist = join(copy, 'dist')
   run(process.execPath, join(client, 'scripts', 'build.ts'), dist)
   run('npm', 'pack', copy, '--ignore-scripts', '--silent', '--pack-destination', out)

@@ -44,6 +44,7 @@ export function buildWheel(project: string): Wheel {
   add('WHEEL', 'Wheel-Version: 1.0\nGenerator: wayleave\nRoot-Is-Purelib: true\nTag: py3-none-any\n')
   const scripts = Object.entries(described.scripts).map(([name, target]) => `${name} = ${target}\n`)
   add('entry_points.txt', `[console_scripts]\n${scripts.join('')}`)
+  add('licenses/LICENSE', readFileSync(join(project, 'LICENSE'), 'utf8'))
   add('RECORD', `${files.map(recordLine).join('')}${info}/RECORD,,\n`)
   const entries: Zippable = {}
   for (const [path, bytes] of files) entries[path] = [bytes, { mtime: OLDEST_ZIP_TIME }]
@@ -66,6 +67,7 @@ function metadata(project: PythonProject, version: string, readme: string): stri
     `Version: ${version}`,
     `Summary: ${project.description}`,
     `License-Expression: ${project.license}`,
+    'License-File: LICENSE',
     `Keywords: ${project.keywords.join(',')}`,
     ...project.classifiers.map((classifier) => `Classifier: ${classifier}`),
     `Requires-Python: ${project['requires-python']}`,

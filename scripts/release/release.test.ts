@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { strFromU8, unzipSync } from 'fflate'
+import { buildClients } from '../clients/build-clients.ts'
 import { billOfMaterials } from './bill-of-materials.ts'
 import { dateChangelog, readChangelog, requireReleased } from './changelog.ts'
 import { installedPackages, productionPackages } from './locked-packages.ts'
@@ -38,6 +41,11 @@ test('a new version is written to every place', (t) => {
   writeVersion(copy, '7.8.9')
   assert.equal(commonVersion(copy), '7.8.9')
   assert.equal(readVersions(copy).length, readVersions(root).length)
+  assert.match(readFileSync(join(copy, 'SECURITY.md'), 'utf8'), /7\.8\.9\) \| yes/)
+  assert.match(
+    readFileSync(join(copy, 'ops/kubernetes/deployment.yaml'), 'utf8'),
+    /image: wayleave:7\.8\.9$/m,
+  )
   assert.throws(() => writeVersion(copy, 'next'), /not a version/)
 })
 
@@ -83,6 +91,19 @@ test('the licenses of all installed packages are in one text', () => {
     assert.ok(text.includes(`\n${name} ${version} (`), name)
   assert.match(text, /fastify/i)
   assert.match(text, /Permission is hereby granted/)
+})
+
+test('the packages of both clients contain the license', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'wayleave-clients-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  buildClients(root, join(folder, 'clients'))
+  const version = commonVersion(root)
+  const license = readFileSync(join(root, 'LICENSE'), 'utf8')
+  const wheel = unzipSync(readFileSync(join(folder, 'clients', `wayleave-${version}-py3-none-any.whl`)))
+  assert.equal(strFromU8(wheel[`wayleave-${version}.dist-info/licenses/LICENSE`]!), license)
+  const archive = join(folder, 'clients', `wayleave-client-${version}.tgz`)
+  const packed = spawnSync('tar', ['--extract', '--to-stdout', '--file', archive, 'package/LICENSE'])
+  assert.equal(packed.stdout.toString(), license)
 })
 
 test('a provenance names the files, the commit and the lock file', (t) => {

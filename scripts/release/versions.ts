@@ -11,6 +11,8 @@ const places: [files: string, pattern: RegExp][] = [
     new RegExp(`(^  "version": "|^    "@wayleave/[a-z]+": ")(${VERSION})`, 'gm'),
   ],
   ['client-python/src/wayleave/_version.py', new RegExp(`(__version__ = ")(${VERSION})`, 'g')],
+  ['ops/kubernetes/deployment.yaml', new RegExp(`(image: wayleave:)(${VERSION})`, 'g')],
+  ['SECURITY.md', new RegExp(`(\\(that of )(${VERSION})(?=\\))`, 'g')],
   ['docs/operating.md', new RegExp(`(\\./wayleave-)(${VERSION})(?=\\.tgz)`, 'g')],
   [
     '{client-python/README.md,docs/python.md}',

@@ -1,6 +1,7 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ADD_ONS } from '@wayleave/contract/add-ons'
+import type { DemoDataset } from '@wayleave/demo/demo-datasets.ts'
 import { system } from './events/events.ts'
 import type { Parts } from './wiring.ts'
 
@@ -16,27 +17,33 @@ export interface Demo {
 
 /** At the first start, publishes demo data and creates an organization with a key for it. */
 export async function prepareDemo(parts: Parts, tell: (sentence: string) => void): Promise<Demo> {
-  if ((await parts.catalog.all()).length === 0) await publishDemoData(parts, tell)
+  const { demoDatasets } = await import('@wayleave/demo/demo-datasets.ts')
+  await publishDemoData(parts, demoDatasets, tell)
   return { secret: await demoSecret(parts) }
 }
 
-async function publishDemoData(
-  { publishing, config }: Parts,
+/**
+ * Publishes the demo data in an installation without datasets. The folder of the source files exists until all
+ * datasets are published, so that the start after an interrupted one publishes those that are missing.
+ */
+export async function publishDemoData(
+  { catalog, publishing, config }: Pick<Parts, 'catalog' | 'publishing' | 'config'>,
+  datasets: DemoDataset[],
   tell: (sentence: string) => void,
 ): Promise<void> {
-  const { demoDatasets } = await import('@wayleave/demo/demo-datasets.ts')
+  const folder = join(config.dataDir, 'demo-sources')
+  const tables = new Set((await catalog.all()).map(({ table }) => table))
+  if (tables.size > 0 && !existsSync(folder)) return
   tell('Publishing demo data, at the first start only')
-  const folder = mkdtempSync(join(config.dataDir, 'demo-'))
-  try {
-    for (const { table, file, write, idColumn, timeColumn, ...description } of demoDatasets) {
-      const path = join(folder, file)
-      await write(path)
-      const report = await publishing.publish({ table, path, idColumn, timeColumn, description }, system)
-      tell(`  ${table}: ${report.rows.toLocaleString('en')} rows in ${report.seconds} s`)
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  for (const { table, file, write, idColumn, timeColumn, ...description } of datasets) {
+    if (tables.has(table)) continue
+    const path = join(folder, file)
+    await write(path)
+    const report = await publishing.publish({ table, path, idColumn, timeColumn, description }, system)
+    tell(`  ${table}: ${report.rows.toLocaleString('en')} rows in ${report.seconds} s`)
   }
+  rmSync(folder, { recursive: true, force: true })
 }
 
 /**

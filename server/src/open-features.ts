@@ -11,6 +11,7 @@ import type { Clock } from './clock.ts'
 import type { Closers } from './closers.ts'
 import type { ControlDatabase } from './database/open.ts'
 import { installationSecret } from './identity/installation-secret-store.ts'
+import { usedSecret } from './identity/key-cipher.ts'
 import { Facets } from './ogc/facets/facets.ts'
 import { Cursors } from './ogc/request/cursor.ts'
 import { CompiledSelection } from './ogc/select/compiled/compiled-selection.ts'
@@ -65,9 +66,10 @@ export async function openFeatures(opening: FeaturesOpening, opened: Closers): P
     queryMs: config.querySeconds * 1000,
     pageBytes: config.maxPageBytes,
   })
-  const cursors = new Cursors(
-    await installationSecret(database.db, 'cursor-signature', () => randomBytes(32).toString('base64url')),
+  const cursorSecret = await installationSecret(database.db, 'cursor-signature', () =>
+    randomBytes(32).toString('base64url'),
   )
+  const cursors = new Cursors(usedSecret(cursorSecret, 'cursor-signature', config.secretKey))
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
   const columns = new ColumnCache(COLUMN_CACHE_BYTES)
   const compiled = new CompiledSelection(columns, geometries)

@@ -107,6 +107,11 @@ test('GDAL and pyogrio read collections and downloads in place, with types, and 
   assert.deepEqual([first.status, rest.status], [206, 206])
   assert.equal(first.range, `bytes 0-99999/${whole.length}`)
   assert.equal(untimed(first.text + rest.text), untimed(whole))
+  // GDAL learns the length by HEAD, possibly with a header that accepts compression, and then asks for parts.
+  const headers = { 'x-api-key': account.key, 'accept-encoding': 'gzip' }
+  const pageHead = await fetch(pageUrl, { method: 'HEAD', headers })
+  assert.equal(pageHead.headers.get('content-length'), String(whole.length))
+  assert.equal(pageHead.headers.get('content-encoding'), null)
   const beyond = await part(`bytes=${whole.length}-`)
   assert.deepEqual([beyond.status, beyond.range], [416, `bytes */${whole.length}`])
 

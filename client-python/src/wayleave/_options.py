@@ -102,14 +102,36 @@ class PublishOptions(CallOptions, total=False):
     """The layer of a file that has several."""
     crs: str
     """The CRS, if the file does not state it, such as EPSG:25832."""
+    allow_inaccurate_crs: bool
+    """Publish although the CRS cannot be brought to WGS84 within 20 m."""
+    encoding: str
+    """The encoding of texts, if the file does not state it, such as windows-1251."""
+    longitude: str
+    """The column of longitudes or x of a table; together with `latitude`."""
+    latitude: str
+    """The column of latitudes or y of a table."""
+    geometry_column: str
+    """The column of WKT, WKB, GeoJSON or points as text."""
+    geometry: bool
+    """False publishes a table without geometry, whatever the file holds."""
+    header: bool
+    """False if the first row of a table has no column names."""
+    types: Mapping[str, str]
+    """Types of columns, such as `{"zip": "text"}`: boolean, integer, number, text, date, timestamp, json."""
     id_column: str
     """The column that holds the features' ids."""
     time_column: str
     """The column that `datetime` filters."""
     skip_invalid: bool
     """Publish the valid rows and report the others."""
+    max_problems: int
+    """How many rows that cannot be published are listed: 1 to 1,000, 10 without it."""
+    dry_run: bool
+    """Do everything except making the version visible; the job has the report."""
     sample: bool
     """False publishes no free sample."""
+    tiles: bool
+    """False builds no vector tiles."""
     build_exports: bool
     """Build every download format before the version appears."""
     wait: bool

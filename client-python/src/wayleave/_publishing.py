@@ -38,10 +38,21 @@ PARAMETERS = {
     "format": "format",
     "layer": "layer",
     "crs": "crs",
+    "allow_inaccurate_crs": "allowInaccurateCrs",
+    "encoding": "encoding",
+    "longitude": "longitude",
+    "latitude": "latitude",
+    "geometry_column": "geometryColumn",
+    "geometry": "geometry",
+    "header": "header",
+    "types": "types",
     "id_column": "idColumn",
     "time_column": "timeColumn",
     "skip_invalid": "skipInvalid",
+    "max_problems": "maxProblems",
+    "dry_run": "dryRun",
     "sample": "sample",
+    "tiles": "tiles",
     "build_exports": "buildExports",
 }
 
@@ -148,6 +159,8 @@ def _params(file: Path, options: Mapping[str, Any]) -> dict[str, str]:
             params[parameter] = "true" if value else "false"
         elif isinstance(value, (str, int)):
             params[parameter] = str(value)
+        elif isinstance(value, Mapping):
+            params[parameter] = ",".join(f"{column}={type_}" for column, type_ in value.items())
         else:
             params[parameter] = ",".join(value)
     return params

@@ -1,4 +1,5 @@
-import { type KeyboardEvent, type ReactNode, useId } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from 'react'
+import { revealCurrentTab } from './reveal-current-tab.ts'
 
 /** Tabs: one part of a page is shown at a time; the arrow keys move between the tabs. */
 export function Tabs<T extends string>({
@@ -15,6 +16,9 @@ export function Tabs<T extends string>({
   children: ReactNode
 }) {
   const id = useId()
+  const list = useRef<HTMLDivElement>(null)
+  // The effect depends on the chosen tab, which it finds by its state.
+  useEffect(() => revealCurrentTab(list.current), [chosen])
   const names = Object.keys(tabs) as T[]
   const move = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
@@ -26,7 +30,7 @@ export function Tabs<T extends string>({
   }
   return (
     <div className="stack">
-      <div className="tabs" role="tablist" aria-label={label}>
+      <div ref={list} className="tabs" role="tablist" aria-label={label}>
         {names.map((name) => (
           <button
             key={name}

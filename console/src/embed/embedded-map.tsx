@@ -29,7 +29,7 @@ function DatasetMap({ dataset }: { dataset: DatasetDetails }) {
   const exploration: Exploration = { dataset, access: 'signed-out', filter: '' }
   const [selected, setSelected] = useState<string | null>(null)
   const selection = useSelection(exploration, selected, setSelected)
-  const color = useScale(dataset, 'signed-out', address.color)
+  const color = useScale(exploration, address.color, 'all')
   const pointing = useRef(new Pointing()).current
   return (
     <>

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useLocation, useNavigation, useSearchParams } from 'react-router'
+import type { ClassRows } from './map/use-scale.ts'
 
 export interface MapView {
   longitude: number
@@ -26,6 +27,8 @@ export interface Address {
   color: string
   /** The column that sizes the points of the map; empty for none. */
   size: string
+  /** The rows whose values make the classes of the colors and sizes. */
+  classes: ClassRows
   /** The id of the selected feature. */
   selected: string | null
 }
@@ -42,6 +45,7 @@ export function readAddress(parameters: URLSearchParams): Address {
     charts: parameters.has('charts') ? (readNames(text('charts')) ?? []) : null,
     color: text('color'),
     size: text('size'),
+    classes: text('classes') === 'all' ? 'all' : 'filtered',
     selected: parameters.get('selected'),
   }
 }
@@ -58,6 +62,7 @@ export function writeAddress(parameters: URLSearchParams, change: Partial<Addres
   }
   if ('view' in change) set('view', change.view && viewText(change.view))
   if ('tab' in change) set('tab', change.tab === 'table' ? null : change.tab)
+  if ('classes' in change) set('classes', change.classes === 'all' ? 'all' : null)
   if ('hidden' in change) set('hidden', writeNames(change.hidden ?? []))
   if ('charts' in change) {
     if (change.charts) changed.set('charts', writeNames(change.charts))

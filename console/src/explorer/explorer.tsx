@@ -1,6 +1,7 @@
 import '../styles/explorer.css'
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { lazy, type ReactNode, Suspense, useCallback, useMemo, useRef, useState } from 'react'
+import { asProblem } from '../api/problem.ts'
 import { Skeleton } from '../components/page/skeleton.tsx'
 import { Tabs } from '../components/tabs.tsx'
 import { type Exploration, useAccess } from './access.ts'
@@ -51,12 +52,14 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
   )
   const clauses = useMemo(() => parseClauses(address.filter, types), [address.filter, types])
   const matched = useMatched(dataset, access, address.filter)
-  const filter = useValidFilter(access === 'all' ? address.filter : '', matched.isSuccess)
+  const isInvalid = matched.isError && asProblem(matched.error).status === 400
+  const filter = useValidFilter(access === 'all' ? address.filter : '', matched.isSuccess, isInvalid)
+  const shown = useMatched(dataset, access, filter)
   const exploration: Exploration = { dataset, access, filter }
   const setSelected = useCallback((selected: string | null) => change({ selected }), [change])
   const selection = useSelection(exploration, address.selected, setSelected)
-  const color = useScale(dataset, access, address.color)
-  const size = useScale(dataset, access, address.size)
+  const color = useScale(exploration, address.color, address.classes)
+  const size = useScale(exploration, address.size, address.classes)
   const onView = useCallback(
     (view: MapView, box: Box) => {
       setBox(box)
@@ -77,6 +80,7 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
         clauses={clauses}
         matched={matched.data}
         error={matched.error}
+        isInvalid={isInvalid}
         canZoom={box !== null}
         onClauses={setClauses}
         onFilter={(filter) => change({ filter })}
@@ -103,6 +107,7 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
                 zoomBox={zoomBox}
                 color={color}
                 size={size}
+                onClassRows={(classes) => change({ classes })}
                 pointing={pointing}
                 selection={selection}
               />
@@ -115,7 +120,7 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
               exploration={exploration}
               sort={address.sort}
               hidden={address.hidden}
-              matched={matched.data}
+              matched={shown.data}
               onSort={(sort) => change({ sort })}
               onHide={(hidden) => change({ hidden })}
               pointing={pointing}
@@ -132,7 +137,7 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
             )}
             {address.tab === 'code' && <Snippets dataset={dataset} filter={filter} />}
             {address.tab === 'download' && (
-              <DownloadTab exploration={exploration} matched={matched.data} sort={address.sort} />
+              <DownloadTab exploration={exploration} matched={shown.data} sort={address.sort} />
             )}
             {address.tab === 'columns' && <ColumnTable columns={dataset.columns} />}
             {address.tab === 'versions' && <Versions dataset={dataset} />}
@@ -157,9 +162,12 @@ function FilterAside({ clauses, children }: { clauses: number; children: ReactNo
   )
 }
 
-/** The filter once the service has accepted it; until then the one before, so that nothing disappears. */
-function useValidFilter(filter: string, isAccepted: boolean): string {
+/**
+ * The filter once the service has accepted it; until then the one before, so that nothing disappears. A page that was
+ * opened with an invalid filter shows all rows.
+ */
+function useValidFilter(filter: string, isAccepted: boolean, isInvalid: boolean): string {
   const accepted = useRef<string | null>(null)
   if (isAccepted) accepted.current = filter
-  return accepted.current ?? filter
+  return accepted.current ?? (isInvalid ? '' : filter)
 }

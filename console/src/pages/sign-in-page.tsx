@@ -113,7 +113,14 @@ function AskForMail({
   return (
     <div className="narrow stack">
       <h1>Sign in</h1>
-      <p className="soft">No password: we email you a link and a code.</p>
+      {site.demoAdministrator === null ? (
+        <p className="soft">No password: we email you a link and a code.</p>
+      ) : (
+        <p className="soft">
+          This is a demo: use any address, and the link appears here.{' '}
+          <strong>{site.demoAdministrator}</strong> is the administrator.
+        </p>
+      )}
       <form className="stack" onSubmit={submit}>
         <Field label="Email address">
           {(props) => (

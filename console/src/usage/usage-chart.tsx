@@ -53,6 +53,8 @@ function options(element: HTMLElement): UPlot.Options {
     tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
     cursor: { y: false, drag: { x: false, y: false } },
     legend: { live: true },
+    // The legend has the last day until another one is pointed at.
+    hooks: { ready: [showLastDay], setCursor: [showLastDay] },
     // Half a day of padding on both sides, so that the first and the last bar are not cut off.
     scales: {
       x: { range: (_chart, low, high) => [low - 43_200, high + 43_200] },
@@ -95,6 +97,10 @@ function options(element: HTMLElement): UPlot.Options {
       },
     ],
   }
+}
+
+function showLastDay(chart: UPlot): void {
+  if (typeof chart.cursor.idx !== 'number') chart.setLegend({ idx: chart.data[0].length - 1 })
 }
 
 function fromZero(_chart: UPlot, _low: number, high: number): [number, number] {

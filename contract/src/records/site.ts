@@ -13,6 +13,8 @@ const siteSchema = Type.Object({
   termsUrl: nullable(Type.String()),
   privacyUrl: nullable(Type.String()),
   imprintUrl: nullable(Type.String()),
+  /** The address that signs in as the administrator of a demo; null for any other service. */
+  demoAdministrator: nullable(Type.String()),
 })
 
 /** What the operator says about the service; it is in the head of every console page. */

@@ -1,5 +1,6 @@
-import { constants, setPriority } from 'node:os'
+import { constants } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import { lowerPriority } from '../lower-priority.ts'
 import { SourceError } from '../source-error.ts'
 import { compileSnapshot } from './compile.ts'
 import type { Compiled, CompileOptions, CompileProgress } from './compile-options.ts'
@@ -53,7 +54,7 @@ function describe(error: unknown): CompileMessage {
 }
 
 // Give requests priority on machines with few cores.
-setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 // If the parent is gone, the result is not needed. SQLite may block this thread without an end, so another one
 // looks for the parent too.
 process.once('disconnect', () => process.exit())

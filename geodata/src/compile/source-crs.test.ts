@@ -192,6 +192,24 @@ test('a CRS that cannot be held within 20 m is refused unless the publisher insi
   assert.ok((await compile(german, { crs: 'EPSG:4230' })).report.crsTransformation!.accuracy! <= 10)
 })
 
+test('coordinates outside the areas of all transformations are refused unless the publisher insists', async () => {
+  // The only transformation of Hanoi 1972 is published for the south of Vietnam.
+  const north = await written('point.geojson', pointText([105.8, 21]))
+  await assert.rejects(
+    compile(north, { crs: 'EPSG:4147' }),
+    /outside the areas of all known transformations from the datum of EPSG:4147.*--allow-inaccurate-crs/,
+  )
+  const accepted = await compile(north, { crs: 'EPSG:4147', allowInaccurateCrs: true })
+  assert.deepEqual(accepted.report.crsTransformation, {
+    name: 'Hanoi 1972 to WGS 84 (1), outside its area',
+    accuracy: null,
+  })
+  // Within a degree of the area, and on a geocentric datum anywhere.
+  const near = await written('point.geojson', pointText([105, 11.5]))
+  assert.equal((await compile(near, { crs: 'EPSG:4147' })).report.crsTransformation!.accuracy, 5)
+  assert.equal((await compile(near, { crs: 'EPSG:4283' })).report.crsTransformation!.accuracy, 3)
+})
+
 test('a CRS of another planet is refused', async () => {
   const path = await written('mars.geojson', pointText([10, 34]))
   const mars =

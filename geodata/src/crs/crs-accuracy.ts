@@ -1,5 +1,6 @@
 import { SourceError } from '../source-error.ts'
-import { chooseTransformation, type DatumTransformation } from './datum-transformations.ts'
+import { chooseTransformation, type DatumTransformation, intersects } from './datum-transformations.ts'
+import type { Area } from './epsg.ts'
 import { type Datum, resolveCrs } from './resolve.ts'
 
 /** How a source's coordinates were transformed to WGS84; part of the publish report. */
@@ -27,10 +28,14 @@ export function refuseHopelessCrs(crs: string): void {
   if (best > MAX_ERROR_METRES) throw inaccurate(crs, best)
 }
 
-/** Rejects a CRS that exceeds the limit in the area of the data. */
+/** Rejects a CRS that exceeds the limit in the area of the data, or whose accuracy is not known there. */
 export function refuseInaccurateCrs(crs: string, bbox: readonly number[]): void {
   const { datum } = resolveCrs(crs)
   if (datum.origin !== 'published') return
+  if (isOutside(datum, bbox))
+    throw new SourceError(
+      `The coordinates lie outside the areas of all known transformations from the datum of ${shortName(crs)} to WGS84, so they may be hundreds of metres off. If the CRS is the right one, transform the file to WGS84 first, or accept that with ${ALLOW}.`,
+    )
   const worst = Math.max(...transformationsIn(datum, bbox).map(errorOf))
   if (worst > MAX_ERROR_METRES) throw inaccurate(crs, worst)
 }
@@ -51,10 +56,28 @@ export function crsTransformation(crs: string, bbox: readonly number[] | null): 
     return { name: 'none: no datum is named, and its ellipsoid is that of WGS 84', accuracy: null }
   const used = bbox ? transformationsIn(datum, bbox) : datum.transformations
   const worst = Math.max(...used.map(errorOf))
-  return {
-    name: used.map(({ name }) => name).join(', '),
-    accuracy: Number.isFinite(worst) ? worst : null,
-  }
+  const name = used.map(({ name }) => name).join(', ')
+  if (bbox && isOutside(datum, bbox)) return { name: `${name}, outside its area`, accuracy: null }
+  return { name, accuracy: Number.isFinite(worst) ? worst : null }
+}
+
+/** A transformation stays usable this far outside its published area, which is often a country without its sea. */
+const MARGIN_DEGREES = 1
+
+/** Whether the box lies outside the areas of all transformations. Geocentric datums are like WGS84 everywhere. */
+function isOutside({ transformations }: Datum, bbox: readonly number[]): boolean {
+  const [west, south, east, north] = flatBox(bbox)
+  const wider: Area = [
+    west - MARGIN_DEGREES,
+    south - MARGIN_DEGREES,
+    east + MARGIN_DEGREES,
+    north + MARGIN_DEGREES,
+  ]
+  return !transformations.some(({ parameters, area }) => parameters.length === 0 || intersects(area, wider))
+}
+
+function flatBox(bbox: readonly number[]): Area {
+  return (bbox.length === 6 ? [bbox[0], bbox[1], bbox[3], bbox[4]] : bbox) as Area
 }
 
 function errorOf({ accuracy }: DatumTransformation): number {
@@ -65,12 +88,7 @@ const STEPS = 8
 
 /** The transformations that are used somewhere in the box, sampled on a grid. */
 function transformationsIn({ transformations }: Datum, bbox: readonly number[]): DatumTransformation[] {
-  const [west, south, east, north] = (bbox.length === 6 ? [bbox[0], bbox[1], bbox[3], bbox[4]] : bbox) as [
-    number,
-    number,
-    number,
-    number,
-  ]
+  const [west, south, east, north] = flatBox(bbox)
   const chosen = new Set<number>()
   for (let i = 0; i <= STEPS; i++) {
     for (let j = 0; j <= STEPS; j++) {

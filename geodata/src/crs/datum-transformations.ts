@@ -42,7 +42,8 @@ export function transformationsOf(base: number, area: Area | null): DatumTransfo
   return inArea.length > 0 ? inArea : rows
 }
 
-function intersects(one: Area, other: Area): boolean {
+/** Whether two areas meet; longitudes may be beyond 180°. */
+export function intersects(one: Area, other: Area): boolean {
   if (one[1] > other[3] || other[1] > one[3]) return false
   return [-360, 0, 360].some((turn) => one[0] + turn <= other[2] && other[0] <= one[2] + turn)
 }

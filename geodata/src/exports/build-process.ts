@@ -1,6 +1,7 @@
-import { constants, setPriority } from 'node:os'
+import { constants } from 'node:os'
 import type { ExportFormat } from '@wayleave/contract/export-formats'
 import { ExportError, type ExportErrorCode } from '../export-error.ts'
+import { lowerPriority } from '../lower-priority.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import type { ExportOptions } from './export-options.ts'
@@ -51,7 +52,7 @@ function describe(error: unknown): BuildMessage {
 }
 
 // Give requests priority on machines with few cores.
-setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 process.once('message', (request: BuildRequest) => {
   // If the parent is gone, the result is not needed, and no other process removes the files of one that still runs.
   process.once('disconnect', () => {

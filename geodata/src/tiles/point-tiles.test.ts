@@ -52,6 +52,46 @@ test('at every zoom the counts add up to the number of points, and the deepest z
   )
 })
 
+/** Points and multipoints, some with points in several tiles and some at one place. */
+const scattered = (seed: number, count: number, maxPoints: number) => {
+  let state = seed >>> 0
+  const random = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32
+  }
+  const place = () => [random() * 360 - 180, random() * 170 - 85]
+  return Array.from({ length: count }, (_, i) => {
+    const points = Array.from({ length: 1 + Math.floor(random() * maxPoints) }, place)
+    const geometry = i % 3 === 0 ? point(points[0]!) : { type: 'MultiPoint', coordinates: points }
+    return feature({ n: i }, geometry, i + 1)
+  })
+}
+
+test('a multipoint with points in several tiles is counted once at every zoom', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), fc.integer({ min: 1, max: 40 }), async (seed, count) => {
+      const archive = await tilesOf(scattered(seed, count, 5), 3)
+      for (let z = 0; z <= archive.maxZoom; z++) assert.equal(countAt(archive, z), count, `zoom ${z}`)
+      const deepest = archive.features.filter(({ z }) => z === archive.maxZoom)
+      assert.equal(new Set(deepest.map(({ id }) => id)).size, count)
+    }),
+    { numRuns: 8 },
+  )
+  // So many that tiles count them. All have their second point at one place, in a tile without a first point.
+  const features = dense(3000).map(([longitude, latitude], i) => {
+    const first = [-Math.abs(longitude!), latitude!]
+    return feature({ n: i }, { type: 'MultiPoint', coordinates: [first, [100, 50]] }, i + 1)
+  })
+  const archive = await tilesOf(features, 2)
+  for (let z = 0; z <= 2; z++) assert.equal(countAt(archive, z), features.length, `zoom ${z}`)
+  const parts = archive.features.filter(({ z, properties }) => z === 1 && properties.point_count === 0)
+  assert.deepEqual(
+    parts.map(({ id }) => id),
+    [undefined],
+    'the place is shown as one point that counts nothing',
+  )
+})
+
 test('dense cells become one point at the mean of their members; sums stay exact', async () => {
   const places = dense(6000)
   const archive = await tilesOf(

@@ -26,14 +26,10 @@ export async function insertAddressBlock(tx: Tx, block: AddressBlock): Promise<v
     .execute()
 }
 
-/** Returns the network; undefined if there is no such block. */
-export async function deleteAddressBlock(tx: Tx, id: string): Promise<string | undefined> {
-  const row = await tx
-    .deleteFrom('address_blocks')
-    .where('id', '=', id)
-    .returning('network')
-    .executeTakeFirst()
-  return row?.network
+/** Returns whether there was such a block. */
+export async function deleteAddressBlock(tx: Tx, id: string): Promise<boolean> {
+  const row = await tx.deleteFrom('address_blocks').where('id', '=', id).returning('id').executeTakeFirst()
+  return row !== undefined
 }
 
 export async function deleteAddressBlocksExpiredBefore(database: ControlDatabase, at: string): Promise<void> {

@@ -76,4 +76,13 @@ test('requests from a blocked network are 403 until the block ends, behind a tru
   const added = await runCommand(service.config, 'address', 'block', '198.51.100.7', '--reason', 'Guesses')
   assert.match(added.stdout, /^Blocked 198\.51\.100\.7\/32/)
   while ((await statusFrom('198.51.100.7')) !== 403) await sleep(20)
+  // As it was typed, without looking up the id.
+  assert.equal((await runCommand(service.config, 'address', 'unblock', '198.51.100.7')).code, 0)
+  while ((await statusFrom('198.51.100.7')) !== 200) await sleep(20)
+  for (const network of ['127.0.0.1', '127.0.0.0/8', '0.0.0.0/0', '::1', '::/0']) {
+    const refused = await runCommand(service.config, 'address', 'block', network, '--reason', 'Mistake')
+    assert.deepEqual([refused.code, /loopback/.test(refused.stderr)], [1, true], network)
+  }
+  const unknown = await runCommand(service.config, 'address', 'unblock', '198.51.100.7')
+  assert.deepEqual([unknown.code, /no such block/.test(unknown.stderr)], [1, true])
 })

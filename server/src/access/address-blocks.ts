@@ -4,12 +4,14 @@ import type { Clock } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
-import { isId, newId } from '../id.ts'
+import { newId } from '../id.ts'
 import { invalidInput, notFound, Problem } from '../problem.ts'
 import { deleteAddressBlock, insertAddressBlock, listAddressBlocks } from './address-block-store.ts'
 
 /** Each request is compared with all of them. */
 const MAX_BLOCKS = 1000
+
+const LOOPBACK = ['127.0.0.1', '::1']
 
 export interface AddressBlocksOptions {
   database: ControlDatabase
@@ -67,6 +69,10 @@ export class AddressBlocks {
     if (callerAddress !== null && contains(blockListOf([network]), callerAddress)) {
       throw new Problem('conflict', `${network} contains your own address, ${callerAddress}.`)
     }
+    if (LOOPBACK.some((address) => contains(blockListOf([network]), address))) {
+      const reason = 'the health check and a proxy on this machine send requests from there'
+      throw new Problem('conflict', `${network} contains the loopback address: ${reason}.`)
+    }
     const added = await changes.commit(async (tx, changed) => {
       await database.lockName(tx, 'address-blocks')
       if ((await listAddressBlocks(tx)).length >= MAX_BLOCKS) {
@@ -98,15 +104,29 @@ export class AddressBlocks {
   }
 
   async remove(origin: Origin, id: string): Promise<void> {
+    await this.#remove(origin, (block) => block.id === id)
+  }
+
+  /** Removes all blocks of this address or network, as it was written when it was blocked. */
+  async removeNetwork(origin: Origin, network: string): Promise<void> {
+    const normal = normalNetwork(network)
+    await this.#remove(origin, (block) => block.network === normal)
+  }
+
+  async #remove(origin: Origin, isMeant: (block: AddressBlock) => boolean): Promise<void> {
     const { changes, clock } = this.#options
     await changes.commit(async (tx, changed) => {
-      const network = isId('blk', id) ? await deleteAddressBlock(tx, id) : undefined
-      if (network === undefined) throw notFound('such block')
-      await recordEvent(tx, clock(), origin, {
-        action: 'address.unblocked',
-        organizationId: null,
-        subject: `address:${network}`,
-      })
+      const blocks = (await listAddressBlocks(tx)).filter(isMeant)
+      if (blocks.length === 0) throw notFound('such block')
+      for (const { id, network } of blocks) {
+        // Another call may have removed it since it was read.
+        if (!(await deleteAddressBlock(tx, id))) continue
+        await recordEvent(tx, clock(), origin, {
+          action: 'address.unblocked',
+          organizationId: null,
+          subject: `address:${network}`,
+        })
+      }
       changed('address-blocks', '')
     })
     await this.load()

@@ -155,7 +155,8 @@ export function operatorRoutes(
       ...documented,
       problems: ['conflict'],
       summary: 'Block an address or a network',
-      description: 'Its requests are 403 `address-blocked`. 409 if the caller’s own address is in it.',
+      description:
+        'Its requests are 403 `address-blocked`. 409 if the caller’s own address or the loopback address is in it.',
       body: Type.Object(
         {
           network: Type.String({

@@ -116,7 +116,8 @@ for (const kind of databaseKinds) {
     // The log in the data folder contains what was revoked after the last backup.
     const withLog = await emptyPlace(t, kind)
     const log = join(place.dataDir, 'revocations.log')
-    await run(withLog, 'restore', target, '--at', at, '--revocations', log)
+    const logged = await run(withLog, 'restore', target, '--at', at, '--revocations', log)
+    assert.ok(logged.revocationsUntil > report.revocationsUntil, 'the newest revocation of the lists')
     assert.deepEqual(await statuses(withLog), { ...expected, late: 401 })
 
     // So does the old data folder itself, which is moved aside and not deleted.

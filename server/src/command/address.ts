@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { operator } from '../events/events.ts'
+import { isId } from '../id.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
 import { withControlPlane } from './with-parts.ts'
 
@@ -30,7 +31,8 @@ export function addressCommand(): Command {
         .action(block),
     )
     .addCommand(
-      operatorCommand('unblock <blockId>', 'Remove the block of a network.', [
+      operatorCommand('unblock <network>', 'Remove the block of a network, named by itself or by its id.', [
+        'address unblock 192.0.2.7',
         'address unblock blk_9tB3xQv5Lr1ZsW7nYc4D',
       ]).action(unblock),
     )
@@ -50,9 +52,12 @@ async function block(network: string, flags: BlockFlags): Promise<void> {
   print(flags, added, `Blocked ${added.network} (${added.id}).`)
 }
 
-async function unblock(id: string, flags: OperatorFlags): Promise<void> {
-  await withControlPlane(flags, ({ addressBlocks }) => addressBlocks.remove(operator, id))
-  print(flags, { id }, `Removed the block ${id}.`)
+async function unblock(block: string, flags: OperatorFlags): Promise<void> {
+  const isBlockId = isId('blk', block)
+  await withControlPlane(flags, ({ addressBlocks }) =>
+    isBlockId ? addressBlocks.remove(operator, block) : addressBlocks.removeNetwork(operator, block),
+  )
+  print(flags, isBlockId ? { id: block } : { network: block }, `Removed the block ${block}.`)
 }
 
 export function timestamp(text: string): Date {

@@ -2,7 +2,7 @@ import { licenseLink } from '@wayleave/contract/licenses'
 import type { DatasetRecord } from '@wayleave/contract/records'
 import type { About } from '../http/about.ts'
 import { plainText } from '../http/pages/plain-text.ts'
-import type { GraphNode, GraphValue } from './graph.ts'
+import { type GraphNode, type GraphValue, referencedNodes } from './graph.ts'
 
 export const DCAT_PREFIXES = {
   dcat: 'http://www.w3.org/ns/dcat#',
@@ -14,9 +14,12 @@ export const DCAT_PREFIXES = {
   xsd: 'http://www.w3.org/2001/XMLSchema#',
 }
 
-/** The catalogue as a graph of DCAT 2, with what DCAT-AP requires of catalogues, datasets and distributions. */
+/**
+ * The catalogue as a graph of DCAT 3, with what DCAT-AP 3 requires of catalogues, datasets and distributions. The EU's
+ * SHACL shapes check classes too, so everything that is referenced has one.
+ */
 export function dcatGraph(datasets: DatasetRecord[], about: About, base: string): GraphNode[] {
-  return [
+  const nodes = [
     catalogNode(datasets, about, base),
     serviceNode(datasets, about, base),
     ...datasets.flatMap((dataset) => [
@@ -24,6 +27,7 @@ export function dcatGraph(datasets: DatasetRecord[], about: About, base: string)
       ...dataset.formats.map((format) => distributionNode(dataset, format)),
     ]),
   ]
+  return [...nodes, ...referencedNodes(nodes)]
 }
 
 function catalogNode(datasets: DatasetRecord[], about: About, base: string): GraphNode {
@@ -38,9 +42,9 @@ function catalogNode(datasets: DatasetRecord[], about: About, base: string): Gra
       'dct:title': about.title,
       'dct:description': about.description || about.title,
       'dct:publisher': publisher(about),
-      'foaf:homepage': { iri: `${base}/` },
+      'foaf:homepage': { iri: `${base}/`, class: 'foaf:Document' },
       'dct:modified': latest === undefined ? null : dateTime(latest),
-      'dct:rights': about.termsUrl === null ? null : { iri: about.termsUrl },
+      'dct:rights': about.termsUrl === null ? null : { iri: about.termsUrl, class: 'dct:RightsStatement' },
       'dcat:service': { iri: serviceId(base) },
       'dcat:dataset': datasets.map(({ table }) => ({ iri: datasetId(base, table) })),
     },
@@ -55,7 +59,12 @@ function serviceNode(datasets: DatasetRecord[], about: About, base: string): Gra
       'dct:title': `${about.title}: OGC API`,
       'dcat:endpointURL': { iri: `${base}/v1/ogc` },
       'dcat:endpointDescription': { iri: `${base}/v1/ogc/api` },
-      'dct:conformsTo': { iri: 'http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/core' },
+      'dct:conformsTo': {
+        iri: 'http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/core',
+        class: 'dct:Standard',
+      },
+      'dct:publisher': publisher(about),
+      'dcat:contactPoint': contactPoint(about),
       'dcat:servesDataset': datasets.map(({ table }) => ({ iri: datasetId(base, table) })),
     },
   }
@@ -75,7 +84,7 @@ function datasetNode(dataset: DatasetRecord, about: About, base: string): GraphN
       'dct:accrualPeriodicity': frequencyOf(dataset),
       'dct:bibliographicCitation': dataset.citation === '' ? null : dataset.citation,
       'dcat:keyword': keywords,
-      'dcat:landingPage': { iri: datasetPage(base, table) },
+      'dcat:landingPage': { iri: datasetPage(base, table), class: 'foaf:Document' },
       'dct:modified': dateTime(updatedAt),
       'dcat:version': String(version),
       'dct:spatial': bbox === null ? null : place(bbox),
@@ -94,7 +103,11 @@ function distributionNode(dataset: DatasetRecord, format: DatasetRecord['formats
       'dct:title': `${dataset.title} (${format.format})`,
       'dcat:accessURL': { iri: format.url },
       'dcat:downloadURL': { iri: format.url },
-      'dcat:mediaType': { iri: `https://www.iana.org/assignments/media-types/${mediaType}` },
+      'dcat:mediaType': {
+        iri: `https://www.iana.org/assignments/media-types/${mediaType}`,
+        class: 'dct:MediaType',
+      },
+      'dct:format': fileType(format.format),
       'dcat:byteSize':
         format.bytes === null ? null : { value: String(format.bytes), type: 'xsd:nonNegativeInteger' },
       'dct:license': licenseValue(dataset.license),
@@ -108,7 +121,7 @@ function distributionNode(dataset: DatasetRecord, format: DatasetRecord['formats
 
 function licenseValue(license: string): GraphValue | null {
   const link = licenseLink(license)
-  if (link !== null) return { iri: link }
+  if (link !== null) return { iri: link, class: 'dct:LicenseDocument' }
   return license === '' ? null : { type: 'dct:LicenseDocument', properties: { 'rdfs:label': license } }
 }
 
@@ -138,6 +151,8 @@ function datasetContact(contact: string): GraphNode {
   return { type: 'vcard:Kind', properties }
 }
 
+const EU_AUTHORITY = 'http://publications.europa.eu/resource/authority'
+
 /** The EU's vocabulary of frequencies, which DCAT-AP requires. */
 const FREQUENCIES: { [frequency: string]: string } = {
   continuous: 'CONT',
@@ -153,9 +168,24 @@ const FREQUENCIES: { [frequency: string]: string } = {
 
 function frequencyOf({ updateFrequency }: DatasetRecord): GraphValue | null {
   const name = FREQUENCIES[updateFrequency]
+  return name === undefined ? null : { iri: `${EU_AUTHORITY}/frequency/${name}`, class: 'dct:Frequency' }
+}
+
+/** The formats that the EU's vocabulary of file types has. */
+const FILE_TYPES = new Map([
+  ['csv', 'CSV'],
+  ['json', 'JSON'],
+  ['geojson', 'GEOJSON'],
+  ['kml', 'KML'],
+  ['shp', 'SHP'],
+  ['gpkg', 'GPKG'],
+])
+
+function fileType(format: string): GraphValue | null {
+  const name = FILE_TYPES.get(format)
   return name === undefined
     ? null
-    : { iri: `http://publications.europa.eu/resource/authority/frequency/${name}` }
+    : { iri: `${EU_AUTHORITY}/file-type/${name}`, class: 'dct:MediaTypeOrExtent' }
 }
 
 function place([west, south, east, north]: [number, number, number, number]): GraphNode {

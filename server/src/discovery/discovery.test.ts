@@ -43,6 +43,25 @@ async function triples(
   }
 }
 
+/** Properties of DCAT-AP 3 and the classes of their values, without their namespaces. */
+const DCAT_AP_RANGES = {
+  'dcat#contactPoint': 'vcard/ns#Kind',
+  'dcat#dataset': 'dcat#Dataset',
+  'dcat#distribution': 'dcat#Distribution',
+  'dcat#landingPage': 'foaf/0.1/Document',
+  'dcat#mediaType': 'terms/MediaType',
+  'dcat#service': 'dcat#DataService',
+  'foaf/0.1/homepage': 'foaf/0.1/Document',
+  'terms/accrualPeriodicity': 'terms/Frequency',
+  'terms/conformsTo': 'terms/Standard',
+  'terms/format': 'terms/MediaTypeOrExtent',
+  'terms/license': 'terms/LicenseDocument',
+  'terms/publisher': 'foaf/0.1/Agent',
+  'terms/rights': 'terms/RightsStatement',
+  'terms/spatial': 'terms/Location',
+  'terms/temporal': 'terms/PeriodOfTime',
+}
+
 /**
  * The rules of the sitemaps protocol 0.9 as a schema, for libxml2: the elements, their order and number, addresses of
  * at most 2,048 characters, and times of W3C's profile of ISO 8601.
@@ -74,7 +93,12 @@ etree.XMLSchema(etree.fromstring(sys.argv[1])).assertValid(etree.fromstring(sys.
 
 test('the catalogue is DCAT in JSON-LD and Turtle, which rdflib reads as the same graph', async (t) => {
   const service = await openTestServer(t, {
-    settings: { title: 'Data of the town', contactName: 'Survey office', contactUrl: 'mailto:a@example.org' },
+    settings: {
+      title: 'Data of the town',
+      contactName: 'Survey office',
+      contactUrl: 'mailto:a@example.org',
+      termsUrl: 'https://example.org/terms',
+    },
   })
   const description = {
     title: NASTY,
@@ -82,6 +106,7 @@ test('the catalogue is DCAT in JSON-LD and Turtle, which rdflib reads as the sam
     license: 'CC-BY-4.0',
     attribution: 'Us',
     keywords: ['a', 'b"c'],
+    updateFrequency: 'daily' as const,
   }
   await publishText(service, 'places', 'places.geojson', points(30), { description })
   await publishText(service, 'rows', 'rows.csv', 'day,n\n2020-01-01,1\n2021-02-03,2\n', {
@@ -109,6 +134,19 @@ test('the catalogue is DCAT in JSON-LD and Turtle, which rdflib reads as the sam
   assert.ok(graph.triples.some(([, p, o]) => p.endsWith('dcat#startDate') && o === '2020-01-01'))
   assert.ok(graph.triples.some(([, p, o]) => p.endsWith('dcat#bbox') && o.startsWith('POLYGON((-180 -90,')))
   assert.ok(graph.triples.some(([, p, o]) => p.endsWith('rdf-schema#label') && o === 'Ask <us>'))
+
+  // The SHACL shapes of DCAT-AP 3 demand that values have these classes in the same document.
+  for (const [predicate, type] of Object.entries(DCAT_AP_RANGES)) {
+    const values = graph.triples.filter(([, p]) => p.endsWith(predicate)).map(([, , o]) => o)
+    assert.ok(values.length > 0, predicate)
+    for (const value of values) {
+      const types = objects(value, 'rdf-syntax-ns#type')
+      assert.ok(
+        types.some((one) => one.endsWith(type)),
+        `${predicate} ${value}: ${types}`,
+      )
+    }
+  }
 
   const again = { headers: { 'if-none-match': json.headers.get('etag')! } }
   assert.equal((await service.request('GET', '/catalog.jsonld', again)).status, 304)

@@ -5,10 +5,33 @@ export interface GraphNode {
   properties: { [name: string]: GraphValue | GraphValue[] | null }
 }
 
-/** A text, an IRI, a typed literal or a nested node. Names and types are written with a prefix: `dct:title`. */
-export type GraphValue = string | { iri: string } | { value: string; type: string } | GraphNode
+/**
+ * A text, an IRI, a typed literal or a nested node. Names and types are written with a prefix: `dct:title`. `class` is
+ * the type of what an IRI names.
+ */
+export type GraphValue =
+  | string
+  | { iri: string; class?: string }
+  | { value: string; type: string }
+  | GraphNode
 
 export type Prefixes = { [prefix: string]: string }
+
+/**
+ * A node with nothing but its type for each IRI whose class is stated and that is no node of the graph: validators check
+ * the classes of values, and do not load them.
+ */
+export function referencedNodes(nodes: readonly GraphNode[]): GraphNode[] {
+  const classes = new Map<string, string>()
+  for (const { properties } of nodes) {
+    for (const value of Object.values(properties).flatMap(valuesOf)) {
+      if (typeof value === 'object' && 'iri' in value && value.class !== undefined)
+        classes.set(value.iri, value.class)
+    }
+  }
+  for (const { id } of nodes) if (id !== undefined) classes.delete(id)
+  return [...classes].map(([id, type]) => ({ id, type, properties: {} }))
+}
 
 /** The graph as JSON-LD. */
 export function jsonLd(prefixes: Prefixes, nodes: GraphNode[]): object {

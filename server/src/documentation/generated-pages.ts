@@ -27,9 +27,9 @@ ${sections.join('\n\n')}
 function settingsTable(settings: Record<string, Setting<unknown>>): string {
   const rows = Object.entries(settings).map(
     ([name, { variable, default: value, help }]) =>
-      `| \`${variable}\` | \`${name}\` | ${defaultText(value)} | ${cell(help)} |`,
+      `| \`${variable}\` \`${name}\` | ${defaultText(value)} | ${cell(help)} |`,
   )
-  return `| variable | in the file | default | meaning |\n|---|---|---|---|\n${rows.join('\n')}`
+  return `| variable, name in the file | default | meaning |\n|---|---|---|\n${rows.join('\n')}`
 }
 
 function problemsPage(): string {

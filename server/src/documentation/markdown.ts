@@ -36,10 +36,19 @@ export function renderMarkdown(source: string): RenderedPage {
         return `<div class="code"><pre tabindex="0"><code>${code}</code></pre><button type="button" class="button small" data-copy hidden>Copy</button></div>\n`
       },
       table({ header, rows }) {
-        const cells = (row: typeof header, tag: 'th' | 'td') =>
-          row.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('')
-        const body = rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n')
-        return `<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${cells(header, 'th')}</tr></thead><tbody>${body}</tbody></table></div>\n`
+        const inline = (cell: (typeof header)[number]) => this.parser.parseInline(cell.tokens)
+        const names = header.map((cell) => escapeHtml(plainText(inline(cell))))
+        const head = header.map((cell) => `<th role="columnheader">${inline(cell)}</th>`).join('')
+        // On narrow screens each row is a card, and each of its cells says the name of its column. The roles keep it
+        // a table for screen readers, because browsers drop them with the layout.
+        const body = rows
+          .map((row) =>
+            row.map((cell, i) => `<td role="cell" data-label="${names[i]}">${inline(cell)}</td>`).join(''),
+          )
+          .map((cells) => `<tr role="row">${cells}</tr>`)
+          .join('\n')
+        const kind = header.length > 2 ? 'table stacking' : 'table'
+        return `<div class="${kind}" tabindex="0" role="group" aria-label="Table"><table role="table"><thead role="rowgroup"><tr role="row">${head}</tr></thead><tbody role="rowgroup">${body}</tbody></table></div>\n`
       },
       link({ href, tokens }) {
         return `<a href="${escapeHtml(siteLink(href))}">${this.parser.parseInline(tokens)}</a>`

@@ -1,5 +1,5 @@
 import type { Site } from '@wayleave/contract/records'
-import type { Config } from '../settings/config.ts'
+import { type Config, DEMO_ADMINISTRATOR } from '../settings/config.ts'
 
 /** What the operator says about the service, for its pages, its landing pages and API definitions. */
 export interface About extends Omit<Site, 'contact'> {
@@ -21,6 +21,8 @@ type AboutSettings = Pick<
   | 'logo'
   | 'privacyUrl'
   | 'imprintUrl'
+  | 'demo'
+  | 'admins'
 >
 
 export function aboutOf(config: AboutSettings): About {
@@ -42,6 +44,8 @@ export function aboutOf(config: AboutSettings): About {
     termsUrl,
     privacyUrl: config.privacyUrl,
     imprintUrl: config.imprintUrl,
+    // Addresses that the operator has named are not public.
+    demoAdministrator: config.demo && config.admins.includes(DEMO_ADMINISTRATOR) ? DEMO_ADMINISTRATOR : null,
     license: license === null ? null : isAddress ? { name: license, url: license } : { name: license },
   }
 }

@@ -13,7 +13,7 @@ import type { StartingGrant } from '../organizations/organizations.ts'
 import type { Config } from '../settings/config.ts'
 import { AccessTokens } from './access-tokens.ts'
 import { installationSecret } from './installation-secret-store.ts'
-import { KeyCipher } from './key-cipher.ts'
+import { KeyCipher, usedSecret } from './key-cipher.ts'
 import { Sessions } from './sessions.ts'
 import { SignIn } from './sign-in.ts'
 import { SigningKeys } from './signing-keys.ts'
@@ -57,9 +57,10 @@ export async function openIdentity(parts: IdentityDeps): Promise<Identity> {
   // Without a public URL, nodes that listen on different addresses still have the same issuer.
   const installation = await installationSecret(database.db, 'installation-id', () => newId('node'))
   const issuer = config.baseUrl ?? `urn:wayleave:${installation}`
-  const secret = await installationSecret(database.db, 'refresh-successor', () =>
+  const successorSecret = await installationSecret(database.db, 'refresh-successor', () =>
     randomBytes(32).toString('base64url'),
   )
+  const secret = usedSecret(successorSecret, 'refresh-successor', config.secretKey)
   const sessions = new Sessions({ database, changes, clock, secret })
   const signIn = new SignIn({
     database,

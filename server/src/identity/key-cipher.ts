@@ -58,3 +58,12 @@ export class KeyCipher {
     return Buffer.from(hkdfSync('sha256', secret, '', 'wayleave signing keys', 32))
   }
 }
+
+/**
+ * The secret that is used in place of a stored one: with WAYLEAVE_SECRET_KEY it depends on both, so that the stored
+ * value alone, from a stolen database or backup, signs no cursor and derives no refresh token.
+ */
+export function usedSecret(storedValue: string, name: string, secretKey: string | null): string {
+  if (secretKey === null) return storedValue
+  return Buffer.from(hkdfSync('sha256', secretKey, storedValue, `wayleave ${name}`, 32)).toString('base64url')
+}

@@ -18,7 +18,7 @@ export class SettingError extends Error {
 }
 
 /** The administrator of a demo on loopback, unless `admins` names others. */
-const DEMO_ADMINISTRATOR = 'admin@example.org'
+export const DEMO_ADMINISTRATOR = 'admin@example.org'
 
 /** The burst that belongs to the default of `keyRate`. */
 const STANDARD_BURST = 600

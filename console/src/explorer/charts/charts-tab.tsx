@@ -57,7 +57,7 @@ export function ChartsTab({
         {names.map((name) => (
           <ChartCard
             key={name}
-            column={name}
+            column={dataset.columns.find((column) => column.name === name)!}
             facet={facetOf(name)}
             onRemove={() => onChoose(names.filter((one) => one !== name))}
           />

@@ -14,6 +14,7 @@ export function FilterBar({
   clauses,
   matched,
   error,
+  isInvalid,
   canZoom,
   onClauses,
   onFilter,
@@ -25,6 +26,7 @@ export function FilterBar({
   clauses: Clause[]
   matched: number | null | undefined
   error: unknown
+  isInvalid: boolean
   /** Whether there is a map that can be moved now. */
   canZoom: boolean
   onClauses: (clauses: Clause[]) => void
@@ -37,10 +39,10 @@ export function FilterBar({
   const words =
     access !== 'all' || filter === ''
       ? total
-      : error
-        ? 'The filter is not valid'
+      : isInvalid
+        ? `The filter is not valid: ${exploration.filter === '' ? 'all rows are' : 'the last valid one is'} shown`
         : matched === undefined
-          ? `Counting of ${total}`
+          ? `${error ? 'An unknown number' : 'Counting'} of ${total}`
           : `${matched === null ? 'Many' : count(matched)} of ${total}`
   // While rows are counted the button stays, so that the bar does not jump with every change of the filter.
   const hasZoom = access === 'all' && filter !== '' && dataset.bbox !== null && !error && matched !== 0

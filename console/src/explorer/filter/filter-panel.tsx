@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { Exploration } from '../access.ts'
+import { ColumnName } from '../column-name.tsx'
 import { type Box, type Clause, columnOf } from './clause.ts'
 import { type Column, isCountable } from './facet.ts'
 import { RangeFacet } from './range-facet.tsx'
@@ -107,7 +108,7 @@ function ViewChoice({
 }
 
 function ColumnFacet({
-  column: { name, type },
+  column,
   isOpen,
   isDisabled,
   isCountable,
@@ -125,6 +126,7 @@ function ColumnFacet({
   onToggle: (isOpen: boolean) => void
   onReplace: (isOld: (clause: Clause) => boolean, clause: Clause | null) => void
 }) {
+  const { name, type } = column
   const own = clauses.find((clause) => columnOf(clause) === name) ?? null
   const isSearch = (clause: Clause) =>
     clause.kind === 'text' && clause.columns.length === 1 && clause.columns[0] === name
@@ -133,7 +135,7 @@ function ColumnFacet({
   return (
     <details className="facet" open={isOpen} onToggle={(event) => onToggle(event.currentTarget.open)}>
       <summary>
-        <span dir="auto">{name}</span>
+        <ColumnName column={column} />
         {(own || search) && <span className="facet-dot" title="Filtered" />}
       </summary>
       {isOpen && (

@@ -4,11 +4,30 @@ import { CATEGORIES, PALETTES, SEQUENCE } from './map-palette.ts'
 type Scalar = string | number | boolean
 
 /** How a column colors or sizes the map's features. */
-export type Scale =
-  /** Classes of equal counts: class i begins at `breaks[i - 1]`. */
-  | { kind: 'quantiles'; column: string; breaks: number[]; min: number; max: number; isInteger: boolean }
-  /** The most frequent values; all others look alike. */
-  | { kind: 'categories'; column: string; values: Scalar[] }
+export type Scale = (QuantileScale | CategoryScale) & {
+  column: string
+  /** The rows that the classes are made from. */
+  rows: 'filtered' | 'all'
+  /** Whether some of these rows have no value. */
+  hasNulls: boolean
+}
+
+/** Classes of equal counts: class i begins at `breaks[i - 1]`. */
+interface QuantileScale {
+  kind: 'quantiles'
+  breaks: number[]
+  min: number
+  max: number
+  isInteger: boolean
+}
+
+/** The most frequent values, each with the index of its color; all others look alike. */
+interface CategoryScale {
+  kind: 'categories'
+  values: Scalar[]
+  colors: number[]
+  hasOthers: boolean
+}
 
 export interface LegendEntry {
   label: string
@@ -16,10 +35,21 @@ export interface LegendEntry {
 }
 
 function colorOf(scale: Scale, index: number, theme: Theme): string {
-  if (scale.kind === 'categories') return CATEGORIES[theme][index] ?? PALETTES[theme].none
+  if (scale.kind === 'categories') return CATEGORIES[theme][scale.colors[index]!] ?? PALETTES[theme].none
   const colors = SEQUENCE[theme]
   const classes = scale.breaks.length + 1
   return colors[classes === 1 ? 2 : Math.round((index * (colors.length - 1)) / (classes - 1))]!
+}
+
+/**
+ * The colors of values among the rows that match a filter, as indices. A value that has a color without the filter
+ * keeps it; the others get the colors that are left.
+ */
+export function keepColors(values: readonly unknown[], wholeValues: readonly unknown[]): number[] {
+  const whole = wholeValues.map(String)
+  const kept = values.map((value) => whole.indexOf(String(value)))
+  const free = CATEGORIES.light.map((_, index) => index).filter((index) => !kept.includes(index))
+  return kept.map((index) => (index === -1 ? free.shift()! : index))
 }
 
 /** A MapLibre expression for the color of a feature. */
@@ -53,7 +83,7 @@ export function sizeOf(index: number): number {
   return 0.7 + index * 0.55
 }
 
-/** The classes of a scale in words, each with its color. `grey` says what has no color of its own. */
+/** The classes of a scale in words, each with its color. `grey` says what else has no color of its own. */
 export function legendOf(
   scale: Scale,
   theme: Theme,
@@ -61,14 +91,17 @@ export function legendOf(
   grey: readonly string[],
 ): LegendEntry[] {
   const { none } = PALETTES[theme]
+  const hasOthers = scale.kind === 'categories' && scale.hasOthers
+  const uncolored = [...(hasOthers ? ['others'] : []), ...grey, ...(scale.hasNulls ? ['no value'] : [])].join(
+    ', ',
+  )
+  const rest = uncolored === '' ? [] : [{ label: uncolored, color: none }]
   if (scale.kind === 'categories') {
-    return [
-      ...scale.values.map((item, index) => ({
-        label: item === '' ? 'empty' : String(item),
-        color: colorOf(scale, index, theme),
-      })),
-      { label: ['others', ...grey].join(', '), color: none },
-    ]
+    const entries = scale.values.map((item, index) => ({
+      label: item === '' ? 'empty' : String(item),
+      color: colorOf(scale, index, theme),
+    }))
+    return [...entries, ...rest]
   }
   const edges = [scale.min, ...scale.breaks, scale.max]
   const classes = edges.slice(1).map((to, index) => {
@@ -78,5 +111,5 @@ export function legendOf(
     const label = from === end ? format(from) : `${format(from)} – ${format(end)}`
     return { label, color: colorOf(scale, index, theme) }
   })
-  return grey.length === 0 ? classes : [...classes, { label: grey.join(', '), color: none }]
+  return [...classes, ...rest]
 }

@@ -1,39 +1,65 @@
 import type { Theme } from '../../theme.ts'
+import { ColumnName } from '../column-name.tsx'
+import type { Column } from '../filter/facet.ts'
 import { legendOf, type Scale, sizeOf } from './coloring.ts'
+import type { ClassRows } from './use-scale.ts'
 
 const short = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
 
-/** The classes of the column that colors or sizes the map. */
+/** The classes of a column that colors or sizes the map. */
 export function Legend({
   scale,
-  size,
+  column,
+  isColor,
+  isSize,
   theme,
   grey,
+  isFiltered,
+  onRows,
 }: {
   scale: Scale
-  size: Scale | null
+  column: Column | undefined
+  isColor: boolean
+  isSize: boolean
   theme: Theme
-  /** What is drawn without a color or size of its own. */
+  /** What is drawn without a color or size of its own, whatever the column. */
   grey: readonly string[]
+  isFiltered: boolean
+  onRows: ((rows: ClassRows) => void) | undefined
 }) {
-  const isSized = size !== null && size.column === scale.column && size.kind === 'quantiles'
-  const isColored = scale !== size
+  const isSized = isSize && scale.kind === 'quantiles'
+  const classes = scale.kind === 'quantiles' ? scale.breaks.length + 1 : 0
   return (
     <section className="map-legend" aria-label={`Legend: ${scale.column}`}>
-      <strong dir="auto">{scale.column}</strong>
+      <strong>{column ? <ColumnName column={column} /> : scale.column}</strong>
       <ul>
         {legendOf(scale, theme, (value) => short.format(value), grey).map(({ label, color }, index) => (
           <li key={label}>
             <svg width="18" height="14" viewBox="-9 -7 18 14" aria-hidden="true">
               <circle
-                r={isSized ? Math.min(6.5, 2.6 * sizeOf(index)) : 5}
-                fill={isColored ? color : 'var(--accent)'}
+                r={isSized ? Math.min(6.5, 2.6 * sizeOf(index < classes ? index : 0)) : 5}
+                fill={isColor ? color : 'var(--accent)'}
               />
             </svg>
             <span dir="auto">{label}</span>
           </li>
         ))}
       </ul>
+      {isFiltered && onRows && <RowsSwitch scale={scale} onRows={onRows} />}
     </section>
+  )
+}
+
+/** Says which rows the classes are made from, and changes it. */
+function RowsSwitch({ scale, onRows }: { scale: Scale; onRows: (rows: ClassRows) => void }) {
+  const noun = scale.kind === 'quantiles' ? 'Classes' : 'Values'
+  const isOfAll = scale.rows === 'all'
+  return (
+    <p className="map-legend-rows small soft">
+      {noun} of {isOfAll ? 'all rows.' : 'the filtered rows.'}{' '}
+      <button type="button" className="link" onClick={() => onRows(isOfAll ? 'filtered' : 'all')}>
+        {isOfAll ? 'Use the filtered rows' : 'Use all rows'}
+      </button>
+    </p>
   )
 }

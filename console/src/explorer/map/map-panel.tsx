@@ -17,6 +17,7 @@ import { addProtocol, ExplorerMap, type MapTarget } from './explorer-map.ts'
 import { Legend } from './legend.tsx'
 import { mapStatus } from './map-status.ts'
 import { useMapSource } from './use-map-source.ts'
+import type { ClassRows } from './use-scale.ts'
 
 interface Props {
   exploration: Exploration
@@ -26,6 +27,8 @@ interface Props {
   zoomBox?: Box | null
   color: Scale | null
   size: Scale | null
+  /** Selects the rows whose values make the classes of the colors and sizes. */
+  onClassRows?: (rows: ClassRows) => void
   pointing: Pointing
   selection: Selection
   /** Whether the map is shown on another site. */
@@ -40,6 +43,7 @@ export function MapPanel({
   zoomBox = null,
   color,
   size,
+  onClassRows,
   pointing,
   selection,
   isEmbedded = false,
@@ -101,11 +105,9 @@ export function MapPanel({
     [theme, source.data, color, size, basemap],
   )
 
-  const scale = color ?? size
-  const grey = [
-    ...(source.data?.kind === 'tiles' && isOfPoints(dataset) ? ['several features'] : []),
-    ...(scale && (dataset.statistics?.[scale.column]?.nulls ?? 0) > 0 ? ['no value'] : []),
-  ]
+  // One legend if the same column colors and sizes the features.
+  const scales = [color, size?.column === color?.column ? null : size].filter((scale) => scale !== null)
+  const grey = source.data?.kind === 'tiles' && isOfPoints(dataset) ? ['several features'] : []
 
   const { feature } = selection
   useEffect(() => {
@@ -142,7 +144,23 @@ export function MapPanel({
       <div ref={place} className="map-canvas" />
       {target && !isBroken && <Tooltip target={target} label={label} />}
       <div className="map-foot">
-        {scale && <Legend scale={scale} size={size} theme={theme} grey={grey} />}
+        {scales.length > 0 && (
+          <div className="map-legends">
+            {scales.map((scale) => (
+              <Legend
+                key={scale.column}
+                scale={scale}
+                column={dataset.columns.find(({ name }) => name === scale.column)}
+                isColor={scale === color}
+                isSize={scale.column === size?.column}
+                theme={theme}
+                grey={scale === color ? grey : []}
+                isFiltered={filter !== ''}
+                onRows={onClassRows}
+              />
+            ))}
+          </div>
+        )}
         <p className="map-note" role="status">
           {status}
         </p>
@@ -180,8 +198,8 @@ function ZoomButton({ feature, onZoom }: { feature: Feature | null; onZoom: (fea
 /** What is under the mouse. For screen readers the details say the same. */
 function Tooltip({ target, label }: { target: MapTarget; label: string | null }) {
   const name = label ? target.properties[label] : undefined
-  const text =
-    target.id === null ? `${plural(target.count, 'feature')}: click to zoom in` : String(name ?? target.id)
+  const cluster = target.count === 0 ? 'Part of a feature' : plural(target.count, 'feature')
+  const text = target.id === null ? `${cluster}: click to zoom in` : String(name ?? target.id)
   return (
     <div
       className="map-tooltip"

@@ -94,7 +94,8 @@ function dataLayers(
   ] as Expression
   const count = ['get', pointCount]
   const grow = size ? sizeExpression(size) : 1
-  const isCluster = ['has', pointCount]
+  // 0 marks a part of a multipoint that is counted in another tile: it is drawn like a feature.
+  const isCluster = ['>', ['coalesce', count, 0], 0]
   // A cluster has no values of its own, so it is grey if values give the colors.
   const clusterColor = color ? palette.none : clusterColors(palette, count)
   const pointed = (isPointed: unknown, other: unknown) =>

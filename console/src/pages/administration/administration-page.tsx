@@ -1,6 +1,7 @@
 import { NavLink, Outlet } from 'react-router'
 import { useMe } from '../../api/queries.ts'
 import { Empty } from '../../components/page/empty.tsx'
+import { TabLinks } from '../../components/tab-links.tsx'
 
 /** Pages for platform administrators, with the same operations as the operator's command line. */
 export function AdministrationPage() {
@@ -14,7 +15,7 @@ export function AdministrationPage() {
           <p>The whole service: its organizations, users, keys, datasets and events.</p>
         </div>
       </div>
-      <nav className="tabs" aria-label="Administration">
+      <TabLinks label="Administration">
         <NavLink to="/administration" end>
           Dashboard
         </NavLink>
@@ -27,7 +28,7 @@ export function AdministrationPage() {
         <NavLink to="jobs">Jobs</NavLink>
         <NavLink to="addresses">Addresses</NavLink>
         <NavLink to="events">Events</NavLink>
-      </nav>
+      </TabLinks>
       <Outlet />
     </div>
   )

@@ -7,6 +7,7 @@ import { useOrganization } from '../../api/queries.ts'
 import { AddOnBadges } from '../../components/add-on-badges.tsx'
 import { ActionDialog } from '../../components/form/action-dialog.tsx'
 import { NameField } from '../../components/form/name-field.tsx'
+import { TabLinks } from '../../components/tab-links.tsx'
 import { site } from '../../site.ts'
 import { plural } from '../../words.ts'
 
@@ -38,13 +39,13 @@ export function OrganizationPage() {
           {site.contact?.url && <a href={site.contact.url}>{site.contact.name ?? 'Contact the operator'}</a>}
         </p>
       )}
-      <nav className="tabs" aria-label="Organization">
+      <TabLinks label="Organization">
         <NavLink to="members">Members</NavLink>
         <NavLink to="access">Access</NavLink>
         {may('BILLING_VIEW') && <NavLink to="usage">Usage</NavLink>}
         {may('BILLING_VIEW') && <NavLink to="credits">Credits</NavLink>}
         {may('MEMBER_MANAGE') && <NavLink to="events">Events</NavLink>}
-      </nav>
+      </TabLinks>
       <Outlet />
       {renaming && <RenameDialog organization={organization} onClose={() => setRenaming(false)} />}
     </div>

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
-import { constants, setPriority } from 'node:os'
+import { constants } from 'node:os'
 import { ExportError, type ExportErrorCode } from '../../export-error.ts'
+import { lowerPriority } from '../../lower-priority.ts'
 import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
 import { partialPath } from '../../write-durably.ts'
@@ -52,7 +53,7 @@ function describe(error: unknown): TilesMessage {
 }
 
 // Tiles can wait: requests and exports go first.
-setPriority(constants.priority.PRIORITY_LOW)
+lowerPriority(constants.priority.PRIORITY_LOW)
 process.once('message', (request: TilesRequest) => {
   // If the parent is gone, the result is not needed, and there is no one else to remove the files.
   process.once('disconnect', () => {

@@ -20,7 +20,7 @@ export interface PointTarget {
 export function addPoints(
   target: PointTarget,
   { z }: TileAddress,
-  { xs, ys }: Pick<PointSet, 'xs' | 'ys'>,
+  { xs, ys, weights }: Pick<PointSet, 'xs' | 'ys' | 'weights'>,
   { points, clusters }: PointsShown,
 ): void {
   const { layer, source, geometry, content } = target
@@ -30,7 +30,8 @@ export function addPoints(
     if (places && places.length > 2) geometry.points(unitsOf(places, z), places.length / 2)
     else geometry.points([unitInTile(z, xs[point]!), unitInTile(z, ys[point]!)], 1)
     source.seek(target.positionOf(point))
-    layer.add(source.bytes, source.start, source.end, POINT, geometry)
+    const isCounted = weights?.[point] !== 0
+    layer.add(source.bytes, source.start, source.end, POINT, geometry, { isCounted })
   }
   content.features += points.length
   for (let i = 0; i < clusters.length; i += 3) {

@@ -101,6 +101,7 @@ class Places {
   readonly multiple = new Map<number, Float64Array>()
   readonly #xs: number[] = []
   readonly #ys: number[] = []
+  readonly #weights: number[] = []
 
   get count(): number {
     return this.positions.length
@@ -111,6 +112,8 @@ class Places {
     this.positions.push(shape.position)
     this.#xs.push(centerX(shape))
     this.#ys.push(centerY(shape))
+    // A multipoint with points in several tiles is counted in the tile of its first point.
+    this.#weights.push(shape.isOwned ? 1 : 0)
   }
 
   set() {
@@ -118,6 +121,7 @@ class Places {
       xs: Uint32Array.from(this.#xs),
       ys: Uint32Array.from(this.#ys),
       order: Uint32Array.from(this.#xs, (_, i) => i),
+      weights: Uint8Array.from(this.#weights),
     }
   }
 }

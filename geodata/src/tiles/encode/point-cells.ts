@@ -20,13 +20,18 @@ export interface PointSet {
   order: Uint32Array
   /** The size of the feature in the pack. */
   bytesOf(point: number): number
+  /** By point: 0 if its feature is counted in another tile, else 1. Without it, all are counted. */
+  weights?: Uint8Array
 }
 
 /** What a tile shows of its points. */
 export interface PointsShown {
   /** The numbers of the points that are shown as they are. */
   points: number[]
-  /** For each cell that is shown as one point: x, y in tile units, and the number of features. */
+  /**
+   * For each cell that is shown as one point: x, y in tile units, and the number of features. It is 0 if the cell has
+   * only features that are counted in another tile.
+   */
   clusters: number[]
 }
 
@@ -40,10 +45,11 @@ export const POINT_BYTES: readonly number[] = [800_000, 400_000, 200_000, 48_000
 
 /**
  * Divides the points of a tile into those that are shown as they are and cells that are shown as one point at
- * the mean of their members. Each point is counted exactly once.
+ * the mean of their members. Each point is counted exactly once, with its weight.
  */
 export class PointCells {
   readonly #counts = new Int32Array(CELLS * CELLS)
+  readonly #weights = new Int32Array(CELLS * CELLS)
   readonly #sumX = new Float64Array(CELLS * CELLS)
   readonly #sumY = new Float64Array(CELLS * CELLS)
 
@@ -67,12 +73,13 @@ export class PointCells {
 
   #clear(): void {
     this.#counts.fill(0)
+    this.#weights.fill(0)
     this.#sumX.fill(0)
     this.#sumY.fill(0)
   }
 
   /** Counts points in their cells. */
-  #add({ z }: TileAddress, { xs, ys, order }: PointSet, from: number, to: number): void {
+  #add({ z }: TileAddress, { xs, ys, order, weights }: PointSet, from: number, to: number): void {
     const counts = this.#counts
     const sumX = this.#sumX
     const sumY = this.#sumY
@@ -85,6 +92,13 @@ export class PointCells {
       counts[cell]!++
       sumX[cell]! += x
       sumY[cell]! += y
+    }
+    if (weights === undefined) this.#weights.set(counts)
+    else {
+      for (let i = from; i < to; i++) {
+        const point = order[i]!
+        this.#weights[cellOf(z, { xs, ys }, point)]! += weights[point]!
+      }
     }
   }
 
@@ -108,7 +122,8 @@ export class PointCells {
     for (let cell = 0; cell < counts.length; cell++) {
       const count = counts[cell]!
       if (count <= fullest) continue
-      clusters.push(tileUnit(this.#sumX[cell]! / count), tileUnit(this.#sumY[cell]! / count), count)
+      const [x, y] = [this.#sumX[cell]! / count, this.#sumY[cell]! / count]
+      clusters.push(tileUnit(x), tileUnit(y), this.#weights[cell]!)
     }
     return { points: shown, clusters }
   }
@@ -135,7 +150,7 @@ export class PointCells {
   }
 }
 
-function cellOf(z: number, { xs, ys }: PointSet, point: number): number {
+function cellOf(z: number, { xs, ys }: Pick<PointSet, 'xs' | 'ys'>, point: number): number {
   const down = WORLD_BITS - CELL_BITS
   return (((ys[point]! << z) >>> down) << CELL_BITS) | ((xs[point]! << z) >>> down)
 }

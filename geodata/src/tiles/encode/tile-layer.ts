@@ -25,7 +25,10 @@ const MINUS = 0x2d
 export interface OwnProperties {
   /** Ids that are not the unsigned integers that MVT demands. */
   id: string
-  /** The number of features that a point stands for. A feature without it stands for itself. */
+  /**
+   * The number of features that a point stands for. A feature without it stands for itself. 0 marks a part of a
+   * multipoint that is counted in another tile.
+   */
   pointCount: string
   /** The number of small lines or polygons that a drawn one stands for. */
   featureCount: string
@@ -93,7 +96,7 @@ export class TileLayer {
 
   /**
    * Adds the feature that lies in `bytes` of the pack from `start` to `end`. `featureCount` tells how many small
-   * features it stands for, itself included.
+   * features it stands for, itself included. A part of a multipoint that is counted in another tile is not `isCounted`.
    */
   add(
     bytes: Buffer,
@@ -101,13 +104,14 @@ export class TileLayer {
     end: number,
     type: TileGeometryType,
     geometry: TileGeometry,
-    { withProperties = true, featureCount = 1 } = {},
+    { withProperties = true, featureCount = 1, isCounted = true } = {},
   ): void {
     this.#tagCount = 0
     const slices = this.#slices
     slices.locate(bytes, start, end)
     if (withProperties) this.#tagProperties(bytes, slices.propertiesStart, slices.propertiesEnd)
     const id = this.#idOf(bytes, slices.idStart, slices.idEnd)
+    if (!isCounted) this.#tagNumber(1, 0)
     if (featureCount > 1) this.#tagNumber(2, featureCount)
     this.#write(id, type, geometry)
   }

@@ -111,8 +111,11 @@ async function restoreChecked(
   )
   const revocations = await readRevocations(revocationLogFile(dataDir))
   for (const [hash, revocation] of await source.readRevocations()) revocations.set(hash, revocation)
-  const revocationsUntil = await newestTime(source)
-  const confirm = mark.hasOwnRevocations ? undefined : options.confirmSuspension
+  const revocationsUntil = [await newestTime(source), ...Array.from(revocations.values(), ({ at }) => at)]
+    .sort()
+    .at(-1)!
+  const hasLists = mark.hasOwnRevocations || options.revocationFiles.length > 0
+  const confirm = hasLists ? undefined : options.confirmSuspension
   const state = await settle(options, backup, revocations, async (workingKeys) =>
     options.suspendKeys ? true : ((await confirm?.(workingKeys, revocationsUntil)) ?? false),
   )

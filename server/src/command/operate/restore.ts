@@ -65,7 +65,7 @@ async function restore(source: string, flags: RestoreFlags): Promise<void> {
     await bucket?.close()
   }
   const isWhole = report.missing.length === 0
-  print(flags, { ...report, isWhole }, describe(report))
+  print(flags, { ...report, isWhole }, describe(report, options.revocationFiles.length > 0))
   if (!isWhole) process.exitCode = 1
 }
 
@@ -113,7 +113,7 @@ function progressText(progress: RestoreProgress): string {
   return `${verb} snapshots: ${progress.done} of ${progress.total}`
 }
 
-function describe(report: RestoreReport): string {
+function describe(report: RestoreReport, hasLists: boolean): string {
   const lines = [
     `Restored the backup of ${report.at}.`,
     `  Snapshots  ${report.snapshots}`,
@@ -126,8 +126,9 @@ function describe(report: RestoreReport): string {
     )
   }
   if (!report.hasOwnRevocations && report.suspendedKeys === 0) {
+    const list = hasLists ? '' : '--revocations and the revocations.log of the old data folder, or with '
     lines.push(
-      `Revocations are known until ${report.revocationsUntil}. Keys that were revoked later work again: revoke them, or restore again with --revocations and the revocations.log of the old data folder, or with --suspend-keys.`,
+      `Revocations are known until ${report.revocationsUntil}. Keys that were revoked later work again: revoke them, or restore again with ${list}--suspend-keys.`,
     )
   }
   lines.push('Everyone signs in again. Credits and members are as they were at the backup.')

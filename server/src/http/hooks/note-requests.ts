@@ -48,7 +48,7 @@ export function noteRequests(app: App, { log, metrics, proxies, accessLog }: Req
       logRequest(log, logged)
       if (accessLog) {
         const { httpVersion } = request.raw
-        accessLog.write({ ...logged, httpVersion, bytes: statedLength(raw) }, new Date())
+        accessLog.write({ ...logged, httpVersion, bytes: statedLength(request.method, reply) }, new Date())
       }
     }
     raw.once('finish', note).once('close', note)

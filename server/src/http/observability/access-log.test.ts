@@ -43,10 +43,12 @@ test('each request is a line in the common log format, and the file can be rotat
   // What logrotate does with `copytruncate`.
   copyFileSync(file, `${file}.1`)
   truncateSync(file)
-  await service.request('GET', '/health')
-  const [afterRotation] = await linesOf(file, 1)
+  const health = await service.request('GET', '/health')
+  await service.request('HEAD', '/health')
+  const [afterRotation, withoutBody] = await linesOf(file, 2)
   assert.match(afterRotation!, LINE)
-  assert.match(afterRotation!, /"GET \/health HTTP\/1\.1" 200 /)
+  assert.ok(afterRotation!.endsWith(`"GET /health HTTP/1.1" 200 ${health.text.length}`), afterRotation)
+  assert.ok(withoutBody!.endsWith('"HEAD /health HTTP/1.1" 200 -'), withoutBody)
 })
 
 test('a path cannot forge a line', () => {

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { FastifyReply } from 'fastify'
 import pino, { type DestinationStream } from 'pino'
 import { SECOND } from '../../clock.ts'
 import { redactSecrets } from '../../redact.ts'
@@ -50,10 +50,11 @@ export class AccessLog {
   }
 }
 
-/** The length of a body that was stated in the head of the response. */
-export function statedLength(response: ServerResponse): number | null {
-  const length = response.getHeader('content-length')
-  return length === undefined ? null : Number(length)
+/** The length of the body that the head of the response stated; null if it stated none or no body was sent. */
+export function statedLength(method: string, reply: FastifyReply): number | null {
+  // Fastify keeps the headers that it adds itself, and a response that was sent past it has its own.
+  const length = reply.getHeader('content-length') ?? reply.raw.getHeader('content-length')
+  return length === undefined || method === 'HEAD' ? null : Number(length)
 }
 
 export function commonLogLine(request: AccessedRequest, now: Date): string {

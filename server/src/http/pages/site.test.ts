@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { readConfig, SettingError } from '../../settings/config.ts'
 import { openTestServer, temporaryFolder } from '../../testing/test-server.ts'
+import { aboutOf } from '../about.ts'
 
 test('the operator’s name, colors, logo and legal links are on every page', async (t) => {
   const logo = join(temporaryFolder(t), 'logo.svg')
@@ -55,4 +56,12 @@ test('a color that cannot be read is refused at the start', () => {
   ] as Record<string, string>[])
     assert.throws(() => read(environment), SettingError, JSON.stringify(environment))
   assert.equal(read({ WAYLEAVE_ACCENT: '#7A1F5C' }).accent, '#7a1f5c')
+})
+
+test('only a demo names its administrator, and never one that the operator has named', () => {
+  const administrator = (flags: Record<string, unknown>, environment: Record<string, string> = {}) =>
+    aboutOf(readConfig({ flags, environment, file: null })).demoAdministrator
+  assert.equal(administrator({ demo: true }), 'admin@example.org')
+  assert.equal(administrator({}), null)
+  assert.equal(administrator({ demo: true }, { WAYLEAVE_ADMINS: 'ada@example.org' }), null)
 })

@@ -27,10 +27,10 @@ export function htmlPage({ title, trail, base, about, links, body, start }: Layo
   const encodings =
     others.length === 0
       ? null
-      : html`<p>This page as ${others.map(
+      : html`<p><span>This page as ${others.map(
           ({ href, title: name = '' }, i) =>
             html`${i > 0 ? ', ' : ''}<a href="${href}">${name.replace(/^This (document|page) as /, '')}</a>`,
-        )}.</p>`
+        )}.</span></p>`
   const page = html`<html lang="en">
 <head>
 ${siteHead(about, base)}

@@ -101,7 +101,9 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
     deps.dailyFeatures.release(grant.owner, allowance, limit - returned)
   const tag = pageTag(page, limit, deps.escapeFormulas)
   const isPart = asksForRange(exchange) && !page.isSearch
-  const coding = isPart ? null : pageCoding(exchange.request.headers['accept-encoding'])
+  // Clients that read a page in parts learn its length by HEAD, and the parts are not compressed.
+  const isCompressible = !isPart && exchange.request.method !== 'HEAD'
+  const coding = isCompressible ? pageCoding(exchange.request.headers['accept-encoding']) : null
   const finish = (response: DataResponse) => (isPart ? rangeOfPage(exchange, response, tag) : response)
   exchange.addHeaderLines(VARY_LINE)
   deps.meter.record(grant, { operation: 'items', table: dataset.table, format: query.encoding.name })

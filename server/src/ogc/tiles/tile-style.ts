@@ -17,6 +17,8 @@ export function tileStyle({ dataset, version, maxZoom }: Tileset, base: string) 
   const { pointCount } = ownProperties(version.manifest.columns)
   const layer = { source: table, 'source-layer': table }
   const count = ['get', pointCount]
+  // 0 marks a part of a multipoint that is counted in another tile: it is drawn like a feature.
+  const isCluster = ['>', ['coalesce', count, 0], 0]
   const isType = (type: string) => ['==', ['geometry-type'], type]
   return {
     version: 8,
@@ -61,7 +63,7 @@ export function tileStyle({ dataset, version, maxZoom }: Tileset, base: string) 
         id: `${table}-clusters`,
         type: 'circle',
         ...layer,
-        filter: ['all', isType('Point'), ['has', pointCount]],
+        filter: ['all', isType('Point'), isCluster],
         layout: { 'circle-sort-key': count },
         paint: {
           'circle-color': POINT,
@@ -73,7 +75,7 @@ export function tileStyle({ dataset, version, maxZoom }: Tileset, base: string) 
         id: `${table}-points`,
         type: 'circle',
         ...layer,
-        filter: ['all', isType('Point'), ['!', ['has', pointCount]]],
+        filter: ['all', isType('Point'), ['!', isCluster]],
         paint: {
           'circle-color': POINT,
           'circle-radius': ['interpolate', ['linear'], ['zoom'], 0, 1.4, 8, 3, 14, 5],
@@ -85,7 +87,7 @@ export function tileStyle({ dataset, version, maxZoom }: Tileset, base: string) 
         id: `${table}-counts`,
         type: 'symbol',
         ...layer,
-        filter: ['all', isType('Point'), ['has', pointCount], ['>=', count, 100]],
+        filter: ['all', isType('Point'), isCluster, ['>=', count, 100]],
         layout: {
           'text-field': ['number-format', count, { 'max-fraction-digits': 0 }],
           'text-font': ['sans-serif'],

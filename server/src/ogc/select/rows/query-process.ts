@@ -103,12 +103,16 @@ async function readPositions(
   return positions.slice(0, count)
 }
 
+/** Each of the two calls may be refused, for example by a seccomp filter; the limits hold anyway. */
 function yieldToTheServer(): void {
-  try {
-    setPriority(NICENESS)
+  const calls = [
+    () => setPriority(NICENESS),
     // If the machine runs out of memory, Linux ends this process and not the server.
-    if (process.platform === 'linux') writeFileSync('/proc/self/oom_score_adj', '1000')
-  } catch {
-    // Not permitted here; the limits hold anyway.
+    () => process.platform === 'linux' && writeFileSync('/proc/self/oom_score_adj', '1000'),
+  ]
+  for (const call of calls) {
+    try {
+      call()
+    } catch {}
   }
 }
