@@ -31,7 +31,7 @@ export const alone = [
   'geodata/src/compile/compile-in-child-process',
   'server/src/ogc/select/select-by-rows',
   'server/src/publishing/job-recovery',
-  'server/src/ogc/cql2/plan-filter',
+  'server/src/ogc/cql2/random-filters',
   'server/src/installation/',
   'server/src/ogc/tiles/killed-builds',
   'server/src/database/older-state',

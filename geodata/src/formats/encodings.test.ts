@@ -49,6 +49,32 @@ test('the encoding of a table is detected and reported, or named by the publishe
   ])
 })
 
+test('symbols in ASCII text are read as windows-1252, words in their encoding, also in capitals', async (t) => {
+  const read = async (text: string, encoding: string) => {
+    const bytes = encoded(`id,name\n1,${text}\n`, encoding)
+    return (await readAll(openSource(written(t, 'a.csv', bytes)))).rows[0]!['name']
+  }
+  const symbols = ['UTC±00', '25 °C', '12 km²', '7 m³', '50± 5', '½ mile', '10 µm', '€ 5', '© OSM', '§ 12']
+  for (const text of [...symbols, 'Joe’s place', '“x” – y', '10\u00a0km']) {
+    assert.equal(await read(text, 'cp1252'), text)
+  }
+  const words = [
+    ['Śląsk', 'iso8859_2'],
+    ['東京都', 'shift_jis'],
+    ['北京', 'gbk'],
+    ['Москва', 'cp1251'],
+    ['Málaga', 'cp850'],
+    ['Peçeña México', 'cp1252'],
+    ['Π. ΑΝΑΤΟΛΙΚΗΣ ΜΑΚΕΔΟΝΙΑΣ - ΘΡΑΚΗΣ', 'cp1253'],
+    ['РУССКИЙ', 'cp1251'],
+    ['НИЖНИЙ НОВГОРОД', 'koi8-r'],
+    ['МОСКВА', 'cp866'],
+    ['MÜNCHEN', 'cp1252'],
+    ['ŞANLIURFA', 'cp1254'],
+  ]
+  for (const [text, encoding] of words) assert.equal(await read(text!, encoding!), text)
+})
+
 test('a .dbf is read by its language driver, otherwise its encoding is detected', async (t) => {
   const folder = scratch(t)
   const [, , names] = NAMES[0]!

@@ -1,271 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, test } from 'node:test'
-import { DuckDBBlobValue, type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
-import {
-  type CompiledColumn,
-  quoteName,
-  readColumnDirectory,
-  readCompiledColumn,
-  writeColumns,
-} from '@wayleave/geodata/features'
-import { type Column, type Geometry, prepare } from '@wayleave/geodata/geometry'
-import { type Manifest, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
-import fc from 'fast-check'
-import { compileCondition } from '../select/compiled/compile-condition.ts'
-import { RowFilter } from '../select/compiled/row-filter.ts'
-import { ALL_ROWS, NO_ROWS, RowMask } from '../select/compiled/row-mask.ts'
-import type { Expression, Operation } from './ast.ts'
-import type { Condition } from './condition.ts'
+import { test } from 'node:test'
+import type { Column, Geometry } from '@wayleave/geodata/geometry'
 import { Cql2Error } from './cql2-error.ts'
-import type { DecideInBox } from './evaluate/decide-in-box.ts'
-import { evaluator } from './evaluate/evaluate.ts'
 import { mapGeometries } from './map-geometries.ts'
 import { parseJson } from './parse/parse-json.ts'
 import { parseText } from './parse/parse-text.ts'
-import { printJson } from './parse/print-json.ts'
-import { type FilterPlan, planFilter } from './plan-filter.ts'
-import { printText, wkt } from './testing/print-text.ts'
-import { COLUMNS, filter, type Row, row } from './testing/random-filters.ts'
-
-const instance = await DuckDBInstance.create(':memory:')
-const connection = await instance.connect()
-await connection.run("SET TimeZone = 'UTC'")
-const folder = mkdtempSync(join(tmpdir(), 'filters-test-'))
-after(() => {
-  connection.closeSync()
-  rmSync(folder, { recursive: true })
-})
-
-const SQL_TYPES = {
-  boolean: 'BOOLEAN',
-  integer: 'BIGINT',
-  number: 'DOUBLE',
-  text: 'VARCHAR',
-  date: 'DATE',
-  timestamp: 'TIMESTAMPTZ',
-  json: 'JSON',
-}
-
-/** Creates a table like rows.parquet. The column `wide` has the type that holds 38 digits. */
-async function createTable(database: DuckDBConnection, rows: Row[], wide: string): Promise<void> {
-  const types = COLUMNS.map(({ name, type }) => (name === 'wide' ? wide : SQL_TYPES[type]))
-  const definitions = COLUMNS.map(({ name }, i) => `${quoteName(name)} ${types[i]}`)
-  await database.run(
-    `CREATE OR REPLACE TABLE t (${definitions.join(', ')}, geometry GEOMETRY, position INTEGER)`,
-  )
-  const values = [...types, 'GEOMETRY', 'INTEGER'].map((type, i) => `CAST($${i + 1} AS ${type})`).join(', ')
-  for (const [position, { values: cells, geometry }] of rows.entries()) {
-    const bound = COLUMNS.map(({ name, type }) => {
-      const value = cells[name] ?? null
-      if (value === null) return null
-      return type === 'json' ? JSON.stringify(value) : String(value)
-    })
-    await database.run(`INSERT INTO t VALUES (${values})`, [...bound, geometry && wkt(geometry), position])
-  }
-}
-
-/** Does what the caller of a plan does: runs the SQL, then the exact test on its results. */
-async function selected(plan: FilterPlan, rows: Row[]): Promise<number[]> {
-  const derived = Array.from(plan.sql.derived, ([name, made]) => `, ${made} AS ${quoteName(name)}`)
-  const sql = `SELECT position FROM (SELECT *, position AS file_row_number${derived.join('')} FROM t) WHERE ${plan.sql.where} ORDER BY position`
-  const values = plan.sql.params.map((value) => (typeof value === 'function' ? bits(value, rows) : value))
-  const result = await connection.runAndReadAll(sql, values)
-  const positions = result.getRows().map(([position]) => position as number)
-  return positions.filter((position) => plan.exact === null || plan.exact(asFeature(rows[position]!)))
-}
-
-/**
- * A bit set of the positions that `decide` does not rule out by the geometry's box, and of those without a
- * box.
- */
-function bits(decide: DecideInBox, rows: Row[]): DuckDBBlobValue {
-  const bytes = new Uint8Array(Math.ceil(rows.length / 8))
-  rows.forEach(({ geometry }, position) => {
-    const box = geometry && prepare(geometry)
-    const decided = !box || box.isEmpty ? undefined : decide(box.west, box.south, box.east, box.north)
-    if (decided === true || decided === undefined) bytes[position >>> 3]! |= 0x80 >>> (position & 7)
-  })
-  return new DuckDBBlobValue(bytes)
-}
-
-/** Writes the table's columns as publishing does, and reads them back. */
-async function compileTable(
-  database: DuckDBConnection,
-  rows: number,
-): Promise<ReadonlyMap<string, CompiledColumn>> {
-  const from = '(SELECT * FROM t ORDER BY position)'
-  const columns = COLUMNS.map((known) => ({ ...known, isWide: known.name === 'wide' }))
-  const path = join(folder, SNAPSHOT_FILES.columns)
-  await writeColumns(path, { connection: database, from, rows }, columns)
-  const files = { [SNAPSHOT_FILES.columns]: { bytes: statSync(path).size, sha256: '' } }
-  const directory = await readColumnDirectory(folder, { rows, files } as unknown as Manifest)
-  const compiled = new Map<string, CompiledColumn>()
-  for (const stored of directory!.columns) {
-    compiled.set(stored.name, await readCompiledColumn(folder, rows, stored))
-  }
-  assert.deepEqual(
-    [...compiled.keys()],
-    COLUMNS.flatMap(({ name, type }) => (type === 'json' ? [] : [name])),
-  )
-  return compiled
-}
-
-/** The rows that a filter selects by codes, found in each of the ways that there are; null if it cannot. */
-async function selectedByCodes(
-  condition: Condition,
-  columns: ReadonlyMap<string, CompiledColumn>,
-  features: Row[],
-): Promise<number[] | null> {
-  const count = features.length
-  const maskOf = (part: Condition, wanted: boolean) => {
-    const test = evaluator(part)
-    const mask = new RowMask(count)
-    for (const [i, feature] of features.entries()) {
-      if (test(asFeature(feature)) === wanted) mask.addRun(i, i + 1)
-    }
-    return mask
-  }
-  let rows = compileCondition(condition, columns, maskOf)
-  while (Array.isArray(rows)) {
-    for (const pending of rows) await pending.evaluate(async () => {})
-    rows = compileCondition(condition, columns, maskOf)
-  }
-  if (rows === null) return null
-  const filter = new RowFilter(rows, count)
-  const single = Array.from({ length: count }, (_, i) => i).filter(filter.matches)
-  const collected = new Uint32Array(count)
-  const collectedCount = filter.collectRows(0, count, collected)
-  assert.deepEqual(single, [...collected.subarray(0, collectedCount)])
-  const state = filter.blockState(0)
-  if (state === NO_ROWS) assert.deepEqual(single, [])
-  if (state === ALL_ROWS) assert.equal(single.length, count)
-  if (filter.candidates) assert.deepEqual([...filter.collectCandidates(0)].filter(filter.matches), single)
-  if (filter.exactCount !== null) assert.equal(filter.exactCount, single.length)
-  return single
-}
-
-function asFeature({ values, geometry }: Row) {
-  return { properties: values, geometry }
-}
-
-for (const wide of ['HUGEINT', 'DECIMAL(38, 0)']) {
-  test(`random filters select the same rows by DuckDB, compiled columns and the interpreter (${wide})`, async () => {
-    const rows = fc.sample(row, { numRuns: 60, seed: 7 })
-    await createTable(connection, rows, wide)
-    const compiled = await compileTable(connection, rows.length)
-    const decided = { filters: 0, byCodes: 0 }
-    await fc.assert(
-      fc.asyncProperty(filter, async (expression) => {
-        const plan = planFilter(expression, COLUMNS, { isSpatial: true })
-        const expected = rows.flatMap((feature, i) => (plan.matches(asFeature(feature)) ? [i] : []))
-        assert.deepEqual(await selected(plan, rows), expected, plan.sql.where)
-        const blind = planFilter(expression, COLUMNS, { isSpatial: true, usesTree: false })
-        assert.deepEqual(await selected(blind, rows), expected, blind.sql.where)
-        for (const position of plan.bbox === null ? [] : expected) {
-          assert.ok(meets(plan.bbox!, rows[position]!.geometry!), 'a match lies outside the box')
-        }
-        if (plan.decide) assertDecided(plan, rows)
-        const byCodes = await selectedByCodes(plan.condition, compiled, rows)
-        if (byCodes) assert.deepEqual(byCodes, expected, JSON.stringify(plan.sql.where))
-        decided.filters++
-        if (byCodes) decided.byCodes++
-      }),
-      { numRuns: 300 },
-    )
-    // Many of the random filters compare several columns or use nested values.
-    assert.ok(decided.byCodes > decided.filters / 4, `${decided.byCodes} of ${decided.filters}`)
-  })
-}
-
-test('a product of exactly the smallest integer of 128 bits is null in both ways', async () => {
-  const counts = [-(2n ** 63n), -(2n ** 63n) + 1n, 2n ** 63n - 1n, 1n, 0n]
-  const rows = fc.sample(row, { numRuns: counts.length, seed: 7 }).map((sample, i) => ({
-    ...sample,
-    values: { ...sample.values, count: counts[i]! },
-  }))
-  await createTable(connection, rows, 'HUGEINT')
-  for (const condition of ['IS NULL', '= 0', '<> 7']) {
-    const filter = parseText(`18446744073709551616 * count ${condition}`)
-    const plan = planFilter(filter, COLUMNS, { isSpatial: true })
-    const expected = rows.flatMap((feature, i) => (plan.matches(asFeature(feature)) ? [i] : []))
-    assert.deepEqual(await selected(plan, rows), expected, condition)
-  }
-})
-
-/**
- * Asserts that what `decide` returns for a box is true of all geometries in it: for a geometry's own box, and
- * for one that also contains others.
- */
-function assertDecided({ decide, matches }: FilterPlan, rows: Row[]): void {
-  const boxes = rows.flatMap(({ geometry }, i) => {
-    const box = geometry && prepare(geometry)
-    return box && !box.isEmpty ? [{ ...box, matched: matches(asFeature(rows[i]!)) }] : []
-  })
-  for (const [i, box] of boxes.entries()) {
-    const own = decide!(box.west, box.south, box.east, box.north)
-    if (own !== undefined) assert.equal(own === true, box.matched)
-    const other = boxes[(i + 1) % boxes.length]!
-    const wide = decide!(
-      Math.min(box.west, other.west),
-      Math.min(box.south, other.south),
-      Math.max(box.east, other.east),
-      Math.max(box.north, other.north),
-    )
-    if (wide !== undefined) assert.deepEqual([box.matched, other.matched], [wide === true, wide === true])
-  }
-}
-
-function meets([west, south, east, north]: number[], geometry: Geometry): boolean {
-  const box = prepare(geometry)
-  return box.west <= east! && box.east >= west! && box.south <= north! && box.north >= south!
-}
-
-test('integers are compared with numbers exactly, whatever their size', () => {
-  const literal = (value: number | bigint): Expression => ({ kind: 'literal', value, at: '' })
-  const count: Expression = { kind: 'property', name: 'count', at: '' }
-  const call = (op: Operation, ...args: Expression[]): Expression => ({ kind: 'call', op, args, at: '' })
-  const integer = fc.oneof(
-    fc.integer({ min: -5, max: 5 }),
-    fc.constantFrom<number | bigint>(2n ** 53n + 1n, -(2n ** 63n), 2n ** 64n, 10n ** 38n - 1n, BigInt(1e38)),
-  )
-  const number = fc.oneof(
-    integer,
-    fc.integer({ min: -12, max: 12 }).map((quarters) => quarters / 4),
-    fc.constantFrom(0.1, 2 ** 53, 9.3e18, 1e38, -1e38, 1e39, -1e300),
-  )
-  // JavaScript itself compares a bigint with a double exactly.
-  const cases = fc.property(integer, number, number, (value, a, b) => {
-    const list: Expression = { kind: 'array', items: [literal(a), literal(b)], at: '' }
-    const equals = (other: number | bigint) => value >= other && value <= other
-    const meanings: [Expression, boolean][] = [
-      [call('<', count, literal(a)), value < a],
-      [call('>=', literal(a), count), a >= value],
-      [call('<>', count, literal(a)), !equals(a)],
-      [call('between', count, literal(a), literal(b)), value >= a && value <= b],
-      [call('in', count, list), equals(a) || equals(b)],
-      [call('not', call('in', count, list)), !equals(a) && !equals(b)],
-    ]
-    for (const [expression, expected] of meanings) {
-      const { matches } = planFilter(expression, COLUMNS, { isSpatial: true })
-      assert.equal(matches({ properties: { count: value }, geometry: null }), expected, printText(expression))
-    }
-  })
-  fc.assert(cases, { numRuns: 1000 })
-})
-
-test('a filter survives the way through text and through JSON', () => {
-  fc.assert(
-    fc.property(filter, (expression) => {
-      const json = printJson(expression)
-      assert.equal(printJson(parseJson(json)), json)
-      assert.equal(printJson(parseText(printText(expression))), json)
-    }),
-    { numRuns: 1500 },
-  )
-})
+import { planFilter } from './plan-filter.ts'
+import { asFeature, createTable, openFilterDatabase, selected } from './testing/filter-table.ts'
+import { printText } from './testing/print-text.ts'
+import { COLUMNS, type Row } from './testing/random-filters.ts'
 
 const place = (name: string, geometry: Geometry | null, values: Row['values'] = {}): Row => ({
   values: { text: name, ...values },
@@ -330,11 +73,12 @@ const SELECTIONS: [filter: string, positions: number[]][] = [
   ["A_OVERLAPS(tags, ('b', 'c'))", [2, 4]],
 ]
 
-test('filters select what they say', async () => {
+test('filters select what they say', async (t) => {
+  const connection = await openFilterDatabase(t)
   await createTable(connection, PLACES, 'HUGEINT')
   for (const [source, expected] of SELECTIONS) {
     const plan = planFilter(parseText(source), COLUMNS, { isSpatial: true })
-    assert.deepEqual(await selected(plan, PLACES), expected, source)
+    assert.deepEqual(await selected(connection, plan, PLACES), expected, source)
     assert.deepEqual(
       PLACES.flatMap((feature, i) => (plan.matches(asFeature(feature)) ? [i] : [])),
       expected,
@@ -343,7 +87,8 @@ test('filters select what they say', async () => {
   }
 })
 
-test('injection attempts are data: they select nothing, change nothing and are in no SQL', async () => {
+test('injection attempts are data: they select nothing, change nothing and are in no SQL', async (t) => {
+  const connection = await openFilterDatabase(t)
   await createTable(connection, PLACES, 'HUGEINT')
   const attempts = [
     "'; DROP TABLE t; --",
@@ -359,7 +104,7 @@ test('injection attempts are data: they select nothing, change nothing and are i
       const json = JSON.stringify({ op, args: [{ property: 'text' }, second] })
       const plan = planFilter(parseJson(json), COLUMNS, { isSpatial: true })
       assert.ok(!plan.sql.where.includes('DROP') && !plan.sql.where.includes("'1'"))
-      assert.deepEqual(await selected(plan, PLACES), [])
+      assert.deepEqual(await selected(connection, plan, PLACES), [])
     }
     const named = JSON.stringify({ op: 'isNull', args: [{ property: attempt }] })
     assert.throws(() => planFilter(parseJson(named), COLUMNS, { isSpatial: true }), Cql2Error)
