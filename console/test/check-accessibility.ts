@@ -106,8 +106,10 @@ function markDistinctColors(): void {
   }
 }
 
-/** The elements that are too wide: the page, its menu, and tables of the documentation, whose rows become cards. */
+/** The elements that are too wide: the page, its menu, and tables whose rows are cards. */
 function overflowing(): string[] {
-  const elements = [document.documentElement, ...document.querySelectorAll('.bar nav, .prose .stacking')]
+  const tables = innerWidth < 700 ? ', .scroll:has(> .becomes-cards)' : ''
+  const parts = document.querySelectorAll(`.bar nav, .prose .stacking${tables}`)
+  const elements = [document.documentElement, ...parts]
   return elements.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.tagName)
 }

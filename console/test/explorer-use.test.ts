@@ -110,6 +110,7 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     await page.getByRole('region', { name: `Legend: ${LENGTH}` }).waitFor()
     const facet = explorer.facet(LENGTH)
     await facet.locator('.facet-value').first().waitFor()
+    await facet.getByText('km', { exact: true }).waitFor()
     assert.equal(await facet.locator('.facet-value').count(), 5)
     const three = facet.locator('.facet-value', { has: page.getByText('3', { exact: true }) })
     await three.getByRole('checkbox').check()

@@ -199,3 +199,22 @@ test("the order of axes is the authority's", () => {
     assert.equal(axisOrder(crs), 'easting-first', crs)
   }
 })
+
+test('coordinates rounded beyond the edge of a map of the world stay on their side', () => {
+  const edges: [crs: string, x: number][] = [
+    ['EPSG:3857', 20037508.3428],
+    ['EPSG:3395', 20037508.35],
+    ['ESRI:54030', 17005833.3306],
+    ['ESRI:54009', 18040095.697],
+    ['EPSG:6933', 17367530.46],
+    ['EPSG:8857', 17243959.07],
+  ]
+  for (const [crs, x] of edges) {
+    const transform = transformerToWgs84(crs)!
+    assert.equal(transform([x, 0])[0], 180, crs)
+    assert.equal(transform([-x, 0])[0], -180, crs)
+    assert.ok(Math.abs(transform([x * 0.999, 0])[0]! - 179.82) < 0.01, crs)
+  }
+  // The antimeridian is inside this map, which has no edge there.
+  assert.ok(transformerToWgs84('EPSG:3832')!([3339584.9, 0])[0]! < -179.9)
+})

@@ -101,8 +101,34 @@ function projectionStep({ projection, datum }: ResolvedCrs, direction: 'forward'
   const converter = proj4(PROJ_DEFAULTS + projection.definition, `+proj=longlat ${datum.ellipsoid}`)
   // Only a CRS with axes to the west or south needs them reversed; all others already have x, y.
   const turn = projection.definition.includes('+axis=')
-  const convert = direction === 'inverse' ? converter.forward : converter.inverse
-  return (x, y) => convert([x, y], turn) as [number, number]
+  const convert = (direction === 'inverse' ? converter.forward : converter.inverse) as (
+    position: number[],
+    enforceAxis: boolean,
+  ) => [number, number]
+  if (direction === 'inverse' && isWorldMap(projection.definition)) {
+    return (x, y) => onSideOf(x, convert([x, y], turn))
+  }
+  return (x, y) => convert([x, y], turn)
+}
+
+/** Projections of the whole world, if their map ends at the antimeridian on both sides. */
+function isWorldMap(definition: string): boolean {
+  if (/\+(lon_0|x_0)=-?0*\.?0*[1-9]/.test(definition)) return false
+  return /\+proj=(merc|webmerc|eqc|cea|mill|robin|moll|sinu|eck\d|natearth2?|eqearth|wintri|aitoff|hammer|gall|vandg)\b/.test(
+    definition,
+  )
+}
+
+/** How far a rounded coordinate may be beyond the edge of a map. */
+const EDGE_DEGREES = 0.01
+
+/**
+ * A coordinate that is rounded beyond the edge of a map has a longitude on its other side, and the shape that it
+ * belongs to would cross the whole map. It is moved back to the edge.
+ */
+function onSideOf(x: number, [longitude, latitude]: [number, number]): [number, number] {
+  const isBeyond = longitude * x < 0 && Math.abs(longitude) > 180 - EDGE_DEGREES
+  return [isBeyond ? 180 * Math.sign(x) : longitude, latitude]
 }
 
 /** Converts between the datum and WGS84; `forward` is to WGS84. */

@@ -30,6 +30,7 @@ export function ColumnTable({ columns }: { columns: Column[] }) {
 }
 
 function Words({ column: { title, description } }: { column: Column }) {
+  if (!title && !description) return null
   return (
     <span dir="auto">
       {title && <strong>{title}</strong>}

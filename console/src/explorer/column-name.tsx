@@ -4,8 +4,8 @@ import type { Column } from './filter/facet.ts'
 export function ColumnName({ column: { name, title, description, unit } }: { column: Column }) {
   const about = [title, description].filter(Boolean).join(': ')
   return (
-    <span dir="auto" title={about || undefined}>
-      {name}
+    <span title={about || undefined}>
+      <span dir="auto">{name}</span>
       {unit && <small className="unit"> {unit}</small>}
     </span>
   )

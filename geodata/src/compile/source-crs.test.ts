@@ -204,6 +204,12 @@ test('coordinates outside the areas of all transformations are refused unless th
     name: 'Hanoi 1972 to WGS 84 (1), outside its area',
     accuracy: null,
   })
+  // Partly in the area.
+  const line = pointText([105.8, 21])
+    .replace('"Point"', '"LineString"')
+    .replace('[105.8,21]', '[[105.8,21],[106,10]]')
+  const { report: partly } = await compile(await written('line.geojson', line), { crs: 'EPSG:4147' })
+  assert.match(partly.notes.join(), /Parts of the bounding box lie outside the areas of all known/)
   // Within a degree of the area, and on a geocentric datum anywhere.
   const near = await written('point.geojson', pointText([105, 11.5]))
   assert.equal((await compile(near, { crs: 'EPSG:4147' })).report.crsTransformation!.accuracy, 5)

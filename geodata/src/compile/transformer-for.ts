@@ -33,6 +33,13 @@ export async function transformationFor(
   return crsTransformation(crs, bbox)
 }
 
+/** What to report if a part of the data lies outside the areas of all transformations. */
+export async function areaNotesFor(crs: string | null, bbox: readonly number[] | null): Promise<string[]> {
+  if (isWgs84(crs) || bbox === null) return []
+  const { areaNotes } = await import('../crs/crs-accuracy.ts')
+  return areaNotes(crs, bbox)
+}
+
 /** The CRS that a file states; null for the "undefined" placeholder that GDAL writes without a CRS. */
 export function statedCrs(crs: string | null): string | null {
   return crs !== null && /^\W*(LOCAL_CS|ENG(INEERING)?CRS)\s*\[\s*"(Undefined|Unknown)\b/i.test(crs)

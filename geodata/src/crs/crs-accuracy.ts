@@ -1,5 +1,10 @@
 import { SourceError } from '../source-error.ts'
-import { chooseTransformation, type DatumTransformation, intersects } from './datum-transformations.ts'
+import {
+  chooseTransformation,
+  contains,
+  type DatumTransformation,
+  intersects,
+} from './datum-transformations.ts'
 import type { Area } from './epsg.ts'
 import { type Datum, resolveCrs } from './resolve.ts'
 
@@ -76,6 +81,28 @@ function isOutside({ transformations }: Datum, bbox: readonly number[]): boolean
   return !transformations.some(({ parameters, area }) => parameters.length === 0 || intersects(area, wider))
 }
 
+/** What a report says if only a part of the data lies in the areas of the transformations. */
+export function areaNotes(crs: string, bbox: readonly number[]): string[] {
+  const { datum } = resolveCrs(crs)
+  const { origin, transformations } = datum
+  if (origin !== 'published' || isOutside(datum, bbox)) return []
+  const isCovered = ([longitude, latitude]: [number, number]) =>
+    transformations.some(
+      ({ parameters, area: [west, south, east, north] }) =>
+        parameters.length === 0 ||
+        contains(
+          [west - MARGIN_DEGREES, south - MARGIN_DEGREES, east + MARGIN_DEGREES, north + MARGIN_DEGREES],
+          longitude,
+          latitude,
+        ),
+    )
+  return places(bbox).every(isCovered)
+    ? []
+    : [
+        `Parts of the bounding box lie outside the areas of all known transformations from the datum of ${shortName(crs)} to WGS84: the accuracy of coordinates is not known there.`,
+      ]
+}
+
 function flatBox(bbox: readonly number[]): Area {
   return (bbox.length === 6 ? [bbox[0], bbox[1], bbox[3], bbox[4]] : bbox) as Area
 }
@@ -86,17 +113,19 @@ function errorOf({ accuracy }: DatumTransformation): number {
 
 const STEPS = 8
 
-/** The transformations that are used somewhere in the box, sampled on a grid. */
+/** The transformations that are used somewhere in the box. */
 function transformationsIn({ transformations }: Datum, bbox: readonly number[]): DatumTransformation[] {
-  const [west, south, east, north] = flatBox(bbox)
-  const chosen = new Set<number>()
-  for (let i = 0; i <= STEPS; i++) {
-    for (let j = 0; j <= STEPS; j++) {
-      const longitude = west + ((east - west) * i) / STEPS
-      chosen.add(chooseTransformation(transformations, longitude, south + ((north - south) * j) / STEPS))
-    }
-  }
+  const chosen = new Set(places(bbox).map((place) => chooseTransformation(transformations, ...place)))
   return [...chosen].sort((one, other) => one - other).map((index) => transformations[index]!)
+}
+
+/** Places on a grid over the box. */
+function places(bbox: readonly number[]): [longitude: number, latitude: number][] {
+  const [west, south, east, north] = flatBox(bbox)
+  const steps = Array.from({ length: STEPS + 1 }, (_, i) => i / STEPS)
+  return steps.flatMap((i) =>
+    steps.map((j): [number, number] => [west + (east - west) * i, south + (north - south) * j]),
+  )
 }
 
 /** The code or name of a CRS for messages, instead of its full WKT. */

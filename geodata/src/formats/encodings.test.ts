@@ -65,6 +65,7 @@ test('symbols in ASCII text are read as windows-1252, words in their encoding, a
     ['Москва', 'cp1251'],
     ['Málaga', 'cp850'],
     ['Peçeña México', 'cp1252'],
+    ['Réunion UTC±00', 'cp1252'],
     ['Π. ΑΝΑΤΟΛΙΚΗΣ ΜΑΚΕΔΟΝΙΑΣ - ΘΡΑΚΗΣ', 'cp1253'],
     ['РУССКИЙ', 'cp1251'],
     ['НИЖНИЙ НОВГОРОД', 'koi8-r'],

@@ -9,6 +9,7 @@ import type { CompileOptions, CompileProgress } from '../compile-options.ts'
 import { withRowProblems } from '../invalid-source-error.ts'
 import { DEFAULT_MAX_ROWS } from '../limits.ts'
 import {
+  areaNotesFor,
   crsName,
   refuseInaccurate,
   statedCrs,
@@ -52,7 +53,12 @@ export async function stageStream(
     summary,
     crs: await crsName(crs),
     crsTransformation: bbox && (await transformationFor(crs, bbox)),
-    notes: [...stream.notes, ...crsNotes(crs, summary), ...describeChanges(summary.changes)],
+    notes: [
+      ...stream.notes,
+      ...crsNotes(crs, summary),
+      ...(await areaNotesFor(crs, bbox)),
+      ...describeChanges(summary.changes),
+    ],
   }
 }
 

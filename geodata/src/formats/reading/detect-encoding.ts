@@ -52,11 +52,12 @@ function isPlausible(text: string): boolean {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII begins with one
 const NOT_ASCII = /[^\x00-\x7f]/g
-/** A capital after a small letter, or between a capital and a small letter; a symbol between two letters. */
+/** A capital after a small letter, or between a capital and a small letter; a letter before a digit; a symbol between two letters. */
 const MISPLACED = new RegExp(
   [
     '(?<=\\p{Ll})[^\\P{Lu}A-Z]|(?<=[^\\P{Ll}a-z])\\p{Lu}',
     '(?<=\\p{Lu})[^\\P{Lu}A-Z](?=\\p{Ll})',
+    '[^\\P{Script=Latin}A-Za-z](?=\\d)',
     '(?<=\\p{L})(?:[^\\P{S}\\x00-\\x7f]|[¡§«¶»¼½¾¿])(?=\\p{L})',
   ].join('|'),
   'gu',

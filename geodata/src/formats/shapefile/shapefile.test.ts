@@ -415,6 +415,15 @@ test('without .shx, .dbf or .prj the shapes are read', async (t) => {
   assert.match(stream.notes[0]!, /no \.dbf/)
 })
 
+test('bytes after the last shape are ignored, and reported', async (t) => {
+  const path = shapefile(scratch(t), [feature({ a: 1 }), feature({ a: 2 })])
+  const whole = readFileSync(path)
+  writeFileSync(path, Buffer.concat([whole, Buffer.alloc(240, 0xfc)]))
+  const { stream, rows } = await read(path)
+  assert.deepEqual(rows, [{ a: 1 }, { a: 2 }])
+  assert.deepEqual(stream.notes, ['made.shp has bytes after its last shape: they were ignored.'])
+})
+
 test('truncated, damaged and unequal files are refused with the place', async (t) => {
   const folder = scratch(t)
   const path = shapefile(folder, [feature({ a: 1 }), feature({ a: 2 })])

@@ -91,7 +91,7 @@ export async function openShapefileParts(
     },
     async *batches() {
       try {
-        yield* readRows(shapes, table, file)
+        yield* readRows(shapes, table, file, notes)
       } finally {
         await shapes.window.close()
         await table?.window.close()
@@ -104,9 +104,15 @@ async function* readRows(
   shapes: ShpReader,
   table: DbfReader | null,
   file: string,
+  notes: string[],
 ): AsyncGenerator<(Feature | UnreadableRow)[]> {
   let batch: (Feature | UnreadableRow)[] = []
   for (let row = 1; ; row++) {
+    if (table && row > table.rows && !(await shapes.hasNext())) {
+      if (shapes.window.available > 0)
+        notes.push(`${file} has bytes after its last shape: they were ignored.`)
+      break
+    }
     let geometry = shapes.next()
     if (geometry === undefined) {
       if (!(await shapes.fill())) {

@@ -51,6 +51,12 @@ export class ShpReader {
     return true
   }
 
+  /** Whether another record follows. Some writers leave bytes of an older version behind the last one. */
+  async hasNext(): Promise<boolean> {
+    const { window } = this
+    return (await window.fill(8)) && window.bytes.readInt32BE(window.at) === this.#record + 1
+  }
+
   #endsEarly(): SourceError {
     return new SourceError(`${this.#file} ends too early: inside shape ${this.#record + 1}.`)
   }
