@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
@@ -37,15 +37,23 @@ const script = join(import.meta.dirname, '..', '..', '..', 'scripts', 'proj_refe
 const storedFile = join(import.meta.dirname, 'proj-results.jsonl.br')
 
 /**
- * PROJ's results for every code and for the text forms. PROJ takes about a minute to compute them, so they are
- * stored; they are computed anew if the installed PROJ, the list of codes or the Python script has changed.
+ * PROJ's results for every code and for the text forms. PROJ takes minutes to compute them, so they are stored,
+ * and computed anew only with another version of PROJ. Throws if the list of codes or the Python script has
+ * changed since: otherwise every test run would compute them.
  */
 export async function projResults(python: string, note: (line: string) => void): Promise<ProjResults> {
-  const origin = currentOrigin(python)
-  const stored = existsSync(storedFile) ? readStored(origin) : null
-  if (stored) return stored
-  note('The stored results of PROJ are outdated: update them with geodata/scripts/make-proj-results.ts')
-  return computeProjResults(python)
+  const current = currentOrigin(python)
+  const [origin, stored] = readStored()
+  if (origin.proj !== current.proj) {
+    note(`The stored results are those of PROJ ${origin.proj}. Those of ${current.proj} are computed.`)
+    return computeProjResults(python)
+  }
+  if (origin.digest !== current.digest) {
+    throw new Error(
+      'The stored results of PROJ are outdated: update them with geodata/scripts/make-proj-results.ts',
+    )
+  }
+  return stored
 }
 
 /** Stores PROJ's results for later test runs. */
@@ -66,12 +74,11 @@ function currentOrigin(python: string): Origin {
   return { proj, digest, codes: requests[0]!.length }
 }
 
-function readStored(current: Origin): ProjResults | null {
+function readStored(): [Origin, ProjResults] {
   const [first, ...lines] = brotliDecompressSync(readFileSync(storedFile)).toString().split('\n')
   const origin: Origin = JSON.parse(first!)
-  if (origin.proj !== current.proj || origin.digest !== current.digest) return null
   const results: ProjResult[] = lines.map((line) => JSON.parse(line))
-  return { codes: results.slice(0, origin.codes), texts: results.slice(origin.codes) }
+  return [origin, { codes: results.slice(0, origin.codes), texts: results.slice(origin.codes) }]
 }
 
 /** Split by base over two processes, which then have about the same number of transformations to look up. */
