@@ -87,8 +87,8 @@ for (const major of [18, 20, 24]) {
   })
 }
 
-test('the package holds what was built and nothing else, and depends on nothing', () => {
-  assert.deepEqual(readdirSync(installed).sort(), ['README.md', 'dist', 'package.json'])
+test('the package holds what was built and the license, and depends on nothing', () => {
+  assert.deepEqual(readdirSync(installed).sort(), ['LICENSE', 'README.md', 'dist', 'package.json'])
   const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
   assert.deepEqual([dependencies, peerDependencies], [undefined, undefined])
 })
