@@ -47,7 +47,6 @@ export interface TestEnvironment {
  */
 export async function startTestEnvironment({ isFullRun = false } = {}): Promise<TestEnvironment> {
   ensureDebianPackages(debianNeeds)
-  const python = await ensurePython()
   const {
     WAYLEAVE_TEST_POSTGRES_URL: postgresUrl,
     WAYLEAVE_TEST_REDIS_URL: redisUrl,
@@ -62,23 +61,26 @@ export async function startTestEnvironment({ isFullRun = false } = {}): Promise<
     stops.push(server.stop)
     return server.url
   }
+  const folder = temporaryFolder(stops)
+  // At once: installing Python packages waits for the network, and building the program does not.
+  const parts = await Promise.allSettled([
+    pythonVariables(stops, s3Url !== undefined),
+    bundlePackages(root, join(folder, 'packages')).then((options) => ({ NODE_OPTIONS: options })),
+    isFullRun ? builtProgram(stops).then((program) => ({ WAYLEAVE_TEST_PROGRAM: program })) : {},
+  ])
   try {
-    const folder = temporaryFolder(stops)
     return {
       variables: {
         NODE_COMPILE_CACHE: join(folder, 'compiled'),
-        NODE_OPTIONS: await bundlePackages(root, join(folder, 'packages')),
+        ...Object.assign({}, ...parts.map(resultOf)),
         WAYLEAVE_TEST_POSTGRES_URL: postgresUrl ?? (await started(startPostgres())),
         WAYLEAVE_TEST_REDIS_URL: redisUrl ?? (await started(startRedis())),
-        ...(s3Url ? {} : await startedS3(python, stops)),
-        WAYLEAVE_TEST_PYTHON: python,
         // Python keeps what it compiles, even if the developer's shell forbids it: importing geopandas takes a quarter
         // of the time then.
         PYTHONDONTWRITEBYTECODE: '',
         PYTHONPYCACHEPREFIX: join(root, '.cache', 'python-modules'),
         WAYLEAVE_TEST_CHROMIUM: findProgram(...chromiumNames) ?? '',
         WAYLEAVE_TEST_PROMTOOL: ensurePromtool(),
-        ...(isFullRun && { WAYLEAVE_TEST_PROGRAM: await builtProgram(stops) }),
       },
       stop,
     }
@@ -88,10 +90,22 @@ export async function startTestEnvironment({ isFullRun = false } = {}): Promise<
   }
 }
 
-async function startedS3(python: string, stops: (() => Promise<void>)[]): Promise<Record<string, string>> {
-  const { url, variables, stop } = await startS3(python)
-  stops.push(stop)
-  return { WAYLEAVE_TEST_S3_URL: url, ...variables }
+/** The Python of the tests, and the S3 server, whose program is one of its packages. */
+async function pythonVariables(
+  stops: (() => Promise<void>)[],
+  hasS3: boolean,
+): Promise<Record<string, string>> {
+  const python = await ensurePython()
+  const variables = { WAYLEAVE_TEST_PYTHON: python }
+  if (hasS3) return variables
+  const s3 = await startS3(python)
+  stops.push(s3.stop)
+  return { ...variables, WAYLEAVE_TEST_S3_URL: s3.url, ...s3.variables }
+}
+
+function resultOf<T>(result: PromiseSettledResult<T>): T {
+  if (result.status === 'rejected') throw result.reason
+  return result.value
 }
 
 async function builtProgram(stops: (() => Promise<void>)[]): Promise<string> {

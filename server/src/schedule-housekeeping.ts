@@ -54,8 +54,8 @@ export async function scheduleHousekeeping(
   const { database, changes, addressBlocks } = control
   await housekeepingClock.start()
   const tidy = (name: string, every: number, work: (now: Date) => Promise<unknown>) =>
-    housekeeping.add(name, every, async () => {
-      await work(await housekeepingClock.now())
+    housekeeping.addQueued(name, every, async () => {
+      await work(await housekeepingClock.recent())
     })
   // Everything is kept a day longer than it is valid: a clock that is off by less deletes nothing early.
   tidy('the time of the last run', MINUTE, async () => {})

@@ -140,8 +140,7 @@ for (const kind of databaseKinds) {
 
     const clock = () => plus(new Date(), 31 * DAY)
     const ahead = await openTestServer(t, { dataDir, ...(databaseUrl && { databaseUrl }), clock })
-    // Closing the housekeeping waits for its first round.
-    await ahead.parts.housekeeping.close()
+    await ahead.parts.housekeeping.whenIdle()
     await ahead.stop()
 
     const { db } = await reopen(t, dataDir, databaseUrl ?? null)

@@ -40,3 +40,24 @@ test('work that fails is logged by its name and tried again', async () => {
   assert.match(lines[0]!, /Housekeeping failed: sweeping\./)
   assert.match(lines[0]!, /the broom broke/)
 })
+
+test('queued work runs one at a time, also after a failure, and does not start after close', async () => {
+  const housekeeping = new Housekeeping(makeLogger('silent', () => {}))
+  const started: string[] = []
+  let running = 0
+  const task = (name: string) => async () => {
+    started.push(name)
+    assert.equal(++running, 1)
+    await sleep(2)
+    running--
+    if (name === 'b') throw new Error('the broom broke')
+  }
+  for (const name of ['a', 'b', 'c']) housekeeping.addQueued(name, 60_000, task(name))
+  await housekeeping.whenIdle()
+  assert.deepEqual(started, ['a', 'b', 'c'])
+  housekeeping.addQueued('d', 60_000, task('d'))
+  housekeeping.addQueued('e', 60_000, task('e'))
+  while (!started.includes('d')) await sleep(1)
+  await housekeeping.close()
+  assert.deepEqual(started, ['a', 'b', 'c', 'd'])
+})

@@ -6,6 +6,8 @@ export class Housekeeping {
   readonly #log: Logger
   readonly #timers: NodeJS.Timeout[] = []
   readonly #running = new Map<string, Promise<void>>()
+  /** Ends with the work that was queued last. */
+  #queue: Promise<void> = Promise.resolve()
   #closed = false
 
   constructor(log: Logger) {
@@ -18,12 +20,29 @@ export class Housekeeping {
     this.#timers.push(setInterval(() => this.#run(name, work), everyMs).unref())
   }
 
+  /**
+   * Like `add`, for work that can wait: one such piece of work runs at a time. A start would otherwise use a dozen
+   * connections to the database at once.
+   */
+  addQueued(name: string, everyMs: number, work: () => Promise<void>): void {
+    this.add(name, everyMs, () => {
+      const run = this.#queue.then(() => (this.#closed ? undefined : work()))
+      this.#queue = run.catch(() => {})
+      return run
+    })
+  }
+
   /** Runs work that was added once more, unless it is running. */
   runSoon(name: string, work: () => Promise<void>): void {
     this.#run(name, work)
   }
 
-  /** Resolves when nothing is running any more. */
+  /** Resolves when everything that was due has run. */
+  async whenIdle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running.values())
+  }
+
+  /** Resolves when nothing is running any more. What is queued does not start. */
   async close(): Promise<void> {
     this.#closed = true
     for (const timer of this.#timers) clearInterval(timer)
