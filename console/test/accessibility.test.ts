@@ -66,11 +66,11 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     },
     columns: { path: '/datasets/parcels?tab=columns', shows: 'Along the border.' },
     versions: { path: '/datasets/parcels?tab=versions', shows: 'First version' },
-    'describing a dataset': {
+    'editing a dataset': {
       path: '/administration/datasets',
-      shows: 'Describe',
+      shows: 'Edit',
       act: async () => {
-        await page.getByRole('button', { name: 'Describe' }).first().click()
+        await page.getByRole('button', { name: 'Edit' }).first().click()
         await page.getByText('Columns', { exact: true }).click()
         await page.getByLabel('Unit of area').waitFor()
       },
@@ -121,7 +121,7 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     organizations: { path: '/administration/organizations', shows: 'GIS_ACCESS' },
     users: { path: '/administration/users', shows: 'Last sign-in' },
     'platform keys': { path: '/administration/keys', shows: 'Platform keys' },
-    'published datasets': { path: '/administration/datasets', shows: 'Describe' },
+    'published datasets': { path: '/administration/datasets', shows: 'Edit' },
     jobs: { path: '/administration/jobs', shows: 'Done' },
     addresses: { path: '/administration/addresses', shows: 'Flood' },
     'platform events': { path: '/administration/events', shows: 'address.blocked' },

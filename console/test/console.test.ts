@@ -415,7 +415,7 @@ describe('the console', { concurrency: 1 }, () => {
       .getByRole('navigation', { name: 'Administration' })
       .getByRole('link', { name: 'Datasets' })
       .click()
-    await admin.getByRole('button', { name: 'Describe parcels' }).click()
+    await admin.getByRole('button', { name: 'Edit parcels' }).click()
     await admin.getByLabel('Credits a download').fill('7')
     await admin.getByRole('button', { name: 'Save the description' }).click()
     await admin.getByRole('cell', { name: '7', exact: true }).waitFor()

@@ -50,7 +50,7 @@ function Report({ report }: { report: PublishReportRecord }) {
         <dd>
           {report.file} ({report.format})
         </dd>
-        <dt>Holds</dt>
+        <dt>Kind</dt>
         <dd>{shapeName(report)}</dd>
         {report.crs && (
           <>

@@ -15,10 +15,10 @@ export function DatasetFacts({ dataset }: { dataset: DatasetDetails }) {
         <dd>
           <code>{dataset.table}</code>
         </dd>
-        <dt>Holds</dt>
-        <dd>
-          {shapeName(dataset)}, {plural(dataset.rows, 'row')}
-        </dd>
+        <dt>Kind</dt>
+        <dd>{shapeName(dataset)}</dd>
+        <dt>Rows</dt>
+        <dd>{count(dataset.rows)}</dd>
         {dataset.timeExtent && (
           <>
             <dt>Time</dt>

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { Dataset } from '@wayleave/client'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import { DescribeDialog } from '../../administration/describe-dialog.tsx'
+import { EditDatasetDialog } from '../../administration/edit-dataset-dialog.tsx'
 import { call } from '../../api/call.ts'
 import { useDatasets } from '../../api/queries.ts'
 import { ActionDialog } from '../../components/form/action-dialog.tsx'
@@ -13,7 +13,7 @@ import { Table } from '../../components/table.tsx'
 import { Day } from '../../components/when.tsx'
 import { count, plural, shapeName } from '../../words.ts'
 
-type Open = { kind: 'describe' | 'remove'; dataset: Dataset }
+type Open = { kind: 'edit' | 'remove'; dataset: Dataset }
 
 export function PublishedDatasetsPage() {
   useTitle('Published datasets')
@@ -38,7 +38,7 @@ export function PublishedDatasetsPage() {
           )
         }
       </Loaded>
-      {open?.kind === 'describe' && <DescribeDialog dataset={open.dataset} onClose={close} />}
+      {open?.kind === 'edit' && <EditDatasetDialog dataset={open.dataset} onClose={close} />}
       {open?.kind === 'remove' && (
         <ActionDialog
           title={`Remove ${open.dataset.table}?`}
@@ -85,7 +85,7 @@ function Datasets({
       columns={[
         { head: 'Table', kind: 'long', cell: ({ table }) => <Link to={`/datasets/${table}`}>{table}</Link> },
         { head: 'Title', kind: 'long', cell: ({ title }) => title },
-        { head: 'Holds', cell: shapeName },
+        { head: 'Kind', cell: shapeName },
         { head: 'Rows', kind: 'number', cell: ({ rows }) => count(rows) },
         { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits) },
         { head: 'Version', kind: 'number', cell: ({ version }) => version },
@@ -95,7 +95,7 @@ function Datasets({
           kind: 'actions',
           cell: (dataset) => (
             <>
-              {button('describe', 'Describe', dataset)}
+              {button('edit', 'Edit', dataset)}
               {button('remove', 'Remove', dataset)}
             </>
           ),

@@ -7,13 +7,13 @@ import { ColumnNoteFields } from './column-note-fields.tsx'
 import { DescriptionFields } from './description-fields.tsx'
 import { columnNotesOf, descriptionOf, writtenNotes } from './description-form.ts'
 
-export function DescribeDialog({ dataset, onClose }: { dataset: Dataset; onClose: () => void }) {
+export function EditDatasetDialog({ dataset, onClose }: { dataset: Dataset; onClose: () => void }) {
   const queries = useQueryClient()
   const [value, setValue] = useState(() => descriptionOf(dataset))
   const [notes, setNotes] = useState(() => columnNotesOf(dataset))
   return (
     <ActionDialog
-      title={`Describe ${dataset.table}`}
+      title={`Edit ${dataset.table}`}
       action="Save the description"
       onClose={onClose}
       onAction={async () => {
