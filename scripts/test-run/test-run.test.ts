@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
 import { alone } from './batches.ts'
-import { leftOut } from './fast-tests.ts'
+import { fastTests, leftOut } from './fast-tests.ts'
 import { repeatStarved } from './repeat-starved.ts'
 import { runStep, type Step, type StepResult } from './step.ts'
 import { StepQueue } from './step-queue.ts'
@@ -146,6 +146,15 @@ test('every entry of the lists of test files names at least one file', () => {
   })
   const unused = [...alone, ...leftOut].filter((start) => !files.some((file) => file.startsWith(start)))
   assert.deepEqual(unused, [])
+})
+
+test('the fast tests of the console start no browser', () => {
+  const files = globSync('console/test/*.test.ts', { cwd: root })
+  const fixtures = /from '\.\/(test-console|explorer-fixture)\.ts'/
+  const withBrowser = fastTests(root, files).filter((file) =>
+    fixtures.test(readFileSync(join(root, file), 'utf8')),
+  )
+  assert.deepEqual(withBrowser, [])
 })
 
 test("pytest's counts are read from its report", () => {
