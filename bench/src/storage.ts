@@ -22,6 +22,8 @@ const DATASETS = 10_000
 /** The delays of the link in each direction, in ms. What takes longer on the slower one are round trips. */
 const LINKS_MS = [20, 120] as const
 const BOXES = 100
+/** How often the pages of two nodes are measured; an odd number, because the median counts. */
+const ROUNDS = 5
 
 type Print = (line: string) => void
 
@@ -81,7 +83,15 @@ export const bench: Bench = async (print) => {
     )
     const warm = await track(startWayleave(settings))
     await warmPages({ bucket: [warm, shared.key], folder: [onFolder, folderKey], control }, print)
-    await twoNodes(first, second, shared.key, print)
+    const paths = pages('medium', 10)
+    await twoNodes(
+      side('first', first, shared.key, paths),
+      {
+        shared: side('second', second, shared.key, paths),
+        separate: side('folder', onFolder, folderKey, paths),
+      },
+      print,
+    )
     await manyDatasets(shared, print)
   } finally {
     for (const stop of stops) await stop().catch(() => {})
@@ -213,34 +223,38 @@ async function warmPages({ bucket, folder, control }: WarmNodes, print: Print): 
   print('\nAim: at least 0.95. The control compares two equal nodes on the folder.\n')
 }
 
-/** Whether a node needs more processor time for a page while another node serves too. */
+/**
+ * Whether a node needs more processor time for a page while another node of the same installation serves too. Two
+ * busy processes share the caches of the processor in any case, so the other side is a neighbor that shares
+ * nothing with it: a node on a folder, with its own database.
+ */
 async function twoNodes(
-  first: WayleaveServer,
-  second: WayleaveServer,
-  key: string,
+  first: Side,
+  neighbors: { shared: Side; separate: Side },
   print: Print,
 ): Promise<void> {
-  const paths = pages('medium', 10)
-  for (const path of paths) for (const server of [first, second]) await get(server, path, key)
-  const requests = paths.map((path) => ({ path, headers: { 'x-api-key': key } }))
-  const spent = (server: WayleaveServer) => figuresOf(server.pid).processorSeconds
-  const measure = async (servers: WayleaveServer[]) => {
-    const before = servers.map(spent)
-    const results = await Promise.all(
-      servers.map(({ origin }) => load({ origin, requests, connections: 4, seconds: 2 })),
-    )
-    const total = servers.reduce((sum, server, i) => sum + spent(server) - before[i]!, 0)
-    const count = results.reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond * 3, 0)
-    return total / count
+  const beside = async (neighbor: Side | null) => {
+    const before = figuresOf(first.server.pid).processorSeconds
+    const [{ requestsPerSecond }] = await Promise.all([
+      load({ origin: first.server.origin, ...first.load, connections: 4, seconds: 2 }),
+      neighbor && load({ origin: neighbor.server.origin, ...neighbor.load, connections: 4, seconds: 2 }),
+    ])
+    return requestsPerSecond / (figuresOf(first.server.pid).processorSeconds - before)
   }
-  await measure([first, second])
-  const ratios: number[] = []
-  for (let round = 0; round < 3; round++) {
-    ratios.push((await measure([first])) / (await measure([first, second])))
+  for (const neighbor of [neighbors.shared, neighbors.separate]) await beside(neighbor)
+  const ratios: { shared: number; separate: number; each: number }[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const [alone, shared, separate] = [
+      await beside(null),
+      await beside(neighbors.shared),
+      await beside(neighbors.separate),
+    ]
+    ratios.push({ shared: shared / alone, separate: separate / alone, each: shared / separate })
   }
-  const ratio = ratios.sort((a, b) => a - b)[1]!
+  const median = (name: keyof (typeof ratios)[number]) =>
+    decimal(ratios.map((ratio) => ratio[name]).toSorted((a, b) => a - b)[ROUNDS >> 1]!)
   print(
-    `Two nodes at once serve ${decimal(ratio)} times the pages of one node for the same processor time (aim: 1, no shared contention).`,
+    `Beside a node of the same installation, a node serves ${median('shared')} times the pages that it serves alone for the same processor time; beside a node that shares nothing with it, ${median('separate')} times: ${median('each')} (aim: 1, no shared contention).`,
   )
 }
 
