@@ -33,3 +33,4 @@ export {
 } from '../snapshot/index-tree.ts'
 export { openSnapshot, type Snapshot } from '../snapshot/open.ts'
 export { rowNames } from '../snapshot/row-names.ts'
+export { timeSlices } from '../time-slices.ts'

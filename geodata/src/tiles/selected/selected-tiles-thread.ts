@@ -3,6 +3,7 @@ import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
 import type { ByteSpan } from '../../snapshot/snapshot-files.ts'
 import type { TileAddress } from '../tile-id.ts'
+import { PositionBits } from './position-bits.ts'
 import { RemotePack } from './remote-pack.ts'
 import { SelectedTiles } from './selected-tiles.ts'
 
@@ -12,7 +13,7 @@ export interface SelectedTileRequest {
   table: string
   manifest: Manifest
   tile: TileAddress
-  /** Shared memory, so that a selection of a million features is not copied for each tile. */
+  /** The words of `PositionBits`. */
   positions: Uint32Array<SharedArrayBuffer>
   isDeepest: boolean
   /** Whether the pack is read by the thread that asks, because it is not in the folder. */
@@ -58,7 +59,7 @@ async function reply(request: SelectedTileRequest): Promise<SelectedTileReply> {
   const { number, tile, positions, isDeepest } = request
   current = number
   try {
-    return { number, bytes: (await tilesOf(request)).encode(tile, positions, isDeepest) }
+    return { number, bytes: (await tilesOf(request)).encode(tile, PositionBits.of(positions), isDeepest) }
   } catch (error) {
     open.delete(request.folder)
     if (error instanceof DamagedSnapshotError)

@@ -10,6 +10,7 @@ import { TileEncoder } from '../encode/tile-encoder.ts'
 import { ShapeReader } from '../shapes/read-shapes.ts'
 import type { TileAddress } from '../tile-id.ts'
 import { projectPoints, WORLD_BITS } from '../web-mercator.ts'
+import type { PositionBits } from './position-bits.ts'
 
 /**
  * Makes tiles of selected features of a snapshot, by the same rules as the tiles of its archive. It reads and
@@ -55,8 +56,8 @@ export class SelectedTiles {
     return new SelectedTiles(table, manifest, treeOf(index), index.offsets, source)
   }
 
-  /** The gzipped tile of the features at `positions`, which ascend; empty if it shows none of them. */
-  encode(tile: TileAddress, positions: Uint32Array, isDeepest: boolean): Buffer {
+  /** The gzipped tile of the features at `positions`; empty if it shows none of them. */
+  encode(tile: TileAddress, positions: PositionBits, isDeepest: boolean): Buffer {
     const encoded = this.#tree.isPoints
       ? this.#encodePoints(tile, positions, isDeepest)
       : this.#encodeShapes(tile, positions, isDeepest)
@@ -67,7 +68,7 @@ export class SelectedTiles {
     this.#source.close()
   }
 
-  #encodePoints(tile: TileAddress, positions: Uint32Array, isDeepest: boolean) {
+  #encodePoints(tile: TileAddress, positions: PositionBits, isDeepest: boolean) {
     const { xs, ys } = this.#project()
     const order = this.#pointsIn(tile, positions, xs, ys)
     // Of more points, most are counted and not read.
@@ -77,26 +78,28 @@ export class SelectedTiles {
   }
 
   /** The selected points in the tile. A selection may have millions, so the loop has no branches. */
-  #pointsIn({ z, x, y }: TileAddress, positions: Uint32Array, xs: Uint32Array, ys: Uint32Array): Uint32Array {
-    const located = countBelow(positions, this.#tree.count)
-    if (z === 0) return positions.subarray(0, located)
-    const inside = new Uint32Array(located)
+  #pointsIn(
+    { z, x, y }: TileAddress,
+    positions: PositionBits,
+    xs: Uint32Array,
+    ys: Uint32Array,
+  ): Uint32Array {
+    const located = positions.listBelow(this.#tree.count)
+    if (z === 0) return located
     const shift = WORLD_BITS - z
     let count = 0
-    for (let i = 0; i < located; i++) {
-      const position = positions[i]!
-      inside[count] = position
+    for (let i = 0; i < located.length; i++) {
+      const position = located[i]!
+      located[count] = position
       count += Number((((xs[position]! >>> shift) ^ x) | ((ys[position]! >>> shift) ^ y)) === 0)
     }
-    return inside.subarray(0, count)
+    return located.subarray(0, count)
   }
 
-  #encodeShapes(tile: TileAddress, positions: Uint32Array, isDeepest: boolean) {
+  #encodeShapes(tile: TileAddress, positions: PositionBits, isDeepest: boolean) {
     const chosen: number[] = []
-    let at = 0
     for (const position of positionsIn(this.#tree, tile)) {
-      while (at < positions.length && positions[at]! < position) at++
-      if (positions[at] === position) chosen.push(position)
+      if (positions.has(position)) chosen.push(position)
     }
     this.#source.prefetch(chosen)
     return this.#encoder.shapes(tile, () => this.#shapes.inTile(chosen, tile), isDeepest)
@@ -115,16 +118,4 @@ export class SelectedTiles {
   #sizeOf(position: number): number {
     return this.#offsets[position + 1]! - this.#offsets[position]!
   }
-}
-
-/** How many of these ascending numbers are below the limit. */
-function countBelow(ascending: Uint32Array, limit: number): number {
-  let low = 0
-  let high = ascending.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (ascending[middle]! < limit) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -1,10 +1,10 @@
-import type { PositionRuns, Snapshot } from '@wayleave/geodata/features'
+import { type PositionRuns, type Snapshot, timeSlices } from '@wayleave/geodata/features'
+import { PositionBits } from '@wayleave/geodata/tiles'
 import { BoundedCache } from '../../caching/bounded-cache.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Dataset, Version } from '../../catalog/dataset.ts'
 import type { OpenSnapshots } from '../../catalog/open-snapshots.ts'
 import { type Clock, HOUR } from '../../clock.ts'
-import { timeSlices } from '../../concurrency/time-slices.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import { Problem } from '../../problem.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
@@ -17,8 +17,8 @@ import { RowScan } from './compiled/row-scan.ts'
 import { countByRows, MIN_COUNT_MS } from './count-by-rows.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import { PageBuilder } from './page-builder.ts'
-import { PositionList } from './position-list.ts'
 import { PositionSet } from './position-set.ts'
+import type { RowTaker } from './row-taker.ts'
 import type { RowQueries } from './rows/row-queries.ts'
 import {
   BoxSearch,
@@ -253,29 +253,28 @@ export class Items {
     return matches.count
   }
 
-  /** The positions of all features that match, ascending, in shared memory. */
+  /** The positions of all features that match. */
   async positions(
     snapshot: Snapshot,
     query: ItemsQuery,
     plan: FilterPlan | null,
     work: TimedWork,
-  ): Promise<Uint32Array<SharedArrayBuffer>> {
+  ): Promise<PositionBits> {
     const { compiled } = this.#parts
     const { rows } = snapshot.manifest
+    const positions = PositionBits.empty(rows)
     const request = { ...requestOf(snapshot, query, plan), sort: [], isWhole: true }
     const prepared = query.ids ? null : await compiled.prepare(request, work)
     if (prepared) {
-      const list = new PositionList(rows * (prepared.filter?.fraction ?? 1))
-      await compiled.run(new RowScan(prepared, 0, Infinity, list), snapshot, work)
-      return list.shared()
+      await compiled.run(new RowScan(prepared, 0, Infinity, takerOf(positions)), snapshot, work)
+      return positions
     }
     const reading = { after: -1, limit: rows, work }
     const { runs } = await this.select(snapshot, { ...query, sort: [], offset: 0 }, plan, reading)
-    const list = new PositionList(runs.count)
     for (let run = 0; run < runs.length; run++) {
-      list.takeRun(runs.bounds[run * 2]!, runs.bounds[run * 2 + 1]!)
+      positions.addRun(runs.bounds[run * 2]!, runs.bounds[run * 2 + 1]!)
     }
-    return list.shared()
+    return positions
   }
 
   /** Selects everything, which counts what cannot be counted in another way; the order does not matter. */
@@ -360,6 +359,24 @@ export class Items {
 
 function requestOf(snapshot: Snapshot, { box, sort }: ItemsQuery, plan: FilterPlan | null): CompiledRequest {
   return { snapshot, condition: plan?.condition ?? null, sort, box }
+}
+
+/** Puts all rows of a scan into a set. */
+function takerOf(positions: PositionBits): RowTaker {
+  return {
+    takeRow(row) {
+      positions.add(row)
+      return false
+    },
+    takeRun(begin, end) {
+      positions.addRun(begin, end)
+      return false
+    },
+    takeRows(rows, count) {
+      positions.addFirst(count, rows)
+      return false
+    },
+  }
 }
 
 /** The positions of the features with these ids; ids that no feature has are ignored. */

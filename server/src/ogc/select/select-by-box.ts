@@ -1,6 +1,5 @@
-import type { Snapshot, TreeCount, TreeWalk } from '@wayleave/geodata/features'
+import { type Snapshot, type TreeCount, type TreeWalk, timeSlices } from '@wayleave/geodata/features'
 import { type Geometry, intersectsBbox, mapPositions, type Position } from '@wayleave/geodata/geometry'
-import { timeSlices } from '../../concurrency/time-slices.ts'
 import type { BoxQuery } from '../request/box-query.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import type { PageBuilder } from './page-builder.ts'

@@ -1,4 +1,4 @@
-import { timeSlices } from '../../concurrency/time-slices.ts'
+import { timeSlices } from '@wayleave/geodata/features'
 import { Problem } from '../../problem.ts'
 
 export interface TimedWorkOptions {

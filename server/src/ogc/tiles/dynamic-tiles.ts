@@ -1,5 +1,5 @@
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
-import { SelectedTilesInThread, type TileAddress } from '@wayleave/geodata/tiles'
+import { type PositionBits, SelectedTilesInThread, type TileAddress } from '@wayleave/geodata/tiles'
 import type { Version } from '../../catalog/dataset.ts'
 import type { OpenSnapshots } from '../../catalog/open-snapshots.ts'
 import { Problem } from '../../problem.ts'
@@ -33,12 +33,10 @@ export interface TileAsker {
 
 /** A selection under way. It ends when no request waits for it any longer. */
 interface Selecting {
-  positions: Promise<Positions>
+  positions: Promise<PositionBits>
   waiting: number
   abandoned: AbortController
 }
-
-type Positions = Uint32Array<SharedArrayBuffer>
 
 /** What an entry takes beside its value. Its key has the filter's text, which may be longer than the value. */
 const entryBytes = (key: string) => key.length + 100
@@ -50,9 +48,9 @@ const entryBytes = (key: string) => key.length + 100
 export class DynamicTiles {
   readonly #parts: DynamicTilesDeps
   readonly #thread = new SelectedTilesInThread()
-  readonly #selections = new ByteLru<string, Positions>(
+  readonly #selections = new ByteLru<string, PositionBits>(
     MAX_SELECTION_BYTES,
-    (positions, key) => positions.byteLength + entryBytes(key),
+    ({ words }, key) => words.byteLength + entryBytes(key),
   )
   readonly #tiles = new ByteLru<string, Buffer>(
     MAX_TILE_BYTES,
@@ -79,7 +77,7 @@ export class DynamicTiles {
     if (cached) return cached
     if (this.#encoding.size >= MAX_WAITING)
       throw new Problem('overloaded', undefined, { headers: { 'retry-after': '1' }, limit: 'tiles' })
-    const positions =
+    const { words: positions } =
       this.#selections.get(selection) ?? (await this.#selectOnce(version, query, selection, asker))
     asker.disconnected.throwIfAborted()
     return once(this.#encoding, key, async () => {
@@ -100,7 +98,12 @@ export class DynamicTiles {
   }
 
   /** Requests for tiles of one selection share it. */
-  async #selectOnce(version: Version, query: ItemsQuery, key: string, asker: TileAsker): Promise<Positions> {
+  async #selectOnce(
+    version: Version,
+    query: ItemsQuery,
+    key: string,
+    asker: TileAsker,
+  ): Promise<PositionBits> {
     asker.disconnected.throwIfAborted()
     let selecting = this.#selecting.get(key)
     if (!selecting) {
@@ -129,7 +132,7 @@ export class DynamicTiles {
     }
   }
 
-  async #select(version: Version, query: ItemsQuery, key: string, work: TimedWork): Promise<Positions> {
+  async #select(version: Version, query: ItemsQuery, key: string, work: TimedWork): Promise<PositionBits> {
     const { items, snapshots, workload } = this.#parts
     const plan = planConditions(query.conditions!, version)
     const positions = await snapshots.use(version, (snapshot) =>

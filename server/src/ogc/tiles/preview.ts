@@ -1,9 +1,9 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { VectorTile } from '@mapbox/vector-tile'
+import { timeSlices } from '@wayleave/geodata/features'
 import { MAX_LATITUDE, type TileAddress, tileSize, worldX, worldY } from '@wayleave/geodata/tiles'
 import { PbfReader } from 'pbf'
-import { timeSlices } from '../../concurrency/time-slices.ts'
 
 /** The paths of a small map, in degrees with the latitude negated, as SVG draws downwards. */
 export interface Preview {

@@ -28,6 +28,12 @@ class TimeSlices {
     return Math.max(this.#end, now + MIN_MS)
   }
 
+  /** Whether the slice of this iteration is over. Begins one if there is none. */
+  get isUsedUp(): boolean {
+    this.sliceEnd()
+    return performance.now() >= this.#end
+  }
+
   /** Resolves when the caller may run for one time slice. */
   next(owner: string): Promise<void> {
     return new Promise((resolve) => {
