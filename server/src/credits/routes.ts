@@ -26,10 +26,10 @@ export const ledgerFilterFields = {
   table: Type.Optional(Type.String({ maxLength: 63, description: 'Downloads of this dataset.' })),
 }
 
-type GivenFilter = Omit<LedgerFilter, 'limit' | 'before'>
+type QueryFilter = Omit<LedgerFilter, 'limit' | 'before'>
 
 /** The filter of a query, with its times as they are stored. */
-export function ledgerFilterOf(filter: GivenFilter): GivenFilter {
+export function ledgerFilterOf(filter: QueryFilter): QueryFilter {
   const { kind, since, until, keyId, userId, table } = filter
   return {
     kind,

@@ -25,7 +25,7 @@ export const eventQuery = Type.Object(
   { additionalProperties: false },
 )
 
-type GivenFilter = Pick<EventFilter, 'kind' | 'since' | 'until' | 'userId' | 'keyId' | 'organizationId'>
+type QueryFilter = Pick<EventFilter, 'kind' | 'since' | 'until' | 'userId' | 'keyId' | 'organizationId'>
 
 /** The filter of a query, with its times as they are stored. */
 export function eventFilterOf({
@@ -35,7 +35,7 @@ export function eventFilterOf({
   userId,
   keyId,
   organizationId,
-}: GivenFilter): GivenFilter {
+}: QueryFilter): QueryFilter {
   return {
     kind,
     since: storedTime('since', since),

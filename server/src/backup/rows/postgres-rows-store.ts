@@ -42,7 +42,7 @@ export async function openPostgresWriter(
   try {
     await client.query('begin')
     if (moveAsideTo !== null) await moveAside(client, shapes, moveAsideTo)
-    const existingTables = await presentTables(client, shapes)
+    const existingTables = await findExistingTables(client, shapes)
     // Locked first, so that no rows appear between the check and the removal.
     if (existingTables.length > 0) await client.query(`lock table ${quoted(existingTables)}`)
     const used = await usedTables(client, existingTables)
@@ -95,7 +95,7 @@ export async function openPostgresWriter(
 export async function isPostgresEmpty(url: string, shapes: TableShape[]): Promise<boolean> {
   const client = await connect(url)
   try {
-    return (await usedTables(client, await presentTables(client, shapes))).length === 0
+    return (await usedTables(client, await findExistingTables(client, shapes))).length === 0
   } finally {
     await client.end()
   }
@@ -161,7 +161,7 @@ async function readSchemaVersion(client: pg.Client): Promise<number | null> {
   return versions[0].number as number | null
 }
 
-async function presentTables(client: pg.Client, shapes: TableShape[]): Promise<string[]> {
+async function findExistingTables(client: pg.Client, shapes: TableShape[]): Promise<string[]> {
   const { rows } = await client.query(
     'select name from unnest($1::text[]) as name where to_regclass(quote_ident(name)) is not null',
     [[...shapes.map(({ name }) => name), 'nodes']],
@@ -181,7 +181,7 @@ async function usedTables(client: pg.Client, existingTables: string[]): Promise<
 
 /** Indexes and sequences move together with their tables. Nothing is deleted. */
 async function moveAside(client: pg.Client, shapes: TableShape[], schema: string): Promise<void> {
-  const existingTables = await presentTables(client, shapes)
+  const existingTables = await findExistingTables(client, shapes)
   // Created even without tables: its existence tells an interrupted restore that this was committed.
   await client.query(`create schema "${schema}"`)
   for (const name of existingTables) await client.query(`alter table "${name}" set schema "${schema}"`)
