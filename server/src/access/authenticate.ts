@@ -110,7 +110,7 @@ export class Authenticate {
         refusals.note({ action: 'key.refused', address: asker.caller.address, secretHash })
         return this.#refuseKey(asker, 'key-invalid')
       }
-      noteKey(asker.request, grant.keyId)
+      asker.noteKey(grant.keyId)
       if (limit === 'tile') {
         return andThen(limiter.take(`tile:${grant.owner}`, rates.tile), (decision) => {
           applyLimit(asker, limit, rates.tile, decision)
@@ -192,6 +192,8 @@ export interface Asker {
   request: IncomingMessage
   caller: Pick<Caller, 'address'>
   setHeader(name: string, value: string): void
+  /** Keeps the id of the key for the log. */
+  noteKey(keyId: string): void
 }
 
 export function askerOf(request: FastifyRequest, reply: FastifyReply): Asker {
@@ -199,6 +201,7 @@ export function askerOf(request: FastifyRequest, reply: FastifyReply): Asker {
     request: request.raw,
     caller: { address: request.ip },
     setHeader: (name, value) => void reply.header(name, value),
+    noteKey: (keyId) => noteKey(request.raw, keyId),
   }
 }
 

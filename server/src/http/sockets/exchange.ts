@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../caller.ts'
+import { noteKey } from '../observability/request-keys.ts'
 
 /**
  * A line break in a value would start another header (header injection). The same check as Node's, for
@@ -16,6 +17,8 @@ export class Exchange {
   readonly caller: Caller
   readonly #response: ServerResponse
   #headerLines = ''
+  #keyId: string | undefined
+  #isLoggedByFastify = false
 
   constructor(request: IncomingMessage, response: ServerResponse, caller: Caller) {
     this.request = request
@@ -36,6 +39,22 @@ export class Exchange {
   /** Adds preformatted lines `name: value\r\n`, for headers that never change. */
   addHeaderLines(lines: string): void {
     this.#headerLines += lines
+  }
+
+  /** Keeps the id of the key for the log. A field, because an entry in a WeakMap costs a microsecond to write and collect. */
+  noteKey(keyId: string): void {
+    this.#keyId = keyId
+    if (this.#isLoggedByFastify) noteKey(this.request, keyId)
+  }
+
+  get keyId(): string | undefined {
+    return this.#keyId
+  }
+
+  /** From now on Fastify logs the request, which finds the key by the request. */
+  handOver(): void {
+    this.#isLoggedByFastify = true
+    if (this.#keyId !== undefined) noteKey(this.request, this.#keyId)
   }
 
   /** All headers, one per line, each terminated by CRLF. */

@@ -22,6 +22,7 @@ export class HandedOver {
   set(request: IncomingMessage, begun: BegunExchange & { response: Promise<DataResponse> }): void {
     // A Fastify hook may respond before the route is reached; then the rejection would be unhandled.
     begun.response.catch(() => {})
+    begun.exchange.handOver()
     this.#exchanges.set(request, begun)
   }
 
@@ -47,7 +48,9 @@ export function addDataRoute(app: App, route: DataRoute, handedOver: HandedOver)
 
 export function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
   const { host, protocol, ip: address } = request
-  return new Exchange(request.raw, reply.raw, { host, protocol, address })
+  const exchange = new Exchange(request.raw, reply.raw, { host, protocol, address })
+  exchange.handOver()
+  return exchange
 }
 
 export function sendResponse(reply: FastifyReply, exchange: Exchange, response: DataResponse): FastifyReply {

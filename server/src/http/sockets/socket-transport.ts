@@ -11,7 +11,6 @@ import { STATUS_CODES } from '../node-http.ts'
 import type { AccessLog } from '../observability/access-log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Overload } from '../observability/overload.ts'
-import { keyOf } from '../observability/request-keys.ts'
 import { logRequest } from '../observability/request-log.ts'
 import { bodyLength, type DataResponse, type DataRoute, type RouteParameters } from './data-response.ts'
 import { Exchange } from './exchange.ts'
@@ -104,10 +103,10 @@ export class SocketTransport {
         if (!error) result.release()
         const milliseconds = performance.now() - began
         metrics.requests.observe('GET', pattern, status, milliseconds)
-        trace?.end({ id, route: pattern, status, keyId: keyOf(request) })
+        trace?.end({ id, route: pattern, status, keyId: exchange.keyId })
         const { address } = caller
         const path = pathIn(request.url!)
-        const keyId = keyOf(request)
+        const { keyId } = exchange
         const brokenOff = Boolean(error)
         const logged = { id, method: 'GET', path, status, milliseconds, address, keyId, brokenOff }
         logRequest(log, logged)
