@@ -151,8 +151,8 @@ export class Authenticate {
 
   /** Counts a request against a token bucket; throws 429 if it is empty. */
   async limit(reply: FastifyReply, name: RateName, bucket: string, rate: Rate): Promise<void> {
-    const setHeader = (header: string, value: string) => void reply.header(header, value)
-    applyLimit({ setHeader }, name, rate, await this.#options.limiter.take(bucket, rate))
+    const setSafeHeader = (header: string, value: string) => void reply.header(header, value)
+    applyLimit({ setSafeHeader }, name, rate, await this.#options.limiter.take(bucket, rate))
   }
 
   #secretOf({ headers, url = '' }: IncomingMessage): string | undefined {
@@ -191,7 +191,8 @@ export class Authenticate {
 export interface Asker {
   request: IncomingMessage
   caller: Pick<Caller, 'address'>
-  setHeader(name: string, value: string): void
+  /** Sets a header whose value is made of our own names and numbers. */
+  setSafeHeader(name: string, value: string): void
   /** Keeps the id of the key for the log. */
   noteKey(keyId: string): void
 }
@@ -200,7 +201,7 @@ export function askerOf(request: FastifyRequest, reply: FastifyReply): Asker {
   return {
     request: request.raw,
     caller: { address: request.ip },
-    setHeader: (name, value) => void reply.header(name, value),
+    setSafeHeader: (name, value) => void reply.header(name, value),
     noteKey: (keyId) => noteKey(request.raw, keyId),
   }
 }
@@ -214,14 +215,14 @@ type RateName = 'key' | 'owner' | 'tile' | 'user' | 'address' | 'sign-in'
 
 /** Sets the rate limit headers; throws 429 if the limit is exceeded. */
 function applyLimit(
-  response: Pick<Asker, 'setHeader'>,
+  response: Pick<Asker, 'setSafeHeader'>,
   name: RateName,
   rate: Rate,
   decision: Decision,
 ): void {
   const [policy, state] = rateLimitHeaders(name, rate, decision)
-  response.setHeader('ratelimit-policy', policy)
-  response.setHeader('ratelimit', state)
+  response.setSafeHeader('ratelimit-policy', policy)
+  response.setSafeHeader('ratelimit', state)
   if (!decision.allowed) {
     throw new Problem('rate-limited', `Too many requests. Try again in ${decision.retryAfter} s.`, {
       headers: { 'retry-after': String(decision.retryAfter) },

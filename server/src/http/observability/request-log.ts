@@ -5,8 +5,11 @@ import { redactSecrets } from '../../redact.ts'
 const ROUTINE = new Set(['/health', '/ready', '/metrics', '/theme.js', '/icon.svg', '/favicon.ico'])
 /** Files of the console and the documentation: a page loads a dozen of them. */
 const ASSETS = /^\/(?:docs\/)?assets\//
-/** Longer than any of our names: a match may be a secret that was put into a URL. */
+/** As long as no name of ours is: a segment of a path of this length may have a secret that was put into a URL. */
+const SECRET_LENGTH = 26
 const SECRET_LIKE = /[\w-]{26}/
+/** Printable ASCII without quotes and backslashes: text that JSON does not escape. */
+const PLAIN = /^[ !#-[\]-~]*$/
 const INFO = 30
 const DEBUG = 20
 
@@ -59,11 +62,27 @@ function timeText(now: number): string {
 
 function whatText({ method, path, status }: LoggedRequest): string {
   if (path !== lastWhat.path || status !== lastWhat.status || method !== lastWhat.method) {
-    const shown = JSON.stringify(SECRET_LIKE.test(path) ? redactSecrets(path) : path)
+    const shown = pathText(path)
     const text = `","method":"${method}","path":${shown},"status":${status},"ms":`
     lastWhat = { method, path, status, text }
   }
   return lastWhat.text
+}
+
+/** The path as JSON, without secrets. Every feature has another path, so the usual ones are not searched or escaped. */
+function pathText(path: string): string {
+  if (!hasLongSegment(path) && PLAIN.test(path)) return `"${path}"`
+  return JSON.stringify(SECRET_LIKE.test(path) ? redactSecrets(path) : path)
+}
+
+function hasLongSegment(path: string): boolean {
+  let start = 0
+  while (path.length - start >= SECRET_LENGTH) {
+    const slash = path.indexOf('/', start)
+    if (slash === -1 || slash - start >= SECRET_LENGTH) return true
+    start = slash + 1
+  }
+  return false
 }
 
 function whoText({ address, keyId }: LoggedRequest): string {

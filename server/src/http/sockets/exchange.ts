@@ -36,6 +36,11 @@ export class Exchange {
     this.#headerLines += `${name}: ${value}\r\n`
   }
 
+  /** The same without the check, for values that are made of our own names and numbers. */
+  setSafeHeader(name: string, value: string): void {
+    this.#headerLines += `${name}: ${value}\r\n`
+  }
+
   /** Adds preformatted lines `name: value\r\n`, for headers that never change. */
   addHeaderLines(lines: string): void {
     this.#headerLines += lines
