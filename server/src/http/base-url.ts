@@ -17,6 +17,8 @@ export class BaseUrl {
   #bound = 'http://127.0.0.1'
   #port = 80
   #isOpen = false
+  /** The last result of `of` that depends on its arguments alone: clients send the same host again and again. */
+  #last = { host: '', protocol: '', base: '' }
 
   constructor(configured: string | null, hasProxies = false) {
     this.#configured = configured
@@ -49,8 +51,18 @@ export class BaseUrl {
     if (this.#configured) return this.#configured
     const { host } = request
     const protocol = request.protocol === 'https' ? 'https' : 'http'
-    const isTrusted = this.#hasProxies ? /^[\w.:[\]-]{1,255}$/.test(host) : this.#isOwn(host)
-    return isTrusted ? `${protocol}://${host}` : this.#bound
+    if (host === this.#last.host && protocol === this.#last.protocol) return this.#last.base
+    const name = this.#hasProxies ? null : hostAndPort(host)
+    // Loopback with any port: a tunnel to this machine may end on another one.
+    const isFixed = this.#hasProxies
+      ? /^[\w.:[\]-]{1,255}$/.test(host)
+      : name !== null && isLoopback(name.host)
+    if (isFixed) {
+      const base = `${protocol}://${host}`
+      this.#last = { host, protocol, base }
+      return base
+    }
+    return name !== null && this.#isOfMachine(name) ? `${protocol}://${host}` : this.#bound
   }
 
   /** Whether clients reach the service by HTTPS, here or at a trusted proxy. */
@@ -58,14 +70,21 @@ export class BaseUrl {
     return this.#configured ? this.#configured.startsWith('https:') : protocol === 'https'
   }
 
-  /** Loopback with any port: a tunnel to this machine may end on another one. */
-  #isOwn(host: string): boolean {
-    const match = /^([\w.-]+|\[[\da-f:]+\])(?::(\d{1,5}))?$/i.exec(host)
-    if (match === null) return false
-    const name = match[1]!.toLowerCase()
-    if (isLoopback(name)) return true
-    return this.#isOpen && Number(match[2] ?? 80) === this.#port && namesOfMachine().has(name)
+  /** Not cached, because the addresses of a machine change. */
+  #isOfMachine({ host, port }: HostAndPort): boolean {
+    return this.#isOpen && port === this.#port && namesOfMachine().has(host)
   }
+}
+
+interface HostAndPort {
+  host: string
+  port: number
+}
+
+/** The parts of a Host header; null if it is not valid. */
+function hostAndPort(header: string): HostAndPort | null {
+  const match = /^([\w.-]+|\[[\da-f:]+\])(?::(\d{1,5}))?$/i.exec(header)
+  return match && { host: match[1]!.toLowerCase(), port: Number(match[2] ?? 80) }
 }
 
 function namesOfMachine(): Set<string> {

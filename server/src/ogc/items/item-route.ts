@@ -30,6 +30,10 @@ import { contentTag, type ItemsDeps } from './items-page.ts'
 const BEFORE_TABLE = `${ROOT}/collections/`
 const BEFORE_ID = '/items/'
 const NO_PIECES: readonly Buffer[] = []
+/** Of a UTF-16 code unit in UTF-8. */
+const MAX_BYTES_PER_CHARACTER = 3
+/** Ids that are the same when they are encoded for a URL. */
+const PLAIN_ID = /^[\w.-]+$/
 
 /**
  * The route of single features. A wildcard, because an id may contain slashes and have any length. See
@@ -121,9 +125,9 @@ function itemResponse(
 
 /** The feature as it is in the pack, with its links; null if it has to be read. */
 function plainItemInMemory(snapshot: Snapshot, item: ItemRequest, position: number): DataResponse | null {
-  const links = `,"links":${linksText(item)}}\n`
+  const links = linksText(item)
   const length = snapshot.bytesOf(runOf(position))
-  const { buffer, shelf } = takeBuffer(HEAD_ROOM + length + Buffer.byteLength(links))
+  const { buffer, shelf } = takeBuffer(HEAD_ROOM + length + links.length * MAX_BYTES_PER_CHARACTER)
   const copied = snapshot.copyRuns(runOf(position), buffer, HEAD_ROOM)
   const release = () => releaseBuffer(shelf, buffer)
   if (copied === -1) {
@@ -166,18 +170,26 @@ const ID = randomUUID()
 const linksAroundId = new WeakMap<Dataset, { base: string; parts: string[] }>()
 
 /**
- * The links of a plain feature as JSON. Those of a dataset differ in the id alone, which needs no escaping in JSON
+ * The member `links` of a plain feature, the last one, as JSON, with the end of the feature. Those of a dataset differ in the id alone, which needs no escaping in JSON
  * once it is encoded for a URL, so that the text around it is cached.
  */
 function linksText(item: ItemRequest): string {
   const { dataset, base, pairs, id } = item
-  if (pairs.length > 0) return JSON.stringify(itemLinks(item))
+  if (pairs.length > 0) return lastMember(itemLinks(item))
   let cached = linksAroundId.get(dataset)
   if (cached?.base !== base) {
-    cached = { base, parts: JSON.stringify(itemLinks({ ...item, id: ID })).split(ID) }
+    cached = { base, parts: lastMember(itemLinks({ ...item, id: ID })).split(ID) }
     linksAroundId.set(dataset, cached)
   }
-  return cached.parts.join(encodeURIComponent(id))
+  const { parts } = cached
+  const encodedId = PLAIN_ID.test(id) ? id : encodeURIComponent(id)
+  let text = parts[0]!
+  for (let i = 1; i < parts.length; i++) text += encodedId + parts[i]
+  return text
+}
+
+function lastMember(links: Link[]): string {
+  return `,"links":${JSON.stringify(links)}}\n`
 }
 
 function itemLinks({ base, dataset: { table, title }, id, pairs, encoding }: ItemRequest): Link[] {
