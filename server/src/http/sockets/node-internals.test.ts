@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { bytesTaken, canBypassHead, markHeadSent, responseOn } from './node-internals.ts'
+import { bytesTaken, canBypassHead, endEmptyBody, markHeadSent, responseOn } from './node-internals.ts'
 
 test('the pinned Node has the fields that the socket transport uses', () => {
   assert.equal(canBypassHead(), true)
@@ -32,4 +32,37 @@ test('a response whose head is marked as sent writes none, and the next request 
   }
   assert.equal(text, one + one)
   assert.deepEqual(served, [one.length, 2 * one.length])
+})
+
+test('only a GET or HEAD without a body is ended, and the connection serves further requests', async (t) => {
+  const bodies: [method: string, wasEnded: boolean, body: string][] = []
+  const server = createServer(async (request, response) => {
+    endEmptyBody(request)
+    const wasEnded = request.readableEnded
+    let body = ''
+    if (!wasEnded) for await (const part of request.setEncoding('latin1')) body += part
+    bodies.push([request.method!, wasEnded, body])
+    response.end('hi')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const send = (method: string, rest: string) => socket.write(`${method} / HTTP/1.1\r\nHost: a\r\n${rest}`)
+  send('GET', '\r\n')
+  send('GET', 'Content-Length: 3\r\n\r\none')
+  send('HEAD', '\r\n')
+  send('POST', '\r\n')
+  send('GET', 'Transfer-Encoding: chunked\r\n\r\n3\r\ntwo\r\n0\r\n\r\n')
+  send('GET', 'Connection: close\r\n\r\n')
+  const text = Buffer.concat(await socket.toArray()).toString()
+  assert.equal(text.match(/HTTP\/1\.1 200 OK/g)?.length, 6)
+  // Node starts pipelined requests at once, so those without a body end first.
+  assert.deepEqual(bodies.toSorted(), [
+    ['GET', false, 'one'],
+    ['GET', false, 'two'],
+    ['GET', true, ''],
+    ['GET', true, ''],
+    ['HEAD', true, ''],
+    ['POST', false, ''],
+  ])
 })

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import * as http from '../node-http.ts'
@@ -32,6 +32,21 @@ export function markHeadSent(response: ServerResponse, statusLine: string): void
   const head = response as ServerResponse & Head
   head._header = statusLine
   head._headerSent = true
+}
+
+/**
+ * Ends the body of a GET or HEAD request that has none, so that Node does not run the life cycle of an empty stream: a tenth
+ * of the time of a small response. Node's option `optimizeEmptyRequests` does the same for all methods, but Fastify waits
+ * for the end of a POST without a length. Does nothing if this Node has no such method.
+ */
+export function endEmptyBody(request: IncomingMessage): void {
+  const { method, headers } = request
+  if (method !== 'GET' && method !== 'HEAD') return
+  if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return
+  const internals = request as IncomingMessage & { _dumpAndCloseReadable?(): void; _read(size: number): void }
+  if (internals._dumpAndCloseReadable === undefined) return
+  internals._dumpAndCloseReadable()
+  internals._read(0)
 }
 
 /** The response that is being sent on a socket, or null. */

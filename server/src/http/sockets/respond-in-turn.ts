@@ -1,5 +1,6 @@
 import type { RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { endEmptyBody } from './node-internals.ts'
 
 /** Real clients pipeline a handful of requests. Beyond this limit we close the connection as abusive. */
 const MAX_WAITING = 100
@@ -19,6 +20,7 @@ export function respondInTurn(server: Server): void {
   const waiting = new WeakMap<Socket, number>()
   server.removeAllListeners('request')
   server.on('request', (request, response) => {
+    endEmptyBody(request)
     // A response has a socket at once, or only after the previous responses were sent.
     if (response.socket !== null) {
       respond(request, response)
