@@ -54,3 +54,26 @@ test('lines for people are short, redacted, and have no control characters; part
   )
   assert.deepEqual(others, [])
 })
+
+test('a path is logged as it was sent, escaped if it has to be, and a secret in it is not', () => {
+  const lines: string[] = []
+  const log = makeLogger('info', (line) => lines.push(line))
+  const request = { id: 'req_1', method: 'GET', status: 200, milliseconds: 3.14, address: '127.0.0.1' }
+  const secret = newSecret({ literal: 'svc', env: 'live' })
+  const paths = [
+    '/v1/ogc/collections/points/items/12',
+    '/v1/"quoted"\\',
+    '/v1/caf\u00e9\u0007',
+    `/v1/${'long-name-of-a-table-'.repeat(2)}`,
+    '',
+  ]
+  for (const path of paths) logRequest(log, { ...request, path })
+  for (const path of [`/v1/${secret}`, `/v1/${secret}/items`]) logRequest(log, { ...request, path })
+  const logged = lines.map((line) => (JSON.parse(line) as { path: string }).path)
+  assert.deepEqual(logged.slice(0, paths.length), paths)
+  assert.equal(logged.length, paths.length + 2)
+  for (const path of logged.slice(paths.length)) {
+    assert.match(path, /\[redacted\]/)
+    assert.ok(!path.includes(secret.slice(9)), path)
+  }
+})
