@@ -20,7 +20,8 @@
  *
  * The path from a filter to features: `parse-text` or `parse-json` → this tree → `check` against the
  * dataset's columns → `condition` → `plan-filter`, which produces SQL for what DuckDB can decide and a
- * function for the rest.
+ * function for the rest. Most filters need neither: `select/compiled` decides their conditions by the compiled
+ * columns before that.
  */
 import type { Geometry } from '@wayleave/geodata/geometry'
 
@@ -69,13 +70,14 @@ export const TEMPORAL = [
   't_starts',
 ] as const
 export const ARRAY = ['a_equals', 'a_contains', 'a_containedBy', 'a_overlaps'] as const
+export const FOLDS = ['casei', 'accenti'] as const
 
 export type Comparison = (typeof COMPARISONS)[number]
 export type Arithmetic = (typeof ARITHMETIC)[number]
 export type SpatialFunction = (typeof SPATIAL)[number]
 export type TemporalFunction = (typeof TEMPORAL)[number]
 export type ArrayFunction = (typeof ARRAY)[number]
-export type Fold = 'casei' | 'accenti'
+export type Fold = (typeof FOLDS)[number]
 export type Operation =
   | 'and'
   | 'or'
@@ -92,7 +94,7 @@ export type Operation =
   | Fold
 
 /** The min and max number of arguments of an operation; the max is null if there is no upper limit. */
-export const ARITY: Record<Operation, [least: number, most: number | null]> = {
+export const ARITY: Record<Operation, [min: number, max: number | null]> = {
   and: [2, null],
   or: [2, null],
   not: [1, 1],

@@ -1,5 +1,5 @@
 import type { Column } from '@wayleave/geodata/geometry'
-import { ARITHMETIC, type Arithmetic, type Expression } from '../ast.ts'
+import { ARITHMETIC, type Arithmetic, type Expression, FOLDS, type Fold, type Operation } from '../ast.ts'
 import { type Condition, type Scalar, typeName } from '../condition.ts'
 import { Cql2Error } from '../cql2-error.ts'
 import { foldText } from '../evaluate/fold-text.ts'
@@ -59,24 +59,33 @@ function property(name: string, at: string, { columns, isSpatial }: Queryables):
 
 function call(expression: Expression & { kind: 'call' }, queryables: Queryables): Scalar {
   const { op, args, at } = expression
-  if (op === 'casei' || op === 'accenti') {
-    const of = checkScalar(args[0]!, queryables)
-    if (of.type !== 'text') {
-      throw new Cql2Error(`${op.toUpperCase()} ${at} is for text and not for ${typeName(of.type)}.`)
-    }
-    if (of.kind === 'literal') return { ...of, value: foldText(op, of.value as string) }
-    // Folding twice has no effect, and folding is the most expensive operation.
-    if (of.kind === 'fold' && of.fold === op) return of
-    if (foldsOf(of) >= MAX_FOLDS) {
-      throw new Cql2Error(`CASEI and ACCENTI ${at} are nested more than ${MAX_FOLDS} levels deep.`)
-    }
-    return { kind: 'fold', type: 'text', fold: op, of }
-  }
-  if ((ARITHMETIC as readonly string[]).includes(op)) {
-    const [left, right] = args.map((arg) => checkScalar(arg, queryables)) as [Scalar, Scalar]
-    return arithmetic(op as Arithmetic, left, right, at)
+  if (isScalarOperation(op)) {
+    const operands = args.map((arg) => checkScalar(arg, queryables))
+    return isOneOf(FOLDS, op) ? fold(op, operands[0]!, at) : arithmetic(op, operands[0]!, operands[1]!, at)
   }
   return { kind: 'condition', type: 'boolean', of: queryables.checkCondition(expression) }
+}
+
+/** Whether an operation returns text or a number. All others are conditions, which check.ts checks. */
+export function isScalarOperation(op: Operation): op is Arithmetic | Fold {
+  return isOneOf(ARITHMETIC, op) || isOneOf(FOLDS, op)
+}
+
+export function isOneOf<T extends string>(list: readonly T[], op: string): op is T {
+  return (list as readonly string[]).includes(op)
+}
+
+function fold(op: Fold, of: Scalar, at: string): Scalar {
+  if (of.type !== 'text') {
+    throw new Cql2Error(`${op.toUpperCase()} ${at} is for text and not for ${typeName(of.type)}.`)
+  }
+  if (of.kind === 'literal') return { ...of, value: foldText(op, of.value as string) }
+  // Folding twice has no effect, and folding is the most expensive operation.
+  if (of.kind === 'fold' && of.fold === op) return of
+  if (foldsOf(of) >= MAX_FOLDS) {
+    throw new Cql2Error(`CASEI and ACCENTI ${at} are nested more than ${MAX_FOLDS} levels deep.`)
+  }
+  return { kind: 'fold', type: 'text', fold: op, of }
 }
 
 const MAX_FOLDS = 4

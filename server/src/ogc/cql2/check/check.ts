@@ -1,13 +1,13 @@
 import { type Column, type SpatialPredicate, test } from '@wayleave/geodata/geometry'
-import type { ArrayFunction, Expression, SpatialFunction, TemporalFunction } from '../ast.ts'
-import { COMPARISONS, SPATIAL, TEMPORAL } from '../ast.ts'
+import { assertNever } from '../../../assert-never.ts'
+import { ARRAY, COMPARISONS, type Expression, SPATIAL, type SpatialFunction, TEMPORAL } from '../ast.ts'
 import { type Condition, type Operand, type Scalar, type Spatial, typeName } from '../condition.ts'
 import { Cql2Error } from '../cql2-error.ts'
 import { foldText } from '../evaluate/fold-text.ts'
 import { checkPattern } from '../evaluate/like.ts'
 import { boxGeometry } from '../parse/literals.ts'
 import { checkElements } from './check-array.ts'
-import { checkScalar, type Queryables } from './check-scalar.ts'
+import { checkScalar, isOneOf, isScalarOperation, type Queryables } from './check-scalar.ts'
 import { checkTemporal } from './check-temporal.ts'
 import { compared } from './unify.ts'
 
@@ -52,16 +52,13 @@ function checkCondition(expression: Expression, queryables: Queryables): Conditi
   if (op === 'like') return like(scalar(args[0]!), args[1]!, at)
   if (op === 'isNull') return { kind: 'isNull', of: nullable(args[0]!, queryables) }
   if (isOneOf(SPATIAL, op)) return spatial(op, args, queryables)
-  if (isOneOf(TEMPORAL, op)) return checkTemporal(op as TemporalFunction, args, queryables, at)
-  if (op.startsWith('a_')) {
+  if (isOneOf(TEMPORAL, op)) return checkTemporal(op, args, queryables, at)
+  if (isOneOf(ARRAY, op)) {
     const [left, right] = args.map((arg) => checkElements(arg, queryables))
-    return { kind: 'array', op: op as ArrayFunction, left: left!, right: right! }
+    return { kind: 'array', op, left: left!, right: right! }
   }
-  return truth(expression, queryables)
-}
-
-function isOneOf<T extends string>(list: readonly T[], op: string): op is T {
-  return (list as readonly string[]).includes(op)
+  if (isScalarOperation(op)) return truth(expression, queryables)
+  return assertNever(op)
 }
 
 function truth(expression: Expression, queryables: Queryables): Condition {
