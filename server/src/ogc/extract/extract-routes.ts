@@ -137,8 +137,7 @@ async function takeFeatures(owner: string, count: number, { dailyFeatures }: Ext
   const allowance = await dailyFeatures.take(owner, count)
   if (allowance.count >= count) return
   dailyFeatures.release(owner, allowance, allowance.count)
-  throw new Problem(
-    'daily-features-reached',
+  throw dailyFeatures.problem(
     `The file would have ${count} features, and the keys of its owner may read ${allowance.count} more today (UTC).`,
   )
 }

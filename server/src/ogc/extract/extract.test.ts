@@ -104,11 +104,15 @@ test('a file beyond the limits is refused before anything is sent', async (t) =>
 })
 
 test('the rows of a file count against the daily limit, all of them or none', async (t) => {
-  const { publish, get } = await openOgc(t, { settings: { dailyFeatures: 100 } })
+  const { publish, get } = await openOgc(t, {
+    clock: () => new Date('2026-03-01T22:00:00Z'),
+    settings: { dailyFeatures: 100 },
+  })
   await publish('places', randomPlaces(80, 5))
   assert.equal((await get('/collections/places/extract')).status, 200)
-  const { status, body } = await get('/collections/places/extract')
+  const { status, headers, body } = await get('/collections/places/extract')
   assert.deepEqual([status, body.code], [429, 'daily-features-reached'])
+  assert.equal(headers.get('retry-after'), '7200')
   // The refused file has taken nothing of the rest.
   const rest = await get('/collections/places/items?limit=50')
   assert.equal(rest.body.numberReturned, 20)

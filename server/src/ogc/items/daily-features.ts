@@ -9,10 +9,10 @@ import { Problem } from '../../problem.ts'
  */
 const TAKE = `
 local wanted = tonumber(ARGV[1])
-local most = tonumber(ARGV[2])
+local max = tonumber(ARGV[2])
 local usedHere = tonumber(ARGV[3])
 local used = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), usedHere)
-local taken = math.max(0, math.min(wanted, most - used))
+local taken = math.max(0, math.min(wanted, max - used))
 redis.call('SET', KEYS[1], string.format('%.0f', used + taken), 'EX', 172800)
 return string.format('%.0f', taken)
 `
@@ -60,19 +60,14 @@ export class DailyFeatures {
     return andThen(fromRedis, (shared) => {
       const allowance = shared ?? this.#takeHere(owner, requestedCount, max, day)
       if (allowance.count > 0) return allowance
-      throw this.#used(max)
+      throw this.problem(`The keys of one owner may page through ${max} features a day (UTC).`)
     })
   }
 
-  #used(max: number): Problem {
+  /** The 429 of a reached limit. Its `Retry-After` is the time until the next UTC day, in seconds. */
+  problem(detail: string): Problem {
     const seconds = Math.ceil((DAY - (this.#clock().getTime() % DAY)) / 1000)
-    return new Problem(
-      'daily-features-reached',
-      `The keys of one owner may page through ${max} features a day (UTC).`,
-      {
-        headers: { 'retry-after': String(seconds) },
-      },
-    )
+    return new Problem('daily-features-reached', detail, { headers: { 'retry-after': String(seconds) } })
   }
 
   /**
