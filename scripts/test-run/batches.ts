@@ -10,9 +10,9 @@ export interface Batch {
 
 /**
  * Files that run in a process of their own, slowest first: they take long, start browsers, or look at the
- * process itself (its environment, children, descriptors or memory).
+ * process itself (its environment, children, descriptors or memory). The files of a folder share a process.
  */
-export const alone = [
+const slow = [
   'scripts/drills/short-drills',
   'console/test/accessibility',
   'console/test/explorer.test',
@@ -26,6 +26,10 @@ export const alone = [
   'server/src/command/',
   'server/src/backup/',
   'console/test/console',
+]
+
+/** As above, but shorter than a batch: they start last, so that no core is idle while the last batch runs. */
+const short = [
   'geodata/src/exports/exports',
   'client-js/test/',
   'geodata/src/compile/compile-in-child-process',
@@ -42,23 +46,30 @@ export const alone = [
   'server/src/http/sockets/descriptors',
 ]
 
-/** Importing the modules of the server takes a process more than a second, so its tests share processes. */
-const filesPerBatch = 15
+export const alone = [...slow, ...short]
 
 /**
- * The batches of a run in the order in which they start. Long ones come first, so that no core is idle while
- * the last one runs. Files of one folder are spread over batches, since they take about the same time.
+ * Importing the modules of the server takes a process more than a second, and its first dozen servers take twice
+ * as long to open as later ones, so the server's tests share processes.
+ */
+const filesPerBatch = 30
+
+/**
+ * The batches of a run in the order in which they start. Files of one folder are spread over batches, since they
+ * take about the same time.
  */
 export function testBatches(root: string, files: string[]): Batch[] {
-  const rank = (file: string) => {
-    const position = alone.findIndex((start) => file.startsWith(start))
-    return position < 0 ? alone.length : position
-  }
-  const isAlone = (file: string) => rank(file) < alone.length || hasHooks(join(root, file))
-  const single = files.filter(isAlone).sort((one, other) => rank(one) - rank(other))
-  const shared = files.filter((file) => !isAlone(file))
+  const entryOf = (file: string) => alone.find((start) => file.startsWith(start))
+  const hooked = new Set(files.filter((file) => hasHooks(join(root, file))))
+  const shared = files.filter((file) => entryOf(file) === undefined && !hooked.has(file))
+  const entries = (starts: string[]) =>
+    starts.flatMap((start) => {
+      const matching = files.filter((file) => entryOf(file) === start)
+      const together = matching.filter((file) => !hooked.has(file))
+      return [...processes(start, together), ...single(matching.filter((file) => hooked.has(file)))]
+    })
   return [
-    ...single.map((file) => ({ name: file, files: [file] })),
+    ...entries(slow),
     ...spread(
       'server',
       shared.filter((file) => file.startsWith('server/')),
@@ -67,7 +78,19 @@ export function testBatches(root: string, files: string[]): Batch[] {
       'others',
       shared.filter((file) => !file.startsWith('server/')),
     ),
+    ...entries(short),
+    ...single(files.filter((file) => hooked.has(file) && entryOf(file) === undefined)),
   ]
+}
+
+/** The files of a folder in one process, other files in one each. */
+function processes(start: string, files: string[]): Batch[] {
+  if (!start.endsWith('/') || files.length < 2) return single(files)
+  return [{ name: start.slice(0, -1), files }]
+}
+
+function single(files: string[]): Batch[] {
+  return files.map((file) => ({ name: file, files: [file] }))
 }
 
 /** Hooks at the top level of a file would apply to the tests of all files in its batch. */

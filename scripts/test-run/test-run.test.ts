@@ -3,7 +3,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
-import { alone } from './batches.ts'
+import { alone, testBatches } from './batches.ts'
 import { fastTests, leftOut } from './fast-tests.ts'
 import { repeatStarved } from './repeat-starved.ts'
 import { runStep, type Step, type StepResult } from './step.ts'
@@ -146,6 +146,22 @@ test('every entry of the lists of test files names at least one file', () => {
   })
   const unused = [...alone, ...leftOut].filter((start) => !files.some((file) => file.startsWith(start)))
   assert.deepEqual(unused, [])
+})
+
+test('every test file is in one batch, and a file with hooks is the only one of its batch', () => {
+  const files = globSync('{client-js,console,geodata,scripts,server}/**/*.test.ts', {
+    cwd: root,
+    exclude: (path) => path.endsWith('node_modules'),
+  })
+  const batches = testBatches(root, files)
+  assert.deepEqual(batches.flatMap((batch) => batch.files).sort(), files.sort())
+  const hooked = batches.filter(({ files }) =>
+    files.some((file) =>
+      /^(before|after|beforeEach|afterEach)\(/m.test(readFileSync(join(root, file), 'utf8')),
+    ),
+  )
+  assert.ok(hooked.length > 0)
+  for (const { files } of hooked) assert.equal(files.length, 1)
 })
 
 test('the fast tests of the console start no browser', () => {
