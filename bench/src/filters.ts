@@ -152,9 +152,11 @@ async function measure(
 ): Promise<void> {
   const headers = { 'x-api-key': await server.createKey() }
   const get = async (path: string) => {
-    const answer = await fetch(new URL(path, server.origin), { headers })
-    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
-    return answer
+    const response = await fetch(new URL(path, server.origin), { headers })
+    if (response.status !== 200) {
+      throw new Error(`${path} responded with ${response.status}: ${await response.text()}`)
+    }
+    return response
   }
   const deep = (await (
     await get(`${ITEMS}&sortby=value&offset=${Math.floor(await opponent.count()) / 2}`)

@@ -89,9 +89,9 @@ class Asker {
   }
 
   async get(path: string): Promise<{ bytes: Uint8Array; headers: Headers }> {
-    const answer = await fetch(new URL(path, this.server.origin), { headers: this.headers })
-    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`)
-    return { bytes: await answer.bytes(), headers: answer.headers }
+    const response = await fetch(new URL(path, this.server.origin), { headers: this.headers })
+    if (response.status !== 200) throw new Error(`${path} responded with ${response.status}`)
+    return { bytes: await response.bytes(), headers: response.headers }
   }
 
   /** The bare server sends all the bodies, so that both servers have similar CPU cache misses. */

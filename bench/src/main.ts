@@ -3,8 +3,8 @@ import { availableParallelism, cpus, totalmem } from 'node:os'
 import type { Bench } from './bench.ts'
 
 const benches = {
-  frame: 'a small public answer, against a bare node:http server that sends the same bytes',
-  keys: 'an answer that needs a key, against the same answer without',
+  frame: 'a small public response, against a bare node:http server that sends the same bytes',
+  keys: 'a response that needs a key, against the same response without',
   publish: 'a file to a published snapshot, against ogr2ogr',
   exports: 'a snapshot to every format, against ogr2ogr',
   downloads: 'a finished export, against a bare static file server',

@@ -3,5 +3,5 @@ try {
   const theme = localStorage.getItem('theme')
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
 } catch {
-  // Where storage is closed, the system's theme holds.
+  // If local storage is blocked, the system's theme is used.
 }

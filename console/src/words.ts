@@ -68,7 +68,7 @@ export function fileName(table: string, format: string): string {
   return `${table}.${formatRow(format)?.extension ?? format}`
 }
 
-/** Whether people are offered a format: formats of geometries are of no use for a table without any. */
+/** Whether lists offer a format: those that are meant for geometries are not offered for a table without any. */
 export function suitsDataset(format: string, { geometryType }: { geometryType: string | null }): boolean {
   return geometryType !== null || (formatRow(format)?.suitsTables ?? true)
 }

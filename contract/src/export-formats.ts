@@ -7,7 +7,7 @@ export interface ExportFormatRow {
   isCompressed: boolean
   /** Whether it exists only for datasets that have a geometry. */
   needsGeometry: boolean
-  /** Whether it is of use for a table without geometry. The others exist for it, but people are not offered them. */
+  /** Whether lists offer it for a table without geometry. The others can still be requested for one. */
   suitsTables: boolean
 }
 

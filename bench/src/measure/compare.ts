@@ -77,9 +77,9 @@ async function measure({ name, server, load: options }: Side): Promise<SideResul
   const before = processorSeconds(server.pid)
   const result = await load({ ...options, origin: server.origin, seconds, warmUpSeconds: 0 })
   const spent = processorSeconds(server.pid) - before
-  if (result.errors > 0) throw new Error(`${name} answered ${result.errors} times with an error`)
-  const answers = result.requestsPerSecond * seconds
-  return { ...result, serverMicrosecondsPerRequest: (spent / answers) * 1e6 }
+  if (result.errors > 0) throw new Error(`${name} responded ${result.errors} times with an error`)
+  const responses = result.requestsPerSecond * seconds
+  return { ...result, serverMicrosecondsPerRequest: (spent / responses) * 1e6 }
 }
 
 /** User and system time of all threads of a process, from /proc. */

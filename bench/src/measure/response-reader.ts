@@ -37,7 +37,7 @@ export class ResponseReader {
     }
     // The head arrived in pieces, which is rare, so concatenating strings is cheap enough.
     this.#line += bytes.toString('latin1', at)
-    if (this.#line.length > maxHeadBytes) throw new Error('The head of an answer has no end')
+    if (this.#line.length > maxHeadBytes) throw new Error('The head of a response has no end')
     const joinedEnd = this.#line.indexOf('\r\n\r\n')
     if (joinedEnd < 0) return bytes.length
     const head = this.#line.slice(0, joinedEnd)
@@ -47,7 +47,7 @@ export class ResponseReader {
   }
 
   #readHead(head: string): void {
-    if (!head.startsWith('HTTP/1.1 ')) throw new Error(`Not an answer: ${head.slice(0, 40)}`)
+    if (!head.startsWith('HTTP/1.1 ')) throw new Error(`Not a response: ${head.slice(0, 40)}`)
     this.status = Number(head.slice(9, 12))
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)
     if (length) this.#remainingBytes = Number(length[1])

@@ -144,9 +144,10 @@ class Client:
     def read(self, table: str, **options: Unpack[ReadOptions]) -> gpd.GeoDataFrame:
         """A dataset, or a part of it, as a geodataframe in EPSG:4326, or in `crs`.
 
-        Without a selection it reads the whole file: it needs API_ACCESS, costs the dataset's price,
+        Without a selection it reads the whole file; this needs API_ACCESS, costs the dataset's price,
         and takes geoparquet if pyarrow is installed, else geojson. With `bbox`, `filter`, `datetime`,
-        `sortby`, `columns` or `limit` it reads pages of 10,000 features: it needs GIS_ACCESS, costs nothing.
+        `sortby`, `columns` or `limit` it reads pages of 10,000 features; this needs GIS_ACCESS and costs
+        nothing.
 
         `bbox` is west, south, east, north in degrees of WGS84; `filter` is CQL2 as text or JSON; `sortby`
         names columns, with `-` for descending; `limit` is the max number of rows. The features' ids are in

@@ -39,7 +39,7 @@ class APIStatusError(WayleaveError):
     status: int
     """The HTTP status."""
     code: str
-    """The service's stable name for the problem, such as `add-on-missing`; empty where it gave none."""
+    """The service's stable name for the problem, such as `add-on-missing`; empty if it gave none."""
     detail: str
     """The service's sentence for this case."""
     request_id: str | None
@@ -47,7 +47,7 @@ class APIStatusError(WayleaveError):
     errors: list[dict[str, str]]
     """For invalid input: each wrong value's `path` and `message`."""
     contact: str | None
-    """Where to ask for add-ons and credits, where the operator says so."""
+    """Where to ask for add-ons and credits, if the operator configured it."""
     retry_after: float | None
     """Seconds after which the service asks to try again."""
     hint: str
@@ -112,7 +112,7 @@ class NotFoundError(APIStatusError):
 
 
 class ConflictError(APIStatusError):
-    """409: the request does not fit the present state."""
+    """409: the request conflicts with the current state."""
 
 
 class RateLimitError(APIStatusError):

@@ -1,4 +1,4 @@
-"""What the service tells of datasets, versions, pages and jobs."""
+"""The records of datasets, versions, pages and jobs that the service returns."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Archive:
     bbox: tuple[float, float, float, float] | None
     time_extent: tuple[str, str] | None
     columns: list[Column] | None = field(repr=False)
-    """None if the service does not tell."""
+    """None if the service does not say."""
     formats: list[Format] = field(repr=False)
     note: str = ""
     """What the publisher says about this version."""

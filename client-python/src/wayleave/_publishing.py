@@ -146,7 +146,7 @@ def _job(answer: Answer) -> Job:
     try:
         return job_of(json.loads(answer.body))
     except (LookupError, TypeError, ValueError) as error:
-        raise WayleaveError("The response about the job makes no sense.") from error
+        raise WayleaveError("The response about the job is invalid.") from error
 
 
 def _params(file: Path, options: Mapping[str, Any]) -> dict[str, str]:

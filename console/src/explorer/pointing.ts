@@ -5,7 +5,7 @@ import { useSyncExternalStore } from 'react'
 export interface Pointed {
   id: string
   from: 'map' | 'table'
-  /** Known if the table points: the map draws it even where its tiles show a cluster. */
+  /** Set if the pointer is on a row of the table; the map then draws the feature even if its tiles show a cluster. */
   feature: Feature | null
 }
 

@@ -10,7 +10,7 @@ interface Hits {
   numberMatched?: number
 }
 
-const MINUTES_MS = 300_000
+const FIVE_MINUTES_MS = 300_000
 
 /** Counts rows exactly; null if the service could not count them in time. */
 async function countRows(table: string, filter: string, signal: AbortSignal): Promise<number | null> {
@@ -24,7 +24,7 @@ export function useMatched({ table, version, rows }: DatasetDetails, access: Acc
     queryKey: ['matched', table, version, filter],
     queryFn: ({ signal }) => (filter === '' ? rows : countRows(table, filter, signal)),
     enabled: access === 'all',
-    staleTime: MINUTES_MS,
+    staleTime: FIVE_MINUTES_MS,
     retry: (failures, error) => failures < 2 && [0, 503].includes(asProblem(error).status),
   })
 }
@@ -43,11 +43,11 @@ export function useMatchedInView(
     queryFn: ({ signal }) => countRows(table, inView!, signal),
     enabled: access === 'all' && inView !== null,
     placeholderData: keepPreviousData,
-    staleTime: MINUTES_MS,
+    staleTime: FIVE_MINUTES_MS,
   })
 }
 
-/** A filter by a box alone, not `bbox`, which features without a geometry match too. */
+/** A filter by a box. It uses S_INTERSECTS because `bbox` also matches features without a geometry. */
 function boxFilter(box: Box, filter: string): string {
   const text = `S_INTERSECTS(geometry, BBOX(${box.map((value) => Number(value.toFixed(6))).join(', ')}))`
   return filter === '' ? text : `${text} AND (${filter})`

@@ -10,7 +10,7 @@ export function formatNamed(name: string): Format {
   const format = FORMATS.find((each) => each.name === name.toLowerCase())
   if (format) return format
   const names = FORMATS.map((each) => each.name).join(', ')
-  throw new SourceError(`There is no format ${name}; there are ${names}.`)
+  throw new SourceError(`Unknown format ${name}. Supported: ${names}.`)
 }
 
 export function formatsWithExtension(extension: string): Format[] {
@@ -41,9 +41,9 @@ export async function chooseFormat(
   if (format) return chosen(format, requestedFormat, file)
   if (requestedFormat) throw new SourceError(`${file} is not ${requestedFormat.title}.`)
   const titles = OWN_FORMATS.map(({ title }) => title).join(', ')
-  const readable = `What can be read is ${titles} and, with GDAL, ${GDAL_FORMAT_TABLE.map(({ title }) => title).join(', ')}.`
+  const readable = `Supported formats: ${titles} and, with GDAL, ${GDAL_FORMAT_TABLE.map(({ title }) => title).join(', ')}.`
   if (kind === 'xml') throw new SourceError(`${file} is XML, but not KML, GPX or GML. ${readable}`)
-  throw new SourceError(`${file} is of no known format. ${readable}`)
+  throw new SourceError(`${file} has an unknown format. ${readable}`)
 }
 
 function chosen(format: Format, requestedFormat: Format | null, file: string): Format {

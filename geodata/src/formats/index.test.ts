@@ -109,7 +109,7 @@ test('every format is recognised by its content, under its own name or a wrong o
       { format: other },
     )
   }
-  await refusal(source, /^There is no format dwg; there are geojson, csv, /, { format: 'dwg' })
+  await refusal(source, /^Unknown format dwg\. Supported: geojson, csv, /, { format: 'dwg' })
 })
 
 test('a gzipped file is read as what is in it', async (t) => {
@@ -191,9 +191,9 @@ test('what cannot be read gets a sentence that names the file', async (t) => {
     ['empty.csv', '', /^empty\.csv is empty\.$/],
     ['blank.json', ' \n \n', /^blank\.json is empty\.$/],
     ['header.csv', 'a,b,c\n', /^header\.csv has a header but no rows\.$/],
-    ['junk.csv', junk, /^junk\.csv is of no known format\. What can be read is GeoJSON, CSV, /],
-    ['junk.gpkg', junk, /^junk\.gpkg is of no known format/],
-    ['nul.csv', 'a,b\n1,\0\n', /^nul\.csv is of no known format/],
+    ['junk.csv', junk, /^junk\.csv has an unknown format\. Supported formats: GeoJSON, CSV, /],
+    ['junk.gpkg', junk, /^junk\.gpkg has an unknown format/],
+    ['nul.csv', 'a,b\n1,\0\n', /^nul\.csv has an unknown format/],
     ['late-nul.csv', `a,b\n${'1,2\n'.repeat(50000)}\0`, /^late-nul\.csv is not text: byte 200005 is zero\.$/],
     ['quotes.csv', 'a,b\n1,"2\n3,4\n', /^quotes\.csv ends inside a quoted value that begins in row 1\.$/],
     [

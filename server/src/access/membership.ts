@@ -49,7 +49,7 @@ export function mayInvite(
   )
 }
 
-/** Throws if the last member with MEMBER_MANAGE would lose it, in whatever way. */
+/** Throws if the last member with MEMBER_MANAGE would lose it. */
 export function requireOtherManager(members: readonly Member[], userId: string): void {
   const holds = (member: Member) => member.permissions.includes('MEMBER_MANAGE')
   const loses = members.some((member) => member.userId === userId && holds(member))
@@ -58,7 +58,7 @@ export function requireOtherManager(members: readonly Member[], userId: string):
   }
 }
 
-/** The only member of an organization may move away; it remains, without members. */
+/** The only member of an organization may leave it; the organization remains, without members. */
 export function requireMovable(members: readonly Member[], userId: string): void {
   if (members.length > 1) requireOtherManager(members, userId)
 }

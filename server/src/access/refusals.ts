@@ -14,7 +14,7 @@ export interface Refusal {
   address: string | null
   /** For a key: the hash of the secret that was sent, if it has the form of one. */
   secretHash?: string
-  /** For a sign-in: the address that somebody tried to sign in with. */
+  /** For a sign-in: the mail address that was used. */
   email?: string
 }
 
@@ -56,13 +56,13 @@ export class Refusals {
     const { action, address } = refusal
     const ofAddress: Refusal = { action, address }
     const candidates = [refusal, ofAddress, { action, address: null }]
-    const shown = candidates.find((candidate) => this.#isRoomFor(candidate))!
-    const counted = this.#counted.get(nameOf(shown))
+    const listed = candidates.find((candidate) => this.#isRoomFor(candidate))!
+    const counted = this.#counted.get(nameOf(listed))
     if (counted) counted.count++
-    else this.#counted.set(nameOf(shown), { ...shown, count: 1, recorded: 0 })
+    else this.#counted.set(nameOf(listed), { ...listed, count: 1, recorded: 0 })
   }
 
-  /** One address must not take the room of all others, nor keys that of sign-ins. */
+  /** Limits the entries of each action and of each address, so that neither fills the list. */
   #isRoomFor(refusal: Refusal): boolean {
     const { action, address, secretHash, email } = refusal
     if (address === null || this.#counted.has(nameOf(refusal))) return true

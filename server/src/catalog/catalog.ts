@@ -154,8 +154,8 @@ export class Catalog {
       this.#log.error(
         detail,
         replacement
-          ? `Version ${replacement.version} of "${table}" is served in the place of the damaged version ${version}.`
-          : `No version of "${table}" is whole: its data is not served.`,
+          ? `Version ${replacement.version} of "${table}" is served instead of the damaged version ${version}.`
+          : `Every version of "${table}" is damaged: its data is not served.`,
       )
     }
     return replacement ? { ...dataset, ...replacement } : dataset

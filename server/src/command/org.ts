@@ -35,8 +35,8 @@ export function orgCommand(): Command {
         `org credits ${EXAMPLE} --add 500`,
         `org credits ${EXAMPLE} --set 0`,
       ])
-        .option('--add <n>', 'add so many', wholeNumber(1))
-        .option('--set <n>', 'make the balance so many', wholeNumber(0))
+        .option('--add <n>', 'add n credits', wholeNumber(1))
+        .option('--set <n>', 'set the balance to n credits', wholeNumber(0))
         .action(credits),
     )
     .addCommand(

@@ -17,8 +17,8 @@ const LOCK = 7_259_231_004
 const LOCK_POLL_MS = 100
 
 /**
- * How long a change of a table may wait for statements under way. Everything that comes after it waits behind it, so
- * it gives up soon and tries again.
+ * How long a change of a table may wait for statements under way. Later statements queue behind it, so it times out
+ * quickly and is retried.
  */
 const TABLE_LOCK_TIMEOUT = '500ms'
 const MAX_LOCK_ATTEMPTS = 600
@@ -26,7 +26,7 @@ const LOCK_NOT_AVAILABLE = '55P03'
 
 type Db = Kysely<Tables>
 
-/** The server finds out in half a minute, instead of two hours, that a node is gone which holds the lock. */
+/** The server finds out in half a minute, instead of two hours, that the node holding the lock is gone. */
 const KEEPALIVE = ['tcp_keepalives_idle = 10', 'tcp_keepalives_interval = 5', 'tcp_keepalives_count = 4']
 
 /**

@@ -33,7 +33,7 @@ export const migrations: Migration[] = [
   { name: 'summaries of manifests', statements: summaries },
 ]
 
-/** They are filled by a running node (`catalog/store.ts`), because SQL cannot take a manifest apart reliably. */
+/** They are filled by a running node (`catalog/store.ts`), because SQL cannot parse a manifest reliably. */
 function summaries(): string[] {
   return ['alter table versions add column summary text']
 }
@@ -49,9 +49,9 @@ function richerMetadata(): string[] {
 }
 
 /**
- * Running jobs go back to waiting, because the index allows one running job in each queue; jobs that nodes of the earlier
- * version add have an empty queue and are not limited. A node of the earlier
- * version that is publishing such a job finds that it is not running, and drops its result.
+ * Running jobs go back to waiting, because the index allows one running job in each queue; jobs that nodes of the
+ * earlier version add have an empty queue and are not limited. A node of the earlier version that is publishing such
+ * a job finds that it is not running, and drops its result.
  */
 function leasedJobs(): string[] {
   return [

@@ -233,9 +233,9 @@ export function downloadRoutes(
     const call = { operation, table: dataset.table, format: format.format }
     const bill = { grant, call, version: version.version, price: dataset.credits }
     if (!readyFile && conditional) {
-      // A conditional request may turn out to be free (304, 416, HEAD), so it cannot be charged before the
-      // file exists. Building is expensive, so build only if the caller could pay. Charging first and refunding is not an
-      // option: until the refund, another request with the same key would get the file for free, because a
+      // A conditional request may turn out to be free (304, 416, HEAD), so it cannot be charged before the file
+      // exists. Building is expensive, so build only if the caller could pay. Charging first and refunding is not
+      // an option: until the refund, another request with the same key would get the file for free, because a
       // purchase may be downloaded again.
       const refusal = await cashier.refusalOf(bill)
       if (refusal && request.method !== 'HEAD') throw refusal

@@ -16,7 +16,7 @@ export interface LinkRow {
 /** Max outstanding links per address; the oldest beyond this are invalidated. */
 const MAX_OUTSTANDING = 3
 
-/** After so many wrong codes, the code of a link is no longer valid. */
+/** After this many wrong codes, the code of a link is no longer valid. */
 export const MAX_WRONG_CODES = 5
 
 /**

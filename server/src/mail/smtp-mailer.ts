@@ -59,7 +59,7 @@ export class SmtpMailer implements Mailer {
   post(mail: Mail): void {
     if (this.#background.full) {
       this.results.failed++
-      this.#log.error('Too many mails wait for the mail server; one is given up.')
+      this.#log.error('Too many mails wait for the mail server; one was discarded.')
       return
     }
     this.#background.run('A mail could not be sent.', () => this.#deliverWithRetries(mail))
@@ -98,7 +98,7 @@ export class SmtpMailer implements Mailer {
           this.results.failed++
           this.#log.error(
             { smtp: { code, responseCode, attempt } },
-            'A mail could not be sent and is given up.',
+            'A mail could not be sent and was discarded.',
           )
           return
         }

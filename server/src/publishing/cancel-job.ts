@@ -45,7 +45,7 @@ export async function cancelJob(
   if (!isCancelled && row.state !== 'cancelled') {
     throw new Problem('conflict', `The job is ${row.state} and cannot be cancelled.`)
   }
-  // If the bucket is away, a later sweep removes it.
+  // If the bucket is unreachable, a later sweep removes it.
   await uploads.remove(id).catch(() => {})
   return jobRecord(row)
 }

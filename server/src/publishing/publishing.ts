@@ -177,7 +177,7 @@ export class Publishing {
         if (!(await isSnapshotNamed(this.#parts.database.db, stage.name).catch(() => false))) throw error
         this.#parts.log.warn(
           { err: error },
-          `The version of ${table} is published; the wait after it failed.`,
+          `The version of ${table} is published; waiting for the other nodes failed.`,
         )
       })
       return published!

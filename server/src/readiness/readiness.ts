@@ -82,7 +82,7 @@ function checksOf({ database, changes, blobs, dataDir, minFreeBytes }: Readiness
       sentence: 'The files of the newest published version cannot be read.',
       run: remembered(DISK_AND_SNAPSHOT_FRESH, async () => {
         const snapshot = await newestSnapshot(database.db)
-        // With a bucket, what is cached is served even if the bucket is away.
+        // With a bucket, what is cached is served even if the bucket is unreachable.
         if (snapshot === null || !blobs.isLocal) return
         await access(join(await blobs.localFolder(snapshot), 'manifest.json'), constants.R_OK)
       }),

@@ -26,7 +26,7 @@ export const limitsSettings = {
     'WAYLEAVE_TILE_RATE',
     6_000,
     integer(1, 100_000_000),
-    'Vector tiles a minute for all keys of one owner, besides their other requests. So many may also be fetched at once.',
+    'Vector tiles a minute for all keys of one owner, besides their other requests. The burst is the same number.',
   ),
   userRate: setting(
     'WAYLEAVE_USER_RATE',
@@ -80,13 +80,13 @@ export const limitsSettings = {
     'WAYLEAVE_EXTRACT_ROWS',
     100_000,
     integer(1, 10_000_000),
-    'The most rows that a file of filtered rows may have. Such files are free and metered like pages of features.',
+    'Max rows of a file of filtered rows. Such files are free and metered like pages of features.',
   ),
   extractBytes: setting(
     'WAYLEAVE_EXTRACT_BYTES',
     50 * 1024 ** 2,
     integer(1024, 4 * 1024 ** 3),
-    'The most bytes that the features of a file of filtered rows may have, as they are stored.',
+    'Max bytes of the features of a file of filtered rows, as they are stored.',
   ),
   maxConnections: setting(
     'WAYLEAVE_MAX_CONNECTIONS',

@@ -1,4 +1,4 @@
-"""The plan of a download: from the first byte, or from where an interruption left it, to the last."""
+"""The plan of a download, which resumes after an interruption."""
 
 from __future__ import annotations
 

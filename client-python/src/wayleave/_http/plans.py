@@ -92,7 +92,7 @@ def items_page(
 
 
 def origin(settings: Settings, metadata: Metadata, version: int | None = None) -> Plan[dict[str, Any]]:
-    """What a result tells of where it came from, under which license, and what it cost."""
+    """The provenance of a result: source, license, version and credits."""
     credits = yield from spent()
     return {
         "table": metadata.table,
@@ -141,10 +141,7 @@ def fetch(
             with no_garbage_collection():
                 return build(json.loads(answer.body))
         except (AttributeError, LookupError, TypeError, ValueError) as error:
-            raise WayleaveError(
-                "The response makes no sense: "
-                "the base URL seems to lead to something else than a Wayleave service."
-            ) from error
+            raise WayleaveError("The response is not from a Wayleave service. Check the base URL.") from error
 
     return (yield from compute(parse))
 

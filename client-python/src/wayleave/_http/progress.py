@@ -9,7 +9,7 @@ from wayleave._http.deliver import Progress
 
 @contextmanager
 def reporter(progress: bool | Progress, title: str) -> Iterator[Progress]:
-    """Whom a download tells how far it is: nobody, a function, or a bar on the terminal."""
+    """Yields the progress callback: one that does nothing, the caller's function, or a progress bar."""
     if callable(progress):
         yield progress
     elif not progress:

@@ -23,10 +23,13 @@ class Policy:
     random: Callable[[], float]
 
     def pause_before_retry(self, attempt: int, error: WayleaveError) -> float | None:
-        """Seconds to wait after so many failures before this one, or None where the error is final."""
+        """Seconds to wait before the next attempt; None if the error must not be retried.
+
+        `attempt` is the number of earlier failures.
+        """
         if attempt >= self.max_retries:
             return None
-        # Half of it at random: clients that failed together shall not come back together.
+        # Jitter: clients that failed at the same time must not retry at the same time.
         backoff = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0**attempt) * (0.5 + self.random() / 2)
         if isinstance(error, (ConnectionError, TimeoutError)):
             return backoff
@@ -36,7 +39,7 @@ class Policy:
             return backoff
         if error.retry_after > LONGEST_RETRY_AFTER:
             return None
-        # Just after the time it names, again not all at once.
+        # Shortly after the time that Retry-After names, with jitter.
         return error.retry_after + 0.25 * self.random()
 
 

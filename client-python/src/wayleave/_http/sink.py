@@ -21,7 +21,7 @@ BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Representation:
-    """The bytes that a download delivers, told apart from all others by their strong ETag."""
+    """The bytes that a download delivers, identified by their strong ETag."""
 
     url: str
     etag: str | None
@@ -85,7 +85,10 @@ def unpacked(raw: bytes, encoding: str) -> bytes:
 
 
 class PartFile:
-    """`<path>.part` until it is whole; beside it a note of what it is a part of, for the next run."""
+    """`<path>.part` until it is complete.
+
+    `<path>.part.json` has the ETag and the length, so that the next run can resume.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -105,7 +108,7 @@ class PartFile:
 
     def begin(self, representation: Representation) -> None:
         self.close()
-        # The old bytes go before the new note comes: a note never stands beside bytes of another file.
+        # Truncate first, then write the note, so that a note never describes the bytes of another file.
         self._file = self._part.open("wb", buffering=BLOCK)
         self._note.write_text(json.dumps(asdict(representation)), "utf-8")
         self.representation = representation

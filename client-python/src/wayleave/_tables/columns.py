@@ -1,7 +1,7 @@
 """Values of a column to a pandas array of the column's type.
 
-boolean    bool, or boolean where the column is nullable
-integer    int64, or Int64 where nullable; Python integers where one does not fit 64 bits
+boolean    bool, or boolean if the column is nullable
+integer    int64, or Int64 if nullable; Python integers if one does not fit 64 bits
 number     float64
 text       the text type of the installed pandas
 date       datetime64[us]

@@ -11,7 +11,7 @@ export function mapStatus(
   source: MapSource,
   /** Exact; undefined while it is counted, null if that would take too long. */
   inView: number | null | undefined,
-  /** Whether the map is shown on another site, where nobody can sign in. */
+  /** Whether the map is shown on another site, where sign-in is not possible. */
   isEmbedded = false,
 ): string {
   if (source.error) return asProblem(source.error).message

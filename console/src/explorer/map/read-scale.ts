@@ -84,7 +84,7 @@ function numberScale(
   max: number,
   about: Pick<Scale, 'rows' | 'hasNulls'>,
 ): Scale {
-  // Where a value fills several classes, they are one.
+  // Equal breaks are merged: a value that fills several classes is in one.
   const distinct = [...new Set(breaks)].filter((at) => at > min)
   return {
     kind: 'quantiles',

@@ -142,8 +142,8 @@ export class ElementScanner {
       const character = JSON.stringify(String.fromCharCode(byte))
       throw new SourceError(
         this.#needsComma
-          ? `${this.#file}: after feature ${this.count} stands ${character} instead of a comma or the end of the array.`
-          : `${this.#file}: where feature ${this.count + 1} should begin stands ${character}.`,
+          ? `${this.#file}: expected a comma or the end of the array after feature ${this.count}, found ${character}.`
+          : `${this.#file}: expected feature ${this.count + 1}, found ${character}.`,
       )
     }
     return end

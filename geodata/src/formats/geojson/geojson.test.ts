@@ -143,9 +143,12 @@ test('a file that is cut off, empty or something else gets a sentence', async ()
   await refusal(Buffer.from('\ufeff{}', 'utf16le'), /UTF-16/)
   await refusal('{"type":"Topology","objects":{},"arcs":[]}', /is TopoJSON/)
   await refusal('{"type":"Thing","features":[]}', /its type is "Thing"/)
-  await refusal(`{"features":[${one} ${one}]}`, /after feature 1 stands "{" instead of a comma/)
-  await refusal(`{"features":[${one},]}`, /where feature 2 should begin stands "]"/)
-  await refusal('{"features":[null]}', /where feature 1 should begin stands "n"/)
+  await refusal(
+    `{"features":[${one} ${one}]}`,
+    /expected a comma or the end of the array after feature 1, found "{"/,
+  )
+  await refusal(`{"features":[${one},]}`, /expected feature 2, found "]"/)
+  await refusal('{"features":[null]}', /expected feature 1, found "n"/)
   await refusal(`{"features":[${one}]}}`, /not valid after its features/)
 })
 

@@ -115,7 +115,7 @@ test('a row that is broken is named and the others are read', async () => {
 test('what is not rows, is cut off or is too large is refused with a sentence', async () => {
   await refusal('', /^a\.json is empty\.$/)
   await refusal('"text"', /begins with neither an object nor an array/)
-  await refusal('[1,2]', /^a\.json: where feature 1 should begin stands "1"/)
+  await refusal('[1,2]', /^a\.json: expected feature 1, found "1"/)
   const whole = '[{"a":1},{"a":2}]'
   for (let length = 1; length < whole.length; length++)
     await refusal(whole.slice(0, length), /^a\.json ends /)

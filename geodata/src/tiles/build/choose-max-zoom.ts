@@ -8,11 +8,11 @@ export const LARGEST_MAX_ZOOM = 16
 
 /** A tile of the deepest zoom should have no more points than this. */
 const FEW_POINTS = 1500
-/** One in so many points may share a tile unit with another that lies elsewhere. */
+/** At most one point in this many may share a tile unit with a point at another position. */
 const SHARED_UNITS = 1000
 
 /**
- * How deep tiles are built for the precision alone, by the number of points: maps enlarge the deepest tiles, and
+ * How deep tiles are built only for precision, by the number of points: maps enlarge the deepest tiles, and
  * then positions that were rounded to tile units are off. A tile unit is 0.6 m at zoom 14 and 19 m at zoom 9; each
  * point is in one tile of each zoom, so a zoom more costs about 200 bytes for each.
  */
@@ -70,7 +70,7 @@ export interface ShapeSample {
 const UNITS_APART = 4
 /** More tiles than this are not worth it: clients enlarge those of the zoom before. */
 const MAX_TILES = 300_000
-/** Up to this many tiles, a zoom is built for the precision alone. */
+/** Up to this many tiles, a zoom is built only for precision. */
 const FEW_TILES = 10_000
 
 /**

@@ -38,8 +38,8 @@ export interface PointsShown {
 /** At the deepest zoom a tile shows every feature, whatever its size. */
 export const ALL_POINTS = Infinity
 /**
- * At other zooms it shows features up to so many bytes of the pack: each is tried until the compressed tile is
- * small enough. With 0, no feature is shown as it is.
+ * At other zooms: limits on the bytes that the features shown have in the pack, tried in turn until the compressed
+ * tile is small enough. With 0, no feature is shown as it is.
  */
 export const POINT_BYTES: readonly number[] = [800_000, 400_000, 200_000, 48_000, 0]
 

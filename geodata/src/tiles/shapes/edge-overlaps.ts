@@ -1,6 +1,6 @@
 /** Fewer edges than this are compared pair by pair. */
 const FEW_EDGES = 16
-/** The edges are divided into bands of y: one for so many edges, up to a maximum. */
+/** The edges are divided into bands of y: one per EDGES_PER_BAND edges, at most MAX_BANDS. */
 const EDGES_PER_BAND = 8
 const MAX_BANDS = 128
 

@@ -21,8 +21,8 @@ const MAX_ROOM_BYTES = 1024
  * make one: a client continues reading a replaced version only from a page of that version.
  *
  * The signature is the first quarter of the SHA-256 of the secret and the message. HMAC would hash twice, which
- * is noticeable on a page of ten features; what it prevents, the extension of a message by somebody who knows
- * its hash, is impossible with a quarter of the hash.
+ * is noticeable on a page of ten features. HMAC prevents length-extension attacks, which need the whole hash and
+ * are impossible with a quarter of it.
  */
 export class Cursors {
   readonly #secret: Buffer

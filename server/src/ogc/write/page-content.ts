@@ -25,7 +25,7 @@ export interface PageContent {
   base: string
   about: About
   query: ItemsQuery
-  /** The data about the page, if it returns so many features. */
+  /** The data about the page, if it returns this many features. */
   head: (returned: number) => PageHead
   block: FeatureBlock
   /** For CSV: put an apostrophe before texts that spreadsheets would execute as formulas. */

@@ -39,8 +39,8 @@ export async function readPlainPage(
 }
 
 /**
- * The same, synchronously; null if something has to be read or the page has to be shortened. No other code runs between the cache lookup and
- * the copy.
+ * The same, synchronously; null if something has to be read or the page has to be shortened. No other code runs
+ * between the cache lookup and the copy.
  */
 export function plainPageInMemory(
   page: PageRequest,

@@ -17,9 +17,9 @@ import { completeDocument, deleteDocument, parseDeleteFailures, parseListing, te
 import { type S3Call, S3Http, type S3Response } from './s3-http.ts'
 import { type CredentialSource, S3Signer } from './s3-signer.ts'
 
-/** For how long a read is repeated: a request waits for it. */
+/** For how long a read is repeated, in ms: a request waits for it. */
 const READ_PATIENCE = 6_000
-/** For how long a write is repeated: nobody waits for it but a job. */
+/** For how long a write is repeated, in ms: only a job waits for it. */
 const WRITE_PATIENCE = 120_000
 /** How long a connection may be silent while a request waits for bytes, in ms. */
 const READ_IDLE = 3_000
@@ -280,7 +280,7 @@ export class S3Store implements ObjectStore {
   }
 
   /**
-   * Repeats a call until it succeeds, its patience ends, or repeating it makes no sense. `isDone` says whether a
+   * Repeats a call until it succeeds, the time limit is reached, or the error is permanent. `isDone` says whether a
    * successful response is complete.
    */
   async #attempt(

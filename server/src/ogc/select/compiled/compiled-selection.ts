@@ -110,8 +110,8 @@ export class CompiledSelection {
 
   /**
    * Runs a search to its end, and yields to the event loop after every time slice. `state` is what the last
-   * call of `advance` returned, if there was one. `mayRead` is asked before each geometry is read; if it
-   * returns false, the search is given up and false is returned.
+   * call of `advance` returned, if there was one. `mayRead` is called before each geometry is read; if it
+   * returns false, the search is aborted and false is returned.
    */
   async run(
     search: SlicedWork,
