@@ -6,16 +6,25 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testedProgram } from '../../../scripts/program/tested-program.ts'
+import { systemClock } from '../clock.ts'
 import { openAccount } from '../testing/account.ts'
 import { backUp, emptyPlace, type Place, restore, serverAt } from '../testing/backup-place.ts'
+import { newBucketSettings, openTestBucket, withoutS3 } from '../testing/bucket.ts'
+import { cleanUp } from '../testing/cleanup.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { databaseKinds, temporaryFolder } from '../testing/test-server.ts'
 import { BackupFolder } from './backup-folder.ts'
+import { makeBackup } from './make-backup.ts'
+import { openBackupTarget } from './open-backup-target.ts'
 import { verifyBackup } from './verify-backup.ts'
 
 /** Starts the program and kills it once `isMoment` is true. Returns whether that was before it exited. */
-async function killAt(place: Place, isMoment: () => boolean, ...args: string[]): Promise<boolean> {
-  const environment = { ...process.env, WAYLEAVE_DATA_DIR: place.dataDir }
+async function killAt(
+  place: Place & { environment?: Record<string, string> },
+  isMoment: () => boolean | Promise<boolean>,
+  ...args: string[]
+): Promise<boolean> {
+  const environment = { ...process.env, ...place.environment, WAYLEAVE_DATA_DIR: place.dataDir }
   const child = spawn(process.execPath, [testedProgram(), ...args], {
     env: place.databaseUrl ? { ...environment, WAYLEAVE_DATABASE_URL: place.databaseUrl } : environment,
     stdio: 'ignore',
@@ -26,7 +35,7 @@ async function killAt(place: Place, isMoment: () => boolean, ...args: string[]):
     ended = true
   })
   while (!ended) {
-    if (isMoment()) {
+    if (await isMoment()) {
       child.kill('SIGKILL')
       break
     }
@@ -93,3 +102,56 @@ for (const kind of databaseKinds) {
     }
   })
 }
+
+test('a backup to a bucket that is killed leaves no backup, and the next one finishes', {
+  skip: withoutS3,
+}, async (t) => {
+  const place = await emptyPlace(t, 'sqlite')
+  const bucket = newBucketSettings()
+  const target = bucket.storageUrl!
+  const store = await openTestBucket(t, bucket)
+  const service = await serverAt(t, place)
+  const ada = await openAccount(service, 'ada@example.org', { addOns: ['GIS_ACCESS'], credits: 10 })
+  for (const table of ['one', 'two', 'three']) await publishText(service, table, 'a.geojson', points(3000))
+  const keys = async () => (await Array.fromAsync(store.list(''))).map(({ key }) => key)
+
+  const isMoment = {
+    'the lock is written': (list: string[]) => list.length > 0,
+    'a snapshot is being copied': (list: string[]) => list.some((key) => key.startsWith('snapshots/')),
+    'tables are being written': (list: string[]) => list.some((key) => key.startsWith('backups/')),
+  }
+  const config = { ...service.config, ...bucket, storageUrl: null }
+  const backups = await openBackupTarget(target, config)
+  cleanUp(t, () => backups.close())
+  const environment = { WAYLEAVE_S3_ENDPOINT: bucket.s3Endpoint! }
+  for (const [moment, isNow] of Object.entries(isMoment)) {
+    const isKilled = await killAt(
+      { ...place, environment },
+      async () => isNow(await keys()),
+      'backup',
+      target,
+    )
+    assert.ok(isKilled, `the backup ended before ${moment}`)
+    const list = await keys()
+    assert.ok(
+      !list.some((key) => key.endsWith('/backup.json')),
+      `a backup counts as whole, killed when ${moment}`,
+    )
+    await assert.rejects(
+      makeBackup({ config, target: backups, clock: systemClock, keep: null }),
+      /delete the object backup.lock/,
+    )
+    await store.delete(['backup.lock'])
+  }
+  const { missing } = await makeBackup({ config, target: backups, clock: systemClock, keep: null })
+  assert.deepEqual(missing, [])
+  assert.deepEqual((await verifyBackup(backups, null)).findings, [])
+  assert.equal((await store.listFolders('backups/')).length, 1, 'the unfinished ones are removed')
+  await service.stop()
+
+  const copy = await emptyPlace(t, 'sqlite')
+  await restore(copy, backups)
+  const restored = await serverAt(t, copy)
+  const page = await restored.request('GET', '/v1/ogc/collections/three/items?limit=3', { key: ada.key })
+  assert.equal(page.status, 200, page.text)
+})

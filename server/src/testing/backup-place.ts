@@ -1,4 +1,5 @@
 import type { TestContext } from 'node:test'
+import type { BackupTarget } from '../backup/backup-target.ts'
 import { makeBackup } from '../backup/make-backup.ts'
 import { restoreBackup } from '../backup/restore/restore-backup.ts'
 import { systemClock } from '../clock.ts'
@@ -30,7 +31,7 @@ export function backUp(config: Place, target: string, keep: number | null = null
   return makeBackup({ config, target, clock: systemClock, keep })
 }
 
-export function restore(config: Place, source: string) {
+export function restore(config: Place, source: string | BackupTarget) {
   const options = { at: null, force: false, revocationFiles: [], suspendKeys: false }
   return restoreBackup({ config, source, clock: systemClock, ...options })
 }
