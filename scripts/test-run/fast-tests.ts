@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 /** Tests that start other programs: databases, browsers, Python, GDAL, or Wayleave in another process. */
 const startsPrograms =
-  /ogr2ogr|ogrinfo|strace|Rscript|WAYLEAVE_TEST_|sharedRedisUrl|openLink\(|openRedisProxy|startRedis|startPostgres|startConsole|openExplorer\(|new TestServer\(|startServerProcess|runCommand\(|runProgramFile\(|spawn\(|spawnSync\(|execFile|fork\(/
+  /ogr2ogr|ogrinfo|shapefile\.test-kit|strace|Rscript|WAYLEAVE_TEST_|sharedRedisUrl|openLink\(|openRedisProxy|startRedis|startPostgres|startConsole|openExplorer\(|new TestServer\(|startServerProcess|runCommand\(|runProgramFile\(|spawn\(|spawnSync\(|execFile|fork\(/
 
 /** Tests that take long, that need PostgreSQL, or that go into the details of one part of the server. */
 export const leftOut = [
