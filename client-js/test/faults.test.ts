@@ -45,6 +45,7 @@ test('every status has its error, with code, detail and request id', async () =>
   const account = await server.signIn('ada@example.org')
   const personal = new Wayleave({ apiKey: await account.key(), baseUrl: server.url, maxRetries: 0 })
   const expiring = new Wayleave({ apiKey: await account.key(500), baseUrl: server.url, maxRetries: 0 })
+  const expired = Date.now() + 500
   await assert.rejects(client.items('many', { limit: 0 }).then(), (error) => {
     assert.ok(error instanceof errors.BadRequestError && error instanceof errors.APIStatusError)
     assert.deepEqual([error.status, error.code, error.errors[0]?.path], [400, 'invalid-input', 'limit'])
@@ -60,6 +61,7 @@ test('every status has its error, with code, detail and request id', async () =>
   await assert.rejects(personal.download('many', 'csv'), errors.PaymentRequiredError)
   await account.grant(['API_ACCESS'], 1)
   assert.ok((await personal.download('many', 'csv')).length > 0)
+  while (Date.now() <= expired) await delay(50)
   await assert.rejects(expiring.download('many', 'csv'), errors.AuthenticationError)
   await assert.rejects(client.dataset('nothing'), errors.NotFoundError)
   await assert.rejects(client.dataset('../datasets'), errors.NotFoundError)
