@@ -80,7 +80,7 @@ export async function openControlPlane({
     changes,
     clock,
     format,
-    most: { perUser: config.keysPerUser, perOrganization: config.keysPerOrganization },
+    max: { perUser: config.keysPerUser, perOrganization: config.keysPerOrganization },
   })
   const administration = new Administration({ db: database.db, organizations, ledger })
   return {

@@ -64,17 +64,17 @@ function histogram(values: Float64Array, counts: Uint32Array): number[] {
 }
 
 /** The codes with the largest counts, largest first; equal counts by value. Empty if no value repeats. */
-export function mostFrequent(counts: Uint32Array, most = FREQUENT, min = 2): number[] {
+export function mostFrequent(counts: Uint32Array, max = FREQUENT, min = 2): number[] {
   const top: number[] = []
-  let least = min - 1
+  let threshold = min - 1
   for (let code = 1; code < counts.length; code++) {
     const count = counts[code]!
-    if (count <= least) continue
+    if (count <= threshold) continue
     let at = top.length
     while (at > 0 && counts[top[at - 1]!]! < count) at--
     top.splice(at, 0, code)
-    if (top.length > most) top.pop()
-    if (top.length === most) least = counts[top[most - 1]!]!
+    if (top.length > max) top.pop()
+    if (top.length === max) threshold = counts[top[max - 1]!]!
   }
   return top
 }

@@ -33,9 +33,9 @@ export async function integerSizes(
     let at = 0
     return columns.map((column) => {
       if (column.type !== 'integer') return null
-      const [least, greatest] = [row[at++], row[at++]]
-      return typeof least === 'string' && typeof greatest === 'string'
-        ? integerSize(BigInt(least), BigInt(greatest))
+      const [min, max] = [row[at++], row[at++]]
+      return typeof min === 'string' && typeof max === 'string'
+        ? integerSize(BigInt(min), BigInt(max))
         : 'int32'
     })
   } finally {
@@ -43,8 +43,8 @@ export async function integerSizes(
   }
 }
 
-function integerSize(least: bigint, greatest: bigint): IntegerSize {
-  const within = (bits: bigint) => least >= -(1n << bits) && greatest < 1n << bits
+function integerSize(min: bigint, max: bigint): IntegerSize {
+  const within = (bits: bigint) => min >= -(1n << bits) && max < 1n << bits
   if (within(31n)) return 'int32'
   if (within(53n)) return 'int53'
   return within(63n) ? 'int64' : 'larger'

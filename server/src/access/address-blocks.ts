@@ -158,7 +158,7 @@ function normalNetwork(text: string): string | null {
   if (mapped && bits === undefined) return normalNetwork(mapped[1]!)
   const family = isIP(address)
   if (family === 0 || address.includes('%') || more !== undefined) return null
-  const most = family === 4 ? 32 : 128
-  if (bits === undefined) return `${address}/${most}`
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= most ? `${address}/${Number(bits)}` : null
+  const max = family === 4 ? 32 : 128
+  if (bits === undefined) return `${address}/${max}`
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= max ? `${address}/${Number(bits)}` : null
 }

@@ -32,7 +32,7 @@ interface OpenSnapshotsDeps {
  */
 export class OpenSnapshots {
   readonly #parts: OpenSnapshotsDeps
-  readonly #most: number
+  readonly #max: number
   readonly #packs = new PackCache(PACK_CACHE_BYTES)
   /** In LRU order, least recently used first. */
   readonly #entries = new Map<string, Entry>()
@@ -40,9 +40,9 @@ export class OpenSnapshots {
   /** The name peeked last; a repeated peek need not touch the LRU order. */
   #peeked: string | null = null
 
-  constructor(parts: OpenSnapshotsDeps, most = MAX_OPEN) {
+  constructor(parts: OpenSnapshotsDeps, max = MAX_OPEN) {
     this.#parts = parts
-    this.#most = most
+    this.#max = max
     parts.health.onDamage(({ snapshot }) => {
       if (this.#entries.has(snapshot)) this.#drop(snapshot)
     })
@@ -109,7 +109,7 @@ export class OpenSnapshots {
       },
     )
     for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#most) break
+      if (this.#entries.size <= this.#max) break
       this.#drop(oldest)
     }
     return entry

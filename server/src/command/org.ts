@@ -120,11 +120,11 @@ function describe({ id, name }: AdminOrganization): string {
   return `organization ${id} (${name})`
 }
 
-function wholeNumber(least: number): (text: string) => number {
+function wholeNumber(min: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-    if (value >= least && value <= MAX_CREDITS) return value
-    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${MAX_CREDITS}.`)
+    if (value >= min && value <= MAX_CREDITS) return value
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${MAX_CREDITS}.`)
   }
 }
 

@@ -3,16 +3,16 @@ import type { Logger } from 'pino'
 /** Work that continues after the response was sent. Bounded, and awaited at shutdown. */
 export class Background {
   readonly #running = new Set<Promise<void>>()
-  readonly #most: number
+  readonly #max: number
   readonly #log: Logger
 
-  constructor(most: number, log: Logger) {
-    this.#most = most
+  constructor(max: number, log: Logger) {
+    this.#max = max
     this.#log = log
   }
 
   get full(): boolean {
-    return this.#running.size >= this.#most
+    return this.#running.size >= this.#max
   }
 
   /** `failure` is the log message if the work throws. */

@@ -129,9 +129,9 @@ export class Ledger {
   }
 }
 
-function requireCredits(path: string, credits: number, least: number): void {
-  if (!Number.isSafeInteger(credits) || credits < least || credits > MAX_CREDITS) {
-    throw invalidInput(path, `must be a whole number from ${least} to ${MAX_CREDITS}`)
+function requireCredits(path: string, credits: number, min: number): void {
+  if (!Number.isSafeInteger(credits) || credits < min || credits > MAX_CREDITS) {
+    throw invalidInput(path, `must be a whole number from ${min} to ${MAX_CREDITS}`)
   }
 }
 

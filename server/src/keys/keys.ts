@@ -25,7 +25,7 @@ export interface KeysOptions {
   clock: Clock
   format: SecretFormat
   /** Max number of keys of one owner. */
-  most: { perUser: number; perOrganization: number }
+  max: { perUser: number; perOrganization: number }
 }
 
 interface Owner {
@@ -47,12 +47,12 @@ export class Keys {
 
   /** Creates a key of the caller's own, in the organization they belong to. */
   createPersonal({ userId, origin }: UserOrigin, newKey: NewKey): Promise<CreatedKey> {
-    const { database, clock, most } = this.#options
+    const { database, clock, max } = this.#options
     const input = checkNewKey(newKey, clock())
     return database.db.transaction().execute(async (tx) => {
       const owner = await this.#lockUserAsOwner(tx, userId)
-      if ((await store.countKeys(tx, { userId })) >= most.perUser) {
-        throw new Problem('key-limit-reached', `A user may hold ${most.perUser} keys. Delete one first.`)
+      if ((await store.countKeys(tx, { userId })) >= max.perUser) {
+        throw new Problem('key-limit-reached', `A user may hold ${max.perUser} keys. Delete one first.`)
       }
       return this.#insert(tx, origin, owner, input)
     })
@@ -63,13 +63,13 @@ export class Keys {
     organizationId: string,
     newKey: NewKey,
   ): Promise<CreatedKey> {
-    const { database, clock, most } = this.#options
+    const { database, clock, max } = this.#options
     const input = checkNewKey(newKey, clock())
     return database.db.transaction().execute(async (tx) => {
       if (isId('org', organizationId)) await lockOrganizations(database, tx, [organizationId])
       await requireMember(tx, userId, organizationId, 'APIKEY_CREATE')
-      if ((await store.countKeys(tx, { organizationId })) >= most.perOrganization) {
-        const detail = `An organization may hold ${most.perOrganization} keys. Delete one first.`
+      if ((await store.countKeys(tx, { organizationId })) >= max.perOrganization) {
+        const detail = `An organization may hold ${max.perOrganization} keys. Delete one first.`
         throw new Problem('key-limit-reached', detail)
       }
       return this.#insert(tx, origin, { scope: 'organization', organizationId, userId: null }, input)

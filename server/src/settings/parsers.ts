@@ -11,12 +11,12 @@ export function text(pattern?: RegExp, description = 'a text'): Parse<string> {
       : { expected: description }
 }
 
-export function integer(least: number, most: number): Parse<number> {
+export function integer(min: number, max: number): Parse<number> {
   return (raw) => {
     const value = typeof raw === 'string' && /^-?\d{1,16}$/.test(raw.trim()) ? Number(raw) : raw
-    return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
+    return Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max
       ? { value: value as number }
-      : { expected: `a whole number from ${least} to ${most}` }
+      : { expected: `a whole number from ${min} to ${max}` }
   }
 }
 

@@ -16,8 +16,8 @@ export async function timeVerification(count: number): Promise<number> {
   const changes = await openChanges(database, { nodeId: newId('node'), serving: true })
   try {
     const format = { literal: 'svc', env: 'live' }
-    const most = { perUser: 25, perOrganization: 100 }
-    const keys = new Keys({ database, changes, clock: systemClock, format, most })
+    const max = { perUser: 25, perOrganization: 100 }
+    const keys = new Keys({ database, changes, clock: systemClock, format, max })
     const rate = { requests: 600, burst: 100 }
     const options = { db: database.db, changes, clock: systemClock, format, rate, ownerRate: rate }
     const verifier = new Verifier(options)

@@ -51,11 +51,11 @@ export async function readNumbers(assembly: Assembly, profile: ColumnProfile): P
   const n = CANDIDATES.length
   const isShort = Number(digits) <= MAX_DIGITS
   const evidence = CANDIDATES.map(({ group, decimal }, i) => {
-    const [least, most] = [Number(facts[n + 2 * i]), Number(facts[n + 2 * i + 1])]
+    const [minGroups, maxGroups] = [Number(facts[n + 2 * i]), Number(facts[n + 2 * i + 1])]
     // Digits in equal groups, such as 612 345 678, may be telephone numbers.
-    const isVaried = least !== most
+    const isVaried = minGroups !== maxGroups
     const hasDecimals = facts[3 * n + i] === true
-    const isUsed = group === '' || most > 0
+    const isUsed = group === '' || maxGroups > 0
     return { isMatch: isShort && facts[i] === true && isUsed, isVaried, hasDecimals, group, decimal }
   })
   const possible = CANDIDATES.filter((_, i) => {

@@ -56,14 +56,14 @@ export class RunReader {
     for (;;) {
       let child = at * 2 + 1
       if (child >= heap.length) break
-      let least = heap[child]!
+      let smallerChild = heap[child]!
       const other = heap[child + 1]
-      if (other !== undefined && isBefore(other.key, other.row, least.key, least.row)) {
-        least = other
+      if (other !== undefined && isBefore(other.key, other.row, smallerChild.key, smallerChild.row)) {
+        smallerChild = other
         child++
       }
-      if (!isBefore(least.key, least.row, key, row)) break
-      heap[at] = least
+      if (!isBefore(smallerChild.key, smallerChild.row, key, row)) break
+      heap[at] = smallerChild
       at = child
     }
     heap[at] = moving

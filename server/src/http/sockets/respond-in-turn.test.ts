@@ -26,9 +26,9 @@ async function open(t: TestContext, answer: RequestListener) {
 
 test('pipelined requests are handled one at a time, and responses keep their order', async (t) => {
   let now = 0
-  let most = 0
+  let maxRunning = 0
   const { socket } = await open(t, async ({ url }, response) => {
-    most = Math.max(most, ++now)
+    maxRunning = Math.max(maxRunning, ++now)
     await sleep(url!.length % 3)
     now--
     response.end(`[${url}]`)
@@ -37,7 +37,7 @@ test('pipelined requests are handled one at a time, and responses keep their ord
   socket.write(paths.map((path) => request(path)).join('') + request('/last', 'Connection: close\r\n'))
   const text = Buffer.concat(await socket.toArray()).toString()
   assert.deepEqual(text.match(/(?<=\[)\/\w+(?=\])/g), [...paths, '/last'])
-  assert.equal(most, 1)
+  assert.equal(maxRunning, 1)
 })
 
 test('a client that reads nothing gets one response built, however many it requests', async (t) => {

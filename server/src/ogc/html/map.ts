@@ -134,16 +134,16 @@ class View {
 }
 
 /**
- * The smallest round step that is at least `least`: 1, 2, 5, 10, 15, 30, 45 or 90 degrees (the max) or, below
+ * The smallest round step that is at least `min`: 1, 2, 5, 10, 15, 30, 45 or 90 degrees (the max) or, below
  * one degree, 1, 2 or 5 times a power of ten.
  */
-function roundStep(least: number): number {
+function roundStep(min: number): number {
   for (const step of [1, 2, 5, 10, 15, 30, 45, 90]) {
-    if (step >= least && least > 0.5) return step
+    if (step >= min && min > 0.5) return step
   }
-  if (least > 90) return 90
-  const magnitude = 10 ** Math.floor(Math.log10(least))
-  return [1, 2, 5, 10].map((digit) => digit * magnitude).find((step) => step >= least)!
+  if (min > 90) return 90
+  const magnitude = 10 ** Math.floor(Math.log10(min))
+  return [1, 2, 5, 10].map((digit) => digit * magnitude).find((step) => step >= min)!
 }
 
 function degrees(value: number, step: number): string {

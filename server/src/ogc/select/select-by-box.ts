@@ -122,16 +122,16 @@ function hasNumber(coordinates: unknown): boolean {
 }
 
 function meetsHeights(geometry: Geometry, [low, high]: [number, number]): boolean {
-  let least = Infinity
-  let most = -Infinity
+  let min = Infinity
+  let max = -Infinity
   eachPosition(geometry, (position) => {
     const height = position[2]
     if (height === undefined) return
-    if (height < least) least = height
-    if (height > most) most = height
+    if (height < min) min = height
+    if (height > max) max = height
   })
   // For a feature without heights only the horizontal position is compared.
-  return least > most || (least <= high && most >= low)
+  return min > max || (min <= high && max >= low)
 }
 
 /**

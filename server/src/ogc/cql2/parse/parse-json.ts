@@ -30,12 +30,12 @@ interface Context {
  */
 function checkNesting(source: string, limits: Limits): void {
   // An operation nests two brackets, the coordinates of a geometry up to five more.
-  const most = limits.depth * 2 + 8
+  const max = limits.depth * 2 + 8
   let depth = 0
   for (const [token] of source.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/gs)) {
     if (token === '[' || token === '{') depth++
     else if (token === ']' || token === '}') depth--
-    if (depth > most) throw new Cql2Error(`The filter is nested more than ${limits.depth} levels deep.`)
+    if (depth > max) throw new Cql2Error(`The filter is nested more than ${limits.depth} levels deep.`)
   }
 }
 
@@ -99,9 +99,9 @@ function operation(
   if (op === undefined) throw new Cql2Error(`The operation ${name} ${at} is not one that this service has.`)
   const rawArgs = value['args']
   if (!Array.isArray(rawArgs)) throw new Cql2Error(`The operation ${name} ${at} lacks an array of args.`)
-  const [least, most] = ARITY[op]
-  if (rawArgs.length < least || (most !== null && rawArgs.length > most)) {
-    const count = most === null ? `at least ${least}` : least === 1 ? 'one' : String(least)
+  const [min, max] = ARITY[op]
+  if (rawArgs.length < min || (max !== null && rawArgs.length > max)) {
+    const count = max === null ? `at least ${min}` : min === 1 ? 'one' : String(min)
     throw new Cql2Error(`The operation ${name} ${at} takes ${count} args.`)
   }
   const args = rawArgs.map((arg, i) => expression(arg, `${path}.args[${i}]`, depth + 1, context))

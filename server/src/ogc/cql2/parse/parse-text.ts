@@ -185,9 +185,9 @@ function called(reader: TokenReader): Expression {
   }
   const isArray = word.startsWith('a_')
   const args = list(reader, isArray ? arrayOperand : disjunction)
-  const [least, most] = ARITY[op]
-  if (args.length < least || (most !== null && args.length > most)) {
-    throw new Cql2Error(`${token.text} ${at} takes ${least === 1 ? 'one argument' : `${least} arguments`}.`)
+  const [min, max] = ARITY[op]
+  if (args.length < min || (max !== null && args.length > max)) {
+    throw new Cql2Error(`${token.text} ${at} takes ${min === 1 ? 'one argument' : `${min} arguments`}.`)
   }
   return call(reader, op, args, token.at)
 }
