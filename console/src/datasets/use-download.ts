@@ -24,10 +24,10 @@ export function useDownload(table: string, format: string, version?: number) {
     const { signal } = stopping.current
     setState({ kind: 'running', progress: null })
     try {
-      let toldAt = 0
+      let lastReportAt = 0
       const onProgress = (progress: Progress) => {
-        if (performance.now() - toldAt < PROGRESS_MS) return
-        toldAt = performance.now()
+        if (performance.now() - lastReportAt < PROGRESS_MS) return
+        lastReportAt = performance.now()
         setState({ kind: 'running', progress })
       }
       const file = await data.download(table, format, { as: 'blob', version, signal, onProgress })

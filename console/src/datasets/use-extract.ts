@@ -46,14 +46,14 @@ export function useExtract(
 async function readBlob(response: Response, onProgress: (received: number) => void): Promise<Blob> {
   const parts: Uint8Array<ArrayBuffer>[] = []
   let received = 0
-  let toldAt = performance.now()
+  let lastReportAt = performance.now()
   for (const reader = response.body!.getReader(); ; ) {
     const { done, value } = await reader.read()
     if (done) break
     parts.push(value)
     received += value.length
-    if (performance.now() - toldAt < PROGRESS_MS) continue
-    toldAt = performance.now()
+    if (performance.now() - lastReportAt < PROGRESS_MS) continue
+    lastReportAt = performance.now()
     onProgress(received)
   }
   return new Blob(parts, { type: response.headers.get('content-type') ?? '' })

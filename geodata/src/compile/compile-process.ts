@@ -21,13 +21,13 @@ const ALIVE_INTERVAL_MS = 1000
 
 /** The entry point of a process that compiles one snapshot, which keeps the server's own threads free. */
 async function main(options: CompileOptions): Promise<void> {
-  let toldAt = 0
-  let toldPhase = ''
+  let lastReportAt = 0
+  let reportedPhase = ''
   const tell = (progress: CompileProgress) => {
     const now = performance.now()
-    if (progress.phase === toldPhase && now - toldAt < PROGRESS_INTERVAL_MS) return
-    toldAt = now
-    toldPhase = progress.phase
+    if (progress.phase === reportedPhase && now - lastReportAt < PROGRESS_INTERVAL_MS) return
+    lastReportAt = now
+    reportedPhase = progress.phase
     process.send?.({ progress } satisfies CompileMessage)
   }
   const tellAlive = () => process.send?.({ alive: true } satisfies CompileMessage)

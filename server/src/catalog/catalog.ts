@@ -12,7 +12,7 @@ import { readDataset, readDatasetsAfter, readListedDatasets, readVersions } from
 /**
  * Max concurrent first checks of snapshots: enough to keep a disk busy, few enough to leave I/O for requests.
  */
-const LOOKS_AT_ONCE = 16
+const MAX_CONCURRENT_CHECKS = 16
 /** A dataset with its manifest takes 15 KB and more. The list, which has all of them, has summaries. */
 const MAX_DATASETS = 1000
 const MAX_VERSION_LISTS = 200
@@ -28,7 +28,7 @@ export class Catalog {
   readonly #health: SnapshotHealth
   readonly #log: Logger
   /** Snapshots of damaged current versions for which the replacement has already been logged. */
-  readonly #told = new Set<string>()
+  readonly #loggedDamage = new Set<string>()
   readonly #datasets: CoherentCache<Dataset>
   readonly #versions: CoherentCache<Version[]>
   readonly #all: CoherentCache<ListedDataset[]>
@@ -116,7 +116,7 @@ export class Catalog {
       if (datasets.length === 0) return
       after = datasets.at(-1)!.table
       // A check that fails for a reason other than damage fails the requests for this dataset only.
-      await eachBounded(LOOKS_AT_ONCE, datasets, async (dataset) => {
+      await eachBounded(MAX_CONCURRENT_CHECKS, datasets, async (dataset) => {
         await this.#served(dataset).catch(() => {})
       })
     }
@@ -144,12 +144,12 @@ export class Catalog {
    * requests for its data are then refused.
    */
   async #served(dataset: Dataset): Promise<Dataset> {
-    const damage = await this.#health.firstLook(dataset)
+    const damage = await this.#health.firstCheck(dataset)
     if (damage === null) return dataset
     const { table, version, snapshot } = dataset
     const replacement = await this.#newestWhole(dataset)
-    if (!this.#told.has(snapshot)) {
-      this.#told.add(snapshot)
+    if (!this.#loggedDamage.has(snapshot)) {
+      this.#loggedDamage.add(snapshot)
       const detail = { table, version, file: damage.file, served: replacement?.version ?? null }
       this.#log.error(
         detail,
@@ -163,7 +163,7 @@ export class Catalog {
 
   async #newestWhole({ table, version: current }: Dataset): Promise<Version | null> {
     for (const version of await readVersions(this.#db, table)) {
-      if (version.version < current && (await this.#health.firstLook(version)) === null) return version
+      if (version.version < current && (await this.#health.firstCheck(version)) === null) return version
     }
     return null
   }

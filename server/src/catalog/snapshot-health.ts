@@ -22,7 +22,7 @@ interface HealthDeps {
 }
 
 /** Max cached results of first checks; a version whose result was evicted is checked again. */
-const MAX_LOOKS = 100_000
+const MAX_CACHED_CHECKS = 100_000
 
 /**
  * The published versions that this process knows to be damaged. Each version is checked once before its first
@@ -32,7 +32,7 @@ const MAX_LOOKS = 100_000
  */
 export class SnapshotHealth {
   readonly #parts: HealthDeps
-  readonly #looks = new BoundedCache<string, Promise<Damage | null>>(MAX_LOOKS)
+  readonly #checks = new BoundedCache<string, Promise<Damage | null>>(MAX_CACHED_CHECKS)
   readonly #damage = new Map<string, Damage>()
   readonly #listeners: ((damage: Damage) => void)[] = []
 
@@ -59,20 +59,20 @@ export class SnapshotHealth {
    * The damage that the first check of a version finds, or null. Concurrent callers share one check
    * (single-flight).
    */
-  firstLook(version: Version): Promise<Damage | null> {
+  firstCheck(version: Version): Promise<Damage | null> {
     const { snapshot } = version
-    const pending = this.#looks.get(snapshot)
+    const pending = this.#checks.get(snapshot)
     if (pending) return pending
-    const look = this.#look(version)
-    this.#looks.set(snapshot, look)
+    const check = this.#check(version)
+    this.#checks.set(snapshot, check)
     // A check that failed for a reason other than damage, such as a lack of file descriptors, is repeated.
-    look.catch(() => this.#looks.delete(snapshot))
-    return look
+    check.catch(() => this.#checks.delete(snapshot))
+    return check
   }
 
   /** Throws `data-damaged` if the version is known to be damaged or the first check finds damage. */
   async require(version: Version): Promise<void> {
-    if (!this.#damage.has(version.snapshot)) await this.firstLook(version)
+    if (!this.#damage.has(version.snapshot)) await this.firstCheck(version)
     if (this.#damage.has(version.snapshot)) throw damagedProblem(version)
   }
 
@@ -87,8 +87,8 @@ export class SnapshotHealth {
     return recorded ? damagedProblem(version, error) : notFound(`such version of "${version.table}" any more`)
   }
 
-  async #look(version: Version): Promise<Damage | null> {
-    // A look at every dataset in a bucket would be thousands of requests. Its objects are complete or missing,
+  async #check(version: Version): Promise<Damage | null> {
+    // A check at every dataset in a bucket would be thousands of requests. Its objects are complete or missing,
     // and everything that is fetched is verified.
     if (!this.#parts.blobs.isLocal) return null
     try {

@@ -114,13 +114,13 @@ export class ChangeFeed {
       first.token === this.position.token &&
       later.length === current.number - this.position.number &&
       later.at(-1)?.token === current.token
-    if (follows) for (const row of later) this.#tell(row.subject as Subject, row.subject_id)
-    else this.#tell('everything', '')
+    if (follows) for (const row of later) this.#notify(row.subject as Subject, row.subject_id)
+    else this.#notify('everything', '')
     this.position = current
     return follows
   }
 
-  #tell(subject: Subject, id: string): void {
+  #notify(subject: Subject, id: string): void {
     this.applied++
     for (const listener of this.#listeners) listener(subject, id)
   }

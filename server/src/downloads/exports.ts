@@ -73,7 +73,7 @@ export class Exports {
   readonly sizes = new FormatSizes((request) => this.find(request))
   readonly #parts: ExportsDeps
   readonly #ready = new BoundedCache<string, ExportFile>(MAX_READY)
-  readonly #looks = new SingleFlights<string, ExportFile | undefined>()
+  readonly #lookups = new SingleFlights<string, ExportFile | undefined>()
   readonly #builds = new SingleFlights<string, ExportFile>()
   /** Files that this process built: a request that waits here need not verify them again. */
   readonly #builtHere = new BoundedCache<string, ExportFile>(MAX_BUILT_HERE)
@@ -93,8 +93,8 @@ export class Exports {
     const name = nameOf(request)
     return (
       this.#ready.get(name) ??
-      this.#looks.run(name, async () => {
-        const file = await this.#look(request)
+      this.#lookups.run(name, async () => {
+        const file = await this.#lookUp(request)
         return file && this.#keep(request, file)
       })
     )
@@ -140,7 +140,7 @@ export class Exports {
     return file
   }
 
-  async #look(request: ExportRequest): Promise<ExportFile | undefined> {
+  async #lookUp(request: ExportRequest): Promise<ExportFile | undefined> {
     const { version, format, encoding } = request
     const { blobs } = this.#parts
     const folder = await blobs.localFolder(version.snapshot)
@@ -195,7 +195,7 @@ export class Exports {
         throw asNotReady(error, version.table, format.format)
       }),
     )
-    const file = this.#builtHere.get(nameOf(request)) ?? (await this.#look(request))
+    const file = this.#builtHere.get(nameOf(request)) ?? (await this.#lookUp(request))
     this.#builtHere.delete(nameOf(request))
     if (!file) throw new Problem('build-failed', `The ${format.format} file of "${version.table}" vanished.`)
     return file

@@ -108,8 +108,8 @@ export class JobRunner {
   readonly #stopping = new AbortController()
   readonly #timers: NodeJS.Timeout[] = []
   #isStarted = false
-  /** Set while jobs are claimed: look once more afterwards. */
-  #lookAgain = false
+  /** Set while jobs are claimed: claim once more afterwards. */
+  #claimAgain = false
   readonly #claimAll = singleFlight(() => this.#claim())
   readonly #renewAll = singleFlight(() => this.#renew())
 
@@ -137,7 +137,7 @@ export class JobRunner {
   /** Looks for jobs now. Safe to call at any rate. */
   wake(): void {
     if (!this.#isStarted || this.#stopping.signal.aborted) return
-    this.#lookAgain = true
+    this.#claimAgain = true
     this.#claimAll().catch((error: unknown) => this.#note(error))
   }
 
@@ -191,8 +191,8 @@ export class JobRunner {
 
   async #claim(): Promise<void> {
     const { database, clock, nodeId, limits } = this.#parts
-    while (this.#lookAgain && !this.#stopping.signal.aborted) {
-      this.#lookAgain = false
+    while (this.#claimAgain && !this.#stopping.signal.aborted) {
+      this.#claimAgain = false
       for (;;) {
         const kinds = JOB_KINDS.filter((kind) => this.running[kind] < limits[kind])
         if (kinds.length === 0 || this.#stopping.signal.aborted) return
@@ -235,7 +235,7 @@ export class JobRunner {
       })
   }
 
-  /** Returns the job's final state, or null if it goes on later or elsewhere. */
+  /** Returns the job's final state, or null if it continues later or on another node. */
   async #run(row: JobRow, local: LocalJob): Promise<EndState | null> {
     const { database, log, messages } = this.#parts
     const handler = this.#handlers.get(row.kind)!
@@ -243,7 +243,7 @@ export class JobRunner {
       if (row.attempts > MAX_ATTEMPTS) throw handler.tooManyAttempts(row)
       await handler.run(this.#runningJob(row, local))
     } catch (error) {
-      if (await this.#isHandedOn(error, row, local)) return null
+      if (await this.#storeFailure(error, row, local)) return null
     }
     const job = await readJob(database.db, row.id)
     if (!job || !isJobEnded(job.state)) return null
@@ -254,8 +254,8 @@ export class JobRunner {
     return job.state as EndState
   }
 
-  /** Stores the outcome of an attempt that failed. Returns whether the job goes on later or elsewhere. */
-  async #isHandedOn(error: unknown, row: JobRow, local: LocalJob): Promise<boolean> {
+  /** Stores the outcome of a failed attempt. Returns whether the job continues later or on another node. */
+  async #storeFailure(error: unknown, row: JobRow, local: LocalJob): Promise<boolean> {
     const { database, log, clock } = this.#parts
     const { id, kind, attempts, retries } = row
     if (error instanceof AttemptLostError || local.lost.signal.aborted) {
@@ -301,13 +301,13 @@ export class JobRunner {
     const { database, clock } = this.#parts
     const signal = AbortSignal.any([this.#stopping.signal, local.lost.signal])
     const now = () => clock().toISOString()
-    let toldAt = Number.NEGATIVE_INFINITY
+    let lastReportAt = Number.NEGATIVE_INFINITY
     return {
       row,
       signal,
       onProgress: (progress) => {
-        if (performance.now() - toldAt < PROGRESS_EVERY || signal.aborted) return
-        toldAt = performance.now()
+        if (performance.now() - lastReportAt < PROGRESS_EVERY || signal.aborted) return
+        lastReportAt = performance.now()
         const change = { progress: JSON.stringify(progress), updated_at: now() }
         updateAttempt(database.db, local, change).catch(() => {})
       },
@@ -329,9 +329,9 @@ export class JobRunner {
   async #renew(): Promise<void> {
     const attempts = [...this.#local.values()]
     if (attempts.length === 0) return
-    const held = await renewLeases(this.#parts.database, attempts)
+    const heldTokens = await renewLeases(this.#parts.database, attempts)
     for (const { token, lost, isFinishing } of attempts) {
-      if (!held.has(token) && !isFinishing) lost.abort(new AttemptLostError())
+      if (!heldTokens.has(token) && !isFinishing) lost.abort(new AttemptLostError())
     }
   }
 }

@@ -27,11 +27,11 @@ export type TilesMessage =
 const PROGRESS_MS = 200
 
 async function main({ snapshotFolder, outPath, options, manifest }: TilesRequest): Promise<void> {
-  let toldAt = 0
+  let lastReportAt = 0
   const onProgress = (progress: number) => {
     const now = performance.now()
-    if (now - toldAt < PROGRESS_MS) return
-    toldAt = now
+    if (now - lastReportAt < PROGRESS_MS) return
+    lastReportAt = now
     // With a callback, a parent that is gone is no uncaught error: the handler of `disconnect` cleans up.
     process.send?.({ progress } satisfies TilesMessage, () => {})
   }

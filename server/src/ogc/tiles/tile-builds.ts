@@ -40,7 +40,7 @@ export interface TileBuildsDeps {
 }
 
 /** A finished archive that is not visible yet. */
-interface MadeTiles {
+interface FinishedBuild {
   built: BuiltTiles
   /** With a bucket: makes the uploaded archive visible. */
   finish: () => Promise<void>
@@ -59,13 +59,13 @@ export interface TileBuildOptions {
 }
 
 /** How often a build asks whether another process has released the lock. */
-const LOOK_AGAIN_MS = 200
-/** How many archives a sweep looks for at a time; with a bucket, each is a request. */
-const LOOKS_AT_ONCE = 8
+const LOCK_POLL_MS = 200
+/** Max archives that a sweep looks for at a time; with a bucket, each is a request. */
+const MAX_CONCURRENT_LOOKUPS = 8
 /** Without jobs, a process that is killed, for example for lack of memory, is started again this often. */
 const MAX_ATTEMPTS = 3
 /** How often a command writes its progress for servers to show. */
-const TELL_EVERY_MS = 2000
+const PROGRESS_EVERY_MS = 2000
 
 /**
  * Builds the tiles of versions. A server adds a job for a build, which any worker runs
@@ -119,7 +119,7 @@ export class TileBuilds {
   async sweep(): Promise<void> {
     const { catalog, jobs } = this.#parts
     const open = await jobs.open('tiles')
-    await eachBounded(LOOKS_AT_ONCE, await catalog.all(), async (dataset) => {
+    await eachBounded(MAX_CONCURRENT_LOOKUPS, await catalog.all(), async (dataset) => {
       const { snapshot, manifest } = dataset
       if (manifest.tiles !== true || manifest.located === 0 || this.#stopping.signal.aborted) return
       if (
@@ -144,11 +144,11 @@ export class TileBuilds {
     const { signal, commit, onProgress } = options
     await this.#withLock(version, signal, async (folder) => {
       if (await this.#parts.states.findAgain(version)) return commit(async () => {})
-      const made = await this.#make(version, folder, description, { signal, onProgress })
+      const build = await this.#make(version, folder, description, { signal, onProgress })
       try {
-        await commit(() => this.#keep(version, folder, made))
+        await commit(() => this.#keep(version, folder, build))
       } finally {
-        made.end()
+        build.end()
       }
     })
   }
@@ -164,21 +164,21 @@ export class TileBuilds {
     return this.#withLock(version, signal, async (folder) => {
       const existingTiles = await this.#parts.states.findAgain(version)
       if (existingTiles) return existingTiles
-      let toldAt = performance.now()
-      let telling: Promise<void> = Promise.resolve()
+      let lastReportAt = performance.now()
+      let progressWrite: Promise<void> = Promise.resolve()
       const onProgress = (share: number) => {
         show(share)
-        if (performance.now() - toldAt < TELL_EVERY_MS) return
-        toldAt = performance.now()
-        telling = writeProgress(folder, share).catch(() => {})
+        if (performance.now() - lastReportAt < PROGRESS_EVERY_MS) return
+        lastReportAt = performance.now()
+        progressWrite = writeProgress(folder, share).catch(() => {})
       }
       try {
         for (let attempt = 1; ; attempt++) {
           try {
-            const made = await this.#make(version, folder, description, { signal, onProgress })
-            made.end()
-            await this.#keep(version, folder, made)
-            return made.built
+            const build = await this.#make(version, folder, description, { signal, onProgress })
+            build.end()
+            await this.#keep(version, folder, build)
+            return build.built
           } catch (error) {
             if (!(error instanceof ProcessEndedError) || attempt === MAX_ATTEMPTS) throw error
             log.warn({ err: error, attempt }, `The process that builds tiles of ${version.table} ended.`)
@@ -191,7 +191,7 @@ export class TileBuilds {
             .catch(() => {})
         throw error
       } finally {
-        await telling
+        await progressWrite
         await removeProgress(folder)
       }
     })
@@ -222,7 +222,7 @@ export class TileBuilds {
           unlock()
         }
       }
-      await sleep(LOOK_AGAIN_MS, undefined, { signal })
+      await sleep(LOCK_POLL_MS, undefined, { signal })
     }
   }
 
@@ -232,7 +232,7 @@ export class TileBuilds {
     folder: string,
     { table, title, description, attribution }: Description,
     { signal, onProgress }: Pick<TileBuildOptions, 'signal' | 'onProgress'>,
-  ): Promise<MadeTiles> {
+  ): Promise<FinishedBuild> {
     const { snapshot, manifest } = version
     const { blobs, states, maxZoom } = this.#parts
     const end = () => states.endProgress(snapshot)
@@ -266,7 +266,7 @@ export class TileBuilds {
   async #keep(
     { snapshot, table, version }: Version,
     folder: string,
-    { built, finish }: MadeTiles,
+    { built, finish }: FinishedBuild,
   ): Promise<void> {
     await finish()
     await writeTilesMeta(folder, built)
