@@ -20,10 +20,10 @@ const environment = {
 }
 // Features are copied from all over a gigabyte of cached blocks. With huge pages (2 MB), if the system has
 // them, a large page of features takes a tenth less time. Only glibc reads this.
-const given = process.env.GLIBC_TUNABLES
-const tunables = given?.includes('glibc.malloc.hugetlb')
-  ? given
-  : [...(given ? [given] : []), 'glibc.malloc.hugetlb=1'].join(':')
+const existingTunables = process.env.GLIBC_TUNABLES
+const tunables = existingTunables?.includes('glibc.malloc.hugetlb')
+  ? existingTunables
+  : [...(existingTunables ? [existingTunables] : []), 'glibc.malloc.hugetlb=1'].join(':')
 const isCurrent = Number(process.versions.node.split('.')[0]) >= 24
 const ready =
   isCurrent && process.env.UV_THREADPOOL_SIZE && flags.every((flag) => process.execArgv.includes(flag))

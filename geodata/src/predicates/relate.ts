@@ -74,19 +74,19 @@ function walkChain(
 ): void {
   const isLine = chain.area < 0
   // The last piece's location in the other geometry; the same for the next, unless a node is between.
-  let known: Location | null = null
+  let location: Location | null = null
   for (let edge = chain.from; edge < chain.to; edge++) {
     // This edge continues the same piece.
-    if (known !== null && !own.isMixed && !nodes.has(edge) && !(isLine && edge === chain.to - 1)) continue
+    if (location !== null && !own.isMixed && !nodes.has(edge) && !(isLine && edge === chain.to - 1)) continue
     const stations = stationsOf(own, edge, nodes, scale)
     for (let i = 0; i < stations.length; i++) {
       const station = stations[i]!
       const isEnd = isLine && ((edge === chain.from && i === 0) || (edge === chain.to - 1 && i > 0))
       // A vertex that is neither adds nothing to the adjacent pieces.
       if (station.isNode || isEnd) recordPlace(own, other, isLine, station.place, scale, record)
-      if (station.isNode) known = null
+      if (station.isNode) location = null
       if (i + 1 < stations.length) {
-        known = walkPiece(own, other, chain, edge, station, stations[i + 1]!, known, scale, record)
+        location = walkPiece(own, other, chain, edge, station, stations[i + 1]!, location, scale, record)
       }
     }
   }
@@ -119,7 +119,7 @@ function walkPiece(
   edge: number,
   from: Station,
   to: Station,
-  known: Location | null,
+  location: Location | null,
   scale: Scale,
   record: Record,
 ): Location {
@@ -139,7 +139,7 @@ function walkPiece(
     }
     return inOther
   }
-  if (known !== null) return known
+  if (location !== null) return location
   // A vertex that is not a node is off the other's edges: it locates the piece without exact arithmetic.
   const inOther = locateInShape(other, from.isNode ? to.place : from.place, scale)
   record(isRing ? BOUNDARY : INTERIOR, inOther, 1)

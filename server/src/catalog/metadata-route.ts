@@ -65,9 +65,15 @@ export function metadataRoute({
     }
     const statistics = dataset.manifest.statistics ?? null
     const bytes = Buffer.from(JSON.stringify({ ...datasetMetadata(dataset, base, tiles, sizes), statistics }))
-    const made = { base, tiles, sizes, bytes, tag: `W/"${hash('sha1', bytes, 'base64url').slice(0, 16)}"` }
-    finished.set(dataset, made)
-    return made
+    const metadata = {
+      base,
+      tiles,
+      sizes,
+      bytes,
+      tag: `W/"${hash('sha1', bytes, 'base64url').slice(0, 16)}"`,
+    }
+    finished.set(dataset, metadata)
+    return metadata
   }
   return {
     pattern,

@@ -16,7 +16,7 @@ import {
 } from './purchase-store.ts'
 
 /** How long a purchase can be downloaded again without paying. */
-const RIGHT = DAY
+const REDOWNLOAD_PERIOD = DAY
 
 /** What a request was charged. */
 export interface Charge {
@@ -99,7 +99,10 @@ export class Cashier {
   /** What the payer has paid for and may download again without paying, newest first. */
   async purchasesOf({ payer }: Grant, table: string): Promise<PurchaseRecord[]> {
     const rows = await readPurchases(this.#database.db, payer, table, this.#rightSince())
-    return rows.map((row) => ({ ...row, freeUntil: plus(new Date(row.paidAt), RIGHT).toISOString() }))
+    return rows.map((row) => ({
+      ...row,
+      freeUntil: plus(new Date(row.paidAt), REDOWNLOAD_PERIOD).toISOString(),
+    }))
   }
 
   /** Tracks a delivery that may still end in a refund, so that a stop waits for it. */
@@ -163,7 +166,7 @@ export class Cashier {
   }
 
   #rightSince(): string {
-    return plus(this.#clock(), -RIGHT).toISOString()
+    return plus(this.#clock(), -REDOWNLOAD_PERIOD).toISOString()
   }
 }
 

@@ -141,6 +141,7 @@ export class Keys {
     })
   }
 
+  /** Replaces the secret. The old one stops working on every node before this returns. */
   rotate(actor: KeyActor, id: string): Promise<RotatedKey> {
     return this.#alter(actor, id, async (tx, key, now) => {
       const status = statusOf(key, now)

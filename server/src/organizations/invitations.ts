@@ -171,10 +171,10 @@ export class Invitations {
       await limiter.take(`invitations:${organizationId}`, rates.organization),
       await limiter.take(`invitation-mail:${email}`, rates.mail),
     ]
-    const late = decisions.find((decision) => !decision.allowed)
-    if (!late) return
-    throw new Problem('rate-limited', `Too many invitations. Try again in ${late.retryAfter} s.`, {
-      headers: { 'retry-after': String(late.retryAfter) },
+    const refusal = decisions.find((decision) => !decision.allowed)
+    if (!refusal) return
+    throw new Problem('rate-limited', `Too many invitations. Try again in ${refusal.retryAfter} s.`, {
+      headers: { 'retry-after': String(refusal.retryAfter) },
       limit: 'invitation-rate',
     })
   }

@@ -255,7 +255,7 @@ export class Publishing {
   ): Promise<void> {
     const { database, changes, clock, keepVersions } = this.#parts
     const { table } = request
-    const old = await changes.commit(async (tx, changed) => {
+    const removedSnapshots = await changes.commit(async (tx, changed) => {
       const at = clock()
       const number = await takeVersionNumber(tx, table)
       await insertVersion(database, tx, {
@@ -280,7 +280,7 @@ export class Publishing {
       await finish(tx, number)
       return removed
     })
-    await this.#discard(old)
+    await this.#discard(removedSnapshots)
   }
 
   /** Deletes a snapshot that no version has ever named, without keeping it in the trash. */

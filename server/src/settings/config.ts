@@ -91,7 +91,7 @@ export function flagOf(name: string): string {
 function parseSetting(row: Setting<unknown>, value: unknown, where: string): unknown {
   const result = row.parse(value)
   if ('expected' in result) {
-    const shown = row.secret ? 'the given value' : JSON.stringify(value)
+    const shown = row.secret ? 'the value' : JSON.stringify(value)
     throw new SettingError(`${where}: ${shown} is not ${result.expected}.`)
   }
   return result.value

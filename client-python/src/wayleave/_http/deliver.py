@@ -63,17 +63,17 @@ def _attempt(request: Request, sink: Sink, progress: Progress) -> Plan[WayleaveE
 
 
 def _resuming(request: Request, sink: Sink) -> Request:
-    held = sink.representation
-    if held is None or held.etag is None or held.url != request.path or sink.size == 0:
+    partial = sink.representation
+    if partial is None or partial.etag is None or partial.url != request.path or sink.size == 0:
         return request
     return replace(
         request,
         headers={
             **{name: value for name, value in request.headers.items() if name != "If-None-Match"},
             # The same encoding as the part: the bytes of another one differ.
-            "Accept-Encoding": held.encoding,
+            "Accept-Encoding": partial.encoding,
             "Range": f"bytes={sink.size}-",
-            "If-Range": held.etag,
+            "If-Range": partial.etag,
         },
     )
 

@@ -10,17 +10,17 @@ const DELIMITERS = [',', ';', '\t', '|']
 const SAMPLE_RECORDS = 50
 
 /** What is already known: the publisher's word about the header, the delimiter from a line `sep=;`. */
-export interface KnownDialect {
+export interface DialectHints {
   header?: boolean
   delimiter?: string | null
 }
 
 /** Detects the delimiter and the header from the first records. */
-export function detectDialect(sample: Uint8Array, isWhole: boolean, stated: KnownDialect = {}): CsvDialect {
-  const delimiter = stated.delimiter ?? detectDelimiter(sample, isWhole)
+export function detectDialect(sample: Uint8Array, isWhole: boolean, hints: DialectHints = {}): CsvDialect {
+  const delimiter = hints.delimiter ?? detectDelimiter(sample, isWhole)
   const { records } = sampleRecords(sample, delimiter, isWhole, SAMPLE_RECORDS)
   const first = records[0] ?? []
-  const hasHeader = stated.header ?? looksLikeHeader(first, records.slice(1))
+  const hasHeader = hints.header ?? looksLikeHeader(first, records.slice(1))
   const names = first.map((name, i) => (hasHeader ? name.trim() : '') || `column_${i + 1}`)
   return { delimiter, hasHeader, names }
 }

@@ -67,27 +67,27 @@ export function planFilter(
  * longer than selecting a page by compiled columns, which needs only the condition.
  */
 export function planLazily(condition: Condition, options: PlanOptions): FilterPlan {
-  let made: FilterPlan | null = null
-  const plan = () => {
-    made ??= planCondition(condition, options)
-    return made
+  let plan: FilterPlan | null = null
+  const planned = () => {
+    plan ??= planCondition(condition, options)
+    return plan
   }
   return {
     condition,
     get sql() {
-      return plan().sql
+      return planned().sql
     },
     get bbox() {
-      return plan().bbox
+      return planned().bbox
     },
     get exact() {
-      return plan().exact
+      return planned().exact
     },
     get matches() {
-      return plan().matches
+      return planned().matches
     },
     get decide() {
-      return plan().decide
+      return planned().decide
     },
   }
 }

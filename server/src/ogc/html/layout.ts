@@ -57,8 +57,8 @@ ${siteFooter(about, encodings)}
 
 /** A list of names and values; rows with an empty value are omitted. */
 export function facts(rows: readonly [string, Content][]): Html {
-  const said = rows.filter(([, value]) => value !== null && value !== '')
-  return html`<dl class="facts">${said.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
+  const filledRows = rows.filter(([, value]) => value !== null && value !== '')
+  return html`<dl class="facts">${filledRows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
 }
 
 /** A time as all pages write it, such as `5 Feb 2018, 12:30 UTC`; a date without a time stays one. */

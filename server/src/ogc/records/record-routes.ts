@@ -37,7 +37,7 @@ export function recordRoutes(app: App, deps: ItemsDeps): void {
   const hidden = { schema: { hide: true } }
 
   /** Registers a document whose only parameter is `f`. */
-  const document = <T extends object>(
+  const documentRoute = <T extends object>(
     path: string,
     encodings: readonly Encoding[],
     make: (place: RecordsPlace, all: readonly ListedDataset[]) => T,
@@ -46,8 +46,8 @@ export function recordRoutes(app: App, deps: ItemsDeps): void {
     app.get(RECORDS_ROOT + path, hidden, async (request, reply) => {
       const place = await placeOf(request, reply, encodings)
       refuseUnknown(place.pairs, ['f'])
-      const made = make(place, await datasets.all())
-      return send(request, reply, place, made, asHtml)
+      const document = make(place, await datasets.all())
+      return send(request, reply, place, document, asHtml)
     })
 
   const placeOf = async (
@@ -61,14 +61,14 @@ export function recordRoutes(app: App, deps: ItemsDeps): void {
     return { base: baseUrl.of(request), about, pairs, encoding }
   }
 
-  document('', DOCUMENT_ENCODINGS, recordsLanding, pages.landingHtml)
-  document('/conformance', DOCUMENT_ENCODINGS, recordsConformance, pages.conformanceHtml)
-  document('/api', API_ENCODINGS, recordsApi, (place, api) => {
+  documentRoute('', DOCUMENT_ENCODINGS, recordsLanding, pages.landingHtml)
+  documentRoute('/conformance', DOCUMENT_ENCODINGS, recordsConformance, pages.conformanceHtml)
+  documentRoute('/api', API_ENCODINGS, recordsApi, (place, api) => {
     const url = `${place.base}${RECORDS_ROOT}/api`
     return pages.apiHtml(place, api, selfAndAlternates(url, place.pairs, API_ENCODINGS, place.encoding))
   })
-  document('/collections', DOCUMENT_ENCODINGS, catalogs, pages.catalogsHtml)
-  document(`/collections/${CATALOG_ID}`, CATALOG_ENCODINGS, catalog, pages.catalogHtml)
+  documentRoute('/collections', DOCUMENT_ENCODINGS, catalogs, pages.catalogsHtml)
+  documentRoute(`/collections/${CATALOG_ID}`, CATALOG_ENCODINGS, catalog, pages.catalogHtml)
 
   app.get(`${RECORDS_ROOT}/collections/${CATALOG_ID}/items`, hidden, async (request, reply) => {
     const place = await placeOf(request, reply, RECORD_ENCODINGS)
@@ -85,7 +85,7 @@ export function recordRoutes(app: App, deps: ItemsDeps): void {
       const href = url + linkQuery(place.pairs, ['cursor'], `cursor=${cursorAfter(page.at(-1)!)}`)
       links.push({ href, rel: 'next', type: place.encoding.mediaType })
     }
-    const made = {
+    const document = {
       type: 'FeatureCollection',
       features: page.map((dataset) => recordOf(place, dataset)),
       links,
@@ -94,7 +94,7 @@ export function recordRoutes(app: App, deps: ItemsDeps): void {
       timeStamp: clock().toISOString(),
     }
     const q = parameterOf(place.pairs, 'q') ?? ''
-    return send(request, reply, place, made, () => pages.recordsHtml(place, made, q))
+    return send(request, reply, place, document, () => pages.recordsHtml(place, document, q))
   })
 
   app.get<{ Params: { id: string } }>(
