@@ -121,16 +121,16 @@ def test_a_service_that_never_answers_is_a_timeout(proxy: Proxy, key: str) -> No
         assert len(client.datasets()) > 0
 
 
-def test_something_else_than_the_service_is_said_to_be_that(service: Service, key: str) -> None:
+def test_a_response_of_something_else_than_the_service_says_so(service: Service, key: str) -> None:
     with impatient(service.url + "/health?", key) as client:
         for call in (client.datasets, lambda: client.dataset("places"), lambda: next(client.items("places"))):
-            with pytest.raises(wayleave.WayleaveError, match="something else"):
+            with pytest.raises(wayleave.WayleaveError, match="not from a Wayleave service"):
                 call()
 
 
 def test_the_classes_are_those_of_the_statuses() -> None:
     from wayleave._errors import error_of
-    from wayleave._http.steps import Answer
+    from wayleave._http.steps import Response
 
     named = {
         400: wayleave.BadRequestError,
@@ -145,13 +145,13 @@ def test_the_classes_are_those_of_the_statuses() -> None:
         503: wayleave.ServerError,
     }
     for status, kind in named.items():
-        error = error_of(Answer(status, {"x-request-id": "r1"}, b"<html>"), None)
+        error = error_of(Response(status, {"x-request-id": "r1"}, b"<html>"), None)
         assert type(error) is kind
         assert isinstance(error, wayleave.APIStatusError)
         assert (error.status, error.request_id) == (status, "r1")
-    redirect = error_of(Answer(301, {"location": "https://elsewhere"}, b""), None)
+    redirect = error_of(Response(301, {"location": "https://elsewhere"}, b""), None)
     assert "https://elsewhere" in str(redirect)
-    assert error_of(Answer(200, {}, b""), None) is None
+    assert error_of(Response(200, {}, b""), None) is None
 
 
 def test_an_error_can_be_sent_to_another_process() -> None:

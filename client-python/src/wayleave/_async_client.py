@@ -20,12 +20,12 @@ from wayleave._http.cache import DEFAULT_CACHE_BYTES
 from wayleave._http.progress import reporter
 from wayleave._http.retry import Policy
 from wayleave._http.steps import (
-    Answer,
     Compute,
     Open,
     Pause,
     Plan,
     ReadChunk,
+    Response,
     Send,
     Spent,
     Step,
@@ -290,7 +290,7 @@ class _Exchange:
             match step:
                 case Send(request):
                     response = await self._http.send(self._settings.build(request, self._http))
-                    return self._settings.answer(response, response.content)
+                    return self._settings.to_response(response, response.content)
                 case Open(request):
                     return await self._open(self._settings.build(request, self._http))
                 case ReadChunk():
@@ -303,26 +303,26 @@ class _Exchange:
                 case Upload(request, body):
                     built = self._settings.build(request, self._http, _chunks(body))
                     response = await self._http.send(built)
-                    return self._settings.answer(response, response.content)
+                    return self._settings.to_response(response, response.content)
                 case Spent():
                     return self.receipt.credits()
         except httpx.HTTPError as error:
             await self.close()
             raise self._settings.failure(error) from error
 
-    async def _open(self, request: httpx.Request) -> Answer:
+    async def _open(self, request: httpx.Request) -> Response:
         await self.close()
         response = self._response = await self._http.send(request, stream=True)
         if (redirected := self._settings.redirected(request, response, self._http)) is not None:
-            self.receipt.note(self._settings.answer(response, b"").headers)
+            self.receipt.note(self._settings.to_response(response, b"").headers)
             await self.close()
             response = self._response = await self._http.send(redirected, stream=True)
         if not response.is_success:
-            return self._settings.answer(response, await response.aread())
+            return self._settings.to_response(response, await response.aread())
         self._chunks = response.aiter_raw()
-        answer = self._settings.answer(response, b"")
-        self.receipt.note(answer.headers)
-        return answer
+        opened = self._settings.to_response(response, b"")
+        self.receipt.note(opened.headers)
+        return opened
 
     async def close(self) -> None:
         if self._response is not None:

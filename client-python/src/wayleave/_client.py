@@ -18,12 +18,12 @@ from wayleave._http.cache import DEFAULT_CACHE_BYTES
 from wayleave._http.progress import reporter
 from wayleave._http.retry import Policy
 from wayleave._http.steps import (
-    Answer,
     Compute,
     Open,
     Pause,
     Plan,
     ReadChunk,
+    Response,
     Send,
     Spent,
     Step,
@@ -333,7 +333,7 @@ class _Exchange:
             match step:
                 case Send(request):
                     response = self._http.send(self._settings.build(request, self._http))
-                    return self._settings.answer(response, response.content)
+                    return self._settings.to_response(response, response.content)
                 case Open(request):
                     return self._open(self._settings.build(request, self._http))
                 case ReadChunk():
@@ -345,26 +345,26 @@ class _Exchange:
                     return work()
                 case Upload(request, body):
                     response = self._http.send(self._settings.build(request, self._http, _chunks(body)))
-                    return self._settings.answer(response, response.content)
+                    return self._settings.to_response(response, response.content)
                 case Spent():
                     return self.receipt.credits()
         except httpx.HTTPError as error:
             self.close()
             raise self._settings.failure(error) from error
 
-    def _open(self, request: httpx.Request) -> Answer:
+    def _open(self, request: httpx.Request) -> Response:
         self.close()
         response = self._response = self._http.send(request, stream=True)
         if (redirected := self._settings.redirected(request, response, self._http)) is not None:
-            self.receipt.note(self._settings.answer(response, b"").headers)
+            self.receipt.note(self._settings.to_response(response, b"").headers)
             self.close()
             response = self._response = self._http.send(redirected, stream=True)
         if not response.is_success:
-            return self._settings.answer(response, response.read())
+            return self._settings.to_response(response, response.read())
         self._chunks = response.iter_raw()
-        answer = self._settings.answer(response, b"")
-        self.receipt.note(answer.headers)
-        return answer
+        opened = self._settings.to_response(response, b"")
+        self.receipt.note(opened.headers)
+        return opened
 
     def close(self) -> None:
         if self._response is not None:

@@ -26,7 +26,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from wayleave._http.steps import Answer
+    from wayleave._http.steps import Response
 
 
 class WayleaveError(Exception):
@@ -176,24 +176,24 @@ _BY_STATUS: dict[int, type[APIStatusError]] = {
 }
 
 
-def error_of(answer: Answer, retry_after: float | None) -> APIStatusError | None:
+def error_of(response: Response, retry_after: float | None) -> APIStatusError | None:
     """The error that a response stands for, or None if it is a success."""
-    status = answer.status
+    status = response.status
     if 200 <= status < 300:
         return None
     kind = _BY_STATUS.get(status, ServerError if status >= 500 else APIStatusError)
-    problem = _problem(answer.body)
+    problem = _problem(response.body)
     text = {name: value for name, value in problem.items() if isinstance(value, str)}
     detail = text.get("detail") or text.get("title", "")
     if 300 <= status < 400:
         # Following the redirect would send the key to another address.
-        detail = f"The address redirects to {answer.headers.get('location', 'nowhere')}; use that base_url."
+        detail = f"The address redirects to {response.headers.get('location', 'nowhere')}; use that base_url."
     errors = problem.get("errors")
     return kind(
         status,
         text.get("code", ""),
         detail,
-        text.get("requestId") or answer.headers.get("x-request-id"),
+        text.get("requestId") or response.headers.get("x-request-id"),
         errors if isinstance(errors, list) else None,
         text.get("contact"),
         retry_after,

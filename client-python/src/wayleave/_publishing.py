@@ -14,7 +14,7 @@ from wayleave._errors import ConnectionError, PublishError, TimeoutError, Waylea
 from wayleave._http.deliver import Progress
 from wayleave._http.plans import fetch, segment
 from wayleave._http.retry import Policy, failure_of, request, wait_or_raise
-from wayleave._http.steps import Answer, Plan, Request, UploadBody, compute, pause, upload
+from wayleave._http.steps import Plan, Request, Response, UploadBody, compute, pause, upload
 from wayleave._models import Job, job_of
 from wayleave._settings import Settings
 from wayleave._tables.frame_file import save_as_parquet
@@ -70,8 +70,8 @@ def publish(
         headers={"Content-Type": "application/octet-stream", "Content-Length": str(size)},
         timeout=policy.timeout,
     )
-    answer = yield from _send(request, UploadBody(file, size, progress), policy)
-    started = yield from compute(lambda: _job(answer))
+    response = yield from _send(request, UploadBody(file, size, progress), policy)
+    started = yield from compute(lambda: _job(response))
     return (yield from _finish(started, policy)) if options.get("wait", True) else started
 
 
@@ -84,8 +84,8 @@ def cancel_job(settings: Settings, id: str, policy: Policy) -> Plan[Job]:
     settings.require_key()
     # Cancelling twice is the same as once, so it may be tried again.
     cancelling = Request(f"/v1/jobs/{segment(id)}", method="DELETE", timeout=policy.timeout)
-    answer = yield from request(cancelling, policy)
-    return (yield from compute(lambda: _job(answer)))
+    response = yield from request(cancelling, policy)
+    return (yield from compute(lambda: _job(response)))
 
 
 @contextmanager
@@ -105,20 +105,20 @@ def source_file(source: Any, table: str) -> Iterator[Path]:  # noqa: ANN401
         yield path
 
 
-def _send(request: Request, body: UploadBody, policy: Policy) -> Plan[Answer]:
+def _send(request: Request, body: UploadBody, policy: Policy) -> Plan[Response]:
     attempt = 0
     while True:
         try:
-            answer = yield from upload(request, body)
+            response = yield from upload(request, body)
         except (ConnectionError, TimeoutError) as error:
             if body.sent >= body.size:
                 # The response was lost: the job may run, and a retry would publish a second version.
                 raise
             failure: WayleaveError = error
         else:
-            refusal = failure_of(answer)
+            refusal = failure_of(response)
             if refusal is None:
-                return answer
+                return response
             failure = refusal
         yield from wait_or_raise(policy, attempt, failure)
         attempt += 1
@@ -142,9 +142,9 @@ def _finish(started: Job, policy: Policy) -> Plan[Job]:
     return current
 
 
-def _job(answer: Answer) -> Job:
+def _job(response: Response) -> Job:
     try:
-        return job_of(json.loads(answer.body))
+        return job_of(json.loads(response.body))
     except (LookupError, TypeError, ValueError) as error:
         raise WayleaveError("The response about the job is invalid.") from error
 

@@ -12,7 +12,7 @@ import httpx
 from wayleave._errors import AuthenticationError, ConnectionError, TimeoutError, WayleaveError
 from wayleave._http.cache import DEFAULT_CACHE_BYTES, Cache, default_folder
 from wayleave._http.retry import Policy
-from wayleave._http.steps import Answer, Request
+from wayleave._http.steps import Request, Response
 from wayleave._version import __version__
 
 if TYPE_CHECKING:
@@ -100,12 +100,12 @@ class Settings:
         }
         return client.build_request("GET", location, headers=headers, extensions=request.extensions)
 
-    def answer(self, response: httpx.Response, body: bytes) -> Answer:
+    def to_response(self, response: httpx.Response, body: bytes) -> Response:
         headers = {name.lower(): value for name, value in response.headers.items()}
         # An error may quote the request.
         if response.status_code >= 300 and self.api_key is not None:
             body = body.replace(self.api_key.encode(), b"[redacted]")
-        return Answer(response.status_code, headers, body)
+        return Response(response.status_code, headers, body)
 
     def failure(self, error: httpx.HTTPError) -> WayleaveError:
         if isinstance(error, httpx.TimeoutException):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from wayleave._errors import ConnectionError, TimeoutError, WayleaveError
 from wayleave._http.retry import Policy, failure_of, wait_or_raise
 from wayleave._http.sink import Representation, Sink
-from wayleave._http.steps import Answer, Plan, Request, open_stream, read_chunk
+from wayleave._http.steps import Plan, Request, Response, open_stream, read_chunk
 
 Progress = Callable[[int, "int | None"], None]
 """Called with the bytes transferred so far, and with the total if it is known."""
@@ -41,17 +41,17 @@ def deliver(request: Request, sink: Sink, policy: Policy, progress: Progress) ->
 
 
 def _attempt(request: Request, sink: Sink, progress: Progress) -> Plan[WayleaveError | bool]:
-    answer = yield from open_stream(_resuming(request, sink))
-    if answer.status == NOT_MODIFIED and "If-None-Match" in request.headers:
+    response = yield from open_stream(_resuming(request, sink))
+    if response.status == NOT_MODIFIED and "If-None-Match" in request.headers:
         return False
-    if not _continues(answer, sink):
-        if answer.status in (206, RANGE_NOT_SATISFIABLE):
+    if not _continues(response, sink):
+        if response.status in (206, RANGE_NOT_SATISFIABLE):
             # The part belongs to another file, or is longer than this one: start again.
-            answer = yield from open_stream(request)
-        failure = failure_of(answer)
+            response = yield from open_stream(request)
+        failure = failure_of(response)
         if failure is not None:
             return failure
-        sink.begin(_representation(request, answer))
+        sink.begin(_representation(request, response))
     length = sink.representation.length if sink.representation else None
     progress(sink.size, length)
     while chunk := (yield from read_chunk()):
@@ -78,21 +78,21 @@ def _resuming(request: Request, sink: Sink) -> Request:
     )
 
 
-def _continues(answer: Answer, sink: Sink) -> bool:
-    if answer.status != 206 or sink.representation is None:
+def _continues(response: Response, sink: Sink) -> bool:
+    if response.status != 206 or sink.representation is None:
         return False
-    content_range = re.match(r"bytes (\d+)-\d+/(\d+)$", answer.headers.get("content-range", ""))
+    content_range = re.match(r"bytes (\d+)-\d+/(\d+)$", response.headers.get("content-range", ""))
     return (
         content_range is not None
         and int(content_range[1]) == sink.size
         and sink.representation.length in (None, int(content_range[2]))
-        and answer.headers.get("etag") == sink.representation.etag
-        and answer.headers.get("content-encoding", "identity") == sink.representation.encoding
+        and response.headers.get("etag") == sink.representation.etag
+        and response.headers.get("content-encoding", "identity") == sink.representation.encoding
     )
 
 
-def _representation(request: Request, answer: Answer) -> Representation:
-    headers = answer.headers
+def _representation(request: Request, response: Response) -> Representation:
+    headers = response.headers
     etag = headers.get("etag")
     length = headers.get("content-length")
     digest = re.search(r"sha-256=:([A-Za-z0-9+/=]+):", headers.get("repr-digest", ""))

@@ -47,7 +47,7 @@ def sample(settings: Settings, table: str, policy: Policy) -> Plan[pd.DataFrame]
     path = f"/v1/dataset/{segment(table)}/sample/json"
     rows = yield from fetch(path, policy, list[dict[str, Any]])
     frame = frame_of_rows(rows, metadata.columns, metadata.geometry_type is not None)
-    frame.attrs.update((yield from origin(settings, metadata)))
+    frame.attrs.update((yield from provenance(settings, metadata)))
     return frame
 
 
@@ -91,7 +91,7 @@ def items_page(
         raise
 
 
-def origin(settings: Settings, metadata: Metadata, version: int | None = None) -> Plan[dict[str, Any]]:
+def provenance(settings: Settings, metadata: Metadata, version: int | None = None) -> Plan[dict[str, Any]]:
     """The provenance of a result: source, license, version and credits."""
     credits = yield from spent()
     return {
@@ -133,13 +133,13 @@ def fetch(
     received: Callable[[int], None] = lambda _bytes: None,
 ) -> Plan[T]:
     """A JSON document, built into an object."""
-    answer = yield from request(Request(path, params=params or {}, timeout=policy.timeout), policy)
-    received(len(answer.body))
+    response = yield from request(Request(path, params=params or {}, timeout=policy.timeout), policy)
+    received(len(response.body))
 
     def parse() -> T:
         try:
             with no_garbage_collection():
-                return build(json.loads(answer.body))
+                return build(json.loads(response.body))
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise WayleaveError("The response is not from a Wayleave service. Check the base URL.") from error
 

@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 
 from wayleave._errors import APIStatusError, ConnectionError, TimeoutError, WayleaveError, error_of
-from wayleave._http.steps import Answer, Plan, Request, pause, send
+from wayleave._http.steps import Plan, Request, Response, pause, send
 
 RETRIED_STATUSES = frozenset({429, 502, 503, 504})
 FIRST_PAUSE = 0.5
@@ -43,8 +43,8 @@ class Policy:
         return error.retry_after + 0.25 * self.random()
 
 
-def failure_of(answer: Answer) -> APIStatusError | None:
-    return error_of(answer, seconds_of_retry_after(answer.headers.get("retry-after"), now()))
+def failure_of(response: Response) -> APIStatusError | None:
+    return error_of(response, seconds_of_retry_after(response.headers.get("retry-after"), now()))
 
 
 def now() -> datetime:
@@ -73,18 +73,18 @@ def wait_or_raise(policy: Policy, attempt: int, error: WayleaveError) -> Plan[No
     yield from pause(seconds)
 
 
-def request(request: Request, policy: Policy) -> Plan[Answer]:
+def request(request: Request, policy: Policy) -> Plan[Response]:
     """Sends until it succeeds, fails permanently, or no retries are left."""
     attempt = 0
     while True:
         try:
-            answer = yield from send(request)
+            response = yield from send(request)
         except (ConnectionError, TimeoutError) as error:
             failure: WayleaveError = error
         else:
-            refused = failure_of(answer)
+            refused = failure_of(response)
             if refused is None:
-                return answer
+                return response
             failure = refused
         yield from wait_or_raise(policy, attempt, failure)
         attempt += 1

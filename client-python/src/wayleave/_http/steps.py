@@ -30,7 +30,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """A response: status, headers with lower-case names, and the body unless it is read in chunks."""
 
     status: int
@@ -107,14 +107,14 @@ Step = Send | Open | ReadChunk | Pause | Compute | Upload | Spent
 Plan = Generator[Step, Any, T]
 
 
-def send(request: Request) -> Plan[Answer]:
-    answer: Answer = yield Send(request)
-    return answer
+def send(request: Request) -> Plan[Response]:
+    response: Response = yield Send(request)
+    return response
 
 
-def open_stream(request: Request) -> Plan[Answer]:
-    answer: Answer = yield Open(request)
-    return answer
+def open_stream(request: Request) -> Plan[Response]:
+    response: Response = yield Open(request)
+    return response
 
 
 def read_chunk() -> Plan[bytes]:
@@ -131,9 +131,9 @@ def compute(work: Callable[[], T]) -> Plan[T]:
     return result
 
 
-def upload(request: Request, body: UploadBody) -> Plan[Answer]:
-    answer: Answer = yield Upload(request, body)
-    return answer
+def upload(request: Request, body: UploadBody) -> Plan[Response]:
+    response: Response = yield Upload(request, body)
+    return response
 
 
 def spent() -> Plan[Credits]:

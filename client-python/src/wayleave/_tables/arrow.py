@@ -74,7 +74,7 @@ def arrow_of_features(
     return _table(arrays, pyarrow.array(wkb, pyarrow.binary()), GEO, extra)
 
 
-def with_origin(table: pa.Table, attributes: Mapping[str, Any]) -> pa.Table:
+def with_provenance(table: pa.Table, attributes: Mapping[str, Any]) -> pa.Table:
     """The table with license, attribution, version and so on in its schema's metadata, as JSON."""
     metadata = {**(table.schema.metadata or {}), b"wayleave": json.dumps(dict(attributes)).encode()}
     return table.replace_schema_metadata(metadata)

@@ -16,14 +16,20 @@ from typing import TYPE_CHECKING, Any
 from wayleave._errors import WayleaveError, WayleaveWarning
 from wayleave._extras import has, need
 from wayleave._http.deliver import Progress, deliver
-from wayleave._http.plans import archives, dataset, file_request, items_page, origin
+from wayleave._http.plans import archives, dataset, file_request, items_page, provenance
 from wayleave._http.retry import Policy
 from wayleave._http.sink import MemorySink, unpacked
 from wayleave._http.steps import Plan, compute
 from wayleave._models import Column, Feature, Metadata
 from wayleave._selection import MAX_PAGE, Selection, empty_hint, selection_of
 from wayleave._settings import Settings
-from wayleave._tables.arrow import arrow_of_features, arrow_of_geoparquet, duckdb_of, polars_of, with_origin
+from wayleave._tables.arrow import (
+    arrow_of_features,
+    arrow_of_geoparquet,
+    duckdb_of,
+    polars_of,
+    with_provenance,
+)
 from wayleave._tables.frames import (
     frame_of_features,
     frame_of_geojson,
@@ -75,7 +81,7 @@ def read(
         frame = yield from compute(lambda: build(content, metadata.columns))
     if crs is not None:
         frame = yield from compute(lambda: frame.to_crs(crs))
-    frame.attrs.update((yield from origin(settings, metadata)))
+    frame.attrs.update((yield from provenance(settings, metadata)))
     return frame
 
 
@@ -93,7 +99,7 @@ def read_table(
         features = yield from source.features(metadata)
         columns = _result_columns(metadata, source.selection)
         frame = yield from compute(lambda: table_of_features(features, columns, spatial))
-    frame.attrs.update((yield from origin(settings, metadata)))
+    frame.attrs.update((yield from provenance(settings, metadata)))
     return frame
 
 
@@ -110,7 +116,7 @@ def read_arrow(
         features = yield from source.features(metadata)
         columns, spatial = _result_columns(metadata, source.selection), metadata.geometry_type is not None
         result = yield from compute(lambda: arrow_of_features(features, columns, spatial, extra))
-    return with_origin(result, (yield from origin(settings, metadata)))
+    return with_provenance(result, (yield from provenance(settings, metadata)))
 
 
 def read_polars(
@@ -141,7 +147,7 @@ def read_items(
         [] if params is None else (yield from _features(settings, table, params, selection, policy, None))
     )
     frame = yield from compute(lambda: frame_of_features(features, _result_columns(metadata, selection)))
-    frame.attrs.update((yield from origin(settings, metadata)))
+    frame.attrs.update((yield from provenance(settings, metadata)))
     return frame
 
 
