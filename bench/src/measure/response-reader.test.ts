@@ -54,5 +54,5 @@ test('every response is parsed once and in order, however the connection splits 
 
 test('bytes that are not a response are rejected at once', () => {
   const reader = new ResponseReader(() => {})
-  assert.throws(() => reader.take(Buffer.from('SSH-2.0-x\r\n\r\n')), /Not an answer/)
+  assert.throws(() => reader.take(Buffer.from('SSH-2.0-x\r\n\r\n')), /Not a response/)
 })
