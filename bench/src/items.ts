@@ -46,21 +46,21 @@ export const bench: Bench = async (print) => {
   const server = await startWayleave()
   try {
     const key = await publishAll(server, print)
-    const asker = new Asker(server, { 'x-api-key': key })
+    const client = new PageClient(server, { 'x-api-key': key })
     print('| dataset | box | limit | KB | ours, pages/s | bare, pages/s | ratio | by processor |')
     print('|---|---|--:|--:|--:|--:|--:|--:|')
     for (const [table, size, limit] of PAGES) {
-      const { result, bytes } = await asker.compare(pagePaths(table, size, limit))
+      const { result, bytes } = await client.compare(pagePaths(table, size, limit))
       const box = size === 360 ? 'world' : `${size}°`
       print(`| ${table} | ${box} | ${limit} | ${decimal(bytes / 1000, 1)} | ${figures(result)} |`)
     }
     print('\nAims: at least 0.5 at limit 10, at least 0.6 at limit 1000.\n')
-    const [, medium, large] = await asker.compareTimes(POINTS.map(([table]) => pagePaths(table, 20, 10)))
+    const [, medium, large] = await client.compareTimes(POINTS.map(([table]) => pagePaths(table, 20, 10)))
     print(
       `20° boxes at limit 10, by processor time: 5 M takes ${decimal(large! / medium!)} of 1 M, 1 M takes ${decimal(medium!)} of 10 k (aim: within 1.3).`,
     )
-    await lastPage(asker, print)
-    await filters(asker, server, print)
+    await lastPage(client, print)
+    await filters(client, server, print)
   } finally {
     await server.stop()
   }
@@ -79,7 +79,7 @@ function figures({ ours, theirs, ratio, processorRatio }: Comparison): string {
   return [...rates, decimal(ratio), decimal(processorRatio)].join(' | ')
 }
 
-class Asker {
+class PageClient {
   readonly server: WayleaveServer
   readonly headers: Record<string, string>
 
@@ -169,17 +169,21 @@ async function operate({ dataDir }: WayleaveServer, ...args: string[]): Promise<
   return (await run(process.execPath, [command, ...args, '--json'], { env, maxBuffer: 1 << 24 })).stdout
 }
 
-async function lastPage(asker: Asker, print: (line: string) => void): Promise<void> {
+async function lastPage(client: PageClient, print: (line: string) => void): Promise<void> {
   const first = `${items('points_1m')}?limit=100`
-  const { bytes } = await asker.get(`${first}&offset=999800`)
+  const { bytes } = await client.get(`${first}&offset=999800`)
   const { links } = JSON.parse(Buffer.from(bytes).toString()) as { links: { rel: string; href: string }[] }
   const last = new URL(links.find(({ rel }) => rel === 'next')!.href)
-  const [, slower] = await asker.compareTimes([[first], [last.pathname + last.search]])
+  const [, slower] = await client.compareTimes([[first], [last.pathname + last.search]])
   print(`The last page of 1 M points at limit 100 takes ${decimal(slower!)} of the first (aim: within 1.3).`)
 }
 
 /** Measures each filter separately, and how long an unrelated cheap request waits meanwhile. */
-async function filters(asker: Asker, server: WayleaveServer, print: (line: string) => void): Promise<void> {
+async function filters(
+  client: PageClient,
+  server: WayleaveServer,
+  print: (line: string) => void,
+): Promise<void> {
   print('\n| filter on 1 M points, limit 10 | median ms | longest wait of another request, ms |')
   print('|---|--:|--:|')
   for (const filter of FILTERS) {
@@ -189,7 +193,7 @@ async function filters(asker: Asker, server: WayleaveServer, print: (line: strin
     const waiting = longestWait(server, () => running)
     for (let i = 0; i < 25; i++) {
       const began = performance.now()
-      await asker.get(path)
+      await client.get(path)
       times.push(performance.now() - began)
     }
     running = false

@@ -81,52 +81,54 @@ export class Authenticate {
 
   /** Returns the grant of a data request's key, or throws 401. Counts against the rate limits of the key and of its owner. */
   async key(request: FastifyRequest, reply: FastifyReply): Promise<Grant> {
-    return this.keyOf(askerOf(request, reply))
+    return this.keyOf(authRequestOf(request, reply))
   }
 
   /**
    * The same for either transport. Tiles have a bucket of their own: a map must not be stopped by a limit made
    * for pages. Synchronous if the key is cached and its limit is counted in-process.
    */
-  keyOf(asker: Asker, limit: 'key' | 'tile' = 'key'): MaybePromise<Grant> {
+  keyOf(authRequest: AuthRequest, limit: 'key' | 'tile' = 'key'): MaybePromise<Grant> {
     // Without traces, no closure is made for each request.
-    return isTracing() ? traced('key', () => this.#keyOf(asker, limit)) : this.#keyOf(asker, limit)
+    return isTracing()
+      ? traced('key', () => this.#keyOf(authRequest, limit))
+      : this.#keyOf(authRequest, limit)
   }
 
-  #keyOf(asker: Asker, limit: 'key' | 'tile'): MaybePromise<Grant> {
+  #keyOf(authRequest: AuthRequest, limit: 'key' | 'tile'): MaybePromise<Grant> {
     const { verifier, limiter, rates, refusals } = this.#options
-    const secret = this.#secretOf(asker.request)
-    if (secret === undefined) return this.#refuseKey(asker, 'key-missing')
-    if (isSentByOtherSite(asker.request.headers)) {
+    const secret = this.#secretOf(authRequest.request)
+    if (secret === undefined) return this.#refuseKey(authRequest, 'key-missing')
+    if (isSentByOtherSite(authRequest.request.headers)) {
       throw new Problem(
         'origin-refused',
         'A page of another site cannot use a key that the browser remembers. Send the header X-API-Key, or open the address directly.',
       )
     }
-    const cachedGrant = verifier.peek(secret, asker.request.socket)
+    const cachedGrant = verifier.peek(secret, authRequest.request.socket)
     return andThen(cachedGrant ?? verifier.verify(secret), (grant) => {
       if (grant === null) {
         const secretHash = verifier.hashIfWellFormed(secret)
-        refusals.note({ action: 'key.refused', address: asker.caller.address, secretHash })
-        return this.#refuseKey(asker, 'key-invalid')
+        refusals.note({ action: 'key.refused', address: authRequest.caller.address, secretHash })
+        return this.#refuseKey(authRequest, 'key-invalid')
       }
-      asker.noteKey(grant.keyId)
+      authRequest.noteKey(grant.keyId)
       if (limit === 'tile') {
         return andThen(limiter.take(`tile:${grant.owner}`, rates.tile), (decision) => {
-          applyLimit(asker, limit, rates.tile, decision)
+          applyLimit(authRequest, limit, rates.tile, decision)
           return grant
         })
       }
       const { ownerBucket } = grant
       if (ownerBucket === null) {
         return andThen(limiter.take(bucketOf(grant), grant.rate), (decision) => {
-          applyLimit(asker, 'key', grant.rate, decision)
+          applyLimit(authRequest, 'key', grant.rate, decision)
           return grant
         })
       }
       const keyBucket = { name: bucketOf(grant), rate: grant.rate }
       return andThen(limiter.takeBoth(keyBucket, ownerBucket), ({ decision, bucket }) => {
-        applyLimit(asker, bucket === ownerBucket ? 'owner' : 'key', bucket.rate, decision)
+        applyLimit(authRequest, bucket === ownerBucket ? 'owner' : 'key', bucket.rate, decision)
         return grant
       })
     })
@@ -134,19 +136,20 @@ export class Authenticate {
 
   /** For public data: a key is optional and counts if it is sent; without one the address is limited. */
   async optionalKey(request: FastifyRequest, reply: FastifyReply): Promise<Grant | null> {
-    return this.optionalKeyOf(askerOf(request, reply))
+    return this.optionalKeyOf(authRequestOf(request, reply))
   }
 
   /** The same for either transport. */
-  optionalKeyOf(asker: Asker): MaybePromise<Grant | null> {
-    const { request } = asker
-    if (this.#secretOf(request) !== undefined && !isSentByOtherSite(request.headers)) return this.keyOf(asker)
-    return andThen(this.#limitAddress(asker), () => null)
+  optionalKeyOf(authRequest: AuthRequest): MaybePromise<Grant | null> {
+    const { request } = authRequest
+    if (this.#secretOf(request) !== undefined && !isSentByOtherSite(request.headers))
+      return this.keyOf(authRequest)
+    return andThen(this.#limitAddress(authRequest), () => null)
   }
 
   /** Counts a request without credentials against its network address. */
   async anonymous(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    await this.#limitAddress(askerOf(request, reply))
+    await this.#limitAddress(authRequestOf(request, reply))
   }
 
   /** Counts a request against a token bucket; throws 429 if it is empty. */
@@ -163,17 +166,17 @@ export class Authenticate {
     return values.length === 1 && values[0] !== '' ? values[0] : undefined
   }
 
-  #limitAddress(asker: Asker): MaybePromise<void> {
+  #limitAddress(authRequest: AuthRequest): MaybePromise<void> {
     const { limiter, rates } = this.#options
-    return andThen(limiter.take(addressBucket(asker.caller.address), rates.address), (decision) =>
-      applyLimit(asker, 'address', rates.address, decision),
+    return andThen(limiter.take(addressBucket(authRequest.caller.address), rates.address), (decision) =>
+      applyLimit(authRequest, 'address', rates.address, decision),
     )
   }
 
   /** Rejected requests count against their network address, so that guessing keys is rate limited. */
-  async #refuseKey(asker: Asker, code: ProblemCode): Promise<never> {
-    await this.#limitAddress(asker)
-    throw new Problem(code, undefined, { headers: { 'www-authenticate': keyChallenge(asker.request) } })
+  async #refuseKey(authRequest: AuthRequest, code: ProblemCode): Promise<never> {
+    await this.#limitAddress(authRequest)
+    throw new Problem(code, undefined, { headers: { 'www-authenticate': keyChallenge(authRequest.request) } })
   }
 
   async #refuse(
@@ -188,7 +191,7 @@ export class Authenticate {
 }
 
 /** What authentication needs of a request, whichever transport received it. `Exchange` implements it. */
-export interface Asker {
+export interface AuthRequest {
   request: IncomingMessage
   caller: Pick<Caller, 'address'>
   /** Sets a header whose value is made of our own names and numbers. */
@@ -197,7 +200,7 @@ export interface Asker {
   noteKey(keyId: string): void
 }
 
-export function askerOf(request: FastifyRequest, reply: FastifyReply): Asker {
+export function authRequestOf(request: FastifyRequest, reply: FastifyReply): AuthRequest {
   return {
     request: request.raw,
     caller: { address: request.ip },
@@ -215,7 +218,7 @@ type RateName = 'key' | 'owner' | 'tile' | 'user' | 'address' | 'sign-in'
 
 /** Sets the rate limit headers; throws 429 if the limit is exceeded. */
 function applyLimit(
-  response: Pick<Asker, 'setSafeHeader'>,
+  response: Pick<AuthRequest, 'setSafeHeader'>,
   name: RateName,
   rate: Rate,
   decision: Decision,

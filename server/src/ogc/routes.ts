@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
-import { askerOf } from '../access/authenticate.ts'
+import { authRequestOf } from '../access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
 import { featureSchema } from './documents/feature-schema.ts'
 import { type ExtractDeps, extractRoutes } from './extract/extract-routes.ts'
@@ -36,7 +36,7 @@ export function ogcRoutes(app: App, parts: OgcDeps): void {
   }
 
   app.get(`${ROOT}/collections/:table/feature-schema`, async (request, reply) => {
-    const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), parts)
+    const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), parts)
     const pairs = readQuery(request.url)
     refuseUnknown(pairs, parameters)
     const encoding = negotiate(FEATURE_SCHEMA_ENCODINGS, parameterOf(pairs, 'f'), request.headers.accept)

@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream'
 import { constants, createGzip } from 'node:zlib'
 import type { PositionRuns, Snapshot } from '@wayleave/geodata/features'
 import type { FastifyReply } from 'fastify'
-import { askerOf } from '../../access/authenticate.ts'
+import { authRequestOf } from '../../access/authenticate.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { FairQueue } from '../../concurrency/fair-queue.ts'
 import type { App } from '../../http/fastify-app.ts'
@@ -53,7 +53,7 @@ export function extractRoutes(app: App, deps: ExtractDeps): void {
   })
 
   app.get(`${ROOT}/collections/:table/extract`, async (request, reply) => {
-    const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), deps)
+    const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps)
     const query = readExtractQuery(readQuery(request.url), request.headers.accept, dataset, deps)
     const plan = query.items.conditions && planConditions(query.items.conditions, dataset)
     deps.meter.record(grant, { operation: 'extract', table: dataset.table, format: query.encoding.name })

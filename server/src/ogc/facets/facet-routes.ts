@@ -1,5 +1,5 @@
 import type { Snapshot } from '@wayleave/geodata/features'
-import { askerOf } from '../../access/authenticate.ts'
+import { authRequestOf } from '../../access/authenticate.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { exchangeOf } from '../../http/sockets/fastify-transport.ts'
@@ -20,7 +20,7 @@ export interface FacetDeps extends ItemsDeps {
 /** The route of facets: the values of columns, counted among the features that match, and their extent. */
 export function facetRoutes(app: App, deps: FacetDeps): void {
   app.get(`${ROOT}/collections/:table/facets`, async (request, reply) => {
-    const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), deps)
+    const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps)
     const query = readFacetQuery(readQuery(request.url), request.headers.accept, dataset, deps)
     const plan = query.items.conditions && planConditions(query.items.conditions, dataset)
     deps.meter.record(grant, { operation: 'facets', table: dataset.table, format: 'json' })

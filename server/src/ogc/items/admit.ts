@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Asker, Authenticate } from '../../access/authenticate.ts'
+import type { Authenticate, AuthRequest } from '../../access/authenticate.ts'
 import { type Grant, requireAddOn, requirePermission } from '../../access/grant.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
@@ -10,12 +10,12 @@ import { andThen, type MaybePromise } from '../../maybe-promise.ts'
  * may read.
  */
 export function admit(
-  asker: Asker,
+  authRequest: AuthRequest,
   table: string,
   { authenticate, catalog }: { authenticate: Authenticate; catalog: Catalog },
   limit: 'key' | 'tile' = 'key',
 ): MaybePromise<{ grant: Grant; dataset: Dataset }> {
-  return andThen(authenticate.keyOf(asker, limit), (grant) => {
+  return andThen(authenticate.keyOf(authRequest, limit), (grant) => {
     requireAddOn(grant, 'GIS_ACCESS')
     return andThen(catalog.find(table), (dataset) => {
       requirePermission(grant, 'read', dataset.table)

@@ -24,8 +24,8 @@ export interface DynamicTilesDeps {
   workload: Workload
 }
 
-/** Who asks for a tile. */
-export interface TileAsker {
+/** The client that requests a tile. */
+export interface TileClient {
   owner: string
   /** Aborts when the client has disconnected. */
   disconnected: AbortSignal
@@ -69,7 +69,7 @@ export class DynamicTiles {
     query: ItemsQuery,
     tile: TileAddress,
     isDeepest: boolean,
-    asker: TileAsker,
+    client: TileClient,
   ): Promise<Buffer> {
     const selection = `${version.snapshot}\n${query.selection}`
     const key = `${selection}\n${tile.z}/${tile.x}/${tile.y}`
@@ -78,8 +78,8 @@ export class DynamicTiles {
     if (this.#encoding.size >= MAX_WAITING)
       throw new Problem('overloaded', undefined, { headers: { 'retry-after': '1' }, limit: 'tiles' })
     const { words: positions } =
-      this.#selections.get(selection) ?? (await this.#selectOnce(version, query, selection, asker))
-    asker.disconnected.throwIfAborted()
+      this.#selections.get(selection) ?? (await this.#selectOnce(version, query, selection, client))
+    client.disconnected.throwIfAborted()
     return once(this.#encoding, key, async () => {
       const bytes = await this.#parts.snapshots.use(version, async ({ folder, manifest, files }) => {
         await files.fetch(TILE_SOURCES)
@@ -102,13 +102,13 @@ export class DynamicTiles {
     version: Version,
     query: ItemsQuery,
     key: string,
-    asker: TileAsker,
+    client: TileClient,
   ): Promise<PositionBits> {
-    asker.disconnected.throwIfAborted()
+    client.disconnected.throwIfAborted()
     let selecting = this.#selecting.get(key)
     if (!selecting) {
       const abandoned = new AbortController()
-      const work = this.#parts.workload.begin(asker.owner, () => abandoned.signal)
+      const work = this.#parts.workload.begin(client.owner, () => abandoned.signal)
       const positions = this.#select(version, query, key, work).finally(() => {
         work.end()
         if (this.#selecting.get(key) === selecting) this.#selecting.delete(key)
@@ -124,11 +124,11 @@ export class DynamicTiles {
       if (this.#selecting.get(key) === selecting) this.#selecting.delete(key)
       abandoned.abort()
     }
-    asker.disconnected.addEventListener('abort', leave, { once: true })
+    client.disconnected.addEventListener('abort', leave, { once: true })
     try {
       return await selecting.positions
     } finally {
-      asker.disconnected.removeEventListener('abort', leave)
+      client.disconnected.removeEventListener('abort', leave)
     }
   }
 

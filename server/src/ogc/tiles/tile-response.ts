@@ -108,8 +108,8 @@ async function filteredTile(admitted: AdmittedTile, deps: TileDeps): Promise<Dat
   const { maxZoom } = await deps.tilesets.require(version, admitted.dataset)
   if (tile.z > maxZoom) throw deeperThan(maxZoom)
   const isDeepest = tile.z === maxZoom
-  const asker = { owner: admitted.grant.owner, disconnected: exchange.disconnected() }
-  const bytes = await deps.tilesets.dynamic.tile(version, query.selection!, tile, isDeepest, asker)
+  const client = { owner: admitted.grant.owner, disconnected: exchange.disconnected() }
+  const bytes = await deps.tilesets.dynamic.tile(version, query.selection!, tile, isDeepest, client)
   const [high, low] = hash64(`${version.snapshot}\n${exchange.url}`)
   const etag = `"${high.toString(36)}.${low.toString(36)}"`
   return respond(admitted, { bytes: bytes.length === 0 ? null : bytes, etag }, deps)

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { askerOf } from '../../access/authenticate.ts'
+import { authRequestOf } from '../../access/authenticate.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
 import type { DataRoute } from '../../http/sockets/data-response.ts'
@@ -57,7 +57,7 @@ export function tileRoutes(app: App, deps: TileRoutesDeps): void {
   })
 
   app.get(`${ROOT}/collections/:table/tiles`, async (request, reply) => {
-    const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), deps)
+    const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps)
     const { base, pairs, encoding } = read(request, JSON_ONLY)
     meter.record(grant, { operation: 'collections', table: dataset.table, format: encoding.name })
     if (!hasTiles(dataset)) throw notFound(`tileset of the dataset "${dataset.table}"`)
@@ -68,7 +68,7 @@ export function tileRoutes(app: App, deps: TileRoutesDeps): void {
   const versioned = [...own, 'version']
 
   app.get(`${ROOT}/collections/:table/tiles/:tileMatrixSetId`, async (request, reply) => {
-    const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), deps)
+    const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps)
     const { base, pairs, encoding } = read(request, TILE_DOCUMENT_ENCODINGS, versioned)
     requireMatrixSet(request)
     meter.record(grant, { operation: 'collections', table: dataset.table, format: encoding.name })
@@ -83,7 +83,7 @@ export function tileRoutes(app: App, deps: TileRoutesDeps): void {
   })
 
   app.get(`${ROOT}/collections/:table/style`, async (request, reply) => {
-    const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), deps)
+    const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps)
     const { base, pairs, encoding } = read(request, JSON_ONLY, versioned)
     meter.record(grant, { operation: 'collections', table: dataset.table, format: encoding.name })
     const version = await sets.versionOf(grant, dataset, parameterOf(pairs, 'version'))
