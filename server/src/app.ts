@@ -13,8 +13,8 @@ import { definitionRoutes } from './documentation/definition-routes.ts'
 import { documentationRoutes } from './documentation/routes.ts'
 import { downloadRoutes } from './downloads/routes.ts'
 import { aboutOf } from './http/about.ts'
+import { createFastifyApp } from './http/create-fastify-app.ts'
 import type { App } from './http/fastify-app.ts'
-import { makeFrame } from './http/frame.ts'
 import { refuseShadowedMethods } from './http/hooks/missing-routes.ts'
 import { operationRoutes } from './http/observability/operation-routes.ts'
 import { siteRoutes } from './http/pages/site-routes.ts'
@@ -40,7 +40,7 @@ import type { Parts } from './wiring.ts'
 
 /** Registers the routes of the whole service. Reads like a table of contents. */
 export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteTable }> {
-  const { app, routes } = await makeFrame(parts)
+  const { app, routes } = await createFastifyApp(parts)
 
   operationRoutes(app, {
     metrics: parts.metrics,

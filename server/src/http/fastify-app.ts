@@ -3,7 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, RawServerDefault } from 'fastify'
 import type { Logger } from 'pino'
 
-/** The app that every route is registered on; its schemas are TypeBox. `makeFrame` creates it. */
+/** The app that every route is registered on; its schemas are TypeBox. `createFastifyApp` creates it. */
 export type App = FastifyInstance<
   RawServerDefault,
   IncomingMessage,

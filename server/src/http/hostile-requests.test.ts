@@ -9,7 +9,7 @@ import { type Config, readConfig } from '../settings/config.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { BaseUrl } from './base-url.ts'
 import { TrustedProxies } from './caller.ts'
-import { makeFrame } from './frame.ts'
+import { createFastifyApp } from './create-fastify-app.ts'
 import { makeLogger } from './observability/logger.ts'
 import { Metrics } from './observability/metrics.ts'
 import { Overload } from './observability/overload.ts'
@@ -23,7 +23,7 @@ async function openFrame(
   const config = { ...readConfig({ environment: {}, file: null }), ...given }
   const lines: string[] = []
   const baseUrl = new BaseUrl(config.baseUrl, config.trustedProxies.length > 0)
-  const { app } = await makeFrame({
+  const { app } = await createFastifyApp({
     config,
     log: makeLogger('debug', (line) => lines.push(line)),
     baseUrl,

@@ -27,7 +27,7 @@ import { asProblem, sendProblem } from './send-problem.ts'
 import { RejectUnparsed } from './sockets/reject-unparsed.ts'
 
 /** See docs/decisions/own-hooks.md. */
-export interface FrameDeps {
+export interface FastifyAppDeps {
   config: Config
   log: Logger
   baseUrl: BaseUrl
@@ -59,7 +59,7 @@ function hasCredentials({ headers, url }: FastifyRequest): boolean {
 }
 
 /** Creates the Fastify app with everything common to all routes. */
-export async function makeFrame({
+export async function createFastifyApp({
   config,
   log,
   baseUrl,
@@ -69,7 +69,7 @@ export async function makeFrame({
   addressBlocks,
   accessLog = null,
   bodyDeadline = BODY_DEADLINE,
-}: FrameDeps): Promise<{ app: App; routes: RouteTable }> {
+}: FastifyAppDeps): Promise<{ app: App; routes: RouteTable }> {
   const app: App = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),

@@ -10,7 +10,7 @@ import { cleanUp } from '../testing/cleanup.ts'
 import { databaseKinds, openTestServer } from '../testing/test-server.ts'
 import { BaseUrl } from './base-url.ts'
 import { TrustedProxies } from './caller.ts'
-import { makeFrame } from './frame.ts'
+import { createFastifyApp } from './create-fastify-app.ts'
 import { makeLogger } from './observability/logger.ts'
 import { Metrics } from './observability/metrics.ts'
 import { Overload } from './observability/overload.ts'
@@ -19,7 +19,7 @@ async function openFrame(t: TestContext, given: Partial<Config> = {}) {
   const config = { ...readConfig({ environment: {}, file: null }), ...given }
   const lines: string[] = []
   const overload = new Overload(1000)
-  const { app, routes } = await makeFrame({
+  const { app, routes } = await createFastifyApp({
     config,
     log: makeLogger('debug', (line) => lines.push(line)),
     baseUrl: new BaseUrl(config.baseUrl),
