@@ -15,8 +15,8 @@ import { usedSecret } from './identity/key-cipher.ts'
 import { Facets } from './ogc/facets/facets.ts'
 import { Cursors } from './ogc/request/cursor.ts'
 import { CompiledSelection } from './ogc/select/compiled/compiled-selection.ts'
+import { FeatureSelection } from './ogc/select/feature-selection.ts'
 import { GeometryCache } from './ogc/select/geometry-cache.ts'
-import { Items } from './ogc/select/items.ts'
 import { RowQueries } from './ogc/select/rows/row-queries.ts'
 import { Workload } from './ogc/select/workload.ts'
 import type { Config } from './settings/config.ts'
@@ -44,7 +44,7 @@ export interface FeatureParts {
   workload: Workload
   cursors: Cursors
   columns: ColumnCache
-  items: Items
+  featureSelection: FeatureSelection
   facets: Facets
 }
 
@@ -73,7 +73,15 @@ export async function openFeatures(opening: FeaturesOpening, opened: Closers): P
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
   const columns = new ColumnCache(COLUMN_CACHE_BYTES)
   const compiled = new CompiledSelection(columns, geometries)
-  const items = new Items({ catalog, snapshots, geometries, rows, compiled, clock, cursors })
+  const featureSelection = new FeatureSelection({
+    catalog,
+    snapshots,
+    geometries,
+    rows,
+    compiled,
+    clock,
+    cursors,
+  })
   const facets = new Facets({ columns, compiled, geometries, rows })
-  return { rows, workload, cursors, columns, items, facets }
+  return { rows, workload, cursors, columns, featureSelection, facets }
 }

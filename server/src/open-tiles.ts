@@ -8,7 +8,7 @@ import type { Closers } from './closers.ts'
 import type { ControlDatabase } from './database/open.ts'
 import type { JobQueue } from './jobs/job-queue.ts'
 import type { JobRunner } from './jobs/job-runner.ts'
-import type { Items } from './ogc/select/items.ts'
+import type { FeatureSelection } from './ogc/select/feature-selection.ts'
 import type { Workload } from './ogc/select/workload.ts'
 import { DynamicTiles } from './ogc/tiles/dynamic-tiles.ts'
 import { TileArchives } from './ogc/tiles/tile-archives.ts'
@@ -23,7 +23,7 @@ interface TilesOpening {
   catalog: Catalog
   health: SnapshotHealth
   snapshots: OpenSnapshots
-  items: Items
+  featureSelection: FeatureSelection
   workload: Workload
   jobQueue: JobQueue
   runner: JobRunner
@@ -43,13 +43,14 @@ export interface TileParts {
 }
 
 export function openTiles(opening: TilesOpening, opened: Closers): TileParts {
-  const { database, blobs, catalog, health, snapshots, items, workload, runner, clock, log } = opening
+  const { database, blobs, catalog, health, snapshots, featureSelection, workload, runner, clock, log } =
+    opening
   const { jobQueue: jobs, maxZoom } = opening
   const states = new TileStates({ blobs, clock, jobs })
   const builds = opened.use(new TileBuilds({ blobs, catalog, log, clock, jobs, states, maxZoom }))
   runner.handle('tiles', new TileJobs({ database, catalog, health, states, builds, log }))
   const archives = opened.use(new TileArchives({ blobs, states, log }))
-  const dynamic = opened.use(new DynamicTiles({ items, snapshots, workload }))
+  const dynamic = opened.use(new DynamicTiles({ featureSelection, snapshots, workload }))
   return {
     tileStates: states,
     tileBuilds: builds,

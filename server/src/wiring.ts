@@ -232,7 +232,7 @@ async function wire(
   const messages = new JobMessages(changes)
   const runner = opened.use(new JobRunner({ database, messages, clock, log, nodeId, limits }), 'running jobs')
   const jobQueue = new JobQueue({ database, messages, clock, nodeId, ownKinds: jobKinds })
-  const { items, workload } = features
+  const { featureSelection, workload } = features
   const tiles = openTiles(
     {
       database,
@@ -240,7 +240,7 @@ async function wire(
       catalog,
       health,
       snapshots,
-      items,
+      featureSelection,
       workload,
       jobQueue,
       runner,

@@ -113,10 +113,12 @@ async function selectRows(
   { items: query }: ExtractQuery,
   plan: FilterPlan | null,
   work: TimedWork,
-  { items, workload, extractLimits: { maxRows, maxBytes } }: ExtractDeps,
+  { featureSelection, workload, extractLimits: { maxRows, maxBytes } }: ExtractDeps,
 ): Promise<PositionRuns> {
   const reading = { after: -1, limit: maxRows, work }
-  const { runs, more } = await workload.search(work, () => items.select(snapshot, query, plan, reading))
+  const { runs, more } = await workload.search(work, () =>
+    featureSelection.select(snapshot, query, plan, reading),
+  )
   if (more) throw tooLarge(`More than ${maxRows} rows match`, { maxRows })
   if (snapshot.bytesOf(runs) > maxBytes)
     throw tooLarge(`The rows have more than ${maxBytes} bytes`, { maxBytes })

@@ -12,7 +12,7 @@ import type { Cursors } from '../request/cursor.ts'
 import { csv, geojson, ITEMS_ENCODINGS } from '../request/encodings.ts'
 import { hash64 } from '../request/hash64.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
-import type { Items, Start } from '../select/items.ts'
+import type { FeatureSelection, Start } from '../select/feature-selection.ts'
 import type { Selected } from '../select/selected.ts'
 import type { Workload } from '../select/workload.ts'
 import type { GeojsonHead } from '../write/page-head-text.ts'
@@ -28,7 +28,7 @@ export interface ItemsDeps {
   dailyFeatures: DailyFeatures
   escapeFormulas: boolean
   about: About
-  items: Items
+  featureSelection: FeatureSelection
   keyInUrl: boolean
   meter: Meter
   snapshots: OpenSnapshots

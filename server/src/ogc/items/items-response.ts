@@ -64,7 +64,7 @@ export function itemsResponse(
     const query = readBody
       ? readSearch(exchange, readBody(), dataset, deps)
       : readItemsQuery(readQuery(exchange.url), accept, dataset, deps)
-    return andThen(deps.items.start(dataset, query), (start) => {
+    return andThen(deps.featureSelection.start(dataset, query), (start) => {
       const plan = query.conditions && planConditions(query.conditions, start.version)
       const base = deps.baseUrl.of(exchange.caller)
       const page = { ...start, dataset, base, query, isSearch: readBody !== null, cursors: deps.cursors }
@@ -288,17 +288,20 @@ async function selectPage(
   plan: FilterPlan | null,
   limit: number,
   work: TimedWork,
-  { items, workload }: ItemsDeps,
+  { featureSelection, workload }: ItemsDeps,
 ): Promise<{ selected: Selected; matched: number | null }> {
   const select = async () => {
     if (query.hitsOnly) {
-      const matched = await items.countExactly(snapshot, query, plan, work)
+      const matched = await featureSelection.countExactly(snapshot, query, plan, work)
       return { selected: { runs: new PositionRuns(), more: false }, matched }
     }
     const began = performance.now()
-    const selected = await items.select(snapshot, query, plan, { after, limit, work })
+    const selected = await featureSelection.select(snapshot, query, plan, { after, limit, work })
     const selectedMs = performance.now() - began
-    return { selected, matched: await items.count(snapshot, query, plan, selected, { selectedMs, work }) }
+    return {
+      selected,
+      matched: await featureSelection.count(snapshot, query, plan, selected, { selectedMs, work }),
+    }
   }
   const isSearch = plan !== null || query.ids !== null || query.box !== null || query.sort.length > 0
   return isSearch ? workload.search(work, select) : select()

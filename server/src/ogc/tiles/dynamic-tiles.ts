@@ -4,7 +4,7 @@ import type { Version } from '../../catalog/dataset.ts'
 import type { OpenSnapshots } from '../../catalog/open-snapshots.ts'
 import { Problem } from '../../problem.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
-import type { Items } from '../select/items.ts'
+import type { FeatureSelection } from '../select/feature-selection.ts'
 import { planConditions } from '../select/plan-conditions.ts'
 import type { TimedWork } from '../select/timed-work.ts'
 import type { Workload } from '../select/workload.ts'
@@ -19,7 +19,7 @@ const TILE_SOURCES = [SNAPSHOT_FILES.checksums, SNAPSHOT_FILES.index]
 const MAX_WAITING = 256
 
 export interface DynamicTilesDeps {
-  items: Items
+  featureSelection: FeatureSelection
   snapshots: OpenSnapshots
   workload: Workload
 }
@@ -133,10 +133,10 @@ export class DynamicTiles {
   }
 
   async #select(version: Version, query: ItemsQuery, key: string, work: TimedWork): Promise<PositionBits> {
-    const { items, snapshots, workload } = this.#parts
+    const { featureSelection, snapshots, workload } = this.#parts
     const plan = planConditions(query.conditions!, version)
     const positions = await snapshots.use(version, (snapshot) =>
-      workload.search(work, () => items.positions(snapshot, query, plan, work)),
+      workload.search(work, () => featureSelection.positions(snapshot, query, plan, work)),
     )
     this.#selections.set(key, positions)
     return positions

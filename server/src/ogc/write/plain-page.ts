@@ -46,13 +46,19 @@ export function plainPageInMemory(
   page: PageRequest,
   plan: FilterPlan | null,
   limit: number,
-  { items, snapshots, clock, workload }: ItemsDeps,
+  { featureSelection, snapshots, clock, workload }: ItemsDeps,
 ): { response: DataResponse; returned: number } | null {
   const snapshot = snapshots.peek(page.version.snapshot)
   if (snapshot === null) return null
-  const selected = items.selectSync(snapshot, page.query, plan, { after: page.after, limit }, scratchRuns)
+  const selected = featureSelection.selectSync(
+    snapshot,
+    page.query,
+    plan,
+    { after: page.after, limit },
+    scratchRuns,
+  )
   if (selected === null) return null
-  const matched = items.countSync(snapshot, page.query, plan, selected)
+  const matched = featureSelection.countSync(snapshot, page.query, plan, selected)
   if (matched === undefined) return null
   const { runs } = selected
   const length = snapshot.bytesOf(runs)

@@ -50,7 +50,7 @@ export interface Reading {
   work: TimedWork
 }
 
-export interface SelectionDeps {
+export interface FeatureSelectionDeps {
   catalog: Catalog
   snapshots: OpenSnapshots
   geometries: GeometryCache
@@ -61,25 +61,25 @@ export interface SelectionDeps {
 }
 
 /** A search that did not end in its first time slice, and what `advance` returned. */
-interface BegunSearch {
+interface StartedSearch {
   search: PageSearch
   state: number
 }
 
 /** The same for a count. */
-interface BegunCount {
+interface StartedCount {
   matches: MatchCount
   state: number
 }
 
 /** Finds the features of a query's page. */
-export class Items {
-  readonly #parts: SelectionDeps
+export class FeatureSelection {
+  readonly #parts: FeatureSelectionDeps
   readonly #counts = new WeakMap<Snapshot, BoundedCache<string, number | null>>()
-  readonly #begun = new WeakMap<ItemsQuery, BegunSearch>()
-  readonly #counting = new WeakMap<ItemsQuery, BegunCount>()
+  readonly #startedSearches = new WeakMap<ItemsQuery, StartedSearch>()
+  readonly #startedCounts = new WeakMap<ItemsQuery, StartedCount>()
 
-  constructor(parts: SelectionDeps) {
+  constructor(parts: FeatureSelectionDeps) {
     this.#parts = parts
   }
 
@@ -145,7 +145,7 @@ export class Items {
     const search = new PageSearch(prepared, bounds)
     const state = search.advance(timeSlices.sliceEnd())
     if (state === ENDED) return search.finish()
-    this.#begun.set(query, { search, state })
+    this.#startedSearches.set(query, { search, state })
     return null
   }
 
@@ -159,14 +159,14 @@ export class Items {
   ): Promise<Selected | null> {
     const { compiled } = this.#parts
     if (query.ids) return null
-    let begun = this.#begun.get(query)
-    if (begun === undefined) {
+    let started = this.#startedSearches.get(query)
+    if (started === undefined) {
       const prepared = await compiled.prepare(requestOf(snapshot, query, plan), work)
       if (prepared === null) return null
-      begun = { search: new PageSearch(prepared, bounds), state: PAUSED }
+      started = { search: new PageSearch(prepared, bounds), state: PAUSED }
     }
-    await compiled.run(begun.search, snapshot, work, { state: begun.state })
-    return begun.search.finish()
+    await compiled.run(started.search, snapshot, work, { state: started.state })
+    return started.search.finish()
   }
 
   /** `plan` is the compiled `conditions`. */
@@ -315,7 +315,7 @@ export class Items {
     const matches = new MatchCount(prepared)
     const state = matches.advance(timeSlices.sliceEnd())
     if (state === ENDED) return matches.count
-    this.#counting.set(query, { matches, state })
+    this.#startedCounts.set(query, { matches, state })
     return undefined
   }
 
@@ -336,7 +336,7 @@ export class Items {
     }
     const listed = countOfLists(prepared)
     if (listed !== null || !isCountable(prepared)) return listed
-    const { matches, state } = this.#counting.get(query) ?? {
+    const { matches, state } = this.#startedCounts.get(query) ?? {
       matches: new MatchCount(prepared),
       state: PAUSED,
     }
