@@ -181,7 +181,7 @@ test('an object that is damaged in the bucket is refused with 503', { skip }, as
   assert.equal((await readAccountLedger(first, ada)).balance, 10)
 })
 
-test('while the bucket is away, what is cached is served and the rest is 503 with Retry-After', {
+test('while the bucket is unreachable, what is cached is served and the rest is 503 with Retry-After', {
   skip,
 }, async (t) => {
   const proxy = await S3Proxy.open(t)

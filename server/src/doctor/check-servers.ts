@@ -131,7 +131,11 @@ export async function checkMail({
   } catch (error) {
     const { code, responseCode } = error as { code?: string; responseCode?: number }
     const detail = [code, responseCode].filter((part) => part !== undefined).join(' ')
-    return problem('mail', `The mail server refuses or is away (${detail}).`, 'Check WAYLEAVE_SMTP_URL.')
+    return problem(
+      'mail',
+      `The mail server refuses mails or is unreachable (${detail}).`,
+      'Check WAYLEAVE_SMTP_URL.',
+    )
   } finally {
     transport.close()
   }

@@ -20,7 +20,7 @@ export const databasesSettings = {
     'WAYLEAVE_REDIS_URL',
     null as string | null,
     url('redis:', 'rediss:'),
-    'A Redis server that holds the rate limits of all nodes. Without it, and while it is away, each process counts for itself.',
+    'A Redis server that holds the rate limits of all nodes. Without it, and while it is unreachable, each process counts for itself.',
     { secret: true },
   ),
   maxClockSkew: setting(

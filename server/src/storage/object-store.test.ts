@@ -122,7 +122,7 @@ test('a broken connection and SlowDown are repeated, and only the rest is fetche
   assert.ok((await store.read('other')).equals(content))
 })
 
-test('while the store is away calls fail at once, and work again when it is back', {
+test('while the store is unreachable calls fail at once, and work again when it is back', {
   skip: withoutS3,
 }, async (t) => {
   const proxy = await S3Proxy.open(t)
@@ -133,7 +133,7 @@ test('while the store is away calls fail at once, and work again when it is back
   assert.ok(store.breaker.isOpen)
   const { requests } = store.counts
   for (let i = 0; i < 20; i++) await assert.rejects(store.read('object'), StorageUnavailableError)
-  assert.ok(store.counts.requests - requests <= 2, 'calls are not sent while the store is away')
+  assert.ok(store.counts.requests - requests <= 2, 'calls are not sent while the store is unreachable')
   proxy.isDown = false
   while (store.breaker.isOpen) {
     await sleep(50)

@@ -79,7 +79,7 @@ def fix_selection(given: dict[str, Any], *, is_body: bool) -> None:
 
 
 WRONG_TYPES = 5
-"""Schemathesis replaces each value by so many values of other types."""
+"""Schemathesis replaces each value by this many values of other types."""
 wrong_values: dict[tuple[Any, ...], int] = {}
 """How many values of a wrong type were generated for a value of a request."""
 
