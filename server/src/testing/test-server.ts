@@ -18,8 +18,9 @@ import { makeLogger } from '../http/observability/logger.ts'
 import { type Config, readConfig } from '../settings/config.ts'
 import { type RunningServer, startServer } from '../start-server.ts'
 import { cleanUp } from './cleanup.ts'
+import { releaseDatabase, takeDatabase } from './database-pool.ts'
 import { requireDocumentedStatus } from './documented-status.ts'
-import { copyMigratedSqlite, migratedTemplate } from './migrated-template.ts'
+import { copyMigratedSqlite } from './migrated-template.ts'
 import { sameProcessWork } from './processes/same-process-work.ts'
 
 export type DatabaseKind = 'sqlite' | 'postgres'
@@ -160,26 +161,28 @@ export function temporaryDatabase(t: TestContext): Promise<string> {
   return createDatabase(t, postgresServer())
 }
 
-/** Creates a new database that already has all migrations. */
+/** A database that already has all migrations. */
 async function migratedDatabase(t: TestContext): Promise<string> {
   const server = postgresServer()
-  return createDatabase(t, server, `template ${await migratedTemplate(server)}`)
+  const url = await takeDatabase(server)
+  cleanUp(t, () => releaseDatabase(server, url))
+  return url
 }
 
-function postgresServer(): string {
+export function postgresServer(): string {
   const server = process.env['WAYLEAVE_TEST_POSTGRES_URL']
   if (!server) throw new Error('WAYLEAVE_TEST_POSTGRES_URL is not set: run the tests with npm test.')
   return server
 }
 
-async function createDatabase(t: TestContext, server: string, options = ''): Promise<string> {
+async function createDatabase(t: TestContext, server: string): Promise<string> {
   const name = `test_${randomBytes(8).toString('hex')}`
   const run = async (statement: string) => {
     const client = new pg.Client({ connectionString: server })
     await client.connect()
     await client.query(statement).finally(() => client.end())
   }
-  await run(`create database ${name} ${options}`)
+  await run(`create database ${name}`)
   cleanUp(t, () => run(`drop database ${name} with (force)`))
   const url = new URL(server)
   url.pathname = `/${name}`
