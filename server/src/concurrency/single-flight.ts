@@ -13,6 +13,11 @@ export function singleFlight<T>(run: () => Promise<T>): () => Promise<T> {
 export class SingleFlights<K, T> {
   readonly #running = new Map<K, Promise<T>>()
 
+  /** How many runs are under way. */
+  get size(): number {
+    return this.#running.size
+  }
+
   run(key: K, work: () => Promise<T>): Promise<T> {
     const running = this.#running.get(key)
     if (running) return running

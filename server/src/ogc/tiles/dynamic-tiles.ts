@@ -2,6 +2,7 @@ import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import { type PositionBits, SelectedTilesInThread, type TileAddress } from '@wayleave/geodata/tiles'
 import type { Version } from '../../catalog/dataset.ts'
 import type { OpenSnapshots } from '../../catalog/open-snapshots.ts'
+import { SingleFlights } from '../../concurrency/single-flight.ts'
 import { Problem } from '../../problem.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
 import type { FeatureSelection } from '../select/feature-selection.ts'
@@ -57,7 +58,7 @@ export class DynamicTiles {
     (bytes, key) => bytes.length + entryBytes(key),
   )
   readonly #selecting = new Map<string, Selecting>()
-  readonly #encoding = new Map<string, Promise<Buffer>>()
+  readonly #encoding = new SingleFlights<string, Buffer>()
 
   constructor(parts: DynamicTilesDeps) {
     this.#parts = parts
@@ -80,7 +81,7 @@ export class DynamicTiles {
     const { words: positions } =
       this.#selections.get(selection) ?? (await this.#selectOnce(version, query, selection, client))
     client.disconnected.throwIfAborted()
-    return once(this.#encoding, key, async () => {
+    return this.#encoding.run(key, async () => {
       const bytes = await this.#parts.snapshots.use(version, async ({ folder, manifest, files }) => {
         await files.fetch(TILE_SOURCES)
         // Of a pack in a bucket, only the parts that the tile shows are fetched.
@@ -141,13 +142,4 @@ export class DynamicTiles {
     this.#selections.set(key, positions)
     return positions
   }
-}
-
-/** Concurrent calls with the same key share one run of the work. */
-function once<T>(running: Map<string, Promise<T>>, key: string, work: () => Promise<T>): Promise<T> {
-  const pendingWork = running.get(key)
-  if (pendingWork) return pendingWork
-  const started = work().finally(() => running.delete(key))
-  running.set(key, started)
-  return started
 }

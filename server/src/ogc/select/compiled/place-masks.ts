@@ -1,6 +1,7 @@
 import type { Snapshot } from '@wayleave/geodata/features'
 import type { Geometry } from '@wayleave/geodata/geometry'
 import { BoundedCache } from '../../../caching/bounded-cache.ts'
+import { SingleFlights } from '../../../concurrency/single-flight.ts'
 import type { Condition } from '../../cql2/condition.ts'
 import { decideInBox } from '../../cql2/evaluate/decide-in-box.ts'
 import { evaluator } from '../../cql2/evaluate/evaluate.ts'
@@ -29,8 +30,10 @@ export class PlaceMasks {
     (mask, key) => (mask?.bytes.length ?? 0) + key.length + 200,
   )
 
+  /** The parts of one map view ask for the same mask at once. */
+  readonly #making = new SingleFlights<string, void>()
   /** The memory of the masks that are being made. */
-  #making = 0
+  #makingBytes = 0
 
   constructor(geometries: GeometryCache) {
     this.#geometries = geometries
@@ -48,16 +51,29 @@ export class PlaceMasks {
     const request = { snapshot, condition, isTrue, geometries: this.#geometries }
     return {
       evaluate: async (pause) => {
-        const { rows } = snapshot.manifest
-        // Without a mask the database decides, whose requests wait in a fair queue.
-        if (this.#making + rows > MAX_BYTES) return
-        this.#making += rows
-        try {
-          this.#masks.set(key, await makeMask(request, pause))
-        } finally {
-          this.#making -= rows
-        }
+        let isOwn = false
+        const making = this.#making.run(key, () => {
+          isOwn = true
+          return this.#make(key, request, pause)
+        })
+        // The request that makes the mask may be aborted: then this one makes it when it asks again.
+        await making.catch((error: unknown) => {
+          if (isOwn) throw error
+        })
+        if (!isOwn) await pause()
       },
+    }
+  }
+
+  async #make(key: string, request: MaskRequest, pause: () => Promise<void>): Promise<void> {
+    const { rows } = request.snapshot.manifest
+    // Without a mask the database decides, whose requests wait in a fair queue.
+    if (this.#makingBytes + rows > MAX_BYTES) return
+    this.#makingBytes += rows
+    try {
+      this.#masks.set(key, await makeMask(request, pause))
+    } finally {
+      this.#makingBytes -= rows
     }
   }
 }
