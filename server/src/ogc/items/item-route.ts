@@ -170,8 +170,9 @@ const ID = randomUUID()
 const linksAroundId = new WeakMap<Dataset, { base: string; parts: string[] }>()
 
 /**
- * The member `links` of a plain feature, the last one, as JSON, with the end of the feature. Those of a dataset differ in the id alone, which needs no escaping in JSON
- * once it is encoded for a URL, so that the text around it is cached.
+ * The member `links` of a plain feature, the last one, as JSON, with the end of the feature. The links of a dataset's
+ * features differ only in the id, which needs no escaping in JSON once it is encoded for a URL, so the text around it
+ * is cached.
  */
 function linksText(item: ItemRequest): string {
   const { dataset, base, pairs, id } = item
