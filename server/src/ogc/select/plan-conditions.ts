@@ -1,5 +1,6 @@
 import type { Column } from '@wayleave/geodata/geometry'
 import { idQueryable, queryColumn, queryColumns } from '@wayleave/geodata/snapshot'
+import { BoundedCache } from '../../caching/bounded-cache.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { invalidInput, Problem } from '../../problem.ts'
 import type { Expression } from '../cql2/ast.ts'
@@ -16,11 +17,46 @@ import type { Crs } from '../request/crs-list.ts'
 import { readDatetime } from '../request/datetime.ts'
 import type { Conditions } from '../request/items-query.ts'
 
-/** Combines all conditions of a request into one plan; null if no condition remains. */
+/** Plans that are kept for a version: the pages and parts of a view ask with the same filter again and again. */
+const MAX_PLANS = 32
+/** Longer conditions are planned each time, so that the plans of a version take about 2 MB at most. */
+const MAX_KEPT_LENGTH = 1000
+
+const plansOf = new WeakMap<Dataset['manifest'], BoundedCache<string, FilterPlan | null>>()
+
+/**
+ * Combines all conditions of a request into one plan; null if no condition remains. Parsing and checking a short
+ * filter takes about as long as finding its first ten features, so plans are cached.
+ */
 export function planConditions(
   conditions: Conditions,
   { manifest }: Pick<Dataset, 'manifest'>,
 ): FilterPlan | null {
+  const key = keyOf(conditions)
+  if (key === null) return makePlan(conditions, manifest)
+  let plans = plansOf.get(manifest)
+  if (plans === undefined) {
+    plans = new BoundedCache(MAX_PLANS)
+    plansOf.set(manifest, plans)
+  }
+  let plan = plans.get(key)
+  if (plan === undefined) {
+    plan = makePlan(conditions, manifest)
+    plans.set(key, plan)
+  }
+  return plan
+}
+
+/** Null for conditions that are not cached: long ones, and filters with limits of their own. */
+function keyOf({ filter, datetime, properties }: Conditions): string | null {
+  if (filter?.limits !== undefined) return null
+  let key = filter ? `${filter.language} ${filter.crs.uri} ${filter.text.length} ${filter.text}` : ''
+  if (datetime !== null) key += `\ndatetime ${datetime.length} ${datetime}`
+  for (const { column, value } of properties) key += `\n${column.length} ${column} ${value.length} ${value}`
+  return key.length > MAX_KEPT_LENGTH ? null : key
+}
+
+function makePlan(conditions: Conditions, manifest: Dataset['manifest']): FilterPlan | null {
   const parts: Expression[] = []
   if (conditions.datetime !== null) {
     const expression = readDatetime(conditions.datetime, manifest.timeColumn)

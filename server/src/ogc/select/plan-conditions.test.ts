@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openSnapshot } from '@wayleave/geodata/features'
+import { collection, compileText, feature } from '@wayleave/geodata/testing'
+import { CRS84 } from '../request/crs-list.ts'
+import type { Conditions } from '../request/items-query.ts'
+import { planConditions } from './plan-conditions.ts'
+
+const POINT = { type: 'Point', coordinates: [1, 2] }
+
+async function datasetOf(value: unknown) {
+  const { folder } = await compileText(collection([feature({ value, time: '2025-01-01' }, POINT)]))
+  const snapshot = await openSnapshot(folder)
+  await snapshot.close()
+  return { manifest: snapshot.manifest }
+}
+
+function conditionsOf(text: string, rest: Partial<Conditions> = {}): Conditions {
+  const filter = { text, language: 'cql2-text' as const, crs: CRS84 }
+  return { filter, datetime: null, properties: [], ...rest }
+}
+
+test('a plan is made once for a version and its conditions', async () => {
+  const [numbers, texts] = [await datasetOf(1), await datasetOf('1')]
+  const plan = planConditions(conditionsOf('value = 1'), numbers)
+  assert.equal(planConditions(conditionsOf('value = 1'), numbers), plan)
+  assert.throws(() => planConditions(conditionsOf('value = 1'), texts), { code: 'invalid-filter' })
+  const others: Conditions[] = [
+    conditionsOf('value = 2'),
+    conditionsOf('value = 1', { properties: [{ column: 'value', value: '1' }] }),
+    { ...conditionsOf(''), filter: null, properties: [{ column: 'value', value: '1' }] },
+    {
+      ...conditionsOf('value = 1'),
+      filter: {
+        ...conditionsOf('value = 1').filter!,
+        language: 'cql2-json',
+        text: '{"op":"=","args":[{"property":"value"},1]}',
+      },
+    },
+  ]
+  for (const conditions of others) assert.notEqual(planConditions(conditions, numbers), plan)
+})
+
+test('limits of a filter apply although the same filter was planned without them', async () => {
+  const dataset = await datasetOf(1)
+  const conditions = conditionsOf('value = 1 OR value = 2 OR value = 3')
+  assert.ok(planConditions(conditions, dataset))
+  const limited = {
+    ...conditions,
+    filter: { ...conditions.filter!, limits: { length: 5, depth: 1, nodes: 1 } },
+  }
+  assert.throws(() => planConditions(limited, dataset), { code: 'invalid-filter' })
+})
+
+test('conditions that differ only in where one ends have plans of their own', async () => {
+  const dataset = await datasetOf('a')
+  const plans = [
+    [
+      { column: 'value', value: 'a' },
+      { column: 'time', value: '2025-01-01' },
+    ],
+    [{ column: 'value', value: 'a\n4 time 10 2025-01-01' }],
+  ].map((properties) => planConditions({ filter: null, datetime: null, properties }, dataset))
+  assert.notEqual(plans[0], plans[1])
+})
