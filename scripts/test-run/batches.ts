@@ -6,6 +6,8 @@ import { pathToFileURL } from 'node:url'
 export interface Batch {
   name: string
   files: string[]
+  /** Whether it runs beside the others, because it waits most of the time. */
+  waits?: boolean
 }
 
 /**
@@ -48,9 +50,12 @@ const short = [
 
 export const alone = [...slow, ...short]
 
+/** Of these, the ones that wait for timeouts most of the time: they need a tenth to a quarter of a core. */
+export const waiting = ['server/src/database/frozen-link', 'server/src/database/sqlite-outages']
+
 /**
- * Importing the modules of the server takes a process more than a second, and its first dozen servers take twice
- * as long to open as later ones, so the server's tests share processes.
+ * Importing the modules of the server takes a process more than a second, and the first servers of a process take
+ * longer to open than later ones, whose code is compiled, so the server's tests share processes.
  */
 const filesPerBatch = 30
 
@@ -90,7 +95,8 @@ function processes(start: string, files: string[]): Batch[] {
 }
 
 function single(files: string[]): Batch[] {
-  return files.map((file) => ({ name: file, files: [file] }))
+  const waits = (file: string) => waiting.some((start) => file.startsWith(start))
+  return files.map((file) => ({ name: file, files: [file], waits: waits(file) }))
 }
 
 /** Hooks at the top level of a file would apply to the tests of all files in its batch. */

@@ -33,6 +33,7 @@ async function main(patterns: string[]): Promise<number> {
   const results: StepResult[] = []
   const stolen = new StolenTime()
   const queue = new StepQueue(AT_ONCE)
+  const waitingQueue = new StepQueue(1)
   const run = async (step: Step, variables: Record<string, string>) => {
     if (signal) return
     const result = await runStep(step, stepVariables(variables))
@@ -40,7 +41,7 @@ async function main(patterns: string[]): Promise<number> {
     results.push(result)
   }
   const runAll = (steps: Step[], variables: Record<string, string>) =>
-    Promise.all(steps.map((step) => queue.add(() => run(step, variables))))
+    Promise.all(steps.map((step) => (step.waits ? waitingQueue : queue).add(() => run(step, variables))))
   try {
     const isFast = patterns.includes('--fast')
     // The checks need no environment, and run while it is set up.

@@ -14,6 +14,8 @@ export interface Step {
   name: string
   /** The steps of a group are one line of the summary. */
   group?: string
+  /** Whether it runs beside the others, because it waits most of the time. */
+  waits?: boolean
   /** The program and its arguments. If it has its own counts, it writes them to the given file. */
   command(countsFile: string): string[]
   /** If missing, the command is a check and counts as one test. */

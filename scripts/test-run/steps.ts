@@ -70,6 +70,7 @@ export function nodeTestSteps(root: string, files: string[]): Step[] {
   return testBatches(root, files).map((batch) => ({
     name: batch.name,
     group: 'tests',
+    waits: batch.waits ?? false,
     command: (countsFile) => [
       process.execPath,
       // What a failed test leaves open must not keep its process alive.

@@ -3,7 +3,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
-import { alone, testBatches } from './batches.ts'
+import { alone, testBatches, waiting } from './batches.ts'
 import { fastTests, leftOut } from './fast-tests.ts'
 import { repeatStarved } from './repeat-starved.ts'
 import { runStep, type Step, type StepResult } from './step.ts'
@@ -144,7 +144,9 @@ test('every entry of the lists of test files names at least one file', () => {
     cwd: root,
     exclude: (path) => path.endsWith('node_modules'),
   })
-  const unused = [...alone, ...leftOut].filter((start) => !files.some((file) => file.startsWith(start)))
+  const unused = [...alone, ...leftOut, ...waiting].filter(
+    (start) => !files.some((file) => file.startsWith(start)),
+  )
   assert.deepEqual(unused, [])
 })
 
@@ -162,6 +164,11 @@ test('every test file is in one batch, and a file with hooks is the only one of 
   )
   assert.ok(hooked.length > 0)
   for (const { files } of hooked) assert.equal(files.length, 1)
+  const beside = batches.filter(({ waits }) => waits).map(({ name }) => name)
+  assert.deepEqual(
+    beside,
+    waiting.map((start) => `${start}.test.ts`),
+  )
 })
 
 test('the fast tests of the console start no browser', () => {
