@@ -88,7 +88,7 @@ export class SnapshotHealth {
   }
 
   async #check(version: Version): Promise<Damage | null> {
-    // A check at every dataset in a bucket would be thousands of requests. Its objects are complete or missing,
+    // Checking every dataset in a bucket would take thousands of requests. Its objects are complete or missing,
     // and everything that is fetched is verified.
     if (!this.#parts.blobs.isLocal) return null
     try {

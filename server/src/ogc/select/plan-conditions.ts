@@ -17,12 +17,21 @@ import type { Crs } from '../request/crs-list.ts'
 import { readDatetime } from '../request/datetime.ts'
 import type { Conditions } from '../request/items-query.ts'
 
-/** Plans that are kept for a version: the pages and parts of a view ask with the same filter again and again. */
-const MAX_PLANS = 32
-/** Longer conditions are planned each time, so that the plans of a version take about 2 MB at most. */
-const MAX_KEPT_LENGTH = 1000
+/** The memory of all cached plans, in bytes. */
+const MAX_PLAN_BYTES = 16 << 20
+/** An estimate of what a plan takes: some objects for each character of its conditions, and what every plan has. */
+const BYTES_PER_CHARACTER = 64
+const MIN_PLAN_BYTES = 2000
+/** Longer conditions are planned each time. */
+const MAX_CACHED_LENGTH = 1000
 
-const plansOf = new WeakMap<Dataset['manifest'], BoundedCache<string, FilterPlan | null>>()
+const plans = new BoundedCache<string, FilterPlan | null>(
+  MAX_PLAN_BYTES,
+  (_plan, key) => key.length * BYTES_PER_CHARACTER + MIN_PLAN_BYTES,
+)
+/** A number for each version, because a plan depends on the columns. */
+const versionNumbers = new WeakMap<Dataset['manifest'], number>()
+let lastVersionNumber = 0
 
 /**
  * Combines all conditions of a request into one plan; null if no condition remains. Parsing and checking a short
@@ -32,13 +41,9 @@ export function planConditions(
   conditions: Conditions,
   { manifest }: Pick<Dataset, 'manifest'>,
 ): FilterPlan | null {
-  const key = keyOf(conditions)
-  if (key === null) return makePlan(conditions, manifest)
-  let plans = plansOf.get(manifest)
-  if (plans === undefined) {
-    plans = new BoundedCache(MAX_PLANS)
-    plansOf.set(manifest, plans)
-  }
+  const text = keyOf(conditions)
+  if (text === null) return makePlan(conditions, manifest)
+  const key = `${numberOf(manifest)} ${text}`
   let plan = plans.get(key)
   if (plan === undefined) {
     plan = makePlan(conditions, manifest)
@@ -47,13 +52,22 @@ export function planConditions(
   return plan
 }
 
+function numberOf(manifest: Dataset['manifest']): number {
+  let number = versionNumbers.get(manifest)
+  if (number === undefined) {
+    number = ++lastVersionNumber
+    versionNumbers.set(manifest, number)
+  }
+  return number
+}
+
 /** Null for conditions that are not cached: long ones, and filters with limits of their own. */
 function keyOf({ filter, datetime, properties }: Conditions): string | null {
   if (filter?.limits !== undefined) return null
   let key = filter ? `${filter.language} ${filter.crs.uri} ${filter.text.length} ${filter.text}` : ''
   if (datetime !== null) key += `\ndatetime ${datetime.length} ${datetime}`
   for (const { column, value } of properties) key += `\n${column.length} ${column} ${value.length} ${value}`
-  return key.length > MAX_KEPT_LENGTH ? null : key
+  return key.length > MAX_CACHED_LENGTH ? null : key
 }
 
 function makePlan(conditions: Conditions, manifest: Dataset['manifest']): FilterPlan | null {
