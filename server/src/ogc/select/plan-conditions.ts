@@ -7,6 +7,7 @@ import type { Expression } from '../cql2/ast.ts'
 import { boundCost } from '../cql2/check/bound-cost.ts'
 import { check } from '../cql2/check/check.ts'
 import { columnsOf } from '../cql2/columns-of.ts'
+import type { Condition } from '../cql2/condition.ts'
 import { Cql2Error, FilterCostError } from '../cql2/cql2-error.ts'
 import { mapGeometries } from '../cql2/map-geometries.ts'
 import { dateValue, isDate, numberValue, timestampValue } from '../cql2/parse/literals.ts'
@@ -17,39 +18,44 @@ import type { Crs } from '../request/crs-list.ts'
 import { readDatetime } from '../request/datetime.ts'
 import type { Conditions } from '../request/items-query.ts'
 
-/** The memory of all cached plans, in bytes. */
-const MAX_PLAN_BYTES = 16 << 20
-/** An estimate of what a plan takes: some objects for each character of its conditions, and what every plan has. */
+/** The memory of all cached conditions, in bytes. */
+const MAX_CACHED_BYTES = 16 << 20
+/** An estimate of what a checked condition takes: some objects for each character, and what every one has. */
 const BYTES_PER_CHARACTER = 64
-const MIN_PLAN_BYTES = 2000
-/** Longer conditions are planned each time. */
+const MIN_BYTES = 1000
+/** Longer conditions are parsed each time. */
 const MAX_CACHED_LENGTH = 1000
 
-const plans = new BoundedCache<string, FilterPlan | null>(
-  MAX_PLAN_BYTES,
-  (_plan, key) => key.length * BYTES_PER_CHARACTER + MIN_PLAN_BYTES,
+/**
+ * Checked conditions on columns alone. Not whole plans: the functions of a plan remember the last feature that they
+ * read, which may be large.
+ */
+const cachedConditions = new BoundedCache<string, Condition>(
+  MAX_CACHED_BYTES,
+  (_condition, key) => key.length * BYTES_PER_CHARACTER + MIN_BYTES,
 )
-/** A number for each version, because a plan depends on the columns. */
+/** A number for each version, because a checked condition depends on the columns. */
 const versionNumbers = new WeakMap<Dataset['manifest'], number>()
 let lastVersionNumber = 0
 
 /**
  * Combines all conditions of a request into one plan; null if no condition remains. Parsing and checking a short
- * filter takes about as long as finding its first ten features, so plans are cached.
+ * filter takes about as long as finding its first ten features, so checked conditions are cached.
  */
 export function planConditions(
   conditions: Conditions,
   { manifest }: Pick<Dataset, 'manifest'>,
 ): FilterPlan | null {
-  const text = keyOf(conditions)
-  if (text === null) return makePlan(conditions, manifest)
-  const key = `${numberOf(manifest)} ${text}`
-  let plan = plans.get(key)
-  if (plan === undefined) {
-    plan = makePlan(conditions, manifest)
-    plans.set(key, plan)
-  }
+  const key = keyOf(conditions, manifest)
+  const cached = key === null ? undefined : cachedConditions.get(key)
+  if (cached) return planLazily(cached, optionsOf(manifest))
+  const plan = makePlan(conditions, manifest)
+  if (plan && key !== null && !columnsOf(plan.condition).geometry) cachedConditions.set(key, plan.condition)
   return plan
+}
+
+function optionsOf(manifest: Dataset['manifest']) {
+  return { isSpatial: manifest.geometryType !== null, alias: idQueryable(manifest) }
 }
 
 function numberOf(manifest: Dataset['manifest']): number {
@@ -62,12 +68,12 @@ function numberOf(manifest: Dataset['manifest']): number {
 }
 
 /** Null for conditions that are not cached: long ones, and filters with limits of their own. */
-function keyOf({ filter, datetime, properties }: Conditions): string | null {
+function keyOf({ filter, datetime, properties }: Conditions, manifest: Dataset['manifest']): string | null {
   if (filter?.limits !== undefined) return null
   let key = filter ? `${filter.language} ${filter.crs.uri} ${filter.text.length} ${filter.text}` : ''
   if (datetime !== null) key += `\ndatetime ${datetime.length} ${datetime}`
   for (const { column, value } of properties) key += `\n${column.length} ${column} ${value.length} ${value}`
-  return key.length > MAX_CACHED_LENGTH ? null : key
+  return key.length > MAX_CACHED_LENGTH ? null : `${numberOf(manifest)} ${key}`
 }
 
 function makePlan(conditions: Conditions, manifest: Dataset['manifest']): FilterPlan | null {
@@ -91,16 +97,15 @@ function makePlan(conditions: Conditions, manifest: Dataset['manifest']): Filter
     const whole: Expression | undefined =
       parts.length > 1 ? { kind: 'call', op: 'and', args: parts, at: 'in the query' } : parts[0]
     if (!whole) return null
-    const isSpatial = manifest.geometryType !== null
+    const options = optionsOf(manifest)
     const columns = queryColumns(manifest)
-    const alias = idQueryable(manifest)
-    const condition = check(whole, columns, isSpatial, alias)
+    const condition = check(whole, columns, options.isSpatial, options.alias)
     boundCost(condition)
-    if (!columnsOf(condition).geometry) return planLazily(condition, { isSpatial, alias })
-    const plan = planFilter(whole, columns, { isSpatial, alias, usesTree: false })
+    if (!columnsOf(condition).geometry) return planLazily(condition, options)
+    const plan = planFilter(whole, columns, { ...options, usesTree: false })
     // Searching one box around all matches is faster than finding the positions for each condition.
     const isBounded = plan.exact === null || plan.bbox !== null || plan.decide !== null
-    return isBounded ? plan : planFilter(whole, columns, { isSpatial, alias })
+    return isBounded ? plan : planFilter(whole, columns, options)
   } catch (error) {
     if (error instanceof Cql2Error) {
       const limit = error instanceof FilterCostError ? 'filter-cost' : undefined
