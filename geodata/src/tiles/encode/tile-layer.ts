@@ -4,19 +4,15 @@ import { FeatureSlices } from '../../pack/pack-reader.ts'
 import { PropertySlices } from '../../pack/property-slices.ts'
 import { EXTENT } from '../web-mercator.ts'
 import { GrowingBytes, varintLength, writeVarint } from './growing-bytes.ts'
-import type { TileGeometry, TileGeometryType } from './tile-geometry.ts'
+import { TileFeatures } from './tile-features.ts'
+import { POINT, type TileGeometry, type TileGeometryType } from './tile-geometry.ts'
 import { TileValues } from './tile-values.ts'
 
 const LAYER_TAG = 0x1a
 const NAME_TAG = 0x0a
-const FEATURE_TAG = 0x12
 const KEY_TAG = 0x1a
 const EXTENT_TAG = 0x28
 const VERSION_TAG = 0x78
-const ID_TAG = 0x08
-const TAGS_TAG = 0x12
-const TYPE_TAG = 0x18
-const GEOMETRY_TAG = 0x22
 
 const QUOTE = 0x22
 const MINUS = 0x2d
@@ -52,9 +48,11 @@ export function ownProperties(columns: readonly Column[]): OwnProperties {
 /**
  * The one layer of a tile in the making, by MVT 2.1. It is used again for one tile after the other. Features
  * are taken from the bytes of the pack, so no value is parsed that a tile has already.
+ *
+ * The values of a column follow each other in the tile, because similar values side by side compress better: the
+ * archive of a million points with eight columns is 4 % smaller than with the values in the order of the features.
  */
 export class TileLayer {
-  features = 0
   readonly #name: Buffer
   readonly #columns: readonly Column[]
   readonly #names: string[]
@@ -62,12 +60,12 @@ export class TileLayer {
   readonly #keys: Int32Array
   readonly #slices = new FeatureSlices()
   readonly #properties: PropertySlices
-  readonly #values = new TileValues()
-  readonly #body = new GrowingBytes()
+  /** The values of each key, by the number of the key. */
+  readonly #values: TileValues[] = []
+  readonly #features = new TileFeatures()
   readonly #keyBytes = new GrowingBytes()
   #keyCount = 0
-  #tags: Uint32Array
-  #tagCount = 0
+  #valueBytes = 0
 
   constructor(name: string, columns: readonly Column[]) {
     this.#name = Buffer.from(name)
@@ -76,22 +74,25 @@ export class TileLayer {
     this.#names = [...columns.map((column) => column.name), own.id, own.pointCount, own.featureCount]
     this.#keys = new Int32Array(this.#names.length)
     this.#properties = new PropertySlices(columns)
-    this.#tags = new Uint32Array(this.#names.length * 2)
     this.clear()
   }
 
   clear(): void {
-    this.features = 0
-    this.#values.clear()
-    this.#body.length = 0
+    this.#features.clear()
     this.#keyBytes.length = 0
     this.#keyCount = 0
     this.#keys.fill(-1)
+    this.#valueBytes = 0
   }
 
-  /** The size of the tile so far, in bytes before compression. */
+  /** The number of features so far. */
+  get features(): number {
+    return this.#features.count
+  }
+
+  /** About the size of the tile so far, in bytes before compression. */
   get size(): number {
-    return this.#body.length + this.#values.encoded.length
+    return this.#features.size + this.#valueBytes
   }
 
   /**
@@ -106,34 +107,34 @@ export class TileLayer {
     geometry: TileGeometry,
     { withProperties = true, featureCount = 1, isCounted = true } = {},
   ): void {
-    this.#tagCount = 0
     const slices = this.#slices
     slices.locate(bytes, start, end)
     if (withProperties) this.#tagProperties(bytes, slices.propertiesStart, slices.propertiesEnd)
     const id = this.#idOf(bytes, slices.idStart, slices.idEnd)
     if (!isCounted) this.#tagNumber(1, 0)
     if (featureCount > 1) this.#tagNumber(2, featureCount)
-    this.#write(id, type, geometry)
+    this.#features.end(id, type, geometry)
   }
 
   /** Adds a point that stands for `count` features. */
   addCluster(geometry: TileGeometry, count: number): void {
-    this.#tagCount = 0
     this.#tagNumber(1, count)
-    this.#write(-1, 1, geometry)
+    this.#features.end(-1, POINT, geometry)
   }
 
   /** The bytes of the whole tile. They are a copy. */
   finish(): Buffer {
     if (this.features === 0) return Buffer.alloc(0)
+    const { ordered, firstNumbers } = numberValues(this.#values.slice(0, this.#keyCount))
+    const features = this.#features.encode(firstNumbers)
     const content =
       2 +
       1 +
       varintLength(this.#name.length) +
       this.#name.length +
-      this.#body.length +
+      features.length +
       this.#keyBytes.length +
-      this.#values.encoded.length +
+      this.#valueBytes +
       1 +
       varintLength(EXTENT)
     const tile = Buffer.allocUnsafeSlow(1 + varintLength(content) + content)
@@ -145,9 +146,9 @@ export class TileLayer {
     tile[at++] = NAME_TAG
     at = writeVarint(tile, at, this.#name.length)
     at += this.#name.copy(tile, at)
-    at += this.#body.bytes().copy(tile, at)
+    at += features.copy(tile, at)
     at += this.#keyBytes.bytes().copy(tile, at)
-    at += this.#values.encoded.bytes().copy(tile, at)
+    for (const { encoded } of ordered) at += encoded.bytes().copy(tile, at)
     tile[at++] = EXTENT_TAG
     writeVarint(tile, at, EXTENT)
     return tile
@@ -183,52 +184,45 @@ export class TileLayer {
     this.#tag(this.#columns.length + own, text, 0, text.length, 'integer', false)
   }
 
-  #tag(key: number, bytes: Buffer, start: number, end: number, type: ColumnType, isEscaped: boolean): void {
-    if (this.#keys[key] === -1) this.#addKey(key)
-    this.#tags[this.#tagCount++] = this.#keys[key]!
-    this.#tags[this.#tagCount++] = this.#values.number(bytes, start, end, type, isEscaped)
+  #tag(
+    column: number,
+    bytes: Buffer,
+    start: number,
+    end: number,
+    type: ColumnType,
+    isEscaped: boolean,
+  ): void {
+    if (this.#keys[column] === -1) this.#addKey(column)
+    const key = this.#keys[column]!
+    const values = this.#values[key]!
+    const before = values.encoded.length
+    this.#features.tag(key, values.number(bytes, start, end, type, isEscaped))
+    this.#valueBytes += values.encoded.length - before
   }
 
-  #addKey(key: number): void {
-    const name = Buffer.from(this.#names[key]!)
+  #addKey(column: number): void {
+    const name = Buffer.from(this.#names[column]!)
     this.#keyBytes.byte(KEY_TAG)
     this.#keyBytes.varint(name.length)
     this.#keyBytes.copy(name, 0, name.length)
-    this.#keys[key] = this.#keyCount++
+    const key = this.#keyCount++
+    this.#keys[column] = key
+    if (key === this.#values.length) this.#values.push(new TileValues())
+    this.#values[key]!.clear()
   }
+}
 
-  #write(id: number, type: TileGeometryType, { commands, length }: TileGeometry): void {
-    const tags = this.#tags
-    let tagBytes = 0
-    for (let i = 0; i < this.#tagCount; i++) tagBytes += varintLength(tags[i]!)
-    let geometryBytes = 0
-    for (let i = 0; i < length; i++) geometryBytes += varintLength(commands[i]!)
-    const size =
-      (id >= 0 ? 1 + varintLength(id) : 0) +
-      (tagBytes > 0 ? 1 + varintLength(tagBytes) + tagBytes : 0) +
-      2 +
-      (1 + varintLength(geometryBytes) + geometryBytes)
-    const body = this.#body
-    body.reserve(size + 16)
-    const { buffer } = body
-    let at = body.length
-    buffer[at++] = FEATURE_TAG
-    at = writeVarint(buffer, at, size)
-    if (id >= 0) {
-      buffer[at++] = ID_TAG
-      at = writeVarint(buffer, at, id)
-    }
-    if (tagBytes > 0) {
-      buffer[at++] = TAGS_TAG
-      at = writeVarint(buffer, at, tagBytes)
-      for (let i = 0; i < this.#tagCount; i++) at = writeVarint(buffer, at, tags[i]!)
-    }
-    buffer[at++] = TYPE_TAG
-    buffer[at++] = type
-    buffer[at++] = GEOMETRY_TAG
-    at = writeVarint(buffer, at, geometryBytes)
-    for (let i = 0; i < length; i++) at = writeVarint(buffer, at, commands[i]!)
-    body.length = at
-    this.features++
+/**
+ * The order of the keys' values in the tile, and the number of each key's first value there. Keys with few values
+ * come first, so that the many references to them are short.
+ */
+function numberValues(values: readonly TileValues[]): { ordered: TileValues[]; firstNumbers: Uint32Array } {
+  const keys = values.map((_, key) => key).sort((a, b) => values[a]!.count - values[b]!.count)
+  const firstNumbers = new Uint32Array(values.length)
+  let next = 0
+  for (const key of keys) {
+    firstNumbers[key] = next
+    next += values[key]!.count
   }
+  return { ordered: keys.map((key) => values[key]!), firstNumbers }
 }

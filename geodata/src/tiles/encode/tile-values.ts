@@ -12,19 +12,19 @@ const SIGNED_TAG = 0x30
 const BOOLEAN_TAG = 0x38
 
 const TRUE = 0x74
-const FIRST_SLOTS = 256
+const FIRST_SLOTS = 64
 const INT64 = 2n ** 63n
 
 /**
- * The values of a layer, each stored once: features refer to them by number. They are looked up by the JSON
- * text in the pack, without making strings of it.
+ * The values of one key of a layer, each stored once: features refer to them by number. They are looked up by the
+ * JSON text in the pack, without making strings of it.
  */
 export class TileValues {
   count = 0
   readonly encoded = new GrowingBytes()
   readonly #texts = new GrowingBytes()
-  #starts = new Int32Array(1024)
-  #hashes = new Int32Array(1024)
+  #starts = new Int32Array(FIRST_SLOTS)
+  #hashes = new Int32Array(FIRST_SLOTS)
   #slots = new Int32Array(FIRST_SLOTS)
   #mask = FIRST_SLOTS - 1
 
