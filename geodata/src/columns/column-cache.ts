@@ -28,11 +28,17 @@ export class ColumnCache {
   readonly #entries = new Set<Entry>()
   #last: Entry | null = null
   #bytes = 0
+  #onEvict = () => {}
   /** How often a column was loaded already, and how often it had to be read. */
   readonly lookups = { hits: 0, misses: 0 }
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
+  }
+
+  /** Calls `listener` whenever columns leave the cache, so that it can drop what refers to them. */
+  set onEvict(listener: () => void) {
+    this.#onEvict = listener
   }
 
   /** The memory of all loaded columns, in bytes. */
@@ -133,6 +139,7 @@ export class ColumnCache {
     entry.snapshot.entries.delete(entry.name)
     this.#bytes -= entry.bytes
     if (this.#last === entry) this.#last = null
+    this.#onEvict()
   }
 }
 

@@ -37,7 +37,7 @@ export interface ItemsQuery {
 }
 
 export interface Conditions {
-  filter: { text: string; language: 'cql2-text' | 'cql2-json'; crs: Crs; limits?: Limits } | null
+  filter: { text: string; language: 'cql2-text' | 'cql2-json'; crs: Crs; limits: Limits } | null
   datetime: string | null
   properties: { column: string; value: string }[]
 }

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { openSnapshot, type Snapshot } from '@wayleave/geodata/features'
 import { collection, compileText, feature, scratch } from '@wayleave/geodata/testing'
 import { Problem } from '../../problem.ts'
+import { DEFAULT_LIMITS } from '../cql2/ast.ts'
 import { CRS84 } from '../request/crs-list.ts'
 import { planConditions } from './plan-conditions.ts'
 import { selectSql } from './rows/row-cache.ts'
@@ -124,7 +125,7 @@ test('what a filter may cost is limited before it runs, and the sentence names t
 
 function conditionsOf(text: string) {
   return {
-    filter: { text, language: 'cql2-text' as const, crs: CRS84 },
+    filter: { text, language: 'cql2-text' as const, crs: CRS84, limits: DEFAULT_LIMITS },
     datetime: null,
     properties: [],
   }

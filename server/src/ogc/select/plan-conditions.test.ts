@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openSnapshot } from '@wayleave/geodata/features'
 import { collection, compileText, feature } from '@wayleave/geodata/testing'
-import { CRS84 } from '../request/crs-list.ts'
-import type { Conditions } from '../request/items-query.ts'
+import { DEFAULT_LIMITS } from '../cql2/ast.ts'
+import { CRS84, CrsList } from '../request/crs-list.ts'
+import { type Conditions, readItemsQuery } from '../request/items-query.ts'
 import { planConditions } from './plan-conditions.ts'
 
 const POINT = { type: 'Point', coordinates: [1, 2] }
@@ -16,7 +17,7 @@ async function datasetOf(value: unknown) {
 }
 
 function conditionsOf(text: string, rest: Partial<Conditions> = {}): Conditions {
-  const filter = { text, language: 'cql2-text' as const, crs: CRS84 }
+  const filter = { text, language: 'cql2-text' as const, crs: CRS84, limits: DEFAULT_LIMITS }
   return { filter, datetime: null, properties: [], ...rest }
 }
 
@@ -43,6 +44,16 @@ test('conditions are parsed once for a version, and every request has a plan of 
   ]
   for (const conditions of others)
     assert.notEqual(planConditions(conditions, numbers)!.condition, plan!.condition)
+})
+
+test('the filter of a request is parsed once', async () => {
+  const dataset = await datasetOf(1)
+  const rules = { crsList: new CrsList([]), keyInUrl: false }
+  const [first, second] = [1, 2].map(() => {
+    const pairs = [{ name: 'filter', value: 'value = 1', raw: 'filter=value%20=%201' }]
+    return planConditions(readItemsQuery(pairs, undefined, dataset as never, rules).conditions!, dataset)
+  })
+  assert.equal(second!.condition, first!.condition)
 })
 
 test('limits of a filter apply although the same filter was planned without them', async () => {

@@ -3,7 +3,7 @@ import { idQueryable, queryColumn, queryColumns } from '@wayleave/geodata/snapsh
 import { BoundedCache } from '../../caching/bounded-cache.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { invalidInput, Problem } from '../../problem.ts'
-import type { Expression } from '../cql2/ast.ts'
+import { DEFAULT_LIMITS, type Expression } from '../cql2/ast.ts'
 import { boundCost } from '../cql2/check/bound-cost.ts'
 import { check } from '../cql2/check/check.ts'
 import { columnsOf } from '../cql2/columns-of.ts'
@@ -20,9 +20,12 @@ import type { Conditions } from '../request/items-query.ts'
 
 /** The memory of all cached conditions, in bytes. */
 const MAX_CACHED_BYTES = 16 << 20
-/** An estimate of what a checked condition takes: some objects for each character, and what every one has. */
+/**
+ * An estimate of what a checked condition takes: some objects for each character, and what every one has, the
+ * compiled filter included that is kept with it.
+ */
 const BYTES_PER_CHARACTER = 64
-const MIN_BYTES = 1000
+const MIN_BYTES = 3000
 /** Longer conditions are parsed each time. */
 const MAX_CACHED_LENGTH = 1000
 
@@ -67,9 +70,9 @@ function numberOf(manifest: Dataset['manifest']): number {
   return number
 }
 
-/** Null for conditions that are not cached: long ones, and filters with limits of their own. */
+/** Null for conditions that are not cached: long ones, and filters with other limits than those of a URL. */
 function keyOf({ filter, datetime, properties }: Conditions, manifest: Dataset['manifest']): string | null {
-  if (filter?.limits !== undefined) return null
+  if (filter && filter.limits !== DEFAULT_LIMITS) return null
   let key = filter ? `${filter.language} ${filter.crs.uri} ${filter.text.length} ${filter.text}` : ''
   if (datetime !== null) key += `\ndatetime ${datetime.length} ${datetime}`
   for (const { column, value } of properties) key += `\n${column.length} ${column} ${value.length} ${value}`

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ColumnCache, openSnapshot, type Snapshot } from '@wayleave/geodata/features'
 import { collection, compileText, feature, type GeojsonFeature, scratch } from '@wayleave/geodata/testing'
 import { Problem } from '../../problem.ts'
+import { DEFAULT_LIMITS } from '../cql2/ast.ts'
 import { readBox } from '../request/box-query.ts'
 import { CRS84 } from '../request/crs-list.ts'
 import { readSort } from '../request/sort-keys.ts'
@@ -78,7 +79,11 @@ async function page(
 function selectionOf({ filter, sortby, box }: Question) {
   const { manifest } = snapshot
   const conditions = filter
-    ? { filter: { text: filter, language: 'cql2-text' as const, crs: CRS84 }, datetime: null, properties: [] }
+    ? {
+        filter: { text: filter, language: 'cql2-text' as const, crs: CRS84, limits: DEFAULT_LIMITS },
+        datetime: null,
+        properties: [],
+      }
     : null
   return {
     snapshot,

@@ -8,12 +8,14 @@ import type { GeometryCache } from '../geometry-cache.ts'
 import { ENDED, PAUSED } from '../select-by-box.ts'
 import type { TimedWork } from '../timed-work.ts'
 import { BoxTest } from './box-test.ts'
-import { compileCondition, type RowSet } from './compile-condition.ts'
+import { compileCondition } from './compile-condition.ts'
+import { CompiledFilters } from './compiled-filters.ts'
 import { PlaceMasks } from './place-masks.ts'
 import { RowFilter } from './row-filter.ts'
 import type { ScanSource, SlicedWork } from './row-scan.ts'
 
 const MAX_ATTEMPTS = 3
+const NO_COLUMNS: ReadonlyMap<string, CompiledColumn> = new Map()
 
 /** The part of a request that compiled columns can decide. */
 export interface CompiledRequest {
@@ -39,11 +41,13 @@ export class CompiledSelection {
   readonly #columns: ColumnCache
   readonly #geometries: GeometryCache
   readonly #places: PlaceMasks
+  readonly #filters = new CompiledFilters()
 
   constructor(columns: ColumnCache, geometries: GeometryCache) {
     this.#columns = columns
     this.#geometries = geometries
     this.#places = new PlaceMasks(geometries)
+    columns.onEvict = () => this.#filters.clear()
   }
 
   /**
@@ -51,20 +55,30 @@ export class CompiledSelection {
    * `prepare` does.
    */
   prepareSync(request: CompiledRequest): PreparedRequest | null | undefined {
+    const { snapshot, condition, sort } = request
+    const known = condition && sort.length === 0 && this.#filters.get(snapshot, condition)
+    if (known) {
+      for (const name of known.columns) this.#columns.peek(snapshot, name)
+      return this.#prepared(request, known.filter, NO_COLUMNS)
+    }
     const names = columnNames(request)
     if (names === null) return null
     const columns = new Map<string, CompiledColumn>()
     let isMissing = false
     for (const name of names) {
-      const column = this.#columns.peek(request.snapshot, name)
+      const column = this.#columns.peek(snapshot, name)
       if (column === null) return null
       if (column) columns.set(name, column)
       else isMissing = true
     }
     if (isMissing) return undefined
-    const rows = request.condition && this.#compile(request.snapshot, request.condition, columns)
-    if (rows === null) return request.condition ? null : this.#prepared(request, null, columns)
-    return Array.isArray(rows) ? undefined : this.#prepared(request, rows, columns)
+    if (condition === null) return this.#prepared(request, null, columns)
+    const rows = this.#compile(snapshot, condition, columns)
+    if (rows === null) return null
+    if (Array.isArray(rows)) return undefined
+    const filter = new RowFilter(rows, snapshot.manifest.rows)
+    this.#filters.keep(snapshot, condition, filter)
+    return this.#prepared(request, filter, columns)
   }
 
   /** Null if the database has to decide. Throws a DamagedSnapshotError. */
@@ -83,7 +97,9 @@ export class CompiledSelection {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const rows = this.#compile(request.snapshot, request.condition, columns)
       if (rows === null) return null
-      if (!Array.isArray(rows)) return this.#prepared(request, rows, columns)
+      if (!Array.isArray(rows)) {
+        return this.#prepared(request, new RowFilter(rows, request.snapshot.manifest.rows), columns)
+      }
       for (const pending of rows) await pending.evaluate(() => work.next())
     }
     return null
@@ -95,14 +111,14 @@ export class CompiledSelection {
 
   #prepared(
     { snapshot, box, sort }: CompiledRequest,
-    rows: RowSet | null,
+    filter: RowFilter | null,
     columns: ReadonlyMap<string, CompiledColumn>,
   ): PreparedRequest {
     const [key] = sort
     const sortColumn = key && columns.get(queryColumns(snapshot.manifest)[key.column]!.name)!
     return {
       snapshot,
-      filter: rows && new RowFilter(rows, snapshot.manifest.rows),
+      filter,
       box: box && new BoxTest(snapshot, box, this.#geometries),
       order: sortColumn ? { column: sortColumn, isDescending: key.descending } : null,
     }

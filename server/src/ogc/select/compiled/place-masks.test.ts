@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { openSnapshot } from '@wayleave/geodata/features'
 import { collection, compileText, feature } from '@wayleave/geodata/testing'
+import { DEFAULT_LIMITS } from '../../cql2/ast.ts'
 import { CRS84 } from '../../request/crs-list.ts'
 import { GeometryCache } from '../geometry-cache.ts'
 import { planConditions } from '../plan-conditions.ts'
@@ -19,7 +20,7 @@ async function openLines() {
     feature({ i }, { type: 'LineString', coordinates: [[i / 10, 9], [9, i / 10]] }), // biome-ignore format: one line
   )
   const snapshot = await openSnapshot((await compileText(collection(lines))).folder)
-  const text = { text: TRIANGLE, language: 'cql2-text' as const, crs: CRS84 }
+  const text = { text: TRIANGLE, language: 'cql2-text' as const, crs: CRS84, limits: DEFAULT_LIMITS }
   const { condition } = planConditions({ filter: text, datetime: null, properties: [] }, snapshot)!
   const masks = new PlaceMasks(new GeometryCache(1 << 20))
   const of = () => masks.of(snapshot, condition, true)

@@ -121,11 +121,17 @@ function codeTester({ column: { codes, codeCount }, set }: CodesRowSet): (row: n
   return table ? (row) => table[codes[row]!] === 1 : (row) => hasCode(set, codes[row]!)
 }
 
+const MAX_TABLE_CODES = 1 << 16
 const tables = new WeakMap<CodeSet, Uint8Array>()
+
+/** Whether rows are tested by a table, which has a byte for each code of the column. */
+export function hasTable({ column, set }: CodesRowSet): boolean {
+  return set.length > 2 && column.codeCount <= MAX_TABLE_CODES
+}
 
 /** A byte per code; null if there are too many codes. */
 function lookupTable(set: CodeSet, codeCount: number): Uint8Array | null {
-  if (codeCount > 1 << 16) return null
+  if (codeCount > MAX_TABLE_CODES) return null
   let table = tables.get(set)
   if (table === undefined) {
     table = new Uint8Array(codeCount)
