@@ -2,6 +2,7 @@ import type { Snapshot } from '../snapshot/open.ts'
 import type { StoredColumn } from './column-file.ts'
 import { readColumnDirectory, readCompiledColumn } from './column-reader.ts'
 import { type CompiledColumn, memoryOf } from './compiled-column.ts'
+import { UnpackInThread } from './unpack-in-thread.ts'
 
 interface Entry {
   snapshot: SnapshotColumns
@@ -28,6 +29,7 @@ export class ColumnCache {
   readonly #entries = new Set<Entry>()
   #last: Entry | null = null
   #bytes = 0
+  readonly #thread = new UnpackInThread()
   #onEvict = () => {}
   /** How often a column was loaded already, and how often it had to be read. */
   readonly lookups = { hits: 0, misses: 0 }
@@ -79,7 +81,7 @@ export class ColumnCache {
       snapshot: opened,
       name,
       bytes: bytesOf(rows, stored),
-      loading: readCompiledColumn(snapshot.files, rows, stored),
+      loading: readCompiledColumn(snapshot.files, rows, stored, (packed) => this.#thread.unpack(packed)),
       column: null,
     }
     opened.entries.set(name, entry)

@@ -1,5 +1,7 @@
 import { crc32 } from 'node:zlib'
 import type { ColumnType } from '../feature.ts'
+import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
+import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 
 /**
  * `rows.columns`: columns in a form that can be searched without a database, in snapshot order. Each column
@@ -72,4 +74,8 @@ export function directoryLength(tail: Buffer): number | null {
 export function parseDirectory(text: Buffer): ColumnDirectory | null {
   const directory = JSON.parse(text.toString('utf8')) as ColumnDirectory
   return directory.version === COLUMN_FILE_VERSION ? directory : null
+}
+
+export function damagedColumns(what: string): DamagedSnapshotError {
+  return new DamagedSnapshotError(SNAPSHOT_FILES.columns, `${SNAPSHOT_FILES.columns} ${what}.`)
 }

@@ -1,12 +1,11 @@
 import { packBytes, packPlanes, unpackBytes } from './byte-planes.ts'
-import { inSlices } from './in-slices.ts'
 import { doubleOfKey } from './rank-values.ts'
 
 /**
  * The distinct values of a column, ascending. Integers, days and microseconds are doubles as long as all of
  * them are below 2^53, otherwise `bigint`.
  */
-export type DictionaryValues = Float64Array | readonly bigint[] | readonly string[]
+export type DictionaryValues = Float64Array | BigInt64Array | readonly string[]
 
 const KEY_BYTES = 8
 
@@ -44,45 +43,35 @@ export async function unpackKeys(
   const low = new Uint32Array(count)
   let lastHigh = 0
   let lastLow = 0
-  await inSlices(count, (from, to) => {
-    for (let i = from; i < to; i++) {
-      let l = 0
-      let h = 0
-      for (let plane = 3; plane >= 0; plane--) {
-        l = (l << 8) | planes[plane * count + i]!
-        h = (h << 8) | planes[(plane + 4) * count + i]!
-      }
-      const sum = lastLow + (l >>> 0)
-      lastHigh = (lastHigh + h + (sum > 0xffff_ffff ? 1 : 0)) >>> 0
-      lastLow = sum >>> 0
-      high[i] = lastHigh
-      low[i] = lastLow
+  for (let i = 0; i < count; i++) {
+    let l = 0
+    let h = 0
+    for (let plane = 3; plane >= 0; plane--) {
+      l = (l << 8) | planes[plane * count + i]!
+      h = (h << 8) | planes[(plane + 4) * count + i]!
     }
-  })
+    const sum = lastLow + (l >>> 0)
+    lastHigh = (lastHigh + h + (sum > 0xffff_ffff ? 1 : 0)) >>> 0
+    lastLow = sum >>> 0
+    high[i] = lastHigh
+    low[i] = lastLow
+  }
   return valuesOfKeys(high, low, isDouble)
 }
 
 /** The values of keys. `isDouble` tells doubles from integers. */
-export async function valuesOfKeys(
-  high: Uint32Array,
-  low: Uint32Array,
-  isDouble: boolean,
-): Promise<DictionaryValues> {
+export function valuesOfKeys(high: Uint32Array, low: Uint32Array, isDouble: boolean): DictionaryValues {
   const count = high.length
   const isSafe = count === 0 || (isSafeKey(high[0]!) && isSafeKey(high[count - 1]!))
   if (isDouble || isSafe) {
     const values = new Float64Array(count)
-    await inSlices(count, (from, to) => {
-      for (let i = from; i < to; i++) {
-        values[i] = isDouble ? doubleOfKey(high[i]!, low[i]!) : signed(high[i]!) * 2 ** 32 + low[i]!
-      }
-    })
+    for (let i = 0; i < count; i++) {
+      values[i] = isDouble ? doubleOfKey(high[i]!, low[i]!) : signed(high[i]!) * 2 ** 32 + low[i]!
+    }
     return values
   }
-  const values: bigint[] = new Array<bigint>(count)
-  await inSlices(count, (from, to) => {
-    for (let i = from; i < to; i++) values[i] = (BigInt(signed(high[i]!)) << 32n) + BigInt(low[i]!)
-  })
+  const values = new BigInt64Array(count)
+  for (let i = 0; i < count; i++) values[i] = (BigInt(signed(high[i]!)) << 32n) + BigInt(low[i]!)
   return values
 }
 

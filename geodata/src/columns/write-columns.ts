@@ -109,7 +109,7 @@ async function packColumn(
   if (ranked === null) return null
   const { high, low, codes, counts } = ranked
   const isDouble = column.type === 'number'
-  const values = await valuesOfKeys(high, low, isDouble)
+  const values = valuesOfKeys(high, low, isDouble)
   const width = bytesFor(values.length)
   const dictionary = await packKeys(high, low)
   const packedCodes = await packCodes(codes, width)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
-import { DamagedSnapshotError } from './damaged-snapshot-error.ts'
 import { type Manifest, SNAPSHOT_FILES } from './manifest.ts'
+import { errorOf, failureOf, type ThreadFailure } from './thread-failure.ts'
 import { verifyFile, verifyFilesFast } from './verify.ts'
 
 export interface ThreadRequest {
@@ -21,10 +21,7 @@ export interface VerifiedSnapshot {
   framedPackDigest: string | null
 }
 
-type ThreadMessage =
-  | { verified: VerifiedSnapshot }
-  | { damaged: { file: string; message: string } }
-  | { failed: string }
+type ThreadMessage = { verified: VerifiedSnapshot } | ThreadFailure
 
 /**
  * Verifies files in a worker thread, because hashing a gigabyte takes seconds. Throws a DamagedSnapshotError
@@ -41,9 +38,8 @@ export async function verifyInThread(request: ThreadRequest, signal: AbortSignal
       worker.once('error', reject)
       worker.once('exit', (code) => reject(new Error(`the verifying thread ended with code ${code}`)))
     })
-    if ('damaged' in message) throw new DamagedSnapshotError(message.damaged.file, message.damaged.message)
-    if ('failed' in message) throw new Error(message.failed)
-    return message.verified
+    if ('verified' in message) return message.verified
+    throw errorOf(message)
   } catch (error) {
     signal.throwIfAborted()
     throw error
@@ -67,15 +63,10 @@ async function run({ folder, manifest, fast, ...options }: ThreadRequest): Promi
   return { framedPackDigest: framed?.update(packTail!).digest('base64') ?? null }
 }
 
-function describe(error: unknown): ThreadMessage {
-  if (error instanceof DamagedSnapshotError) return { damaged: { file: error.file, message: error.message } }
-  return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
-}
-
 const request = isMainThread
   ? undefined
   : (workerData as { verifyInThread?: ThreadRequest } | null)?.verifyInThread
 if (request) {
-  const message = await run(request).then((verified): ThreadMessage => ({ verified }), describe)
+  const message = await run(request).then((verified): ThreadMessage => ({ verified }), failureOf)
   parentPort!.postMessage(message)
 }

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
 import { SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
 import type { ByteSpan, ReadableFile } from '../../snapshot/snapshot-files.ts'
+import { errorOf } from '../../snapshot/thread-failure.ts'
 import { READ_HEAD_BYTES, READ_STATES } from './remote-pack.ts'
 import type { SelectedTileReply, SelectedTileRequest } from './selected-tiles-thread.ts'
 
@@ -52,9 +53,7 @@ export class SelectedTilesInThread {
       if ('read' in reply) return void readFor(waiting, reply.read, reply.target)
       this.#waiting.delete(reply.number)
       if ('bytes' in reply) waiting?.resolve(Buffer.from(reply.bytes))
-      else if ('damaged' in reply)
-        waiting?.reject(new DamagedSnapshotError(reply.damaged.file, reply.damaged.message))
-      else waiting?.reject(waiting.failure ?? new Error(reply.failed))
+      else waiting?.reject(('failed' in reply.failure && waiting.failure) || errorOf(reply.failure))
     })
     const end = (error: Error) => {
       if (this.#worker === worker) this.#worker = null

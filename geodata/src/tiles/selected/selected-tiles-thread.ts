@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
-import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
 import type { ByteSpan } from '../../snapshot/snapshot-files.ts'
+import { failureOf, type ThreadFailure } from '../../snapshot/thread-failure.ts'
 import type { TileAddress } from '../tile-id.ts'
 import { PositionBits } from './position-bits.ts'
 import { RemotePack } from './remote-pack.ts'
@@ -26,8 +26,7 @@ export type SelectedTileReply =
   /** A part of the pack that this thread waits for; see `RemotePack`. */
   | { number: number; read: ByteSpan; target: SharedArrayBuffer }
   | { number: number; bytes: Uint8Array }
-  | { number: number; damaged: { file: string; message: string } }
-  | { number: number; failed: string }
+  | { number: number; failure: ThreadFailure }
 
 /** How many snapshots stay open; an index takes about 33 bytes for each feature. */
 const MAX_OPEN = 4
@@ -62,9 +61,7 @@ async function reply(request: SelectedTileRequest): Promise<SelectedTileReply> {
     return { number, bytes: (await tilesOf(request)).encode(tile, PositionBits.of(positions), isDeepest) }
   } catch (error) {
     open.delete(request.folder)
-    if (error instanceof DamagedSnapshotError)
-      return { number, damaged: { file: error.file, message: error.message } }
-    return { number, failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+    return { number, failure: failureOf(error) }
   }
 }
 
