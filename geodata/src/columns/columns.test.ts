@@ -143,11 +143,9 @@ test('ranks follow the keys, whichever of their digits differ', () => {
   const pairs = keys.flatMap((high) => keys.map((low): [number, number] => [high, low])).reverse()
   const rows = [...pairs, ...pairs.slice(3, 9)]
   const isNull = Uint8Array.from(rows, (_, i) => (i === 4 ? 1 : 0))
-  const ranked = rankValues(
-    Uint32Array.from(rows, ([high]) => high),
-    Uint32Array.from(rows, ([, low]) => low),
-    isNull,
-  )
+  const high = Uint32Array.from(rows, ([word]) => word)
+  const low = Uint32Array.from(rows, ([, word]) => word)
+  const ranked = rankValues({ high, low }, isNull)
   assert.equal(ranked.high.length, pairs.length)
   assert.deepEqual([...ranked.codes.subarray(0, 4)], [36, 35, 34, 33])
   assert.equal(ranked.codes[4], 0)
@@ -167,7 +165,7 @@ test('keys of a small range, across the border of their low word, have the same 
     low[i] = key % 2 ** 32
   })
   const isNull = Uint8Array.from(offsets, (offset) => (offset % 7 === 0 ? 1 : 0))
-  const counted = rankValues(high, low, isNull)
+  const counted = rankValues({ high, low }, isNull)
   const distinct = [...new Set(offsets.filter((offset) => offset % 7 !== 0))].sort((a, b) => a - b)
   assert.deepEqual(
     [...counted.codes],

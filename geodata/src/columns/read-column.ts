@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Column } from '../feature.ts'
 import { quoteName } from '../quote-sql.ts'
-import { keysOfDoubles, keysOfIntegers, type Ranked, rankValues } from './rank-values.ts'
+import { addDoubles, addIntegers, type Keys, type Ranked, rankValues } from './rank-values.ts'
 
 /** Reads columns of rows.parquet with DuckDB and ranks their values. */
 
@@ -25,34 +25,31 @@ function integerSql({ name, type }: Column): string {
   return `${column}::BIGINT`
 }
 
-/** Ranks a column of integers of up to 64 bits, dates, timestamps, booleans or numbers. */
-export async function rankFixedColumn(table: RowsTable, column: Column): Promise<Ranked | null> {
+/**
+ * Ranks a column of integers of up to 64 bits, dates, timestamps, booleans or numbers. `keys` has room for all rows;
+ * what it has is overwritten.
+ */
+export async function rankFixedColumn(table: RowsTable, column: Column, keys: Keys): Promise<Ranked | null> {
   const isDouble = column.type === 'number'
   const value = isDouble ? quoteName(column.name) : integerSql(column)
-  const high = new Uint32Array(table.rows)
-  const low = new Uint32Array(table.rows)
   const isNull = column.nullable ? new Uint8Array(table.rows) : null
   const nulls = isNull ? `, (${quoteName(column.name)} IS NULL)::UTINYINT` : ''
   let row = 0
+  let areFinite = true
   await eachChunk(
     table,
     `SELECT coalesce(${value}, 0)::${isDouble ? 'DOUBLE' : 'BIGINT'}${nulls} FROM ${table.from}`,
     ([values, flags]) => {
       const words = new Uint32Array(values!.buffer, values!.byteOffset, values!.length * 2)
-      for (let i = 0; i < words.length; i += 2) {
-        low[row + (i >> 1)] = words[i]!
-        high[row + (i >> 1)] = words[i + 1]!
-      }
+      if (isDouble) areFinite = addDoubles(keys, row, words) && areFinite
+      else addIntegers(keys, row, words)
       if (isNull) isNull.set(flags as Uint8Array, row)
       row += values!.length
     },
   )
   if (row !== table.rows) throw new Error(`the rows have ${row} values of ${column.name}`)
-  if (!isDouble) keysOfIntegers(high)
   // Such values are not published; a column that has them is left to the database.
-  else if (high.some((word) => (word & 0x7ff0_0000) === 0x7ff0_0000)) return null
-  else keysOfDoubles(high, low)
-  return rankValues(high, low, isNull)
+  return areFinite ? rankValues(keys, isNull) : null
 }
 
 export interface RankedTexts {

@@ -6,6 +6,7 @@ import { bytesFor } from './byte-planes.ts'
 import { COLUMN_FILE_VERSION, directoryBytes, type Section, type StoredColumn } from './column-file.ts'
 import { columnStatistics } from './column-statistics.ts'
 import { type DictionaryValues, packCodes, packKeys, packTexts, valuesOfKeys } from './dictionary.ts'
+import type { Keys } from './rank-values.ts'
 import {
   MAX_DISTINCT_TEXTS,
   profileTexts,
@@ -52,6 +53,7 @@ export async function writeColumns(
     table,
     texts.map(({ name }) => name),
   )
+  const keys: Keys = { high: new Uint32Array(table.rows), low: new Uint32Array(table.rows) }
   const file = await open(path, 'w')
   try {
     let at = 0
@@ -64,7 +66,7 @@ export async function writeColumns(
     for (const column of columns) {
       signal?.throwIfAborted()
       const profile = profiles[texts.indexOf(column)]
-      const packed = await packColumn(table, column, profile?.distinct ?? 0)
+      const packed = await packColumn(table, column, profile?.distinct ?? 0, keys)
       if (packed === null) {
         if (profile) statistics.push([column.name, { ...profile, isExact: false }])
         continue
@@ -93,6 +95,7 @@ async function packColumn(
   table: RowsTable,
   column: SourceColumn,
   estimate: number,
+  keys: Keys,
 ): Promise<PackedColumn | null> {
   if (column.type === 'json') return null
   if (isListed(column)) {
@@ -105,7 +108,7 @@ async function packColumn(
     const packedCodes = await packCodes(codes, width)
     return { column, form: 'text', values: texts, counts, dictionary, codes: packedCodes, width }
   }
-  const ranked = await rankFixedColumn(table, column)
+  const ranked = await rankFixedColumn(table, column, keys)
   if (ranked === null) return null
   const { high, low, codes, counts } = ranked
   const isDouble = column.type === 'number'
