@@ -41,9 +41,12 @@ function isShell(pid: number): boolean {
   return readProc(pid, 'cmdline')?.split('\0')[1] === '-c'
 }
 
-/** Whether the process is `bin/wayleave.js` on a Node that cannot exec the program in its place. */
+/**
+ * Whether the process is `bin/wayleave.js`, or npm's link to it, on a Node that cannot exec the program in its
+ * place.
+ */
 function isWrapper(pid: number): boolean {
-  return readProc(pid, 'cmdline')?.split('\0')[1]?.endsWith('bin/wayleave.js') ?? false
+  return /\/bin\/wayleave\.js$|\/\.bin\/wayleave$/.test(readProc(pid, 'cmdline')?.split('\0')[1] ?? '')
 }
 
 /** The parent of a process, or of this one if `pid` is null; null if it cannot be read. */

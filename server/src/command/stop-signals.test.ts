@@ -16,6 +16,8 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 interface Start {
   command: readonly string[]
   signals: readonly NodeJS.Signals[]
+  /** Whether the program is started by the Node of the system, which may be older than the one of the project. */
+  isSystemNode?: true
 }
 
 /** The documented ways to start the service, and npm with a shell that does not forward signals. */
@@ -31,21 +33,34 @@ const starts: Record<string, Start> = {
     command: ['npx', '--script-shell=dash', 'wayleave', 'serve'],
     signals: ['SIGTERM', 'SIGHUP', 'SIGKILL'],
   },
+  // An older Node cannot replace itself by the pinned one, so there is one process more.
+  'npx wayleave serve, by the Node of the system': {
+    command: ['npx', 'wayleave', 'serve'],
+    signals: ['SIGTERM', 'SIGHUP', 'SIGKILL'],
+    isSystemNode: true,
+  },
   'node wayleave.js serve': {
     command: [process.execPath, testedProgram(), 'serve'],
     signals: ['SIGTERM', 'SIGINT', 'SIGHUP'],
   },
 }
 
-for (const [name, { command, signals }] of Object.entries(starts)) {
+for (const [name, { command, signals, isSystemNode }] of Object.entries(starts)) {
   test(`${name}: a signal to the process that was started ends all of them, in order`, async (t) => {
     // Shared by all signals, so that `npm start` publishes its demo data only once.
     const dataDir = temporaryFolder(t)
     const cwd = command[0] === 'npx' ? folderWithProgram(t) : root
     for (const signal of signals) {
-      await t.test(signal, (t) => stopBy(t, [...command, '--port', '0', '--data-dir', dataDir], cwd, signal))
+      const whole = [...command, '--port', '0', '--data-dir', dataDir]
+      await t.test(signal, (t) => stopBy(t, whole, cwd, signal, isSystemNode ? systemPath() : undefined))
     }
   })
+}
+
+/** The PATH without the programs of the project, among which is its Node. */
+function systemPath(): string {
+  const folders = process.env['PATH']!.split(':')
+  return folders.filter((folder) => !folder.endsWith('node_modules/.bin')).join(':')
 }
 
 /** A folder in which npx finds the program, and has the settings of this project. */
@@ -65,6 +80,7 @@ async function stopBy(
   [program, ...args]: string[],
   cwd: string,
   signal: NodeJS.Signals,
+  path = process.env['PATH'],
 ): Promise<void> {
   const mark = `WAYLEAVE_TEST_MARK=${randomUUID()}`
   const [markName, markValue] = mark.split('=') as [string, string]
@@ -72,6 +88,7 @@ async function stopBy(
     cwd,
     env: {
       ...process.env,
+      PATH: path,
       // Here the service runs with its packages as they are, not with the bundled ones of the tests.
       ...(program === 'npm' && { NODE_OPTIONS: '' }),
       [markName]: markValue,
