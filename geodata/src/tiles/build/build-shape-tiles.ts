@@ -22,8 +22,8 @@ const SAMPLED_POSITIONS = 500
  * four below. Returns the deepest zoom.
  */
 export async function buildShapeTiles(build: TileBuild): Promise<number> {
-  const maxZoom = maxZoomOfShapes(sample(build), build.zoomLimit)
   const reader = new TileReader(build)
+  const maxZoom = maxZoomOfShapes(sample(build, reader), build.zoomLimit)
   await visit({ build, reader, maxZoom, done: 0 }, 0, 0)
   return maxZoom
 }
@@ -109,6 +109,8 @@ function covers({ ends, xy, minX, minY, maxX, maxY }: Shape, box: WorldBox): boo
 class TileReader {
   readonly #build: TileBuild
   readonly #shapes: ShapeReader
+  /** By position: what the sample has read, for the first tile if that is built from memory. */
+  readonly #sampled = new Map<number, Shape[]>()
 
   constructor(build: TileBuild) {
     this.#build = build
@@ -124,8 +126,20 @@ class TileReader {
     return bytes
   }
 
-  shapesIn(tile: TileAddress): Generator<Shape> {
-    return this.#shapes.inTile(positionsIn(this.#build.tree, tile), tile)
+  *shapesIn(tile: TileAddress): Generator<Shape> {
+    for (const position of positionsIn(this.#build.tree, tile)) {
+      const sampled = this.#sampled.get(position)
+      this.#sampled.delete(position)
+      yield* clipToTile(sampled ?? this.#shapes.read(position), tile)
+    }
+  }
+
+  /** The shapes of a feature, which are held until they are read for a tile if all features fit in memory. */
+  sample(position: number): Shape[] {
+    const { tree, offsets } = this.#build
+    const shapes = this.#shapes.read(position)
+    if (offsets[tree.count]! <= MAX_HELD_BYTES) this.#sampled.set(position, shapes)
+    return shapes
   }
 }
 
@@ -135,15 +149,13 @@ export function* positionsIn(tree: IndexTree, tile: TileAddress): Generator<numb
   while (walk.next()) for (let position = walk.begin; position < walk.end; position++) yield position
 }
 
-function sample(build: TileBuild): ShapeSample {
-  const { tree, offsets } = build
-  const reader = new ShapeReader(build.source)
+function sample({ tree, offsets }: TileBuild, reader: TileReader): ShapeSample {
   const distances: number[] = []
   const boxes: number[] = []
   const share = Math.min(1, SAMPLED_FEATURES / tree.count, SAMPLED_BYTES / offsets[tree.count]!)
   const step = Math.max(1, Math.floor(1 / share))
   for (let position = 0; position < tree.count; position += step) {
-    for (const shape of reader.read(position)) {
+    for (const shape of reader.sample(position)) {
       boxes.push(shape.maxX - shape.minX, shape.maxY - shape.minY)
       sampleDistances(shape, distances)
     }

@@ -7,6 +7,7 @@ import { EXTENT, tileSize, unitSize, WORLD } from '../web-mercator.ts'
 import { addPoints, type PointTarget } from './encode-points.ts'
 import type { FeatureBytes } from './feature-bytes.ts'
 import { ALL_POINTS, POINT_BYTES, PointCells } from './point-cells.ts'
+import { ShortFeatures } from './short-features.ts'
 import { PIXEL, SmallParts } from './small-parts.ts'
 import type { TileContent } from './tile-content.ts'
 import { LINE, POINT, POLYGON, TileGeometry } from './tile-geometry.ts'
@@ -51,7 +52,7 @@ export class ShapeEncoder {
   readonly #geometry = new TileGeometry()
 
   constructor(source: EncoderSource) {
-    this.#source = source
+    this.#source = { ...source, bytes: new ShortFeatures(source.bytes) }
   }
 
   /** Returns false if the layer grew beyond `maxBytes`, without adding the rest. */
