@@ -131,6 +131,35 @@ test('a polygon inside another one becomes part of it, one in a hole stays', () 
   assert.equal(outlines(cleanPolygon(island, [false, true, false])), 3)
 })
 
+/** The area of rings in square tile units. */
+function areaWithin({ xy, ends }: Rings): number {
+  let area = 0
+  ends.forEach((end, ring) => {
+    area += ringArea(xy, ends[ring - 1] ?? 0, end) / 2
+  })
+  return area
+}
+
+test('a polygon inside one that is made anew becomes part of it, in whichever direction rings run', () => {
+  // The outer ring comes back to its corner 20,20, so it is made anew; the square inside it is valid by itself.
+  const outer = [0, 0, 20, 0, 20, 20, 30, 20, 30, 30, 20, 20, 0, 20]
+  const inner = [5, 5, 9, 5, 9, 9, 5, 9]
+  const backward = (ring: readonly number[]) =>
+    ring.flatMap((_, i) => ring[ring.length - 2 - i + 2 * (i % 2)]!)
+  for (const list of [
+    [outer, inner],
+    [backward(outer), backward(inner)],
+  ])
+    assert.equal(areaWithin(cleanPolygon({ xy: list.flat(), ends: [7, 11] }, [false, false])), 450)
+})
+
+test('a polygon that long, nearly parallel edges cross keeps its area', () => {
+  const sliver = [4005, 2, 37, 8, 4001, 2, 43, 5]
+  const large = [3000, -60, 4090, -60, 4090, 2000, 3000, 2000]
+  const area = areaWithin(cleanPolygon({ xy: [...sliver, ...large], ends: [4, 8] }, [false, false]))
+  assert.ok(area >= 1090 * 2060 && area < 1090 * 2060 + 4000 * 6, `${area}`)
+})
+
 test('neighbours share their border at every zoom: no gap and no overlap', async () => {
   // A wavy border between two countries, with far more detail than low zooms can show.
   const border = Array.from({ length: 2001 }, (_, i) => [
@@ -140,6 +169,8 @@ test('neighbours share their border at every zoom: no gap and no overlap', async
   const west = [...border, [-10, 20], [-10, -20], border[0]!]
   const east = [[30, -20], [30, 20], ...[...border].reverse(), [30, -20]]
   const archive = await tilesOf([feature({ n: 1 }, polygon(west), 1), feature({ n: 2 }, polygon(east), 2)], 5)
+  // Features of this size are held without their geometry from the second tile on.
+  for (const { id, properties } of archive.features) assert.equal(properties.n, id)
   for (const { z, x, y } of archive.tiles) {
     const tile = archive.features.filter((one) => one.z === z && one.x === x && one.y === y)
     if (tile.length < 2) continue

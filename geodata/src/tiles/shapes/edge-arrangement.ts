@@ -1,106 +1,72 @@
+import { EdgeList } from './edge-list.ts'
 import { EdgeBoxes } from './edge-overlaps.ts'
 import { type Rings, side } from './rings.ts'
 
 const boxes = new EdgeBoxes()
+const divided = new EdgeList()
+const arranged = new EdgeList()
 
-/** An edge from its left (or, if vertical, upper) end to the other. */
-export interface Edge {
-  ax: number
-  ay: number
-  bx: number
-  by: number
-  /** How often rings run from a to b, less how often they run from b to a. */
-  winding: number
-  /** False once it has been compared with all other edges that are not new. */
-  isNew: boolean
-}
-
-/** Rounding a crossing moves edges a little, which may make others cross; this many rounds always sufficed. */
-const MAX_ROUNDS = 12
+/**
+ * Rounding a crossing moves edges a little, which may make others cross. A few rounds suffice, unless long edges are
+ * nearly parallel: then a crossing may move by one unit in each round. A tile and its margin are 4,224 units wide.
+ */
+const MAX_ROUNDS = 5000
 
 /**
  * The edges of rings, divided where they cross or touch, so that two edges meet at nothing but their ends.
- * Crossings are rounded to the grid. Edges that rings run along equally often both ways are left out.
+ * Crossings are rounded to the grid. Edges that rings run along equally often both ways are left out. They are
+ * sorted by a, then by b. The list is valid until the next call.
  */
-export function arrangeEdges({ xy, ends }: Rings): Edge[] {
-  let edges: Edge[] = []
+export function arrangeEdges({ xy, ends }: Rings): EdgeList {
+  divided.clear()
   let from = 0
   for (const end of ends) {
     for (let i = from; i < end; i++) {
       const next = i + 1 < end ? i + 1 : from
-      edges.push(makeEdge(xy[i * 2]!, xy[i * 2 + 1]!, xy[next * 2]!, xy[next * 2 + 1]!, 1))
+      divided.add(xy[i * 2]!, xy[i * 2 + 1]!, xy[next * 2]!, xy[next * 2 + 1]!, 1, 0)
     }
     from = end
   }
-  edges = merged(edges)
+  divided.mergeInto(arranged)
+  arranged.isComplete = false
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const divided = divideOnce(edges)
-    if (divided === null) return edges
-    edges = merged(divided)
-  }
-  return edges
-}
-
-function makeEdge(ax: number, ay: number, bx: number, by: number, winding: number): Edge {
-  return ax < bx || (ax === bx && ay < by)
-    ? { ax, ay, bx, by, winding, isNew: true }
-    : { ax: bx, ay: by, bx: ax, by: ay, winding: -winding, isNew: true }
-}
-
-/** The edges from left to right, equal ones as one. */
-function merged(edges: Edge[]): Edge[] {
-  edges.sort((a, b) => a.ax - b.ax || a.ay - b.ay || a.bx - b.bx || a.by - b.by)
-  let count = 0
-  for (let i = 0; i < edges.length; ) {
-    const edge = edges[i]!
-    let next = i + 1
-    for (; next < edges.length && isEqual(edge, edges[next]!); next++) {
-      edge.winding += edges[next]!.winding
-      edge.isNew &&= edges[next]!.isNew
+    const cuts = findCuts(arranged)
+    if (cuts.size === 0) {
+      arranged.isComplete = true
+      break
     }
-    if (edge.winding !== 0) edges[count++] = edge
-    i = next
+    divideAt(arranged, cuts)
+    divided.mergeInto(arranged)
   }
-  edges.length = count
-  return edges
+  return arranged
 }
 
-function isEqual(a: Edge, b: Edge): boolean {
-  return a.ax === b.ax && a.ay === b.ay && a.bx === b.bx && a.by === b.by
-}
+/** By edge, the positions at which other edges meet it: x and y in turn. */
+type Cuts = Map<number, number[]>
 
-/** Divides every edge at the points where others meet it; null if there are none. */
-function divideOnce(edges: readonly Edge[]): Edge[] | null {
-  const cuts = new Map<Edge, number[]>()
-  const cut = (edge: Edge, x: number, y: number) => {
-    if ((x === edge.ax && y === edge.ay) || (x === edge.bx && y === edge.by)) return
-    const edgeCuts = cuts.get(edge)
-    if (edgeCuts) edgeCuts.push(x, y)
-    else cuts.set(edge, [x, y])
-  }
-  boxes.clear(edges.length)
-  for (const { ax, ay, bx, by } of edges) boxes.add(ax, ay, bx, by)
+function findCuts(edges: EdgeList): Cuts {
+  const cuts: Cuts = new Map()
+  const { count, ax, ay, bx, by, isNew } = edges
+  boxes.clear(count)
+  for (let i = 0; i < count; i++) boxes.add(ax[i]!, ay[i]!, bx[i]!, by[i]!)
+  boxes.fillBands(true)
   boxes.visitOverlaps((i, j) => {
-    const [one, two] = [edges[i]!, edges[j]!]
-    if (one.isNew || two.isNew) cutPair(one, two, cut)
+    if (isNew[i] === 1 || isNew[j] === 1) cutPair(edges, i, j, cuts)
+    return true
   })
-  if (cuts.size === 0) return null
-  const divided: Edge[] = []
-  for (const edge of edges) {
-    const points = cuts.get(edge)
-    if (points) divided.push(...dividedAt(edge, points))
-    else {
-      edge.isNew = false
-      divided.push(edge)
-    }
-  }
-  return divided
+  return cuts
 }
 
 /** Cuts two edges, whose boxes overlap, where they cross or touch. */
-function cutPair(one: Edge, two: Edge, cut: (edge: Edge, x: number, y: number) => void): void {
-  const { ax, ay, bx, by } = one
-  const { ax: cx, ay: cy, bx: dx, by: dy } = two
+function cutPair(edges: EdgeList, one: number, two: number, cuts: Cuts): void {
+  const ax = edges.ax[one]!
+  const ay = edges.ay[one]!
+  const bx = edges.bx[one]!
+  const by = edges.by[one]!
+  const cx = edges.ax[two]!
+  const cy = edges.ay[two]!
+  const dx = edges.bx[two]!
+  const dy = edges.by[two]!
   const sideC = side(ax, ay, bx, by, cx, cy)
   const sideD = side(ax, ay, bx, by, dx, dy)
   if ((sideC > 0 && sideD > 0) || (sideC < 0 && sideD < 0)) return
@@ -111,33 +77,53 @@ function cutPair(one: Edge, two: Edge, cut: (edge: Edge, x: number, y: number) =
     const share = sideA / (sideA - sideB)
     const x = Math.round(ax + (bx - ax) * share)
     const y = Math.round(ay + (by - ay) * share)
-    cut(one, x, y)
-    cut(two, x, y)
+    cut(edges, one, x, y, cuts)
+    cut(edges, two, x, y, cuts)
     return
   }
-  if (sideC === 0 && isInBox(one, cx, cy)) cut(one, cx, cy)
-  if (sideD === 0 && isInBox(one, dx, dy)) cut(one, dx, dy)
-  if (sideA === 0 && isInBox(two, ax, ay)) cut(two, ax, ay)
-  if (sideB === 0 && isInBox(two, bx, by)) cut(two, bx, by)
+  if (sideC === 0) cut(edges, one, cx, cy, cuts)
+  if (sideD === 0) cut(edges, one, dx, dy, cuts)
+  if (sideA === 0) cut(edges, two, ax, ay, cuts)
+  if (sideB === 0) cut(edges, two, bx, by, cuts)
 }
 
-function isInBox({ ax, ay, bx, by }: Edge, x: number, y: number): boolean {
-  return x >= ax && x <= bx && y >= Math.min(ay, by) && y <= Math.max(ay, by)
+/** Cuts an edge at a position, unless that is an end of it or outside its box. */
+function cut({ ax, ay, bx, by }: EdgeList, edge: number, x: number, y: number, cuts: Cuts): void {
+  if ((x === ax[edge] && y === ay[edge]) || (x === bx[edge] && y === by[edge])) return
+  if (x < ax[edge]! || x > bx[edge]!) return
+  if (y < Math.min(ay[edge]!, by[edge]!) || y > Math.max(ay[edge]!, by[edge]!)) return
+  const positions = cuts.get(edge)
+  if (positions) positions.push(x, y)
+  else cuts.set(edge, [x, y])
 }
 
-function dividedAt({ ax, ay, bx, by, winding }: Edge, points: readonly number[]): Edge[] {
-  const along = (x: number, y: number) => (x - ax) * (bx - ax) + (y - ay) * (by - ay)
+/** Writes the edges to `divided`, those with cuts in parts. */
+function divideAt(edges: EdgeList, cuts: Cuts): void {
+  divided.clear()
+  for (let i = 0; i < edges.count; i++) {
+    const positions = cuts.get(i)
+    edges.isNew[i] = 0
+    if (positions) addParts(edges, i, positions)
+    else divided.addCopy(edges, i)
+  }
+}
+
+function addParts(edges: EdgeList, edge: number, positions: readonly number[]): void {
+  const ax = edges.ax[edge]!
+  const ay = edges.ay[edge]!
+  const bx = edges.bx[edge]!
+  const by = edges.by[edge]!
+  const along = ([x, y]: [number, number]) => (x - ax) * (bx - ax) + (y - ay) * (by - ay)
   const stops: [number, number][] = []
-  for (let i = 0; i < points.length; i += 2) stops.push([points[i]!, points[i + 1]!])
-  stops.sort((a, b) => along(...a) - along(...b))
+  for (let i = 0; i < positions.length; i += 2) stops.push([positions[i]!, positions[i + 1]!])
+  stops.sort((one, two) => along(one) - along(two))
   stops.push([bx, by])
-  const parts: Edge[] = []
-  let [fromX, fromY] = [ax, ay]
+  let fromX = ax
+  let fromY = ay
   for (const [x, y] of stops) {
     if (x === fromX && y === fromY) continue
-    parts.push(makeEdge(fromX, fromY, x, y, winding))
+    divided.add(fromX, fromY, x, y, edges.winding[edge]!, 1)
     fromX = x
     fromY = y
   }
-  return parts
 }

@@ -16,10 +16,10 @@ interface Polygon {
 
 /**
  * Marks polygons of a multipolygon that lie inside another one without meeting it, and those around them.
- * `numbers` has the polygon of each position; pairs that are marked already are not looked at. Outer rings have
+ * `numbers` has the polygon of each ring; pairs that are marked already are not looked at. Outer rings have
  * a positive area and holes a negative one. Returns whether it marked any.
  */
-export function findNested(rings: Rings, numbers: Int32Array, touched: Uint8Array): boolean {
+export function findNested(rings: Rings, numbers: readonly number[], touched: Uint8Array): boolean {
   const polygons = polygonsOf(rings, numbers)
   let isAny = false
   for (const inner of polygons) {
@@ -34,10 +34,10 @@ export function findNested(rings: Rings, numbers: Int32Array, touched: Uint8Arra
   return isAny
 }
 
-function polygonsOf({ xy, ends }: Rings, numbers: Int32Array): Polygon[] {
+function polygonsOf({ xy, ends }: Rings, numbers: readonly number[]): Polygon[] {
   const polygons: Polygon[] = []
   let from = 0
-  for (const end of ends) {
+  ends.forEach((end, ring) => {
     const last = polygons.at(-1)
     if (last && ringArea(xy, from, end) < 0) {
       last.end = end
@@ -50,10 +50,10 @@ function polygonsOf({ xy, ends }: Rings, numbers: Int32Array): Polygon[] {
         box.north = Math.min(box.north, xy[i * 2 + 1]!)
         box.south = Math.max(box.south, xy[i * 2 + 1]!)
       }
-      polygons.push({ number: numbers[from]!, from, end, ends: [end], ...box })
+      polygons.push({ number: numbers[ring]!, from, end, ends: [end], ...box })
     }
     from = end
-  }
+  })
   return polygons
 }
 

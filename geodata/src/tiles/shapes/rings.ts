@@ -13,16 +13,6 @@ export function ringArea(xy: ArrayLike<number>, from: number, end: number): numb
   return area
 }
 
-export function reverseRing(xy: number[], from: number, end: number): void {
-  for (let i = from, j = end - 1; i < j; i++, j--) {
-    for (const axis of [0, 1]) {
-      const swapped = xy[i * 2 + axis]!
-      xy[i * 2 + axis] = xy[j * 2 + axis]!
-      xy[j * 2 + axis] = swapped
-    }
-  }
-}
-
 /** On which side of the line a→b the position c lies: 0 if on it. Exact for tile coordinates. */
 export function side(ax: number, ay: number, bx: number, by: number, cx: number, cy: number): number {
   return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)

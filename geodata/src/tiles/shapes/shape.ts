@@ -116,7 +116,8 @@ export class ShapeBuilder {
     const xy = this.#xy.slice(0, this.#count * 2)
     let [minX, minY, maxX, maxY] = [Infinity, Infinity, -Infinity, -Infinity]
     for (let i = 0; i < xy.length; i += 2) {
-      const [x, y] = [xy[i]!, xy[i + 1]!]
+      const x = xy[i]!
+      const y = xy[i + 1]!
       if (x < minX) minX = x
       if (x > maxX) maxX = x
       if (y < minY) minY = y
@@ -126,8 +127,8 @@ export class ShapeBuilder {
       position,
       type,
       xy,
-      ends: Int32Array.from(this.#ends),
-      holes: Uint8Array.from(this.#holes),
+      ends: new Int32Array(this.#ends),
+      holes: new Uint8Array(this.#holes),
       isOwned,
       minX,
       minY,

@@ -29,10 +29,16 @@ export function snapList(
 ): number {
   const first = out.length
   const cell = unit * step
+  let lastX = NaN
+  let lastY = NaN
   for (let i = from; i < end; i++) {
-    const x = Math.round((xy[i * 2]! - left) / cell) * step
-    const y = Math.round((xy[i * 2 + 1]! - top) / cell) * step
+    // `| 0` makes them integers to V8: it holds an array with a -0 as floating-point numbers, which are slower.
+    const x = (Math.round((xy[i * 2]! - left) / cell) | 0) * step
+    const y = (Math.round((xy[i * 2 + 1]! - top) / cell) | 0) * step
+    if (x === lastX && y === lastY) continue
     append(out, first, x, y, isRing)
+    lastX = x
+    lastY = y
   }
   if (isRing) closeRing(out, first)
   const count = (out.length - first) / 2
@@ -43,12 +49,13 @@ export function snapList(
 
 function append(out: number[], first: number, x: number, y: number, isRing: boolean): void {
   for (let last = out.length - 2; last >= first; last = out.length - 2) {
-    const [bx, by] = [out[last]!, out[last + 1]!]
+    const bx = out[last]!
+    const by = out[last + 1]!
     if (bx === x && by === y) return
     if (last === first) break
-    const [ax, ay] = [out[last - 2]!, out[last - 1]!]
-    if (!isBetween(ax, ay, bx, by, x, y, isRing)) break
-    out.length = last
+    if (!isBetween(out[last - 2]!, out[last - 1]!, bx, by, x, y, isRing)) break
+    out.pop()
+    out.pop()
   }
   out.push(x, y)
 }
