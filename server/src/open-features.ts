@@ -72,6 +72,7 @@ export async function openFeatures(opening: FeaturesOpening, opened: Closers): P
   const cursors = new Cursors(usedSecret(cursorSecret, 'cursor-signature', config.secretKey))
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
   const columns = new ColumnCache(COLUMN_CACHE_BYTES)
+  snapshots.onOpen = (snapshot) => columns.expect(snapshot)
   const compiled = new CompiledSelection(columns, geometries)
   const featureSelection = new FeatureSelection({
     catalog,

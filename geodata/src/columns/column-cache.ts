@@ -1,3 +1,4 @@
+import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import type { Snapshot } from '../snapshot/open.ts'
 import type { StoredColumn } from './column-file.ts'
 import { readColumnDirectory, readCompiledColumn } from './column-reader.ts'
@@ -41,6 +42,11 @@ export class ColumnCache {
   /** Calls `listener` whenever columns leave the cache, so that it can drop what refers to them. */
   set onEvict(listener: () => void) {
     this.#onEvict = listener
+  }
+
+  /** Prepares for columns of a snapshot, which was opened and is likely to be filtered soon. */
+  expect({ manifest }: Snapshot): void {
+    if (manifest.files[SNAPSHOT_FILES.columns]) this.#thread.expect(manifest.rows)
   }
 
   /** The memory of all loaded columns, in bytes. */

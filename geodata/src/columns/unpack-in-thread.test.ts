@@ -87,7 +87,11 @@ test('the thread ends when it is idle, and is started again; small columns do no
     assert.equal(parts.order.length, ROWS)
     while (thread.isRunning) await delay(5)
   }
+  thread.expect(ROWS)
+  assert.equal(thread.isRunning, true)
+  while (thread.isRunning) await delay(5)
   const inline = new UnpackInThread({ maxInlineRows: ROWS })
+  inline.expect(ROWS)
   await inline.unpack(await packedColumn(...COLUMNS[1]!))
   assert.equal(inline.isRunning, false)
 })

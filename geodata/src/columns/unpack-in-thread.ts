@@ -7,7 +7,7 @@ import type { UnpackReply, UnpackRequest } from './unpack-thread.ts'
 /** Smaller columns are unpacked at once, which takes 1 to 2 ms; asking the thread would take longer. */
 const MAX_INLINE_ROWS = 1 << 15
 const MAX_INLINE_BYTES = 1 << 19
-const IDLE_MS = 10_000
+const IDLE_MS = 10 * 60_000
 
 type Waiting = PromiseWithResolvers<ColumnParts>
 
@@ -33,6 +33,13 @@ export class UnpackInThread {
     return this.#worker !== null
   }
 
+  /** Starts the thread if a column of so many rows will need it: its start takes 30 to 50 ms. */
+  expect(rows: number): void {
+    if (rows <= this.#maxInlineRows || this.#worker) return
+    this.#worker = this.#start()
+    this.#rest(this.#worker)
+  }
+
   /** The sections of the column are moved to the thread. Throws a DamagedSnapshotError. */
   unpack(packed: PackedColumn): Promise<ColumnParts> {
     const { rows, stored, dictionary, codes } = packed
@@ -54,13 +61,7 @@ export class UnpackInThread {
       this.#waiting.delete(reply.number)
       if ('parts' in reply) waiting?.resolve(reply.parts)
       else waiting?.reject(errorOf(reply.failure))
-      if (this.#waiting.size > 0) return
-      // It does not keep the process running.
-      worker.unref()
-      this.#idle = setTimeout(() => {
-        this.#worker = null
-        void worker.terminate()
-      }, this.#idleMs).unref()
+      if (this.#waiting.size === 0) this.#rest(worker)
     })
     const end = (error: Error) => {
       if (this.#worker !== worker) return
@@ -71,5 +72,14 @@ export class UnpackInThread {
     worker.once('error', end)
     worker.once('exit', () => end(new Error('the thread that unpacks columns ended')))
     return worker
+  }
+
+  /** An idle thread does not keep the process running. */
+  #rest(worker: Worker): void {
+    worker.unref()
+    this.#idle = setTimeout(() => {
+      this.#worker = null
+      void worker.terminate()
+    }, this.#idleMs).unref()
   }
 }

@@ -37,6 +37,7 @@ export class OpenSnapshots {
   /** In LRU order, least recently used first. */
   readonly #entries = new Map<string, Entry>()
 
+  #onOpen: (snapshot: Snapshot) => void = () => {}
   /** The name peeked last; a repeated peek need not touch the LRU order. */
   #peeked: string | null = null
 
@@ -46,6 +47,11 @@ export class OpenSnapshots {
     parts.health.onDamage(({ snapshot }) => {
       if (this.#entries.has(snapshot)) this.#drop(snapshot)
     })
+  }
+
+  /** Calls `listener` with every snapshot that was opened. */
+  set onOpen(listener: (snapshot: Snapshot) => void) {
+    this.#onOpen = listener
   }
 
   /** The cache of pack blocks, for metrics. */
@@ -102,6 +108,7 @@ export class OpenSnapshots {
       (snapshot) => {
         entry.snapshot = snapshot
         verification.verify(version)
+        this.#onOpen(snapshot)
       },
       () => {
         // Unless the entry was dropped in the meantime and replaced by another one.
