@@ -1,3 +1,4 @@
+import { doubled } from '../../doubled.ts'
 import { GrowingBytes, varintLength, writeVarint } from './growing-bytes.ts'
 import type { TileGeometry, TileGeometryType } from './tile-geometry.ts'
 
@@ -118,16 +119,8 @@ export class TileFeatures {
   }
 
   #grow(): void {
-    const ids = new Float64Array(this.#ids.length * 2)
-    ids.set(this.#ids)
-    this.#ids = ids
+    this.#ids = doubled(this.#ids)
     this.#tagEnds = doubled(this.#tagEnds)
     this.#geometryEnds = doubled(this.#geometryEnds)
   }
-}
-
-function doubled(array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
-  const larger = new Uint32Array(array.length * 2)
-  larger.set(array)
-  return larger
 }

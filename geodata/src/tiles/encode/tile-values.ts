@@ -1,3 +1,4 @@
+import { doubled } from '../../doubled.ts'
 import { parseNumber } from '../../exports/geometry/geometry-bytes.ts'
 import type { ColumnType } from '../../feature.ts'
 import { GrowingBytes, varintLength } from './growing-bytes.ts'
@@ -163,10 +164,4 @@ export class TileValues {
     this.encoded.byte(VALUES_TAG)
     this.encoded.varint(length)
   }
-}
-
-function doubled(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(array.length * 2)
-  larger.set(array)
-  return larger
 }
