@@ -1,4 +1,4 @@
-import { type Rings, ringArea } from './rings.ts'
+import { isInRing, type Rings, ringArea } from './rings.ts'
 
 /** A ring: positions `from` to `end`, and the box around them. */
 interface Ring {
@@ -56,14 +56,5 @@ function surrounds(xy: Int32Array, { from, end, west, north, east, south }: Ring
   const x = (xy[first]! + xy[first + 2]!) / 2
   const y = (xy[first + 1]! + xy[first + 3]!) / 2
   if (x < west || x > east || y < north || y > south) return false
-  let isInside = false
-  for (let i = from, before = end - 1; i < end; before = i++) {
-    const ay = xy[i * 2 + 1]!
-    const by = xy[before * 2 + 1]!
-    if (ay > y === by > y) continue
-    const ax = xy[i * 2]!
-    const bx = xy[before * 2]!
-    if (x < ax + ((bx - ax) * (y - ay)) / (by - ay)) isInside = !isInside
-  }
-  return isInside
+  return isInRing(xy, from, end, x, y)
 }

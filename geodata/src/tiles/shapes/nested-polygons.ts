@@ -1,4 +1,4 @@
-import { type Rings, ringArea } from './rings.ts'
+import { isInRing, type Rings, ringArea } from './rings.ts'
 
 /** An outer ring and its holes, which follow it: positions `from` to `end`. */
 interface Polygon {
@@ -73,14 +73,7 @@ function isStartInside(xy: readonly number[], inner: Polygon, { from, ends }: Po
   let isInside = false
   let start = from
   for (const end of ends) {
-    for (let i = start, before = end - 1; i < end; before = i++) {
-      const ay = xy[i * 2 + 1]!
-      const by = xy[before * 2 + 1]!
-      if (ay > y === by > y) continue
-      const ax = xy[i * 2]!
-      const bx = xy[before * 2]!
-      if (x < ax + ((bx - ax) * (y - ay)) / (by - ay)) isInside = !isInside
-    }
+    if (isInRing(xy, start, end, x, y)) isInside = !isInside
     start = end
   }
   return isInside
