@@ -36,8 +36,12 @@ export class UnpackInThread {
   /** Starts the thread if a column of so many rows will need it: its start takes 30 to 50 ms. */
   expect(rows: number): void {
     if (rows <= this.#maxInlineRows || this.#worker) return
-    this.#worker = this.#start()
-    this.#rest(this.#worker)
+    try {
+      this.#worker = this.#start()
+      this.#rest(this.#worker)
+    } catch {
+      // The system has no thread left now; `unpack` tries again when one is needed.
+    }
   }
 
   /** The sections of the column are moved to the thread. Throws a DamagedSnapshotError. */
@@ -66,6 +70,7 @@ export class UnpackInThread {
     const end = (error: Error) => {
       if (this.#worker !== worker) return
       this.#worker = null
+      clearTimeout(this.#idle)
       for (const { reject } of this.#waiting.values()) reject(error)
       this.#waiting.clear()
     }

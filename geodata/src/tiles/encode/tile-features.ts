@@ -64,8 +64,8 @@ export class TileFeatures {
   }
 
   /**
-   * All features, encoded, in memory that the next call uses again. `firstNumbers` has the number of each key's
-   * first value in the tile.
+   * All features, encoded, in memory that the next tile uses again. `firstNumbers` has the number of each key's
+   * first value in the tile. It is called once for each tile, because it makes tags of the tile out of those by key.
    */
   encode(firstNumbers: Uint32Array): Buffer {
     const tags = this.#tags
