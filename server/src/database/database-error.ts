@@ -63,7 +63,7 @@ function messageOf(error: Error): string {
   return error.message || (first as Error | undefined)?.message || (error as DriverError).code || error.name
 }
 
-// https://sqlite.org/rescode.html: the low byte is the primary code.
+// https://sqlite.org/rescode.html
 const SQLITE_BUSY = 5
 const SQLITE_LOCKED = 6
 const SQLITE_READONLY = 8
@@ -73,14 +73,24 @@ const SQLITE_CANTOPEN = 14
 /** The shared memory file next to the database could not grow: on a full disk this is the first failure. */
 const SQLITE_IOERR_SHMSIZE = 4874
 
-/** The same for a SQLite error, which has its result code in `errcode`. */
+/** Whether another connection holds the lock that the statement needs. */
+export function isSqliteBusy(error: unknown): boolean {
+  return primaryCode((error as DriverError).errcode ?? 0) === SQLITE_BUSY
+}
+
+/** Converts a SQLite error, which has its result code in `errcode`, like `fromPostgres`. */
 export function fromSqlite(error: Error & { errcode?: number | undefined }): Error {
   const { errcode, message } = error
   if (errcode === undefined) return error
-  const primary = errcode & 0xff
+  const primary = primaryCode(errcode)
   if (primary === SQLITE_FULL || errcode === SQLITE_IOERR_SHMSIZE)
     return new DatabaseError('disk-full', `SQLite has no disk space: ${message}`, error)
   if ([SQLITE_BUSY, SQLITE_LOCKED, SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN].includes(primary))
     return new DatabaseError('database-unavailable', `SQLite is not available: ${message}`, error)
   return error
+}
+
+/** Extended result codes have the primary code in their low byte. */
+function primaryCode(errcode: number): number {
+  return errcode & 0xff
 }

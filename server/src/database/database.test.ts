@@ -76,6 +76,20 @@ for (const kind of databaseKinds) {
   })
 }
 
+test('a new database is opened although another process is about to write its first row', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const other = new DatabaseSync(join(dataDir, 'wayleave.db'))
+  cleanUp(t, () => other.close())
+  other.exec('begin immediate')
+  const opening = openDatabase({ dataDir, databaseUrl: null })
+  // Long enough for the thread to start and to be refused.
+  await Promise.race([sleep(500), opening])
+  other.exec('commit')
+  const { db, close } = await opening
+  cleanUp(t, close)
+  assert.deepEqual((await sql`pragma journal_mode`.execute(db)).rows, [{ journal_mode: 'wal' }])
+})
+
 test('kill -9 during a write loses no committed row, and the next start is clean', async (t) => {
   const dataDir = temporaryFolder(t)
   const script = fileURLToPath(new URL('../testing/processes/write-until-killed.ts', import.meta.url))

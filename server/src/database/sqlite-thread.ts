@@ -1,5 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { parentPort } from 'node:worker_threads'
+import { isSqliteBusy } from './database-error.ts'
 
 /**
  * SQLite in a separate thread: waiting for the disk at a commit, or for a database lock, happens here and
@@ -35,6 +36,7 @@ export type SqliteState = 'opened' | 'closed'
 
 /** Max time a statement waits for a lock that another process holds. */
 const LOCK_TIMEOUT_MS = 10_000
+const WAL_RETRY_MS = 10
 
 const port = parentPort!
 let database: DatabaseSync
@@ -42,8 +44,9 @@ const statements = new Map<string, StatementSync>()
 
 function open({ path, readOnly }: SqliteOpen): void {
   database = new DatabaseSync(path, { timeout: LOCK_TIMEOUT_MS })
+  switchToWal()
   // FULL: a committed credit survives a power failure, not only a crash of the process.
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+  database.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
   // Not opened read-only: such a connection cannot create the shared memory file (-shm) that a reader needs.
   if (readOnly) database.exec('PRAGMA query_only = ON')
   // SQLite's own lower() changes ASCII letters only, and users search for "Zürich".
@@ -51,6 +54,23 @@ function open({ path, readOnly }: SqliteOpen): void {
     typeof text === 'string' ? text.toLowerCase() : text,
   )
   port.postMessage('opened' satisfies SqliteState)
+}
+
+/**
+ * If another connection is about to write to a database that is not in WAL mode yet, SQLite refuses the change at
+ * once, without waiting as it does for other locks. That is so when several processes open a new database.
+ */
+function switchToWal(): void {
+  const lastAttempt = performance.now() + LOCK_TIMEOUT_MS
+  for (;;) {
+    try {
+      database.exec('PRAGMA journal_mode = WAL')
+      return
+    } catch (error) {
+      if (!isSqliteBusy(error) || performance.now() > lastAttempt) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAL_RETRY_MS)
+    }
+  }
 }
 
 function close(): void {

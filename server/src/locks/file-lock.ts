@@ -11,7 +11,8 @@ export function tryLock(path: string): (() => void) | null {
   makePrivate(path)
   const lock = new DatabaseSync(path, { timeout: 0 })
   try {
-    lock.exec('pragma journal_mode = delete; begin exclusive')
+    // Not EXCLUSIVE: of two that take it at the same moment, each could be refused because of the other.
+    lock.exec('pragma journal_mode = delete; begin immediate')
     return () => lock.close()
   } catch (error) {
     lock.close()
