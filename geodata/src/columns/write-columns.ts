@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import type { Column } from '../feature.ts'
 import type { ColumnStatistics } from '../snapshot/column-statistics.ts'
@@ -20,20 +20,25 @@ import {
  * time, and a loaded column takes up to 20.
  */
 export const MAX_ROWS = 20_000_000
+/** In larger snapshots, a column is written before the next one is read: compressing takes up to 24 bytes per row. */
+const MAX_ROWS_FOR_TWO = 5_000_000
 
 /** A column, and whether its integers need more than 64 bits. */
 export interface SourceColumn extends Column {
   isWide: boolean
 }
 
-interface PackedColumn {
-  column: Column
+interface Packed {
+  packed: Buffer
+  size: number
+}
+
+interface RankedColumn {
   form: StoredColumn['form']
   values: DictionaryValues
+  codes: Uint32Array
   counts: Uint32Array
-  dictionary: { packed: Buffer; size: number }
-  codes: { packed: Buffer; size: number }
-  width: number
+  packDictionary: () => Promise<Packed>
 }
 
 /**
@@ -47,43 +52,79 @@ export async function writeColumns(
   signal?: AbortSignal,
 ): Promise<Record<string, ColumnStatistics>> {
   const statistics: [name: string, ColumnStatistics][] = []
-  const stored: StoredColumn[] = []
   const texts = columns.filter(isListed)
   const profiles = await profileTexts(
     table,
     texts.map(({ name }) => name),
   )
   const keys: Keys = { high: new Uint32Array(table.rows), low: new Uint32Array(table.rows) }
-  const file = await open(path, 'w')
+  const file = new ColumnsFile(await open(path, 'w'))
+  // One column is compressed and written while the next one is read and ranked.
+  let adding = Promise.resolve()
   try {
-    let at = 0
-    const write = async ({ packed, size }: { packed: Buffer; size: number }): Promise<Section> => {
-      const section = { at, bytes: packed.length, crc32: crc32(packed), size }
-      await file.writeFile(packed)
-      at += packed.length
-      return section
-    }
     for (const column of columns) {
       signal?.throwIfAborted()
       const profile = profiles[texts.indexOf(column)]
-      const packed = await packColumn(table, column, profile?.distinct ?? 0, keys)
-      if (packed === null) {
+      const ranked = await rankColumn(table, column, profile?.distinct ?? 0, keys)
+      if (ranked === null) {
         if (profile) statistics.push([column.name, { ...profile, isExact: false }])
         continue
       }
-      const { form, values, width, counts } = packed
-      const dictionary = await write(packed.dictionary)
-      const codes = await write(packed.codes)
-      const { name, type } = column
-      stored.push({ name, type, distinct: values.length, form, dictionary, codes, width })
-      statistics.push([name, columnStatistics(column, values, counts)])
+      statistics.push([column.name, columnStatistics(column, ranked.values, ranked.counts)])
+      await adding
+      adding = file.add(column, ranked)
+      // If it fails, the next `await` throws; until then nobody waits for it.
+      adding.catch(() => {})
+      if (table.rows > MAX_ROWS_FOR_TWO) await adding
     }
-    const { rows } = table
-    await file.writeFile(directoryBytes({ version: COLUMN_FILE_VERSION, rows, columns: stored }))
+    await adding
+    await file.writeDirectory(table.rows)
   } finally {
+    await Promise.allSettled([adding])
     await file.close()
   }
   return Object.fromEntries(statistics)
+}
+
+/** The file under construction: its columns, and then their directory. */
+class ColumnsFile {
+  readonly #handle: FileHandle
+  readonly #stored: StoredColumn[] = []
+  #at = 0
+
+  constructor(handle: FileHandle) {
+    this.#handle = handle
+  }
+
+  async add({ name, type }: Column, { form, values, codes, packDictionary }: RankedColumn): Promise<void> {
+    const width = bytesFor(values.length)
+    const [dictionary, packedCodes] = await Promise.all([packDictionary(), packCodes(codes, width)])
+    this.#stored.push({
+      name,
+      type,
+      distinct: values.length,
+      form,
+      dictionary: await this.#write(dictionary),
+      codes: await this.#write(packedCodes),
+      width,
+    })
+  }
+
+  async writeDirectory(rows: number): Promise<void> {
+    const version = COLUMN_FILE_VERSION
+    await this.#handle.writeFile(directoryBytes({ version, rows, columns: this.#stored }))
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close()
+  }
+
+  async #write({ packed, size }: Packed): Promise<Section> {
+    const section = { at: this.#at, bytes: packed.length, crc32: crc32(packed), size }
+    await this.#handle.writeFile(packed)
+    this.#at += packed.length
+    return section
+  }
 }
 
 /** Whether the dictionary is a list of texts. */
@@ -91,31 +132,26 @@ function isListed({ type, isWide }: SourceColumn): boolean {
   return type === 'text' || (type === 'integer' && isWide)
 }
 
-async function packColumn(
+/** Returns null for a column that cannot be compiled. */
+async function rankColumn(
   table: RowsTable,
   column: SourceColumn,
   estimate: number,
   keys: Keys,
-): Promise<PackedColumn | null> {
+): Promise<RankedColumn | null> {
   if (column.type === 'json') return null
   if (isListed(column)) {
     // The estimate is usually within 5 %; reading the distinct values decides.
     const ranked = estimate > MAX_DISTINCT_TEXTS * 1.3 ? null : await rankTexts(table, column)
     if (ranked === null) return null
     const { texts, codes, counts } = ranked
-    const width = bytesFor(texts.length)
-    const dictionary = await packTexts(texts)
-    const packedCodes = await packCodes(codes, width)
-    return { column, form: 'text', values: texts, counts, dictionary, codes: packedCodes, width }
+    return { form: 'text', values: texts, codes, counts, packDictionary: () => packTexts(texts) }
   }
   const ranked = await rankFixedColumn(table, column, keys)
   if (ranked === null) return null
   const { high, low, codes, counts } = ranked
   const isDouble = column.type === 'number'
   const values = valuesOfKeys(high, low, isDouble)
-  const width = bytesFor(values.length)
-  const dictionary = await packKeys(high, low)
-  const packedCodes = await packCodes(codes, width)
   const form = isDouble ? 'number' : 'integer'
-  return { column, form, values, counts, dictionary, codes: packedCodes, width }
+  return { form, values, codes, counts, packDictionary: () => packKeys(high, low) }
 }

@@ -17,6 +17,8 @@ import type { ColumnProfile } from './stage/staged-column.ts'
 const ROWS_FOR_THREAD = 200_000
 /** The memory limit of the database that reads columns in a thread. */
 const COLUMNS_MEGABYTES = 256
+/** The options of COPY for row files. */
+const PARQUET = 'FORMAT parquet, COMPRESSION zstd'
 
 /** A published column and how it was staged. */
 export interface FinalColumn extends Column {
@@ -25,6 +27,13 @@ export interface FinalColumn extends Column {
 
 /** The staged values that are used as feature ids; null if ids are row numbers. */
 export type IdSource = { profile: ColumnProfile; type: ColumnType } | null
+
+/** The column of ids that is not one of the dataset's own columns. */
+export interface ExtraIds {
+  name: string
+  source: IdSource
+  isRowNumber: boolean
+}
 
 export interface AssembleOptions {
   folder: string
@@ -140,8 +149,7 @@ export class Assembly {
     return row![0] === true
   }
 
-  /** `id` is the column of ids that is not one of the dataset's own columns. */
-  async writeRows(id: { name: string; source: IdSource; isRowNumber: boolean } | null): Promise<void> {
+  async writeRows(id: ExtraIds | null): Promise<void> {
     const { columns, spatial } = this.#options
     const values = columns.map(
       (column) => `${columnSql(column.profile, column.type)} AS ${quoteName(column.name)}`,
@@ -152,15 +160,14 @@ export class Assembly {
     if (spatial) values.push('ST_GeomFromWKB(wkb) AS geometry')
     // A table without any column still has rows.
     const list = values.length > 0 ? values.join(', ') : 'row AS "row"'
-    await this.#copy(list, this.#file(SNAPSHOT_FILES.rows), 'FORMAT parquet, COMPRESSION zstd')
-    if (spatial)
-      await this.#copy(
-        'longitude, latitude',
-        this.#file(SNAPSHOT_FILES.points),
-        'FORMAT parquet, COMPRESSION zstd',
-      )
-    if (id?.isRowNumber)
-      await this.#copy('row AS id', this.#file(SNAPSHOT_FILES.ids), 'FORMAT parquet, COMPRESSION zstd')
+    await this.#copy(list, this.#file(SNAPSHOT_FILES.rows), PARQUET)
+  }
+
+  /** Writes the files beside that of the rows: places, and ids that are row numbers. */
+  async writePointsAndIds(id: ExtraIds | null): Promise<void> {
+    if (this.#options.spatial)
+      await this.#copy('longitude, latitude', this.#file(SNAPSHOT_FILES.points), PARQUET)
+    if (id?.isRowNumber) await this.#copy('row AS id', this.#file(SNAPSHOT_FILES.ids), PARQUET)
   }
 
   /**

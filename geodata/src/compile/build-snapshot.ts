@@ -134,12 +134,12 @@ async function writeRowsAndPack(
 ): Promise<Pick<Written, 'index' | 'pack'> & Pick<Manifest, 'statistics'>> {
   const isReady = summary.skippedForIds === 0 && areRight(summary.texts, columns, id)
   const linesPath = join(staging, 'properties')
-  const writing = assembly.writeRows(
-    name === undefined ? null : { name, source: id, isRowNumber: isRowNumber === true },
-  )
-  // The columns are compiled from the written rows, while the pack is merged. Its failure is awaited below.
-  const compiling = writing.then(() => assembly.writeColumns(counts.rows, signal))
-  compiling.catch(() => {})
+  const extraIds = name === undefined ? null : { name, source: id, isRowNumber: isRowNumber === true }
+  // Beside merging the pack, the columns are compiled from the written rows. Failures are awaited below.
+  const rows = assembly.writeRows(extraIds)
+  const writing = rows.then(() => assembly.writePointsAndIds(extraIds))
+  const compiling = rows.then(() => assembly.writeColumns(counts.rows, signal))
+  for (const work of [writing, compiling]) work.catch(() => {})
   let lines: PropertyLines | null = null
   try {
     if (!isReady) {
@@ -155,6 +155,7 @@ async function writeRowsAndPack(
     })
     const path = join(options.folder, SNAPSHOT_FILES.pack)
     const pack = await mergeRuns(summary.runs, path, index, { ids: id !== null, lines, signal })
+    await writing
     const statistics = await compiling
     return { index, pack, ...(statistics ? { statistics } : {}) }
   } finally {
