@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { compileNodeFlags } from '@wayleave/geodata/compile'
 import { type Bench, decimal, whole } from './bench.ts'
 import { startBareServer } from './measure/bare-server.ts'
+import { compare } from './measure/compare.ts'
 import { generateGeojson, KINDS, randomNumbers } from './measure/generate.ts'
 import { load } from './measure/load.ts'
 import { longestWait } from './measure/longest-wait.ts'
@@ -251,14 +252,14 @@ async function documents(
     const body = await (await get(path)).bytes()
     const bare = await startBareServer({ headers: { 'content-type': 'application/json' }, body })
     try {
-      const ratios: number[] = []
-      for (let round = 0; round < 3; round++) {
-        const requests = [{ path, headers }]
-        const ours = await load({ origin: server.origin, requests, seconds: 1, warmUpSeconds: 0.5 })
-        const theirs = await load({ origin: bare.origin, requests, seconds: 1, warmUpSeconds: 0.5 })
-        ratios.push(ours.requestsPerSecond / theirs.requestsPerSecond)
-      }
-      print(`${name}: ${decimal(median(ratios))} of the rate of a bare server (aim: ${aim}).`)
+      const request = { requests: [{ path, headers }] }
+      const { ratio, processorRatio } = await compare(
+        { name: 'wayleave', server, load: request },
+        { name: 'node:http', server: bare, load: request },
+      )
+      print(
+        `${name}: ${decimal(ratio)} of the rate of a bare server (aim: ${aim}), by processor time ${decimal(processorRatio)}.`,
+      )
     } finally {
       await bare.stop()
     }

@@ -17,12 +17,15 @@ export async function unpackColumn({ rows, stored, ...sections }: PackedColumn):
   const { form, distinct, dictionary, codes, width } = stored
   verifySection(sections.dictionary, dictionary)
   verifySection(sections.codes, codes)
-  const values =
+  // Both sections are decompressed at the same time.
+  const [values, planes] = await Promise.all([
     form === 'text'
-      ? await unpackTexts(sections.dictionary, dictionary.size)
-      : await unpackKeys(sections.dictionary, dictionary.size, form === 'number')
+      ? unpackTexts(sections.dictionary, dictionary.size)
+      : unpackKeys(sections.dictionary, dictionary.size, form === 'number'),
+    unpackBytes(sections.codes, codes.size),
+  ])
   if (values.length !== distinct) throw damagedColumns('has another number of values than its directory says')
-  const wide = codesOf(await unpackBytes(sections.codes, codes.size), rows, width)
+  const wide = codesOf(planes, rows, width)
   return {
     values,
     codes: narrowed(wide, width),

@@ -4,10 +4,15 @@ import { SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
 import type { ByteSpan, ReadableFile } from '../../snapshot/snapshot-files.ts'
 import { errorOf } from '../../snapshot/thread-failure.ts'
 import { READ_HEAD_BYTES, READ_STATES } from './remote-pack.ts'
-import type { SelectedTileReply, SelectedTileRequest } from './selected-tiles-thread.ts'
+import type {
+  SelectedTile,
+  SelectedTileReply,
+  SelectedTileRequest,
+  TileSnapshot,
+} from './selected-tiles-thread.ts'
 
 interface Waiting {
-  resolve: (bytes: Buffer) => void
+  resolve: (bytes: Uint8Array | null) => void
   reject: (error: unknown) => void
   /** The pack, if it is not in the folder. */
   pack: ReadableFile | null
@@ -15,7 +20,7 @@ interface Waiting {
   failure: unknown
 }
 
-/** Runs `SelectedTiles` in one thread, which is started with the first tile and again if it ends. */
+/** Runs `SelectedTiles` in one thread, which is started with the first request and again if it ends. */
 export class SelectedTilesInThread {
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | null = null
@@ -26,17 +31,30 @@ export class SelectedTilesInThread {
     return this.#waiting.size
   }
 
+  /**
+   * Opens a snapshot, so that its first tile does not wait for it. `isRemote` as for `encode` with a pack. Never
+   * throws: the tile that needs the snapshot does.
+   */
+  async open(snapshot: TileSnapshot, isRemote: boolean): Promise<void> {
+    await this.#ask({ ...snapshot, selected: null, isRemote }, null).catch(() => {})
+  }
+
   /** `pack` is the pack if it is not in the folder; it stays open until the tile is made. */
-  encode(
-    request: Omit<SelectedTileRequest, 'number' | 'isRemote'>,
+  async encode(
+    snapshot: TileSnapshot,
+    selected: SelectedTile,
     pack: ReadableFile | null = null,
   ): Promise<Buffer> {
+    const bytes = await this.#ask({ ...snapshot, selected, isRemote: pack !== null }, pack)
+    return Buffer.from(bytes!)
+  }
+
+  #ask(request: Omit<SelectedTileRequest, 'number'>, pack: ReadableFile | null): Promise<Uint8Array | null> {
     const number = ++this.#last
     this.#worker ??= this.#start()
-    const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array | null>()
     this.#waiting.set(number, { resolve, reject, pack, failure: null })
-    const isRemote = pack !== null
-    this.#worker.postMessage({ ...request, number, isRemote } satisfies SelectedTileRequest)
+    this.#worker.postMessage({ ...request, number } satisfies SelectedTileRequest)
     return promise
   }
 
@@ -52,7 +70,7 @@ export class SelectedTilesInThread {
       if ('prefetch' in reply) return waiting?.pack?.prefetch?.(reply.prefetch)
       if ('read' in reply) return void readFor(waiting, reply.read, reply.target)
       this.#waiting.delete(reply.number)
-      if ('bytes' in reply) waiting?.resolve(Buffer.from(reply.bytes))
+      if ('bytes' in reply) waiting?.resolve(reply.bytes)
       else waiting?.reject(('failed' in reply.failure && waiting.failure) || errorOf(reply.failure))
     })
     const end = (error: Error) => {

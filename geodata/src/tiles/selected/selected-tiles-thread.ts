@@ -7,15 +7,24 @@ import { PositionBits } from './position-bits.ts'
 import { RemotePack } from './remote-pack.ts'
 import { SelectedTiles } from './selected-tiles.ts'
 
-export interface SelectedTileRequest {
-  number: number
+/** A snapshot whose tiles are requested. */
+export interface TileSnapshot {
   folder: string
   table: string
   manifest: Manifest
+}
+
+export interface SelectedTile {
   tile: TileAddress
   /** The words of `PositionBits`. */
   positions: Uint32Array<SharedArrayBuffer>
   isDeepest: boolean
+}
+
+export interface SelectedTileRequest extends TileSnapshot {
+  number: number
+  /** Null to open the snapshot only. */
+  selected: SelectedTile | null
   /** Whether the pack is read by the thread that asks, because it is not in the folder. */
   isRemote: boolean
 }
@@ -25,7 +34,8 @@ export type SelectedTileReply =
   | { number: number; prefetch: readonly ByteSpan[] }
   /** A part of the pack that this thread waits for; see `RemotePack`. */
   | { number: number; read: ByteSpan; target: SharedArrayBuffer }
-  | { number: number; bytes: Uint8Array }
+  /** The tile; null if the snapshot was to be opened only. */
+  | { number: number; bytes: Uint8Array | null }
   | { number: number; failure: ThreadFailure }
 
 /** How many snapshots stay open; an index takes about 33 bytes for each feature. */
@@ -55,10 +65,13 @@ function send(reply: SelectedTileReply): void {
 }
 
 async function reply(request: SelectedTileRequest): Promise<SelectedTileReply> {
-  const { number, tile, positions, isDeepest } = request
+  const { number, selected } = request
   current = number
   try {
-    return { number, bytes: (await tilesOf(request)).encode(tile, PositionBits.of(positions), isDeepest) }
+    const tiles = await tilesOf(request)
+    if (selected === null) return { number, bytes: null }
+    const { tile, positions, isDeepest } = selected
+    return { number, bytes: tiles.encode(tile, PositionBits.of(positions), isDeepest) }
   } catch (error) {
     open.delete(request.folder)
     return { number, failure: failureOf(error) }

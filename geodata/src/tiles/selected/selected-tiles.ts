@@ -12,6 +12,12 @@ import type { TileAddress } from '../tile-id.ts'
 import { projectPoints, WORLD_BITS } from '../web-mercator.ts'
 import type { PositionBits } from './position-bits.ts'
 
+/** The points in Web Mercator, from 0 to `WORLD`. */
+interface Places {
+  xs: Uint32Array
+  ys: Uint32Array
+}
+
 /**
  * Makes tiles of selected features of a snapshot, by the same rules as the tiles of its archive. It reads and
  * computes synchronously, so it runs in a thread of its own.
@@ -22,7 +28,8 @@ export class SelectedTiles {
   readonly #source: PackFile
   readonly #encoder: TileEncoder
   readonly #shapes: ShapeReader
-  #places: { xs: Uint32Array; ys: Uint32Array } | null = null
+  /** Where the points are; null if the snapshot has other geometries. */
+  readonly #places: Places | null
 
   private constructor(
     table: string,
@@ -32,6 +39,7 @@ export class SelectedTiles {
     source: PackFile,
   ) {
     this.#tree = tree
+    this.#places = tree.isPoints ? placesOf(tree) : null
     this.#offsets = offsets
     this.#source = source
     this.#shapes = new ShapeReader(source)
@@ -58,8 +66,8 @@ export class SelectedTiles {
 
   /** The gzipped tile of the features at `positions`; empty if it shows none of them. */
   encode(tile: TileAddress, positions: PositionBits, isDeepest: boolean): Buffer {
-    const encoded = this.#tree.isPoints
-      ? this.#encodePoints(tile, positions, isDeepest)
+    const encoded = this.#places
+      ? this.#encodePoints(tile, positions, isDeepest, this.#places)
       : this.#encodeShapes(tile, positions, isDeepest)
     return encoded.bytes.length === 0 ? encoded.bytes : compressTileSync(encoded).bytes
   }
@@ -68,9 +76,9 @@ export class SelectedTiles {
     this.#source.close()
   }
 
-  #encodePoints(tile: TileAddress, positions: PositionBits, isDeepest: boolean) {
-    const { xs, ys } = this.#project()
-    const order = this.#pointsIn(tile, positions, xs, ys)
+  #encodePoints(tile: TileAddress, positions: PositionBits, isDeepest: boolean, places: Places) {
+    const { xs, ys } = places
+    const order = this.#pointsIn(tile, positions, places)
     // Of more points, most are counted and not read.
     if (order.length <= MAX_SHOWN) this.#source.prefetch(order)
     const set = { xs, ys, order, bytesOf: (position: number) => this.#sizeOf(position) }
@@ -78,12 +86,7 @@ export class SelectedTiles {
   }
 
   /** The selected points in the tile. A selection may have millions, so the loop has no branches. */
-  #pointsIn(
-    { z, x, y }: TileAddress,
-    positions: PositionBits,
-    xs: Uint32Array,
-    ys: Uint32Array,
-  ): Uint32Array {
+  #pointsIn({ z, x, y }: TileAddress, positions: PositionBits, { xs, ys }: Places): Uint32Array {
     const located = positions.listBelow(this.#tree.count)
     if (z === 0) return located
     const shift = WORLD_BITS - z
@@ -105,17 +108,13 @@ export class SelectedTiles {
     return this.#encoder.shapes(tile, () => this.#shapes.inTile(chosen, tile), isDeepest)
   }
 
-  #project() {
-    if (this.#places === null) {
-      const { leaves, count } = this.#tree
-      const places = { xs: new Uint32Array(count), ys: new Uint32Array(count) }
-      projectPoints(leaves, 2, 0, count, places.xs, places.ys)
-      this.#places = places
-    }
-    return this.#places
-  }
-
   #sizeOf(position: number): number {
     return this.#offsets[position + 1]! - this.#offsets[position]!
   }
+}
+
+function placesOf({ leaves, count }: IndexTree): Places {
+  const places = { xs: new Uint32Array(count), ys: new Uint32Array(count) }
+  projectPoints(leaves, 2, 0, count, places.xs, places.ys)
+  return places
 }

@@ -86,8 +86,10 @@ export class DynamicTiles {
         await files.fetch(TILE_SOURCES)
         // Of a pack in a bucket, only the parts that the tile shows are fetched.
         const pack = files.isLocal ? null : await files.open(SNAPSHOT_FILES.pack)
-        const request = { folder, table: version.table, manifest, tile, positions, isDeepest }
-        return this.#thread.encode(request, pack).finally(() => pack?.close())
+        const snapshot = { folder, table: version.table, manifest }
+        return this.#thread
+          .encode(snapshot, { tile, positions, isDeepest }, pack)
+          .finally(() => pack?.close())
       })
       this.#tiles.set(key, bytes)
       return bytes
@@ -133,9 +135,21 @@ export class DynamicTiles {
     }
   }
 
+  /** Opens the snapshot in the thread of tiles while the features are selected. */
+  #openInThread(version: Version): void {
+    const { snapshots } = this.#parts
+    const opening = snapshots.use(version, async ({ folder, manifest, files }) => {
+      await files.fetch(TILE_SOURCES)
+      await this.#thread.open({ folder, table: version.table, manifest }, !files.isLocal)
+    })
+    // The tile itself reports what is wrong with the snapshot.
+    opening.catch(() => {})
+  }
+
   async #select(version: Version, query: ItemsQuery, key: string, work: TimedWork): Promise<PositionBits> {
     const { featureSelection, snapshots, workload } = this.#parts
     const plan = planConditions(query.conditions!, version)
+    this.#openInThread(version)
     const positions = await snapshots.use(version, (snapshot) =>
       workload.search(work, () => featureSelection.positions(snapshot, query, plan, work)),
     )
