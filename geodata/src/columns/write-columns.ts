@@ -20,7 +20,7 @@ import {
  * time, and a loaded column takes up to 20.
  */
 export const MAX_ROWS = 20_000_000
-/** In larger snapshots, a column is written before the next one is read: compressing takes up to 24 bytes per row. */
+/** In larger snapshots, a column is written before the next one is read: compressing takes up to 24 more bytes per row. */
 const MAX_ROWS_FOR_TWO = 5_000_000
 
 /** A column, and whether its integers need more than 64 bits. */
