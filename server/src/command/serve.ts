@@ -57,9 +57,13 @@ async function serve(flags: Record<string, unknown>): Promise<void> {
   const stopTracing = isTracingWanted() ? await startTracing(log) : () => {}
   let demo: Demo | undefined
   let service: RunningServer | undefined
+  let shortestDrain = Number.POSITIVE_INFINITY
   const stop = (reason: string, drainSeconds: number) => {
     // Nothing is served yet, and the next start cleans up after an interrupted one.
     if (!service) process.exit(1)
+    // A stop that is under way can only be shortened. Ctrl+C may come twice: from the terminal and from npm.
+    if (drainSeconds >= shortestDrain) return
+    shortestDrain = drainSeconds
     log.info(`Stopping: ${reason}.`)
     // Every step of a stop has its own timeout; this one guards against a bug in those.
     setTimeout(

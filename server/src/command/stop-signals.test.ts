@@ -18,6 +18,8 @@ interface Start {
   signals: readonly NodeJS.Signals[]
   /** Whether the program is started by the Node of the system, which may be older than the one of the project. */
   isSystemNode?: true
+  /** Whether the signal is sent to all processes, as Ctrl+C in a terminal is. */
+  isToAll?: true
 }
 
 /** The documented ways to start the service, and npm with a shell that does not forward signals. */
@@ -39,20 +41,27 @@ const starts: Record<string, Start> = {
     signals: ['SIGTERM', 'SIGHUP', 'SIGKILL'],
     isSystemNode: true,
   },
+  // The server gets the signal twice: from the terminal, and from the process that started it.
+  'npx wayleave serve in a terminal, by the Node of the system': {
+    command: ['npx', 'wayleave', 'serve'],
+    signals: ['SIGINT'],
+    isSystemNode: true,
+    isToAll: true,
+  },
   'node wayleave.js serve': {
     command: [process.execPath, testedProgram(), 'serve'],
     signals: ['SIGTERM', 'SIGINT', 'SIGHUP'],
   },
 }
 
-for (const [name, { command, signals, isSystemNode }] of Object.entries(starts)) {
+for (const [name, { command, signals, ...start }] of Object.entries(starts)) {
   test(`${name}: a signal to the process that was started ends all of them, in order`, async (t) => {
     // Shared by all signals, so that `npm start` publishes its demo data only once.
     const dataDir = temporaryFolder(t)
     const cwd = command[0] === 'npx' ? folderWithProgram(t) : root
     for (const signal of signals) {
       const whole = [...command, '--port', '0', '--data-dir', dataDir]
-      await t.test(signal, (t) => stopBy(t, whole, cwd, signal, isSystemNode ? systemPath() : undefined))
+      await t.test(signal, (t) => stopBy(t, whole, cwd, signal, start))
     }
   })
 }
@@ -80,7 +89,7 @@ async function stopBy(
   [program, ...args]: string[],
   cwd: string,
   signal: NodeJS.Signals,
-  path = process.env['PATH'],
+  { isSystemNode, isToAll }: Pick<Start, 'isSystemNode' | 'isToAll'>,
 ): Promise<void> {
   const mark = `WAYLEAVE_TEST_MARK=${randomUUID()}`
   const [markName, markValue] = mark.split('=') as [string, string]
@@ -88,13 +97,15 @@ async function stopBy(
     cwd,
     env: {
       ...process.env,
-      PATH: path,
+      PATH: isSystemNode ? systemPath() : process.env['PATH'],
       // Here the service runs with its packages as they are, not with the bundled ones of the tests.
       ...(program === 'npm' && { NODE_OPTIONS: '' }),
       [markName]: markValue,
       WAYLEAVE_DRAIN_SECONDS: '0',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
+    // A process group of its own.
+    detached: isToAll === true,
   })
   cleanUp(t, () => processesWith(mark).forEach((pid) => void process.kill(pid, 'SIGKILL')))
   let output = ''
@@ -109,14 +120,15 @@ async function stopBy(
     await sleep(50)
   }
   assert.ok(processesWith(mark).length > 0)
-  child.kill(signal)
+  if (isToAll) process.kill(-child.pid!, signal)
+  else child.kill(signal)
   await exit
   // The server may take as long as requests under way, plus some time to notice the signal.
   for (let wait = 0; processesWith(mark).length > 0; wait++) {
     assert.ok(wait < 300, `still running after ${signal}: ${processesWith(mark)}`)
     await sleep(50)
   }
-  assert.match(output, /Stopping: /)
+  assert.equal(output.match(/Stopping: /g)?.length, 1, output)
 }
 
 /** The processes that have the mark in their environment. */
