@@ -5,7 +5,9 @@ import type { OpenSnapshots } from './catalog/open-snapshots.ts'
 import type { SnapshotHealth } from './catalog/snapshot-health.ts'
 import type { Clock } from './clock.ts'
 import type { Closers } from './closers.ts'
+import type { Changes } from './database/changes.ts'
 import type { ControlDatabase } from './database/open.ts'
+import type { TileFiles } from './downloads/exports.ts'
 import type { JobQueue } from './jobs/job-queue.ts'
 import type { JobRunner } from './jobs/job-runner.ts'
 import type { FeatureSelection } from './ogc/select/feature-selection.ts'
@@ -19,6 +21,7 @@ import { Tilesets } from './ogc/tiles/tilesets.ts'
 
 interface TilesOpening {
   database: ControlDatabase
+  changes: Changes
   blobs: Blobs
   catalog: Catalog
   health: SnapshotHealth
@@ -40,16 +43,17 @@ export interface TileParts {
   tileArchives: TileArchives
   dynamicTiles: DynamicTiles
   tilesets: Tilesets
+  tileFiles: TileFiles
 }
 
 export function openTiles(opening: TilesOpening, opened: Closers): TileParts {
   const { database, blobs, catalog, health, snapshots, featureSelection, workload, runner, clock, log } =
     opening
-  const { jobQueue: jobs, maxZoom } = opening
-  const states = new TileStates({ blobs, clock, jobs })
+  const { changes, jobQueue: jobs, maxZoom } = opening
+  const states = new TileStates({ blobs, changes, clock, jobs, log })
   const builds = opened.use(new TileBuilds({ blobs, catalog, log, clock, jobs, states, maxZoom }))
   runner.handle('tiles', new TileJobs({ database, catalog, health, states, builds, log }))
-  const archives = opened.use(new TileArchives({ blobs, states, log }))
+  const archives = opened.use(new TileArchives({ blobs, states }))
   const dynamic = opened.use(new DynamicTiles({ featureSelection, snapshots, workload }))
   return {
     tileStates: states,
@@ -57,5 +61,10 @@ export function openTiles(opening: TilesOpening, opened: Closers): TileParts {
     tileArchives: archives,
     dynamicTiles: dynamic,
     tilesets: new Tilesets({ catalog, clock, states, builds, archives, dynamic }),
+    tileFiles: {
+      findFile: (version) => states.findFile(version),
+      build: (version, wait) => builds.build(version, wait),
+      onReplacement: (listener) => states.onReplacement(listener),
+    },
   }
 }

@@ -236,6 +236,7 @@ async function wire(
   const tiles = openTiles(
     {
       database,
+      changes,
       blobs,
       catalog,
       health,
@@ -298,10 +299,7 @@ async function wire(
       blobs,
       health,
       verification,
-      tiles: {
-        findFile: (version) => tiles.tileStates.findFile(version),
-        build: (version, wait) => tiles.tileBuilds.build(version, wait),
-      },
+      tiles: tiles.tileFiles,
       jobs: jobQueue,
       waitMs: config.exportWait * SECOND,
       escapeFormulas,

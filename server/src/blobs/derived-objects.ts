@@ -178,6 +178,18 @@ export class DerivedObjects {
     await rm(join(this.#cache.root, snapshot, name), { force: true })
   }
 
+  /**
+   * Removes the objects that an earlier file of this name had, if they are older than the given time: requests may
+   * still read newer ones, or another process is uploading them. The current object stays.
+   */
+  async removeReplaced(snapshot: string, name: string, before: Date): Promise<void> {
+    const meta = await this.#readMeta(snapshot, name)
+    const current = meta && objectKey(snapshot, name, meta)
+    const objects = await this.#objectsOf(snapshot, name)
+    const replaced = objects.filter(({ key, modifiedAt }) => key !== current && modifiedAt < before)
+    await this.#store.delete(replaced.map(({ key }) => key))
+  }
+
   /** The exports that were built before the given time. Object stores do not record reads. */
   async exportsBefore(before: Date): Promise<{ snapshot: string; name: string; bytes: number }[]> {
     const old: { snapshot: string; name: string; bytes: number }[] = []

@@ -24,14 +24,14 @@ export function tilesCommand(): Command {
 
 async function buildTiles(table: string, flags: TilesFlags): Promise<void> {
   const line = new ProgressLine(process.stderr)
-  const { built, version } = await withParts(flags, async ({ catalog, tileStates, tileBuilds }) => {
+  const { built, version } = await withParts(flags, async ({ catalog, tileBuilds }) => {
     const dataset = await catalog.find(table)
     const chosen = flags.version === undefined ? dataset : await catalog.version(table, flags.version)
     if (chosen.manifest.located === 0) throw new Error(`No feature of ${table} has a place: it has no tiles.`)
-    if (flags.rebuild) await tileStates.discard(chosen)
     const show = (share: number) => line.show(`Building tiles: ${Math.floor(share * 100)} %`)
+    const options = { rebuild: flags.rebuild ?? false, show }
     try {
-      return { built: await tileBuilds.buildNow(chosen, dataset, show), version: chosen.version }
+      return { built: await tileBuilds.buildNow(chosen, dataset, options), version: chosen.version }
     } finally {
       line.clear()
     }

@@ -7,6 +7,8 @@ export type Subject =
   | 'organization'
   | 'user'
   | 'dataset'
+  /** The tiles of a snapshot, which a command builds again without a new version. */
+  | 'tiles'
   | 'signing-key'
   | 'address-blocks'
   | 'everything'

@@ -50,6 +50,8 @@ interface ExportsDeps {
 export interface TileFiles {
   findFile(version: Version): Promise<StoredFile | undefined>
   build(version: Version, wait: { maxMs: number; signal: AbortSignal }): Promise<unknown>
+  /** Calls the listener with the snapshot whose archive was replaced; null if any may have been. */
+  onReplacement(listener: (snapshot: string | null) => void): void
 }
 
 /** The attempt at a job that builds an export. */
@@ -81,6 +83,7 @@ export class Exports {
 
   constructor(parts: ExportsDeps) {
     this.#parts = parts
+    parts.tiles.onReplacement((snapshot) => this.#forgetTiles(snapshot))
   }
 
   /** The finished file if it is cached in memory, without building or disk access. */
@@ -132,6 +135,14 @@ export class Exports {
   async close(): Promise<void> {
     this.#stopping.abort()
     await this.#builds.settled()
+  }
+
+  #forgetTiles(snapshot: string | null): void {
+    for (const [name] of this.#ready.entries()) {
+      const [replaced, format] = name.split(' ')
+      if (format === 'pmtiles' && (snapshot ?? replaced) === replaced) this.#ready.delete(name)
+    }
+    this.sizes.forget(snapshot)
   }
 
   #keep(request: ExportRequest, file: ExportFile): ExportFile {

@@ -10,7 +10,8 @@ const MAX_VERSIONS = 10_000
 /**
  * The sizes of built exports, for the metadata of datasets. The files of a version are looked up once, when its
  * metadata is first requested; later builds of this process are recorded. What another node builds meanwhile is
- * not noticed, so a size may be missing, but none is wrong: an export never changes.
+ * not noticed, so a size may be missing, but none is wrong: an export never changes, and tiles that are built again
+ * are forgotten.
  */
 export class FormatSizes {
   readonly #find: (request: ExportRequest) => Promise<ExportFile | undefined>
@@ -30,6 +31,12 @@ export class FormatSizes {
     const sizes = this.#sizes.get(version.snapshot)
     if (encoding !== 'identity' || sizes === undefined || sizes.get(format.format) === bytes) return
     this.#sizes.set(version.snapshot, new Map([...sizes, [format.format, bytes]]))
+  }
+
+  /** The files of this snapshot, or of every snapshot, are looked up again. */
+  forget(snapshot: string | null): void {
+    if (snapshot === null) this.#sizes.clear()
+    else this.#sizes.delete(snapshot)
   }
 
   async #look(dataset: Dataset): Promise<FileSizes> {

@@ -9,11 +9,13 @@ import { notFound } from '../../problem.ts'
 import { previewSvg } from './preview-svg.ts'
 import { Previews } from './previews.ts'
 import type { TileArchives } from './tile-archives.ts'
+import type { TileStates } from './tile-states.ts'
 
 interface PreviewRoutesDeps {
   authenticate: Authenticate
   catalog: Catalog
   tileArchives: TileArchives
+  tileStates: TileStates
 }
 
 const params = Type.Object({ table: Type.String() })
@@ -27,11 +29,13 @@ const previewSchema = Type.Object({
 })
 
 /** Small maps of datasets, drawn from tiles. They are public, like the sample. */
-export function previewRoutes(app: App, { authenticate, catalog, tileArchives }: PreviewRoutesDeps): void {
-  const previews = new Previews(tileArchives)
+export function previewRoutes(app: App, deps: PreviewRoutesDeps): void {
+  const { authenticate, catalog, tileArchives, tileStates } = deps
+  const previews = new Previews(tileArchives, tileStates)
   const find = async (table: string) => {
     const dataset = await catalog.find(table)
-    return { preview: await previews.of(dataset), etag: `"${dataset.snapshot}-preview"` }
+    const drawn = await previews.of(dataset)
+    return { preview: drawn?.preview ?? null, etag: `"${drawn?.tag}-preview"` }
   }
 
   app.get('/v1/dataset/:table/preview', {

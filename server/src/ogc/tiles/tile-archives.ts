@@ -1,5 +1,4 @@
 import { type BuiltTiles, PmtilesArchive, type TileAddress } from '@wayleave/geodata/tiles'
-import type { Logger } from 'pino'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { DamagedDerivedError, type DerivedObjects } from '../../blobs/derived-objects.ts'
 import type { Version } from '../../catalog/dataset.ts'
@@ -15,6 +14,7 @@ const MAX_CACHED_BYTES = 64 << 20
 
 interface OpenArchive {
   archive: PmtilesArchive
+  built: BuiltTiles
   /** Tells archives apart; the same archive has another number when it is opened again. */
   number: number
   /** Identifies the archive's bytes; part of each tile's ETag. */
@@ -29,10 +29,11 @@ export interface StoredTile {
 
 /**
  * The open archives (LRU) and the tiles that were read from them (LRU by bytes). An archive is compared with its
- * checksum before this process first uses it; a damaged one is removed, so that it is built again.
+ * checksum before this process first uses it; a damaged one is removed, so that it is built again. An archive that
+ * was replaced is closed when that is announced, so no request needs to look whether its file is still the same.
  */
 export class TileArchives {
-  readonly #parts: { blobs: Blobs; states: TileStates; log: Logger }
+  readonly #parts: { blobs: Blobs; states: TileStates }
   readonly #open = new Map<string, OpenArchive>()
   readonly #opening = new Map<string, Promise<OpenArchive | null>>()
   readonly #tiles = new ByteLru<number, StoredTile & { bytes: Buffer }>(
@@ -40,9 +41,15 @@ export class TileArchives {
     ({ bytes }) => bytes.length + 100,
   )
   #opened = 0
+  /** Number of replacements heard of: an archive that was opened meanwhile may be the one before. */
+  #replacements = 0
 
-  constructor(parts: { blobs: Blobs; states: TileStates; log: Logger }) {
+  constructor(parts: { blobs: Blobs; states: TileStates }) {
     this.#parts = parts
+    parts.states.onReplacement((replaced) => {
+      this.#replacements++
+      for (const snapshot of replaced === null ? this.#open.keys() : [replaced]) this.#close(snapshot)
+    })
   }
 
   /** The tile if its archive is open and its bytes are in memory; undefined otherwise. */
@@ -69,9 +76,15 @@ export class TileArchives {
     const cached = this.#tiles.get(key)
     if (cached) return cached
     const bytes = await open.archive.read(entry).catch(async (error: unknown) => {
-      if (error instanceof DamagedDerivedError) await this.#discard(version, open)
+      // It was closed before the read began, because it was replaced.
+      if (this.#open.get(version.snapshot) !== open) return null
+      if (error instanceof DamagedDerivedError) {
+        this.#close(version.snapshot)
+        await this.#parts.states.discardDamaged(version, open.built)
+      }
       throw error
     })
+    if (bytes === null) return this.read(version, tile)
     const stored = { bytes, etag }
     this.#tiles.set(key, stored)
     return stored
@@ -92,45 +105,51 @@ export class TileArchives {
     this.#open.clear()
   }
 
-  async #discard(version: Version, { archive }: OpenArchive): Promise<void> {
-    this.#parts.log.error(
-      { table: version.table, version: version.version },
-      'Tiles are damaged: they are built again.',
-    )
-    this.#open.delete(version.snapshot)
-    await archive.close()
-    await this.#parts.states.discard(version)
+  /** Reads under way can finish. */
+  #close(snapshot: string): void {
+    this.#open
+      .get(snapshot)
+      ?.archive.close()
+      .catch(() => {})
+    this.#open.delete(snapshot)
   }
 
   async #openFile(version: Version): Promise<OpenArchive | null> {
-    const { blobs, states, log } = this.#parts
+    for (;;) {
+      const replacements = this.#replacements
+      const open = await this.#openCurrent(version)
+      if (open === null) return null
+      if (replacements !== this.#replacements) {
+        await open.archive.close()
+        continue
+      }
+      this.#open.set(version.snapshot, open)
+      for (const oldest of this.#open.keys()) {
+        if (this.#open.size <= MAX_OPEN) break
+        this.#close(oldest)
+      }
+      return open
+    }
+  }
+
+  async #openCurrent(version: Version): Promise<OpenArchive | null> {
+    const { blobs, states } = this.#parts
     const built = await states.find(version)
     if (!built) return null
     const archive = blobs.derived
       ? await openStored(blobs.derived, version.snapshot)
       : await openLocal(await blobs.localFolder(version.snapshot), built)
     if (archive === null) {
-      log.error(
-        { table: version.table, version: version.version },
-        'Tiles are damaged: they are built again.',
-      )
-      await states.discard(version)
+      await states.discardDamaged(version, built)
       return null
     }
-    const open = { archive, number: ++this.#opened, tag: built.sha256.slice(0, 16) }
-    this.#open.set(version.snapshot, open)
-    for (const [snapshot, oldest] of this.#open) {
-      if (this.#open.size <= MAX_OPEN) break
-      this.#open.delete(snapshot)
-      oldest.archive.close().catch(() => {})
-    }
-    return open
+    return { archive, built, number: ++this.#opened, tag: built.sha256.slice(0, 16) }
   }
 }
 
 async function openLocal(folder: string, built: BuiltTiles): Promise<PmtilesArchive | null> {
   if (!(await isTilesIntact(folder, built))) return null
-  return PmtilesArchive.open(archivePath(folder)).catch(() => null)
+  return PmtilesArchive.open(archivePath(folder))
 }
 
 /** An archive in a bucket is read by blocks, each of which is verified. */

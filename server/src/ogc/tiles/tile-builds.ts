@@ -7,7 +7,7 @@ import type { Blobs } from '../../blobs/blobs.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Dataset, ListedVersion, Version } from '../../catalog/dataset.ts'
 import { eachBounded } from '../../catalog/each-bounded.ts'
-import type { Clock } from '../../clock.ts'
+import { type Clock, DAY, plus } from '../../clock.ts'
 import { SingleFlights } from '../../concurrency/single-flight.ts'
 import { requireBuilt } from '../../downloads/export-job.ts'
 import { escapeHtml } from '../../http/pages/html.ts'
@@ -18,8 +18,8 @@ import { tryLock } from '../../locks/file-lock.ts'
 import {
   archivePath,
   lockPath,
+  removeLeftovers,
   removeProgress,
-  removeTiles,
   TILES_FILE,
   tilesFolder,
   writeProgress,
@@ -56,6 +56,12 @@ export interface TileBuildOptions {
   onProgress: (share: number) => void
   /** Runs the work that makes the archive visible, unless the build is no longer wanted. */
   commit: (makeVisible: () => Promise<void>) => Promise<void>
+}
+
+interface CommandBuildOptions {
+  /** Whether tiles that are there are built again. */
+  rebuild: boolean
+  show: (share: number) => void
 }
 
 /** How often a build asks whether another process has released the lock. */
@@ -153,48 +159,62 @@ export class TileBuilds {
     })
   }
 
-  /** Builds in this process for a command, which has no job: a process that is killed is started again. */
+  /**
+   * Builds in this process for a command, which has no job: a process that is killed is started again. With
+   * `rebuild`, an archive that is there is used until the new one replaces it. Servers then use the new one.
+   */
   async buildNow(
     version: Version,
     description: Description,
+    { rebuild, show }: CommandBuildOptions,
+  ): Promise<BuiltTiles> {
+    const { states } = this.#parts
+    const built = await this.#withLock(version, this.#stopping.signal, async (folder) => {
+      const existingTiles = rebuild ? undefined : await states.findAgain(version)
+      return existingTiles ?? this.#buildForCommand(version, folder, description, show)
+    })
+    await states.announceReplacement(version.snapshot)
+    return built
+  }
+
+  async #buildForCommand(
+    version: Version,
+    folder: string,
+    description: Description,
     show: (share: number) => void,
   ): Promise<BuiltTiles> {
-    const { log } = this.#parts
-    const signal = this.#stopping.signal
-    return this.#withLock(version, signal, async (folder) => {
-      const existingTiles = await this.#parts.states.findAgain(version)
-      if (existingTiles) return existingTiles
-      let lastReportAt = performance.now()
-      let progressWrite: Promise<void> = Promise.resolve()
-      const onProgress = (share: number) => {
-        show(share)
-        if (performance.now() - lastReportAt < PROGRESS_EVERY_MS) return
-        lastReportAt = performance.now()
-        progressWrite = writeProgress(folder, share).catch(() => {})
-      }
-      try {
-        for (let attempt = 1; ; attempt++) {
-          try {
-            const build = await this.#make(version, folder, description, { signal, onProgress })
-            build.end()
-            await this.#keep(version, folder, build)
-            return build.built
-          } catch (error) {
-            if (!(error instanceof ProcessEndedError) || attempt === MAX_ATTEMPTS) throw error
-            log.warn({ err: error, attempt }, `The process that builds tiles of ${version.table} ended.`)
-          }
+    const { log, states } = this.#parts
+    const { signal } = this.#stopping
+    let lastReportAt = performance.now()
+    let progressWrite: Promise<void> = Promise.resolve()
+    const onProgress = (share: number) => {
+      show(share)
+      if (performance.now() - lastReportAt < PROGRESS_EVERY_MS) return
+      lastReportAt = performance.now()
+      progressWrite = writeProgress(folder, share).catch(() => {})
+    }
+    try {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          const build = await this.#make(version, folder, description, { signal, onProgress })
+          build.end()
+          await this.#keep(version, folder, build)
+          return build.built
+        } catch (error) {
+          if (!(error instanceof ProcessEndedError) || attempt === MAX_ATTEMPTS) throw error
+          log.warn({ err: error, attempt }, `The process that builds tiles of ${version.table} ended.`)
         }
-      } catch (error) {
-        if (!signal.aborted)
-          await this.#parts.states
-            .recordFailure(version, 'The build failed. The log of the server says why.')
-            .catch(() => {})
-        throw error
-      } finally {
-        await progressWrite
-        await removeProgress(folder)
       }
-    })
+    } catch (error) {
+      if (!signal.aborted)
+        await states
+          .recordFailure(version, 'The build failed. The log of the server says why.')
+          .catch(() => {})
+      throw error
+    } finally {
+      await progressWrite
+      await removeProgress(folder)
+    }
   }
 
   #add(version: ListedVersion, priority: number): Promise<JobRow> {
@@ -234,11 +254,12 @@ export class TileBuilds {
     { signal, onProgress }: Pick<TileBuildOptions, 'signal' | 'onProgress'>,
   ): Promise<FinishedBuild> {
     const { snapshot, manifest } = version
-    const { blobs, states, maxZoom } = this.#parts
+    const { blobs, clock, states, maxZoom } = this.#parts
     const end = () => states.endProgress(snapshot)
     states.setProgress(snapshot, 0)
     try {
-      await removeTiles(folder)
+      await removeLeftovers(folder)
+      await blobs.derived?.removeReplaced(snapshot, TILES_FILE, plus(clock(), -DAY))
       const options = {
         table,
         title,

@@ -64,6 +64,16 @@ export async function removeTiles(folder: string): Promise<void> {
   }
 }
 
+/** Removes what earlier builds left, except a finished archive: it is used until another one replaces it. */
+export async function removeLeftovers(folder: string): Promise<void> {
+  if (!(await readTilesMeta(folder))) return removeTiles(folder)
+  const kept = [archivePath(folder), metaPath(folder)]
+  for (const name of await readdir(tilesFolder(folder))) {
+    const path = join(tilesFolder(folder), name)
+    if (!name.startsWith('lock') && !kept.includes(path)) await rm(path, { force: true })
+  }
+}
+
 /**
  * Removes what a killed build left: partial files, and an archive without a meta file, which does not count.
  * Does nothing while a build holds the lock.

@@ -2,11 +2,13 @@ import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { TilesRecord } from '@wayleave/contract/records'
 import type { BuiltTiles } from '@wayleave/geodata/tiles'
+import type { Logger } from 'pino'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { BoundedCache } from '../../caching/bounded-cache.ts'
 import type { ListedVersion, Version } from '../../catalog/dataset.ts'
 import { stampOf } from '../../catalog/file-stamp.ts'
 import type { Clock } from '../../clock.ts'
+import type { Changes } from '../../database/changes.ts'
 import { localFile, storedFile } from '../../downloads/built-file.ts'
 import type { StoredFile } from '../../downloads/export-file.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
@@ -30,9 +32,14 @@ import {
 
 interface TileStatesDeps {
   blobs: Blobs
+  changes: Changes
   clock: Clock
   jobs: JobQueue
+  log: Logger
 }
+
+/** Hears that the tiles of a snapshot were replaced or removed; null if those of any snapshot may have been. */
+type ReplacementListener = (snapshot: string | null) => void
 
 interface CachedState {
   state: TilesRecord | null
@@ -63,8 +70,26 @@ export class TileStates {
   readonly #maxZooms = new BoundedCache<string, number>(MAX_BUILT)
   readonly #states = new BoundedCache<string, CachedState>(MAX_STATES)
 
+  readonly #replacementListeners: ReplacementListener[] = []
+  /** Number of replacements heard of: what was read before this number increased must not be cached. */
+  #replacements = 0
+
   constructor(parts: TileStatesDeps) {
     this.#parts = parts
+    parts.changes.listen((subject, id) => {
+      if (subject === 'tiles') this.#applyReplacement(id)
+      else if (subject === 'everything') this.#applyReplacement(null)
+    })
+  }
+
+  /** For caches of what is in archives. */
+  onReplacement(listener: ReplacementListener): void {
+    this.#replacementListeners.push(listener)
+  }
+
+  /** Returns when no process uses what it knew about the tiles of the snapshot. */
+  async announceReplacement(snapshot: string): Promise<void> {
+    await this.#parts.changes.commit(async (_tx, changed) => changed('tiles', snapshot))
   }
 
   /** Null for a version that has no tiles: a table, or one that was published without. */
@@ -113,10 +138,11 @@ export class TileStates {
     const ready = this.#ready.get(snapshot)
     if (ready) return ready
     const { blobs } = this.#parts
+    const replacements = this.#replacements
     const built = blobs.derived
       ? (await blobs.derived.find<BuiltTiles>(snapshot, TILES_FILE))?.meta
       : await readTilesMeta(await blobs.localFolder(snapshot))
-    if (built) this.setReady(snapshot, built)
+    if (built && replacements === this.#replacements) this.setReady(snapshot, built)
     return built
   }
 
@@ -133,23 +159,24 @@ export class TileStates {
     const file = built && (await stat(path).catch(() => undefined))
     if (!built || !file) return undefined
     if (await isTilesIntact(folder, built)) return localFile(path, { ...built, stamp: stampOf(file) })
-    await this.discard(version)
+    await this.discardDamaged(version, built)
     return undefined
   }
 
-  /** Forgets an archive that turned out to be damaged or gone, and removes it: it is built again. */
-  async discard(version: Version): Promise<void> {
-    const folder = await this.#parts.blobs.localFolder(version.snapshot)
-    this.#forget(version.snapshot)
-    this.#states.delete(version.snapshot)
-    await this.#parts.blobs.derived?.remove(version.snapshot, TILES_FILE)
-    const unlock = existsSync(tilesFolder(folder)) ? tryLock(lockPath(folder)) : null
-    if (!unlock) return
-    try {
-      await removeTiles(folder)
-    } finally {
-      unlock()
-    }
+  /**
+   * Removes an archive that turned out to be damaged or gone, so that it is built again. An archive that another
+   * process has built meanwhile, or is building, stays.
+   */
+  async discardDamaged({ snapshot, table, version }: Version, damaged: BuiltTiles): Promise<void> {
+    const { blobs, log } = this.#parts
+    this.#forget(snapshot)
+    if (blobs.derived) {
+      const stored = await blobs.derived.find<BuiltTiles>(snapshot, TILES_FILE)
+      if (stored && stored.meta.sha256 !== damaged.sha256) return
+      await blobs.derived.remove(snapshot, TILES_FILE)
+    } else if (!(await removeDamaged(await blobs.localFolder(snapshot)))) return
+    log.error({ table, version }, 'Tiles are damaged: they are built again.')
+    await this.announceReplacement(snapshot)
   }
 
   /** The archive as it is on disk now: another process may have removed or built it. */
@@ -203,6 +230,17 @@ export class TileStates {
   #forget(snapshot: string): void {
     this.#ready.delete(snapshot)
     this.#maxZooms.delete(snapshot)
+    this.#states.delete(snapshot)
+    this.#parts.blobs.derived?.forget(snapshot, TILES_FILE)
+  }
+
+  #applyReplacement(snapshot: string | null): void {
+    this.#replacements++
+    if (snapshot === null) {
+      for (const [one] of this.#maxZooms.entries()) this.#forget(one)
+      this.#states.clear()
+    } else this.#forget(snapshot)
+    for (const listener of this.#replacementListeners) listener(snapshot)
   }
 }
 
@@ -218,6 +256,20 @@ function readyState({ maxZoom }: Pick<BuiltTiles, 'maxZoom'>): TilesRecord {
 
 function progressOf({ progress }: JobRow): number {
   return (JSON.parse(progress ?? '{}') as { progress?: number }).progress ?? 0
+}
+
+/** Removes an archive that does not have the bytes that were built. Returns false if there is nothing to remove. */
+async function removeDamaged(folder: string): Promise<boolean> {
+  const unlock = existsSync(tilesFolder(folder)) ? tryLock(lockPath(folder)) : null
+  if (!unlock) return false
+  try {
+    const built = await readTilesMeta(folder)
+    if (built && (await isTilesIntact(folder, built))) return false
+    await removeTiles(folder)
+    return true
+  } finally {
+    unlock()
+  }
 }
 
 function isLocked(folder: string): boolean {

@@ -91,9 +91,9 @@ export class Tilesets {
 
   /** What the documents of a tileset are made of. */
   async describe(version: Version, dataset: Dataset): Promise<Tileset> {
-    const { maxZoom } = await this.require(version, dataset)
+    await this.require(version, dataset)
     const open = await this.archives.open(version)
     if (open === null) throw await this.notReady(version, dataset)
-    return { dataset, version, metadata: open.archive.metadata, maxZoom }
+    return { dataset, version, metadata: open.archive.metadata, maxZoom: open.archive.header.maxZoom }
   }
 }

@@ -9,7 +9,7 @@ export interface CommandResult extends CommandOutput {
 }
 
 type Place = Pick<TestServer['config'], 'dataDir' | 'databaseUrl'> &
-  Partial<Pick<TestServer['config'], 'storageUrl' | 's3Endpoint'>>
+  Partial<Pick<TestServer['config'], 'storageUrl' | 's3Endpoint' | 'tileMaxZoom'>>
 
 /**
  * Runs a command on the folder and database of a running service, in a process that all commands of a test
@@ -38,12 +38,14 @@ export function runProgramFile(place: Place, ...args: string[]): Promise<Command
   })
 }
 
-function settingsOf({ dataDir, databaseUrl, storageUrl, s3Endpoint }: Place): Record<string, string> {
+function settingsOf(place: Place): Record<string, string> {
+  const { dataDir, databaseUrl, storageUrl, s3Endpoint, tileMaxZoom } = place
   return {
     WAYLEAVE_DATA_DIR: dataDir,
     ...(databaseUrl && { WAYLEAVE_DATABASE_URL: databaseUrl }),
     ...(storageUrl && { WAYLEAVE_STORAGE_URL: storageUrl }),
     ...(s3Endpoint && { WAYLEAVE_S3_ENDPOINT: s3Endpoint }),
+    ...(tileMaxZoom !== undefined && { WAYLEAVE_TILE_MAX_ZOOM: String(tileMaxZoom) }),
   }
 }
 
