@@ -202,3 +202,14 @@ test('points without geometry are in no tile, and points at one place are all co
   )
   assert.equal(archive.features.filter(({ z }) => z === 5).length, 3000)
 })
+
+test('one multipoint among many points does not make them less precise', async () => {
+  const places = dense(20_000).filter(([longitude]) => longitude! > 13 && longitude! < 14)
+  const city = places.map((at, i) => feature({}, point(at), i + 1))
+  const first = { type: 'MultiPoint', coordinates: [places[0]] }
+  const archive = await tilesOf([feature({}, first, 1), ...city.slice(1)])
+  const deepest = archive.features.filter(({ z }) => z === archive.maxZoom)
+  const positions = new Set(deepest.map(({ x, y, lists }) => `${x}/${y}/${lists[0]![0]}`))
+  const apart = new Set(places.map(String)).size
+  assert.ok(positions.size > apart * 0.99, `${positions.size} of ${apart} at zoom ${archive.maxZoom}`)
+})

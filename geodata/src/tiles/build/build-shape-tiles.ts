@@ -152,19 +152,28 @@ export function* positionsIn(tree: IndexTree, tile: TileAddress): Generator<numb
 function sample({ tree, offsets }: TileBuild, reader: TileReader): ShapeSample {
   const distances: number[] = []
   const boxes: number[] = []
+  let [minX, minY, maxX, maxY] = [Infinity, Infinity, -Infinity, -Infinity]
   const share = Math.min(1, SAMPLED_FEATURES / tree.count, SAMPLED_BYTES / offsets[tree.count]!)
   const step = Math.max(1, Math.floor(1 / share))
   for (let position = 0; position < tree.count; position += step) {
     for (const shape of reader.sample(position)) {
+      minX = Math.min(minX, shape.minX)
+      minY = Math.min(minY, shape.minY)
+      maxX = Math.max(maxX, shape.maxX)
+      maxY = Math.max(maxY, shape.maxY)
       boxes.push(shape.maxX - shape.minX, shape.maxY - shape.minY)
-      sampleDistances(shape, distances)
+      if (shape.type !== POINT) sampleDistances(shape, distances)
+      else if (position + 1 < tree.count) {
+        // In the order of the snapshot, the next feature is usually a near one.
+        const [next] = reader.sample(position + 1)
+        if (next) distances.push(Math.hypot(next.xy[0]! - shape.xy[0]!, next.xy[1]! - shape.xy[1]!))
+      }
     }
   }
-  return { distances, boxes, features: tree.count }
+  return { distances, boxes, extent: [maxX - minX, maxY - minY], features: tree.count }
 }
 
-function sampleDistances({ xy, ends, type }: Shape, distances: number[]): void {
-  if (type === POINT) return
+function sampleDistances({ xy, ends }: Shape, distances: number[]): void {
   let from = 0
   for (const end of ends) {
     const step = Math.max(1, Math.floor((end - from) / SAMPLED_POSITIONS))

@@ -56,12 +56,14 @@ function sharedUnits(keys: Float64Array, z: number): number {
   return shared
 }
 
-/** What is known of lines and polygons from a sample of them, in world units. */
+/** What is known of shapes from a sample of them, in world units. */
 export interface ShapeSample {
-  /** Distances between neighbouring positions. */
+  /** Distances between neighbouring positions, of points to the next feature. */
   distances: number[]
   /** Width and height of boxes in turn. */
   boxes: number[]
+  /** Width and height of the box around all of them. */
+  extent: [width: number, height: number]
   /** The number of features that the sample stands for. */
   features: number
 }
@@ -77,13 +79,14 @@ const FEW_TILES = 10_000
  * The deepest zoom of lines and polygons: the first at which neighbouring positions stay well apart, unless the
  * features would be spread over too many tiles; deeper while they are spread over few.
  */
-export function maxZoomOfShapes({ distances, boxes, features }: ShapeSample, limit: number): number {
+export function maxZoomOfShapes(sample: ShapeSample, limit: number): number {
+  const { distances, boxes, features } = sample
   const sorted = Float64Array.from(distances.filter((distance) => distance > 0)).sort()
   const short = sorted[Math.floor(sorted.length / 10)] ?? tileSize(0)
   const weight = features / Math.max(1, boxes.length / 2)
   let z = 0
   for (; z < limit; z++) {
-    const tiles = tilesAt(boxes, z + 1, weight)
+    const tiles = Math.min(tilesIn(sample.extent, z + 1), tilesAt(boxes, z + 1, weight))
     if (tiles > MAX_TILES || (tiles > FEW_TILES && unitSize(z) * UNITS_APART <= short)) break
   }
   return z
@@ -93,6 +96,12 @@ function tilesAt(boxes: readonly number[], z: number, weight: number): number {
   const size = tileSize(z)
   let tiles = 0
   for (let i = 0; i < boxes.length; i += 2) tiles += (boxes[i]! / size + 1) * (boxes[i + 1]! / size + 1)
-  // Tiles that several features share are few at the zoom that matters; the world has no more than 4^z.
-  return Math.min(tiles * weight, 4 ** z)
+  // Tiles that several features share are few at the zoom that matters.
+  return tiles * weight
+}
+
+/** No more tiles than this have features, however many there are. */
+function tilesIn([width, height]: readonly [number, number], z: number): number {
+  const size = tileSize(z)
+  return Math.min(4 ** z, (width / size + 1) * (height / size + 1))
 }

@@ -22,7 +22,36 @@ export function clipShape(shape: Shape, box: WorldBox): Shape | null {
   const narrow =
     shape.minX >= box.minX && shape.maxX <= box.maxX ? shape : clipAxis(shape, 0, box.minX, box.maxX)
   if (narrow === null) return null
-  return narrow.minY >= box.minY && narrow.maxY <= box.maxY ? narrow : clipAxis(narrow, 1, box.minY, box.maxY)
+  const part =
+    narrow.minY >= box.minY && narrow.maxY <= box.maxY ? narrow : clipAxis(narrow, 1, box.minY, box.maxY)
+  return part === null || part === shape || !surrounds(part, box) ? part : null
+}
+
+/**
+ * Whether a clipped polygon has nothing inside the box, which lies in a hole or between the arms of a spiral: rings
+ * then run along the sides of the box alone, and there and back, or twice around it.
+ */
+function surrounds({ type, xy, ends, holes }: Shape, box: WorldBox): boolean {
+  if (type === LINE) return false
+  let covered = 0
+  let from = 0
+  for (let list = 0; list < ends.length; list++) {
+    const end = ends[list]!
+    let area = 0
+    for (let i = from; i < end; i++) {
+      const next = i + 1 < end ? i + 1 : from
+      const [ax, ay, bx, by] = [xy[i * 2]!, xy[i * 2 + 1]!, xy[next * 2]!, xy[next * 2 + 1]!]
+      const isOnSide =
+        (ax === bx && (ax === box.minX || ax === box.maxX)) ||
+        (ay === by && (ay === box.minY || ay === box.maxY))
+      if (!isOnSide) return false
+      area += (ax - box.minX) * (by - box.minY) - (bx - box.minX) * (ay - box.minY)
+    }
+    covered += holes[list] === 1 ? -Math.abs(area) : Math.abs(area)
+    from = end
+  }
+  // Along the sides alone, a polygon covers all of the box or nothing.
+  return covered / 2 < ((box.maxX - box.minX) * (box.maxY - box.minY)) / 2
 }
 
 function clipPoints(shape: Shape, { minX, minY, maxX, maxY }: WorldBox): Shape | null {
@@ -35,7 +64,7 @@ function clipPoints(shape: Shape, { minX, minY, maxX, maxY }: WorldBox): Shape |
     return shape
   }
   builder.endList(false)
-  return builder.finish(shape.position, POINT, shape.isOwned && isIn(xy[0]!, xy[1]!))
+  return builder.finish(shape)
 }
 
 /** Clips to `min` ≤ coordinate ≤ `max` of one axis: 0 is x, 1 is y. */
@@ -56,7 +85,7 @@ function clipAxis(shape: Shape, axis: 0 | 1, min: number, max: number): Shape | 
     }
     from = end
   }
-  return builder.isEmpty ? null : builder.finish(shape.position, type, shape.isOwned)
+  return builder.isEmpty ? null : builder.finish(shape)
 }
 
 function clipLine(xy: Float64Array, from: number, end: number, axis: 0 | 1, min: number, max: number): void {

@@ -23,8 +23,11 @@ export interface Shape {
   ends: Int32Array
   /** For polygons: 1 if the ring is a hole in the outer ring before it. */
   holes: Uint8Array
-  /** Whether the first position of the feature is still in it; only there the feature is counted. */
-  isOwned: boolean
+  /** Where the feature begins, also if that part was clipped off; the tile that has it counts the feature. */
+  startX: number
+  startY: number
+  /** Whether the shape counts as its feature: of a collection only the first does. */
+  isCounted: boolean
   minX: number
   minY: number
   maxX: number
@@ -41,7 +44,7 @@ export function shapesOf(geometry: FlatGeometry, position: number): Shape[] {
   }
   // A collection is counted once.
   shapes.forEach((shape, i) => {
-    shape.isOwned = i === 0
+    shape.isCounted = i === 0
   })
   return shapes
 }
@@ -72,8 +75,10 @@ function joined(members: readonly FlatGeometry[], position: number, type: TileGe
     }
   }
   if (type === POINT) builder.endList(false)
-  return builder.finish(position, type, true)
+  return builder.finish({ position, type, isCounted: true })
 }
+
+type Start = Pick<Shape, 'startX' | 'startY'>
 
 /** Collects positions and lists of a shape; used again for one shape after the other. */
 export class ShapeBuilder {
@@ -112,7 +117,9 @@ export class ShapeBuilder {
     return this.#ends.length === 0 || this.#count === 0
   }
 
-  finish(position: number, type: TileGeometryType, isOwned: boolean): Shape {
+  /** `whole` is the shape of which this is a part; without a start, this is all of it. */
+  finish(whole: Pick<Shape, 'position' | 'type' | 'isCounted'> & Partial<Start>): Shape {
+    const { position, type, isCounted } = whole
     const xy = this.#xy.slice(0, this.#count * 2)
     let [minX, minY, maxX, maxY] = [Infinity, Infinity, -Infinity, -Infinity]
     for (let i = 0; i < xy.length; i += 2) {
@@ -129,7 +136,10 @@ export class ShapeBuilder {
       xy,
       ends: new Int32Array(this.#ends),
       holes: new Uint8Array(this.#holes),
-      isOwned,
+      // A shape on the world's last edge belongs to the last tile, not to one beyond it.
+      startX: whole.startX ?? Math.min(WORLD - 1, xy[0]!),
+      startY: whole.startY ?? Math.min(WORLD - 1, xy[1]!),
+      isCounted,
       minX,
       minY,
       maxX,
