@@ -63,10 +63,14 @@ export function apiParameters(crsList: CrsList) {
     tileMatrix: path('tileMatrix', { type: 'integer', minimum: 0, maximum: MAX_ZOOM }),
     tileRow: path('tileRow', { type: 'integer', minimum: 0 }),
     tileCol: path('tileCol', { type: 'integer', minimum: 0 }),
-    version: query(
-      'version',
-      'The number of a version; without it, the current one. What a URL with a version returns never changes.',
-      { type: 'integer', minimum: 1 },
+    version: query('version', 'The number of a version; without it, the current one.', {
+      type: 'integer',
+      minimum: 1,
+    }),
+    build: query(
+      'build',
+      'Which build of the tiles a URL is for, as in TileJSON. It selects nothing: if it is the current one, clients may keep the tile.',
+      text,
     ),
     featureId: path('featureId', { type: 'string', minLength: 1 }),
     limit: query('limit', 'How many features a page has at most. A larger number means the maximum.', {

@@ -73,7 +73,7 @@ export class DynamicTiles {
     client: TileClient,
   ): Promise<Buffer> {
     const selection = `${version.snapshot}\n${query.selection}`
-    const key = `${selection}\n${tile.z}/${tile.x}/${tile.y}`
+    const key = `${selection}\n${tile.z}/${tile.x}/${tile.y}${isDeepest ? ' deepest' : ''}`
     const cached = this.#tiles.get(key)
     if (cached) return cached
     if (this.#encoding.size >= MAX_WAITING)

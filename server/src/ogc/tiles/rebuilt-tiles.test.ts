@@ -16,9 +16,13 @@ const places = Array.from({ length: 300 }, (_, i) =>
   point(((i * 137.5) % 360) - 180, ((i * 61.8) % 160) - 80, { name: `place ${i}` }, i + 1),
 )
 
-async function openPlaces(t: TestContext, options: Parameters<typeof openOgc>[1] = {}): Promise<OgcService> {
+async function openPlaces(
+  t: TestContext,
+  options: Parameters<typeof openOgc>[1] = {},
+  features = places,
+): Promise<OgcService> {
   const service = await openOgc(t, { ...options, settings: { tileMaxZoom: OLD_ZOOM, ...options.settings } })
-  await service.publish('places', places)
+  await service.publish('places', features)
   await service.parts.tileBuilds.build(await service.parts.catalog.find('places'))
   return service
 }
@@ -148,4 +152,40 @@ test('damage that the metadata of a dataset finds is logged, and the tiles are b
   assert.equal(damageLines(service).length, 1)
   await service.parts.tileBuilds.build(dataset)
   assert.deepEqual(readFileSync(archive), bytes)
+})
+
+/** Points that are counted in a tile, unless its zoom is the deepest. */
+const densePlaces = Array.from({ length: 3000 }, (_, i) =>
+  point(10 + (i % 60) / 100, 50 + Math.floor(i / 60) / 100, { name: `place ${i}` }, i + 1),
+)
+
+test('the tags and URLs of tiles change with the build, and those of the build before still work', async (t) => {
+  const service = await openPlaces(t, {}, densePlaces)
+  const { key } = service
+  const templateOf = async () => {
+    const { body } = await service.request('GET', `${TILES}?f=tilejson`, { key })
+    const { body: style } = await service.request('GET', '/v1/ogc/collections/places/style', { key })
+    assert.deepEqual(style.sources.places.tiles, body.tiles)
+    const address = `/${NEW_ZOOM}/1/2?`
+    return body.tiles[0].slice(service.url.length).replace('/{z}/{y}/{x}?', address) as string
+  }
+  const stored = await templateOf()
+  const filtered = `${stored}&filter=${encodeURIComponent("name <> ''")}`
+  const before = new Map<string, Awaited<ReturnType<typeof getBytes>>>()
+  for (const url of [stored, filtered]) {
+    before.set(url, await getBytes(service, url, key))
+    assert.match(before.get(url)!.headers.get('cache-control')!, /immutable/)
+  }
+  await rebuild(service)
+  for (const [url, old] of before) {
+    const tag = old.headers.get('etag')!
+    const now = await getBytes(service, url, key, { 'if-none-match': tag })
+    assert.equal(now.status, 200, url)
+    assert.ok(!now.bytes.equals(old.bytes), url)
+    assert.equal(now.headers.get('cache-control'), 'private, no-cache', url)
+  }
+  const renamed = await templateOf()
+  assert.notEqual(renamed, stored)
+  for (const url of [renamed, renamed + filtered.slice(stored.length)])
+    assert.match((await getBytes(service, url, key)).headers.get('cache-control')!, /immutable/)
 })

@@ -1,10 +1,10 @@
-import { type BuiltTiles, PmtilesArchive, type TileAddress } from '@wayleave/geodata/tiles'
+import { PmtilesArchive, type TileAddress } from '@wayleave/geodata/tiles'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { DamagedDerivedError, type DerivedObjects } from '../../blobs/derived-objects.ts'
 import type { Version } from '../../catalog/dataset.ts'
 import { StorageUnavailableError } from '../../storage/object-store.ts'
 import { ByteLru } from './byte-lru.ts'
-import { archivePath, isTilesIntact, TILES_FILE } from './tile-files.ts'
+import { archivePath, buildOf, isTilesIntact, type KeptTiles, TILES_FILE } from './tile-files.ts'
 import type { TileStates } from './tile-states.ts'
 
 /** Max open archives. Their directories take about 24 bytes for each tile. */
@@ -14,17 +14,21 @@ const MAX_CACHED_BYTES = 64 << 20
 
 interface OpenArchive {
   archive: PmtilesArchive
-  built: BuiltTiles
+  built: KeptTiles
   /** Tells archives apart; the same archive has another number when it is opened again. */
   number: number
   /** Identifies the archive's bytes; part of each tile's ETag. */
   tag: string
+  /** See `buildOf`. */
+  build: string | null
 }
 
 /** A tile of an archive: its gzipped bytes, or null if it has no features. */
 export interface StoredTile {
   bytes: Buffer | null
   etag: string
+  /** See `buildOf`. */
+  build: string | null
 }
 
 /**
@@ -57,7 +61,8 @@ export class TileArchives {
     const open = this.#open.get(snapshot)
     if (open === undefined) return undefined
     const entry = open.archive.find(tile)
-    return entry === -1 ? { bytes: null, etag: etagOf(open, entry) } : this.#tiles.peek(keyOf(open, entry))
+    if (entry !== -1) return this.#tiles.peek(keyOf(open, entry))
+    return { bytes: null, etag: etagOf(open, entry), build: open.build }
   }
 
   /** The deepest zoom of an archive that is open; null if it is not. */
@@ -71,7 +76,8 @@ export class TileArchives {
     if (open === null) return null
     const entry = open.archive.find(tile)
     const etag = etagOf(open, entry)
-    if (entry === -1) return { bytes: null, etag }
+    const { build } = open
+    if (entry === -1) return { bytes: null, etag, build }
     const key = keyOf(open, entry)
     const cached = this.#tiles.get(key)
     if (cached) return cached
@@ -85,7 +91,7 @@ export class TileArchives {
       throw error
     })
     if (bytes === null) return this.read(version, tile)
-    const stored = { bytes, etag }
+    const stored = { bytes, etag, build }
     this.#tiles.set(key, stored)
     return stored
   }
@@ -143,11 +149,12 @@ export class TileArchives {
       await states.discardDamaged(version, built)
       return null
     }
-    return { archive, built, number: ++this.#opened, tag: built.sha256.slice(0, 16) }
+    const tag = built.sha256.slice(0, 16)
+    return { archive, built, number: ++this.#opened, tag, build: buildOf(built) }
   }
 }
 
-async function openLocal(folder: string, built: BuiltTiles): Promise<PmtilesArchive | null> {
+async function openLocal(folder: string, built: KeptTiles): Promise<PmtilesArchive | null> {
   if (!(await isTilesIntact(folder, built))) return null
   return PmtilesArchive.open(archivePath(folder))
 }

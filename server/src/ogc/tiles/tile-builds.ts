@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ProcessEndedError } from '@wayleave/geodata/exports'
 import { makeFolderDurably } from '@wayleave/geodata/snapshot'
-import { type BuiltTiles, buildTilesInChildProcess } from '@wayleave/geodata/tiles'
+import { buildTilesInChildProcess } from '@wayleave/geodata/tiles'
 import type { Logger } from 'pino'
 import type { Blobs } from '../../blobs/blobs.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
@@ -17,6 +17,7 @@ import type { JobRow } from '../../jobs/job-store.ts'
 import { tryLock } from '../../locks/file-lock.ts'
 import {
   archivePath,
+  type KeptTiles,
   lockPath,
   removeLeftovers,
   removeProgress,
@@ -41,7 +42,7 @@ export interface TileBuildsDeps {
 
 /** A finished archive that is not visible yet. */
 interface FinishedBuild {
-  built: BuiltTiles
+  built: KeptTiles
   /** With a bucket: makes the uploaded archive visible. */
   finish: () => Promise<void>
   /** Ends the state "building". */
@@ -110,7 +111,7 @@ export class TileBuilds {
   async build(
     version: Version,
     { maxMs, signal } = { maxMs: Number.POSITIVE_INFINITY, signal: this.#stopping.signal },
-  ): Promise<BuiltTiles> {
+  ): Promise<KeptTiles> {
     const built = await this.#parts.states.find(version)
     if (built) return built
     const job = await this.#add(version, PRIORITIES.export)
@@ -150,7 +151,7 @@ export class TileBuilds {
     const { signal, commit, onProgress } = options
     await this.#withLock(version, signal, async (folder) => {
       if (await this.#parts.states.findAgain(version)) return commit(async () => {})
-      const build = await this.#make(version, folder, description, { signal, onProgress })
+      const build = await this.#make(version, folder, description, { signal, onProgress, rebuild: false })
       try {
         await commit(() => this.#keep(version, folder, build))
       } finally {
@@ -167,11 +168,11 @@ export class TileBuilds {
     version: Version,
     description: Description,
     { rebuild, show }: CommandBuildOptions,
-  ): Promise<BuiltTiles> {
+  ): Promise<KeptTiles> {
     const { states } = this.#parts
     const built = await this.#withLock(version, this.#stopping.signal, async (folder) => {
       const existingTiles = rebuild ? undefined : await states.findAgain(version)
-      return existingTiles ?? this.#buildForCommand(version, folder, description, show)
+      return existingTiles ?? this.#buildForCommand(version, folder, description, { rebuild, show })
     })
     await states.announceReplacement(version.snapshot)
     return built
@@ -181,8 +182,8 @@ export class TileBuilds {
     version: Version,
     folder: string,
     description: Description,
-    show: (share: number) => void,
-  ): Promise<BuiltTiles> {
+    { rebuild, show }: CommandBuildOptions,
+  ): Promise<KeptTiles> {
     const { log, states } = this.#parts
     const { signal } = this.#stopping
     let lastReportAt = performance.now()
@@ -196,7 +197,7 @@ export class TileBuilds {
     try {
       for (let attempt = 1; ; attempt++) {
         try {
-          const build = await this.#make(version, folder, description, { signal, onProgress })
+          const build = await this.#make(version, folder, description, { signal, onProgress, rebuild })
           build.end()
           await this.#keep(version, folder, build)
           return build.built
@@ -251,7 +252,7 @@ export class TileBuilds {
     version: Version,
     folder: string,
     { table, title, description, attribution }: Description,
-    { signal, onProgress }: Pick<TileBuildOptions, 'signal' | 'onProgress'>,
+    { signal, onProgress, rebuild }: Pick<TileBuildOptions, 'signal' | 'onProgress'> & { rebuild: boolean },
   ): Promise<FinishedBuild> {
     const { snapshot, manifest } = version
     const { blobs, clock, states, maxZoom } = this.#parts
@@ -273,9 +274,10 @@ export class TileBuilds {
           onProgress(share)
         },
       }
-      const built = await blobs.withFiles(snapshot, manifest, () =>
+      const archive = await blobs.withFiles(snapshot, manifest, () =>
         buildTilesInChildProcess(folder, archivePath(folder), options, manifest),
       )
+      const built: KeptTiles = rebuild ? { ...archive, isRebuilt: true } : archive
       const finish = await blobs.derived?.upload(snapshot, TILES_FILE, built)
       return { built, finish: finish ?? (async () => {}), end }
     } catch (error) {

@@ -31,9 +31,20 @@ export function lockPath(snapshotFolder: string): string {
   return join(tilesFolder(snapshotFolder), 'lock')
 }
 
+/** What the meta file of an archive says. */
+export interface KeptTiles extends BuiltTiles {
+  /** Whether the archive replaced another one of the same version, so that tiles of both have been sent. */
+  isRebuilt?: boolean
+}
+
+/** Names an archive that replaced another one in the URLs of its tiles; null for the first one of a version. */
+export function buildOf({ isRebuilt, sha256 }: KeptTiles): string | null {
+  return isRebuilt ? sha256.slice(0, 16) : null
+}
+
 /** The finished archive according to its meta file and its size; undefined if there is none. */
-export async function readTilesMeta(folder: string): Promise<BuiltTiles | undefined> {
-  const meta = await readJson<BuiltTiles>(metaPath(folder))
+export async function readTilesMeta(folder: string): Promise<KeptTiles | undefined> {
+  const meta = await readJson<KeptTiles>(metaPath(folder))
   const isWhole =
     meta !== null &&
     Number.isSafeInteger(meta.bytes) &&
@@ -52,7 +63,7 @@ export function isTilesIntact(folder: string, { sha256 }: BuiltTiles): Promise<b
   return checkFile(archivePath(folder), sha256)
 }
 
-export async function writeTilesMeta(folder: string, built: BuiltTiles): Promise<void> {
+export async function writeTilesMeta(folder: string, built: KeptTiles): Promise<void> {
   await writeDurably(metaPath(folder), JSON.stringify(built))
 }
 

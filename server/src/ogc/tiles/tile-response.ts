@@ -16,13 +16,17 @@ import { type ItemsQuery, readItemsQuery } from '../request/items-query.ts'
 import { parameterOf, readQuery, unknownParameter } from '../request/query-string.ts'
 import { releaseBuffer, takeBuffer } from '../write/page-buffers.ts'
 import type { StoredTile } from './tile-archives.ts'
+import { buildOf } from './tile-files.ts'
 import { readTileAddress } from './tile-path.ts'
 import type { Tilesets, TilesetsDeps } from './tilesets.ts'
 
 const inflate = promisify(gunzip)
 const STORED = ['gzip'] as const
 const VARY_LINE = 'vary: Accept-Encoding, Authorization, X-API-Key, Origin\r\n'
-/** A URL with a version never changes what it returns. Only the client may store it, for keys are revoked. */
+/**
+ * A URL with a version, and with the build if the tiles were built again, never changes what it returns. Only the
+ * client may store it, for keys are revoked.
+ */
 const IMMUTABLE_LINE = 'cache-control: private, max-age=31536000, immutable\r\n'
 const CURRENT_LINE = 'cache-control: private, no-cache\r\n'
 
@@ -31,7 +35,7 @@ const STORED_LINES = `${TYPE_LINE}content-encoding: gzip\r\n`
 const MAX_COPIED_BYTES = 1 << 16
 const NO_PIECES: readonly Buffer[] = []
 
-const TILE_PARAMETERS = ['f', 'version', 'filter', 'filter-lang', 'filter-crs', 'datetime'] as const
+const TILE_PARAMETERS = ['f', 'version', 'build', 'filter', 'filter-lang', 'filter-crs', 'datetime'] as const
 
 export interface TileDeps extends TilesetsDeps {
   tilesets: Tilesets
@@ -59,11 +63,13 @@ export function tileResponse(exchange: Exchange, table: string, deps: TileDeps):
 
 interface TileQuery {
   version: string | undefined
+  /** The build of the tiles that the URL is for; null for the first one. */
+  build: string | null
   /** Null for tiles of all features. */
   selection: ItemsQuery | null
 }
 
-const PLAIN_QUERY: TileQuery = { version: undefined, selection: null }
+const PLAIN_QUERY: TileQuery = { version: undefined, build: null, selection: null }
 
 interface AdmittedTile {
   exchange: Exchange
@@ -86,9 +92,10 @@ function readTileQuery(exchange: Exchange, dataset: Dataset, deps: TileDeps): Ti
   }
   negotiate(TILE_ENCODINGS, parameterOf(pairs, 'f'), exchange.request.headers.accept)
   const version = parameterOf(pairs, 'version')
-  const selecting = pairs.filter(({ name }) => name !== 'f' && name !== 'version')
+  const build = parameterOf(pairs, 'build') ?? null
+  const selecting = pairs.filter(({ name }) => !['f', 'version', 'build'].includes(name))
   const selection = selecting.length === 0 ? null : readItemsQuery(selecting, undefined, dataset, deps)
-  return { version, selection: selection?.conditions ? selection : null }
+  return { version, build, selection: selection?.conditions ? selection : null }
 }
 
 function storedTile(admitted: AdmittedTile, deps: TileDeps): MaybePromise<DataResponse> {
@@ -105,14 +112,16 @@ function storedTile(admitted: AdmittedTile, deps: TileDeps): MaybePromise<DataRe
 
 async function filteredTile(admitted: AdmittedTile, deps: TileDeps): Promise<DataResponse> {
   const { exchange, version, tile, query } = admitted
-  const { maxZoom } = await deps.tilesets.require(version, admitted.dataset)
+  const built = await deps.tilesets.require(version, admitted.dataset)
+  const { maxZoom, sha256 } = built
   if (tile.z > maxZoom) throw deeperThan(maxZoom)
   const isDeepest = tile.z === maxZoom
   const client = { owner: admitted.grant.owner, disconnected: exchange.disconnected() }
   const bytes = await deps.tilesets.dynamic.tile(version, query.selection!, tile, isDeepest, client)
-  const [high, low] = hash64(`${version.snapshot}\n${exchange.url}`)
+  // What a tile shows depends on the deepest zoom, so it changes with the archive.
+  const [high, low] = hash64(`${sha256}\n${version.snapshot}\n${exchange.url}`)
   const etag = `"${high.toString(36)}.${low.toString(36)}"`
-  return respond(admitted, { bytes: bytes.length === 0 ? null : bytes, etag }, deps)
+  return respond(admitted, { bytes: bytes.length === 0 ? null : bytes, etag, build: buildOf(built) }, deps)
 }
 
 /** Tiles of the archive end at its deepest zoom: deeper ones are not empty, they do not exist. */
@@ -133,7 +142,7 @@ function deeperThan(maxZoom: number) {
 
 function respond(
   { exchange, grant, dataset, query }: AdmittedTile,
-  { bytes, etag }: StoredTile,
+  { bytes, etag, build }: StoredTile,
   { meter }: TileDeps,
 ): MaybePromise<DataResponse> {
   meter.record(grant, { operation: 'tiles', table: dataset.table, format: mvt.name })
@@ -141,7 +150,8 @@ function respond(
   const isPlain = preferredEncoding(headers['accept-encoding'], STORED) !== 'gzip'
   const tag = isPlain ? `${etag.slice(0, -1)}.plain"` : etag
   exchange.addHeaderLines(VARY_LINE)
-  exchange.addHeaderLines(query.version === undefined ? CURRENT_LINE : IMMUTABLE_LINE)
+  const isImmutable = query.version !== undefined && query.build === build
+  exchange.addHeaderLines(isImmutable ? IMMUTABLE_LINE : CURRENT_LINE)
   exchange.setHeader('etag', tag)
   if (matchesEtag(headers['if-none-match'], tag)) return emptyResponse(304)
   if (bytes === null) return emptyResponse(204)

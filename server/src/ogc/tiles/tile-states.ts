@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { TilesRecord } from '@wayleave/contract/records'
-import type { BuiltTiles } from '@wayleave/geodata/tiles'
 import type { Logger } from 'pino'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { BoundedCache } from '../../caching/bounded-cache.ts'
@@ -19,6 +18,7 @@ import {
   archivePath,
   FAILURE_FILE,
   isTilesIntact,
+  type KeptTiles,
   lockPath,
   readFailure,
   readProgress,
@@ -65,7 +65,7 @@ export class TileStates {
   readonly #parts: TileStatesDeps
   /** The progress of builds in this process, by snapshot. */
   readonly #progress = new Map<string, number>()
-  readonly #ready = new BoundedCache<string, BuiltTiles>(MAX_READY)
+  readonly #ready = new BoundedCache<string, KeptTiles>(MAX_READY)
   /** The deepest zoom of the archives that are there: far more of these fit in memory than descriptions. */
   readonly #maxZooms = new BoundedCache<string, number>(MAX_BUILT)
   readonly #states = new BoundedCache<string, CachedState>(MAX_STATES)
@@ -134,13 +134,13 @@ export class TileStates {
   }
 
   /** The finished archive, without building it. */
-  async find({ snapshot }: ListedVersion): Promise<BuiltTiles | undefined> {
+  async find({ snapshot }: ListedVersion): Promise<KeptTiles | undefined> {
     const ready = this.#ready.get(snapshot)
     if (ready) return ready
     const { blobs } = this.#parts
     const replacements = this.#replacements
     const built = blobs.derived
-      ? (await blobs.derived.find<BuiltTiles>(snapshot, TILES_FILE))?.meta
+      ? (await blobs.derived.find<KeptTiles>(snapshot, TILES_FILE))?.meta
       : await readTilesMeta(await blobs.localFolder(snapshot))
     if (built && replacements === this.#replacements) this.setReady(snapshot, built)
     return built
@@ -150,7 +150,7 @@ export class TileStates {
   async findFile(version: Version): Promise<StoredFile | undefined> {
     const { blobs } = this.#parts
     if (blobs.derived) {
-      const stored = await blobs.derived.find<BuiltTiles>(version.snapshot, TILES_FILE)
+      const stored = await blobs.derived.find<KeptTiles>(version.snapshot, TILES_FILE)
       return stored && storedFile(stored)
     }
     const folder = await blobs.localFolder(version.snapshot)
@@ -167,11 +167,11 @@ export class TileStates {
    * Removes an archive that turned out to be damaged or gone, so that it is built again. An archive that another
    * process has built meanwhile, or is building, stays.
    */
-  async discardDamaged({ snapshot, table, version }: Version, damaged: BuiltTiles): Promise<void> {
+  async discardDamaged({ snapshot, table, version }: Version, damaged: KeptTiles): Promise<void> {
     const { blobs, log } = this.#parts
     this.#forget(snapshot)
     if (blobs.derived) {
-      const stored = await blobs.derived.find<BuiltTiles>(snapshot, TILES_FILE)
+      const stored = await blobs.derived.find<KeptTiles>(snapshot, TILES_FILE)
       if (stored && stored.meta.sha256 !== damaged.sha256) return
       await blobs.derived.remove(snapshot, TILES_FILE)
     } else if (!(await removeDamaged(await blobs.localFolder(snapshot)))) return
@@ -180,7 +180,7 @@ export class TileStates {
   }
 
   /** The archive as it is on disk now: another process may have removed or built it. */
-  findAgain(version: Version): Promise<BuiltTiles | undefined> {
+  findAgain(version: Version): Promise<KeptTiles | undefined> {
     this.#forget(version.snapshot)
     return this.find(version)
   }
@@ -190,7 +190,7 @@ export class TileStates {
     return this.#maxZooms.has(snapshot)
   }
 
-  setReady(snapshot: string, built: BuiltTiles): void {
+  setReady(snapshot: string, built: KeptTiles): void {
     this.#ready.set(snapshot, built)
     this.#maxZooms.set(snapshot, built.maxZoom)
   }
@@ -250,7 +250,7 @@ function buildingState(progress: number): TilesRecord {
   return { state: 'building', progress, maxZoom: null, reason: null }
 }
 
-function readyState({ maxZoom }: Pick<BuiltTiles, 'maxZoom'>): TilesRecord {
+function readyState({ maxZoom }: Pick<KeptTiles, 'maxZoom'>): TilesRecord {
   return { state: 'ready', progress: null, maxZoom, reason: null }
 }
 

@@ -21,6 +21,8 @@ export interface Tileset {
   version: Version
   metadata: TileMetadata
   maxZoom: number
+  /** Names the archive if it replaced another one of the version. */
+  build: string | null
 }
 
 export function tileMatrixSets(base: string, links: readonly Link[]) {
@@ -46,7 +48,7 @@ export function tileMatrixSets(base: string, links: readonly Link[]) {
 }
 
 /** What the list of tilesets and the tileset itself have in common. */
-function outline({ table, title, version }: Dataset, base: string) {
+function outline({ table, title, version }: Dataset, base: string, build: string | null) {
   return {
     title,
     dataType: 'vector',
@@ -60,7 +62,7 @@ function outline({ table, title, version }: Dataset, base: string) {
         title: 'The tile matrix set',
       },
       {
-        href: tileTemplate(table, version, base, '{tileMatrix}/{tileRow}/{tileCol}'),
+        href: tileTemplate({ table, version, build }, base, '{tileMatrix}/{tileRow}/{tileCol}'),
         rel: 'item',
         type: mvt.mediaType,
         title: 'The tiles',
@@ -74,13 +76,20 @@ function tilesetUrl(table: string, base: string): string {
   return `${base}${ROOT}/collections/${table}/tiles/${WEB_MERCATOR_QUAD}`
 }
 
-/** The URLs of tiles name their version, so that they can be cached for ever. */
-export function tileTemplate(table: string, version: number, base: string, address: string): string {
-  return `${tilesetUrl(table, base)}/${address}?version=${version}`
+interface NamedTiles {
+  table: string
+  version: number
+  build: string | null
+}
+
+/** The URLs of tiles name their version, and their build if it is not the first, so that they can be cached for ever. */
+export function tileTemplate({ table, version, build }: NamedTiles, base: string, address: string): string {
+  return `${tilesetUrl(table, base)}/${address}?version=${version}${build === null ? '' : `&build=${build}`}`
 }
 
 export function tilesets(dataset: Dataset, base: string, links: readonly Link[]) {
-  const { links: own, ...rest } = outline(dataset, base)
+  // Which build it is, is not known here: the tileset itself says it.
+  const { links: own, ...rest } = outline(dataset, base, null)
   const self = {
     href: tilesetUrl(dataset.table, base),
     rel: 'self',
@@ -90,8 +99,9 @@ export function tilesets(dataset: Dataset, base: string, links: readonly Link[])
   return { links, tilesets: [{ ...rest, links: [self, ...own] }] }
 }
 
-export function tilesetDocument({ dataset, version, metadata, maxZoom }: Tileset, base: string, own: Link[]) {
-  const { links, ...rest } = outline({ ...dataset, ...version }, base)
+export function tilesetDocument(tileset: Tileset, base: string, own: Link[]) {
+  const { dataset, version, metadata, maxZoom, build } = tileset
+  const { links, ...rest } = outline({ ...dataset, ...version }, base, build)
   const [west, south, east, north] = boundsOf(version)
   return {
     ...rest,
@@ -125,7 +135,8 @@ export function tilesetDocument({ dataset, version, metadata, maxZoom }: Tileset
 }
 
 /** TileJSON 3.0. `contents` tells by zoom what tiles show and what they leave out. */
-export function tileJsonDocument({ dataset, version, metadata, maxZoom }: Tileset, base: string) {
+export function tileJsonDocument({ dataset, version, metadata, maxZoom, build }: Tileset, base: string) {
+  const named = { table: dataset.table, version: version.version, build }
   const bounds = boundsOf(version)
   return {
     tilejson: '3.0.0',
@@ -135,7 +146,7 @@ export function tileJsonDocument({ dataset, version, metadata, maxZoom }: Tilese
     attribution: escapeHtml(dataset.attribution),
     version: `${version.version}.0.0`,
     scheme: 'xyz',
-    tiles: [tileTemplate(dataset.table, version.version, base, '{z}/{y}/{x}')],
+    tiles: [tileTemplate(named, base, '{z}/{y}/{x}')],
     minzoom: 0,
     maxzoom: maxZoom,
     bounds,

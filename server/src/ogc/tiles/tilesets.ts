@@ -1,4 +1,3 @@
-import type { BuiltTiles } from '@wayleave/geodata/tiles'
 import type { Authenticate } from '../../access/authenticate.ts'
 import { type Grant, requireAddOn } from '../../access/grant.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
@@ -10,6 +9,7 @@ import type { CrsList } from '../request/crs-list.ts'
 import type { DynamicTiles } from './dynamic-tiles.ts'
 import type { TileArchives } from './tile-archives.ts'
 import type { TileBuilds } from './tile-builds.ts'
+import { buildOf, type KeptTiles } from './tile-files.ts'
 import { hasTiles, type TileStates } from './tile-states.ts'
 import type { Tileset } from './tileset-documents.ts'
 
@@ -70,7 +70,7 @@ export class Tilesets {
   }
 
   /** The version's archive. Throws 404 if it can have none, and 503 and has it built if it has none yet. */
-  async require(version: Version, dataset: Dataset): Promise<BuiltTiles> {
+  async require(version: Version, dataset: Dataset): Promise<KeptTiles> {
     const built = await this.#parts.states.find(version)
     if (built) return built
     throw await this.notReady(version, dataset)
@@ -94,6 +94,7 @@ export class Tilesets {
     await this.require(version, dataset)
     const open = await this.archives.open(version)
     if (open === null) throw await this.notReady(version, dataset)
-    return { dataset, version, metadata: open.archive.metadata, maxZoom: open.archive.header.maxZoom }
+    const { metadata, header } = open.archive
+    return { dataset, version, metadata, maxZoom: header.maxZoom, build: buildOf(open.built) }
   }
 }
