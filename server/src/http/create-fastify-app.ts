@@ -14,6 +14,7 @@ import { compileSerializer, compileValidator } from './compile-schemas.ts'
 import type { App } from './fastify-app.ts'
 import { addBodyDeadline } from './hooks/body-deadline.ts'
 import { addCors } from './hooks/cors.ts'
+import { addHeadLength } from './hooks/head-length.ts'
 import { addMissingRoutes } from './hooks/missing-routes.ts'
 import { noteRequests, pathOf } from './hooks/note-requests.ts'
 import { requestId } from './hooks/request-id.ts'
@@ -132,6 +133,7 @@ export async function createFastifyApp({
       done(new Problem('malformed-request', 'The request has no header Host.'))
     } else done()
   })
+  addHeadLength(app)
   addCors(app)
   addSameOrigin(app, baseUrl)
   addBodyDeadline(app, BODY_LIMIT, bodyDeadline)

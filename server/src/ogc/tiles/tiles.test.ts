@@ -187,6 +187,39 @@ test('a filtered tile shows what the filter selects, by the same rules', async (
   assert.equal((await service.get(`${TILES}/0/0/0?filter=nonsense(`)).body.code, 'invalid-filter')
 })
 
+test('HEAD without a body states no length', async (t) => {
+  const service = await openPlaces(t)
+  const { key, url } = service
+  const head = (path: string, headers: Record<string, string> = {}) =>
+    fetch(url + path, { method: 'HEAD', headers: { 'x-api-key': key, ...headers } })
+  const preview = '/v1/dataset/places/preview'
+  const early = await head(preview)
+  assert.deepEqual([early.status, early.headers.get('content-length')], [204, null])
+  await service.parts.tileBuilds.build(await current(service))
+  const root = `/v1/ogc${TILES}/0/0/0`
+  const items = '/v1/ogc/collections/places/items?limit=1'
+  for (const path of [`${root}?filter=kind='x'`, `/v1/ogc${TILES}/5/0/0?filter=kind='x'`]) {
+    const empty = await head(path)
+    assert.deepEqual([empty.status, empty.headers.get('content-length')], [204, null], path)
+  }
+  for (const path of [root, `${root}?filter=kind='a'`, items, preview, '/v1/dataset/places', '/v1/ogc']) {
+    const whole = await head(path)
+    assert.equal(whole.status, 200, path)
+    assert.ok(Number(whole.headers.get('content-length')) > 0, path)
+    const etag = whole.headers.get('etag')
+    if (etag === null) continue
+    const unchanged = await head(path, { 'if-none-match': etag })
+    assert.deepEqual([unchanged.status, unchanged.headers.get('content-length')], [304, null], path)
+  }
+  const statuses = new Map<number, string | null>()
+  for (let x = 0; x < 32; x++) {
+    const { status, headers } = await head(`/v1/ogc${TILES}/5/0/${x}`)
+    statuses.set(status, headers.get('content-length'))
+  }
+  assert.equal(statuses.get(204), null)
+  assert.ok(Number(statuses.get(200)) > 0)
+})
+
 test('tiles need a key with GIS_ACCESS, count as calls, and have a rate limit of their own', async (t) => {
   const service = await openPlaces(t, { tileRate: 3 })
   await service.parts.tileBuilds.build(await current(service))
