@@ -254,7 +254,8 @@ export class Assembly {
 
   async #copy(list: string, path: string, format: string): Promise<void> {
     await this.#connection.run(
-      `COPY (SELECT ${list} FROM ${this.#source} ORDER BY key, row) TO ${quoteText(path)} (${format})`,
+      // Qualified, because a column of the dataset may be named `key` or `row`.
+      `COPY (SELECT ${list} FROM ${this.#source} AS s ORDER BY s.key, s.row) TO ${quoteText(path)} (${format})`,
     )
   }
 

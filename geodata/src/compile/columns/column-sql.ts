@@ -25,7 +25,13 @@ export function columnSql(profile: ColumnProfile, type: ColumnType): string {
   const target = sqlType(type, profile.kinds)
   const parts = profile.stagedAs.map((as) => fromStaged(profile, as, type, target))
   if (parts.length === 0) return `NULL::${target}`
-  return parts.length === 1 ? parts[0]! : `coalesce(${parts.join(', ')})`
+  const value = parts.length === 1 ? parts[0]! : `coalesce(${parts.join(', ')})`
+  return type === 'number' ? withoutNegativeZero(value) : value
+}
+
+/** Parquet's filters of values take -0.0 for another value than 0.0, so that a query for one misses the other. */
+function withoutNegativeZero(value: string): string {
+  return `CASE WHEN (${value}) = 0 THEN 0.0 ELSE (${value}) END`
 }
 
 function fromStaged(profile: ColumnProfile, as: StagedAs, type: ColumnType, target: string): string {

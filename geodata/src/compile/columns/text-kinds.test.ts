@@ -59,7 +59,7 @@ test('days and times to the second are known, and only those that exist', () => 
       const exists =
         real && year! > 0 && real.getUTCMonth() === month! - 1 && real.getUTCDate() === date && hour! < 24
       const isTime = value.length > 10
-      const isWithin = !isTime || (year! > 1 && year! < 9999 && minute! < 60 && second! < 60)
+      const isWithin = !isTime || (minute! < 60 && second! < 60)
       const kind = exists && isWithin ? (isTime ? KIND.timestamp : KIND.date) : KIND.text
       assert.equal(kindOfText(value), kind, value)
     }),
@@ -87,4 +87,21 @@ test('plain digits are read as JavaScript reads them, and nothing else is', () =
     }),
     { numRuns: 20_000 },
   )
+})
+
+test('a time is one if it is within the years 1 to 9999 in UTC too', () => {
+  const kinds: [string, number][] = [
+    ['0001-01-01T00:00:00Z', KIND.timestamp],
+    ['0001-01-01T01:30:00+01:30', KIND.timestamp],
+    ['0001-01-01T01:30:00+01:31', KIND.text],
+    ['0001-01-01T01:30:00-10:00', KIND.timestamp],
+    ['0001-01-02T00:00:00+15:00', KIND.timestamp],
+    ['9999-12-31T23:59:59Z', KIND.timestamp],
+    ['9999-12-31T23:59:59.999999', KIND.timestamp],
+    ['9999-12-31T22:29:59-01:30', KIND.timestamp],
+    ['9999-12-31T22:30:00-01:30', KIND.text],
+    ['9999-12-31T23:59:59+02', KIND.timestamp],
+    ['9999-12-30T23:59:59-15:00', KIND.timestamp],
+  ]
+  for (const [text, kind] of kinds) assert.equal(kindOfText(text), kind, text)
 })

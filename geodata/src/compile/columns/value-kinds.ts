@@ -62,6 +62,7 @@ const WRITTEN_NUMBER =
 const WRITTEN_DATE =
   /^(?:\d{1,2}([./-])\d{1,2}\1\d{4}|\d{4}([./])\d{1,2}\2\d{1,2})(?: \d{1,2}:\d{2}(?::\d{2})?)?$/
 const MAX_WRITTEN_LENGTH = 22
+const MINUTES_PER_DAY = 24 * 60
 const BOOLEAN = /^(?:true|false)$/i
 
 /** The most digits of a database column. */
@@ -132,9 +133,29 @@ function kindOfTime(text: string): number {
   // A timestamp column stores microseconds; finer values stay text, so that nothing is lost.
   if (match[7] !== undefined && /[1-9]/.test(match[7].slice(6))) return KIND.text
   if (Number(match[9] ?? 0) > 15 || Number(match[10] ?? 0) > 59) return KIND.text
-  // Converting to UTC must not move the time out of the years 1 to 9999.
-  const year = Number(match[1])
-  return year === 1 || year === 9999 ? KIND.text : KIND.timestamp
+  return leavesYears(match) ? KIND.text : KIND.timestamp
+}
+
+/** Whether converting a time to UTC moves it out of the years 1 to 9999. */
+function leavesYears([
+  ,
+  year,
+  month,
+  day,
+  hour,
+  minute,
+  ,
+  ,
+  zone,
+  zoneHours,
+  zoneMinutes,
+]: RegExpExecArray): boolean {
+  const isFirstDay = year === '0001' && month === '01' && day === '01'
+  const isLastDay = year === '9999' && month === '12' && day === '31'
+  if (!isFirstDay && !isLastDay) return false
+  const ahead = (Number(zoneHours ?? 0) * 60 + Number(zoneMinutes ?? 0)) * (zone?.startsWith('-') ? -1 : 1)
+  const minutes = Number(hour) * 60 + Number(minute) - ahead
+  return isFirstDay ? minutes < 0 : minutes >= MINUTES_PER_DAY
 }
 
 /** Fast path for days 1 to 28 in ordinary years (a regex takes ten times as long); false: inconclusive. */

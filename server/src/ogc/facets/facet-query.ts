@@ -14,7 +14,7 @@ export const MAX_COLUMNS = 50
 
 /** The parameters of a request for facets that a request for items does not have, or has in another meaning. */
 const OWN_PARAMETERS = ['columns', 'limit', 'bins', 'extent'] as const
-const REFUSED = ['offset', 'cursor', 'crs', 'sortby', 'properties']
+const REFUSED = ['offset', 'cursor', 'crs', 'sortby', 'properties', 'ids', 'resulttype', 'resultType']
 
 /** A request for facets, validated against its dataset. */
 export interface FacetQuery {

@@ -185,3 +185,31 @@ test('facets need a key with the add-on, and refuse what they do not know', asyn
   const again = await get('/collections/places/facets?columns=i', { headers: { 'if-none-match': tag } })
   assert.equal(again.status, 304)
 })
+
+test('parameters that would select nothing are refused', async (t) => {
+  const service = await openOgc(t)
+  await service.publish('places', randomPlaces(10, 3, false))
+  for (const parameter of ['ids=1', 'resulttype=hits', 'resultType=hits', 'sortby=i', 'offset=1']) {
+    const { status, text } = await service.get(`/collections/places/facets?columns=i&${parameter}`)
+    assert.equal(status, 400, `${parameter}: ${text}`)
+  }
+})
+
+test('the ends of intervals are numbers, however far apart', async (t) => {
+  const service = await openOgc(t)
+  const values = [-1.7e308, -3, 2.5, 1e300, 1.7e308]
+  await service.publish(
+    'wide',
+    values.map((v, i) => ({ type: 'Feature', id: i, properties: { v }, geometry: null })),
+  )
+  const { body } = await service.get('/collections/wide/facets?columns=v&bins=3&limit=1')
+  const { histogram } = body.facets.v
+  assert.equal(histogram.length, 3)
+  assert.equal(histogram[0].from, -1.7e308)
+  assert.equal(histogram[2].to, 1.7e308)
+  for (const { from, to } of histogram) assert.ok(from < to, `${from} to ${to}`)
+  assert.deepEqual(
+    histogram.map(({ count }: { count: number }) => count),
+    [1, 3, 1],
+  )
+})

@@ -110,7 +110,9 @@ function edgesOf({ values, type }: CompiledColumn, binCount: number): (number | 
   const isWhole = type !== 'number'
   const range = last - first
   const edges = Array.from({ length: binCount }, (_, i) => {
-    const edge = first + range * (i / binCount)
+    const share = i / binCount
+    // The range of very large numbers may be no number itself.
+    const edge = Number.isFinite(range) ? first + range * share : first * (1 - share) + last * share
     return isWhole ? Math.floor(edge) : edge
   })
   const distinct = [...new Set([...edges, last])]

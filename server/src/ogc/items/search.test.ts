@@ -108,3 +108,16 @@ test('filtered pages and hits have the number of all matches', async (t) => {
   assert.equal(hits.headers.get('ogc-numbermatched'), String(box.body.numberReturned))
   assert.equal((await service.get('/collections/places/items?resulttype=none')).status, 400)
 })
+
+test('half of a surrogate pair in the body of a search is 400', async (t) => {
+  const service = await openOgc(t)
+  await service.publish('places', randomPlaces(3, 1, false))
+  for (const body of ['{"filter":"name = \'\\ud800\'"}', '{"name":"\\ud800"}', '{"\\udfff":"a"}']) {
+    const response = await service.fetch('/collections/places/search', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
+    assert.equal(response.status, 400, body)
+  }
+})

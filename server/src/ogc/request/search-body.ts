@@ -14,6 +14,8 @@ export function readSearchBody(text: string): QueryPair[] {
   const members = Object.entries(parsedBody(text)).filter(([, value]) => value !== null)
   return members.map(([name, value]) => {
     const parameter = parameterText(name, value)
+    if (!name.isWellFormed() || !parameter.isWellFormed())
+      throw invalidInput('body', 'must not contain half of a surrogate pair, which is no character')
     return { name, value: parameter, raw: `${encodeURIComponent(name)}=${encodeURIComponent(parameter)}` }
   })
 }

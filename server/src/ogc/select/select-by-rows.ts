@@ -111,7 +111,7 @@ async function askRows(
       where.push(isNullsTurn ? following.nulls! : following.where)
     }
     const condition = where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`
-    const rest = `${condition}${orderSql(sort, columns)} LIMIT ${size} OFFSET ${skip}`
+    const rest = `${condition}${orderSql(sort, columns, condition)} LIMIT ${size} OFFSET ${skip}`
     const sql = (table: string) => `SELECT file_row_number FROM ${table}${rest}`
     const candidates = await rows.positions(source, sql, values, work)
     await keepPassing(snapshot, candidates, open, page, geometries, work)

@@ -1,15 +1,16 @@
 import { quoteName } from '@wayleave/geodata/features'
 import type { Column, Value } from '@wayleave/geodata/geometry'
+import { LIST_OPERATOR } from '../cql2/sql/to-sql.ts'
 import type { SortKey } from '../request/sort-keys.ts'
 import type { QueryValue } from './rows/query-messages.ts'
 
 /**
  * An ORDER BY that is a total order: nulls come last in both directions, and ties are in snapshot order.
- * Without sort keys there is no clause: DuckDB preserves the file's order and stops earlier at the limit than
- * if it sorted.
+ * Without sort keys there is no clause unless the condition has a list: DuckDB preserves the file's order and stops
+ * earlier at the limit than if it sorted. Lists of several values become a join, which does not preserve it.
  */
-export function orderSql(sort: readonly SortKey[], columns: readonly Column[]): string {
-  if (sort.length === 0) return ''
+export function orderSql(sort: readonly SortKey[], columns: readonly Column[], condition: string): string {
+  if (sort.length === 0) return condition.includes(LIST_OPERATOR) ? ' ORDER BY file_row_number' : ''
   const keys = sort.map(({ column, descending }) => {
     return `${quoteName(columns[column]!.name)} ${descending ? 'DESC' : 'ASC'} NULLS LAST`
   })
@@ -46,7 +47,9 @@ export function rowsAfter(
   const rest = rowsAfter(others, columns, values, position, bind)
   const later = rest.nulls === null ? rest.where : `(${rest.where} OR ${rest.nulls})`
   if (value === null) return { where: `(${column} IS NULL AND ${later})`, nulls: null }
-  const last = `CAST(${bind(value as QueryValue)} AS ${sqlType(type, value)})`
+  // As text, because the driver takes whole doubles for integers of 64 bits.
+  const bound = type === 'number' ? String(value) : (value as QueryValue)
+  const last = `CAST(${bind(bound)} AS ${sqlType(type, value)})`
   const after = key.descending ? '<' : '>'
   return {
     where: `(${column} ${after}= ${last} AND (${column} ${after} ${last} OR ${later}))`,

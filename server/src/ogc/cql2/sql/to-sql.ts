@@ -13,6 +13,9 @@ import { likeSql } from './like-sql.ts'
  */
 export type Parameter = string | boolean | DecideInBox
 
+/** Tells a condition with a list from others. */
+export const LIST_OPERATOR = ' IN '
+
 /**
  * Generates DuckDB SQL over the columns of rows.parquet for conditions. Every literal of the filter becomes a
  * parameter and every name a quoted identifier, so no user input is part of the SQL text.
@@ -53,7 +56,7 @@ export class SqlWriter {
       case 'in':
         return this.#comparison(
           [condition.left, ...condition.items],
-          ([left, ...items]) => `${left} IN (${items.join(', ')})`,
+          ([left, ...items]) => `${left}${LIST_OPERATOR}(${items.join(', ')})`,
         )
       case 'like':
         return likeSql(this.operand(condition.text), condition, (text) => this.bind(text))
