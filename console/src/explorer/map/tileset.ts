@@ -40,7 +40,8 @@ export function tileSource({ columns }: DatasetDetails, tileset: TileJson, filte
     layer: layer!.id,
     maxZoom: tileset.maxzoom,
     bounds: tileset.bounds,
-    idProperty: layer!.fields[idName] ? idName : null,
+    // Of integers, only some are a property: the others are the ids of features.
+    idProperty: layer!.fields[idName] === 'String' ? idName : null,
     pointCount: own('point_count'),
   }
 }

@@ -1,7 +1,7 @@
-import type { Column } from '../../feature.ts'
+import type { ColumnType } from '../../feature.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
 import type { TileContent } from '../encode/tile-content.ts'
-import { ownProperties } from '../encode/tile-layer.ts'
+import { ownProperties, type SeenProperties } from '../encode/tile-layer.ts'
 
 /** One layer as TileJSON 3.0 and the metadata of PMTiles describe it. */
 export interface VectorLayer {
@@ -37,17 +37,20 @@ export function vectorLayer(
   { columns, id }: Pick<Manifest, 'columns' | 'id'>,
   { table, description = '' }: TileDescription,
   maxZoom: number,
+  seen: SeenProperties,
 ): VectorLayer {
   const own = ownProperties(columns)
   const fields: { [name: string]: string } = {}
-  for (const column of columns) fields[column.name] = fieldType(column)
-  if (id.type === 'text') fields[own.id] = 'String'
+  // As tippecanoe says it.
+  const typeOf = (name: string, type: ColumnType) => (seen.longIntegers.has(name) ? 'Mixed' : fieldType(type))
+  for (const { name, type } of columns) fields[name] = typeOf(name, type)
+  if (seen.hasId) fields[own.id] = typeOf(own.id, id.type)
   fields[own.pointCount] = 'Number'
   fields[own.featureCount] = 'Number'
   return { id: table, description, minzoom: 0, maxzoom: maxZoom, fields }
 }
 
-function fieldType({ type }: Column): string {
+function fieldType(type: ColumnType): string {
   if (type === 'boolean') return 'Boolean'
   return type === 'integer' || type === 'number' ? 'Number' : 'String'
 }

@@ -100,7 +100,7 @@ function describe(
   manifest: Manifest,
   description: TileDescription,
   maxZoom: number,
-  { contents }: TileBuild,
+  { contents, encoder }: TileBuild,
 ): TileMetadata {
   return {
     name: description.title ?? description.table,
@@ -109,7 +109,7 @@ function describe(
     type: 'overlay',
     version: '1',
     generator: 'wayleave',
-    vector_layers: [vectorLayer(manifest, description, maxZoom)],
+    vector_layers: [vectorLayer(manifest, description, maxZoom, encoder.seenProperties)],
     features: manifest.located,
     contents,
   }

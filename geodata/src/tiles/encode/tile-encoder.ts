@@ -8,7 +8,7 @@ import { FINENESSES, FINEST } from './fineness.ts'
 import { ALL_POINTS, POINT_BYTES, PointCells, type PointSet, type PointsShown } from './point-cells.ts'
 import { noContent, type TileContent } from './tile-content.ts'
 import { TileGeometry } from './tile-geometry.ts'
-import { TileLayer } from './tile-layer.ts'
+import { type SeenProperties, TileLayer } from './tile-layer.ts'
 
 /** A tile that is larger than this before compression is not tried. */
 const MAX_RAW_BYTES = 4_000_000
@@ -46,6 +46,11 @@ export class TileEncoder {
     this.#layer = new TileLayer(table, columns)
     this.#source = source
     this.#shapes = new ShapeEncoder({ layer: this.#layer, bytes: source, sizeOf })
+  }
+
+  /** Of all tiles so far. */
+  get seenProperties(): SeenProperties {
+    return this.#layer.seen
   }
 
   /** A tile of the points `from` to `to` of a set, which are numbered by their positions in the snapshot. */

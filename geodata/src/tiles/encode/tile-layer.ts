@@ -6,13 +6,16 @@ import { EXTENT } from '../web-mercator.ts'
 import { GrowingBytes, varintLength, writeVarint } from './growing-bytes.ts'
 import { TileFeatures } from './tile-features.ts'
 import { POINT, type TileGeometry, type TileGeometryType } from './tile-geometry.ts'
-import { TileValues } from './tile-values.ts'
+import { exceeds64Bits, TileValues } from './tile-values.ts'
 
 const LAYER_TAG = 0x1a
 const NAME_TAG = 0x0a
 const KEY_TAG = 0x1a
 const EXTENT_TAG = 0x28
 const VERSION_TAG = 0x78
+
+/** Every integer of this many characters fits in 64 bits. */
+const MAX_SHORT_INTEGER = 18
 
 const QUOTE = 0x22
 const MINUS = 0x2d
@@ -28,6 +31,14 @@ export interface OwnProperties {
   pointCount: string
   /** The number of small lines or polygons that a drawn one stands for. */
   featureCount: string
+}
+
+/** What the properties of tiles are, beside what the columns tell. */
+export interface SeenProperties {
+  /** Whether a feature has its id as a property. */
+  hasId: boolean
+  /** The names of the properties with integers that are texts, because they exceed 64 bits. */
+  longIntegers: Set<string>
 }
 
 export function ownProperties(columns: readonly Column[]): OwnProperties {
@@ -54,6 +65,8 @@ export function ownProperties(columns: readonly Column[]): OwnProperties {
  */
 export class TileLayer {
   readonly #name: Buffer
+  /** Of all tiles so far. */
+  readonly seen: SeenProperties = { hasId: false, longIntegers: new Set() }
   readonly #columns: readonly Column[]
   readonly #names: string[]
   /** The number of each column's key in this tile, or -1. After the columns stand the names of our own. */
@@ -174,6 +187,7 @@ export class TileLayer {
     const isText = bytes[start] === QUOTE
     const isEscaped = isText && bytes.subarray(start, end).includes(0x5c)
     const type = isText ? 'text' : 'integer'
+    this.seen.hasId = true
     this.#tag(this.#columns.length, bytes, start, end, type, isEscaped)
     return -1
   }
@@ -193,11 +207,19 @@ export class TileLayer {
     isEscaped: boolean,
   ): void {
     if (this.#keys[column] === -1) this.#addKey(column)
+    if (end - start > MAX_SHORT_INTEGER && type === 'integer') this.#noteInteger(column, bytes, start, end)
     const key = this.#keys[column]!
     const values = this.#values[key]!
     const before = values.encoded.length
     this.#features.tag(key, values.number(bytes, start, end, type, isEscaped))
     this.#valueBytes += values.encoded.length - before
+  }
+
+  #noteInteger(column: number, bytes: Buffer, start: number, end: number): void {
+    const { longIntegers } = this.seen
+    const name = this.#names[column]!
+    if (!longIntegers.has(name) && exceeds64Bits(BigInt(bytes.toString('latin1', start, end))))
+      longIntegers.add(name)
   }
 
   #addKey(column: number): void {

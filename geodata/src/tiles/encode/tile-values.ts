@@ -16,6 +16,11 @@ const TRUE = 0x74
 const FIRST_SLOTS = 64
 const INT64 = 2n ** 63n
 
+/** Whether an integer is a text in tiles: no integer of MVT has more than 64 bits. */
+export function exceeds64Bits(value: bigint): boolean {
+  return value >= INT64 || value < -INT64
+}
+
 /**
  * The values of one key of a layer, each stored once: features refer to them by number. They are looked up by the
  * JSON text in the pack, without making strings of it.
@@ -120,8 +125,7 @@ export class TileValues {
       return
     }
     const exact = BigInt(bytes.toString('latin1', start, end))
-    // No integer of MVT has more than 64 bits: larger ones stay exact as text.
-    if (exact >= INT64 || exact < -INT64) this.#text(bytes, start, end)
+    if (exceeds64Bits(exact)) this.#text(bytes, start, end)
     else this.#wideInteger(BigInt.asUintN(64, exact))
   }
 
