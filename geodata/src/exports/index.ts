@@ -91,12 +91,16 @@ export const EXPORT_ENTRIES: readonly ExportFormatEntry[] = EXPORT_FORMAT_NAMES.
   ...WRITERS[format],
 }))
 
-/** The formats that a dataset can be downloaded in: those that need a geometry are left out for tables. */
+/**
+ * The formats that a dataset can be downloaded in: those that need a geometry are left out for tables, and the
+ * archive of tiles for datasets that were published without tiles.
+ */
 export function exportFormatsOf(
-  { geometryType }: Pick<Manifest, 'geometryType'>,
+  { geometryType, tiles }: Pick<Manifest, 'geometryType' | 'tiles'>,
   entries = EXPORT_ENTRIES,
 ): readonly ExportFormatEntry[] {
-  return geometryType === null ? entries.filter(({ needsGeometry }) => !needsGeometry) : entries
+  if (geometryType === null) return entries.filter(({ needsGeometry }) => !needsGeometry)
+  return tiles === false ? entries.filter(({ format }) => format !== 'pmtiles') : entries
 }
 
 /**

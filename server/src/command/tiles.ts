@@ -28,6 +28,8 @@ async function buildTiles(table: string, flags: TilesFlags): Promise<void> {
     const dataset = await catalog.find(table)
     const chosen = flags.version === undefined ? dataset : await catalog.version(table, flags.version)
     if (chosen.manifest.located === 0) throw new Error(`No feature of ${table} has a place: it has no tiles.`)
+    if (chosen.manifest.tiles === false)
+      throw new Error(`${table} was published with --no-tiles. Publish it again without that option.`)
     const show = (share: number) => line.show(`Building tiles: ${Math.floor(share * 100)} %`)
     const options = { rebuild: flags.rebuild ?? false, show }
     try {

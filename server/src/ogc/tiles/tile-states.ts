@@ -55,7 +55,7 @@ const IDLE_STATE_MS = 30_000
 const MAX_STATES = 10_000
 const MAX_READY = 1000
 const MAX_BUILT = 100_000
-/** Whether a version has something that a tile can show. */
+/** Whether a version can have tiles: it has something that a tile can show, and was not published without tiles. */
 export function hasTiles({ manifest }: Pick<ListedVersion, 'manifest'>): boolean {
   return manifest.located > 0 && manifest.tiles !== false
 }
@@ -94,7 +94,7 @@ export class TileStates {
 
   /** Null for a version that has no tiles: a table, or one that was published without. */
   stateOf(version: ListedVersion): MaybePromise<TilesRecord | null> {
-    if (version.manifest.located === 0) return null
+    if (!hasTiles(version)) return null
     const { snapshot } = version
     const progress = this.#progress.get(snapshot)
     if (progress !== undefined) return buildingState(progress)
@@ -120,7 +120,7 @@ export class TileStates {
     return state
   }
 
-  async #readState(version: ListedVersion, job: JobRow | undefined): Promise<TilesRecord | null> {
+  async #readState(version: ListedVersion, job: JobRow | undefined): Promise<TilesRecord> {
     const { blobs } = this.#parts
     const { snapshot } = version
     const built = await this.find(version)
@@ -130,11 +130,13 @@ export class TileStates {
     if (isLocked(folder)) return buildingState(await readProgress(folder))
     const failure = await this.readFailure(snapshot)
     if (failure !== null) return { state: 'failed', progress: null, maxZoom: null, reason: failure.reason }
-    return hasTiles(version) ? PENDING : null
+    return PENDING
   }
 
   /** The finished archive, without building it. */
-  async find({ snapshot }: ListedVersion): Promise<KeptTiles | undefined> {
+  async find(version: ListedVersion): Promise<KeptTiles | undefined> {
+    if (!hasTiles(version)) return undefined
+    const { snapshot } = version
     const ready = this.#ready.get(snapshot)
     if (ready) return ready
     const { blobs } = this.#parts
@@ -148,6 +150,7 @@ export class TileStates {
 
   /** The archive as a file to send, if it is there and has the bytes that were built; a damaged one is removed. */
   async findFile(version: Version): Promise<StoredFile | undefined> {
+    if (!hasTiles(version)) return undefined
     const { blobs } = this.#parts
     if (blobs.derived) {
       const stored = await blobs.derived.find<KeptTiles>(version.snapshot, TILES_FILE)

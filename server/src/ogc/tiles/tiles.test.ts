@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type DecodedFeature, decodeTile } from '@wayleave/geodata/testing'
 import { openAccount } from '../../testing/account.ts'
+import { runCommand } from '../../testing/processes/run-command.ts'
 import { type OgcService, openOgc, point } from '../testing/open-ogc.ts'
 import { previewTiles } from './preview.ts'
 
@@ -283,6 +284,30 @@ test('a server builds the tiles of a new version by itself, and keeps serving th
   assert.equal(await countAt(service, 1), 20)
   await service.publish('places', places().slice(0, 10), { tiles: false })
   assert.equal((await service.request('GET', '/v1/dataset/places')).body.tiles, null)
+})
+
+test('a dataset that was published without tiles gets none, neither by a download nor by a command', async (t) => {
+  const service = await openOgc(t, { settings: { tileMaxZoom: 2 } })
+  await service.publish('places', places().slice(0, 10), { tiles: false })
+  const { key } = await openAccount(service, 'down@example.org', { addOns: ['API_ACCESS'], credits: 5 })
+  const requireNone = async () => {
+    const { body } = await service.request('GET', '/v1/dataset/places')
+    assert.equal(body.tiles, null)
+    assert.ok(!body.formats.some(({ format }: { format: string }) => format === 'pmtiles'))
+    const download = await service.request('GET', '/v1/dataset/places/files/pmtiles', { key })
+    assert.equal(download.status, 404)
+    for (const path of ['tiles', 'tiles/WebMercatorQuad', 'tiles/WebMercatorQuad/0/0/0', 'style'])
+      assert.equal((await service.get(`/collections/places/${path}`)).status, 404, path)
+    assert.equal((await service.request('GET', '/v1/dataset/places/preview')).status, 204)
+  }
+  await requireNone()
+  const { code, stderr } = await runCommand(service.config, 'tiles', 'places')
+  assert.equal(code, 1)
+  assert.match(stderr, /published with --no-tiles/)
+  // An archive that an earlier version of the program built on request.
+  const dataset = await current(service)
+  await service.parts.tileBuilds.buildNow(dataset, dataset, { rebuild: false, show: () => {} })
+  await requireNone()
 })
 
 function linkOf({ links }: { links: { rel: string; href: string }[] }, rel: string): string {
