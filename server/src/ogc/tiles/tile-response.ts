@@ -93,7 +93,7 @@ function readTileQuery(exchange: Exchange, dataset: Dataset, deps: TileDeps): Ti
   negotiate(TILE_ENCODINGS, parameterOf(pairs, 'f'), exchange.request.headers.accept)
   const version = parameterOf(pairs, 'version')
   const build = parameterOf(pairs, 'build') ?? null
-  const selecting = pairs.filter(({ name }) => !['f', 'version', 'build'].includes(name))
+  const selecting = pairs.filter(({ name }) => name !== 'f' && name !== 'version' && name !== 'build')
   const selection = selecting.length === 0 ? null : readItemsQuery(selecting, undefined, dataset, deps)
   return { version, build, selection: selection?.conditions ? selection : null }
 }
