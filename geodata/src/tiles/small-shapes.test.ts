@@ -8,7 +8,7 @@ import { LocalPack, PackFile } from './encode/feature-bytes.ts'
 import { TileEncoder } from './encode/tile-encoder.ts'
 import { ShapeReader } from './shapes/read-shapes.ts'
 import { areaOf, invalidPolygons, polygon, square, tilesOf } from './test-shapes.ts'
-import { unitSize, worldX, worldY } from './web-mercator.ts'
+import { EXTENT, unitSize, worldX, worldY } from './web-mercator.ts'
 
 type Rings = number[][][]
 
@@ -208,5 +208,38 @@ test('lines that are counted in points are counted in one tile of a zoom', async
     }
   } finally {
     pack.close()
+  }
+})
+
+test('a thin polygon is drawn along itself', async () => {
+  const width = 0.0001
+  const corner = polygon([
+    [0, 0],
+    [30, 0],
+    [30, width],
+    [width, width],
+    [width, 30],
+    [0, 30],
+    [0, 0],
+  ])
+  const archive = await tilesOf([feature({}, corner, 1)], 8)
+  for (let z = 0; z <= 8; z++) {
+    const drawn = at(archive, z)
+    assert.ok(drawn.length > 0, `zoom ${z} has nothing`)
+    for (const { x, y, lists } of drawn) {
+      for (const list of lists) {
+        const middle = [0, 1].map((axis) => (list[0]![axis]! + list[2]![axis]!) / 2) as [number, number]
+        assert.ok(
+          middle.every((one) => one >= 0 && one <= EXTENT),
+          `${z}/${x}/${y}: in the margin at ${middle}`,
+        )
+        const [worldAtX, worldAtY] = [x * EXTENT + middle[0], y * EXTENT + middle[1]]
+        const [fromX, fromY] = [worldAtX - worldX(0) / unitSize(z), worldAtY - worldY(0) / unitSize(z)]
+        assert.ok(
+          Math.min(Math.abs(fromX), Math.abs(fromY)) <= 1,
+          `${z}/${x}/${y}: off by ${fromX}, ${fromY}`,
+        )
+      }
+    }
   }
 })

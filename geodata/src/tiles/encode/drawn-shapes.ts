@@ -12,6 +12,9 @@ import type { TileContent } from './tile-content.ts'
 import { LINE, POLYGON, type TileGeometry } from './tile-geometry.ts'
 import type { TileLayer } from './tile-layer.ts'
 
+/** How many places on a thin ring are tried until one is in the tile. */
+const PLACES_TRIED = 8
+
 /** A place in tile units. */
 type Place = [x: number, y: number]
 
@@ -114,17 +117,19 @@ export class DrawnShapes {
     const area = this.#addParts(shape, drawn)
     let clean = drawn.clean()
     const isShown = clean.ends.length > 0 && drawn.rings.ends.length > drawn.squares
-    const place = this.#middleOf(shape)
-    if (!isShown && area > 0 && pixel > 0 && isInTile(place)) {
+    if (!isShown && area > 0 && pixel > 0) {
       // The rings that were large enough have no area on the grid.
-      drawn.isSmallHere = true
-      this.#addSquares(shape, area, 0, shape.ends[0]!, place, drawn)
+      const place = this.#placeOf(shape.xy, 0, shape.ends[0]!)
+      if (place) this.#addSquares(shape, area, 0, shape.ends[0]!, place, drawn)
       clean = drawn.clean()
     }
     this.#drawRings(clean)
     if (isShown || drawn.isSmallHere)
       this.#writeParts(shape, POLYGON, this.#smallAreas, isShown, drawn.squares)
-    else if (pixel === 0 && isInTile(place)) this.#drawSquare(shape, place, step, 1)
+    else if (pixel === 0) {
+      const place = this.#placeOf(shape.xy, 0, shape.ends[0]!)
+      if (place) this.#drawSquare(shape, place, step, 1)
+    }
   }
 
   /** Adds the rings that are large enough and pixels for the others. Returns the area within the former. */
@@ -145,10 +150,8 @@ export class DrawnShapes {
       }
       if (isDrawn) drawnArea += area
       else if (this.#fineness.pixel > 0) {
-        const place = this.#middle(...listBox(xy, start, end))
-        if (!isInTile(place)) continue
-        drawn.isSmallHere = true
-        this.#addSquares(shape, area, start, end, place, drawn)
+        const place = this.#placeOf(xy, start, end)
+        if (place) this.#addSquares(shape, area, start, end, place, drawn)
       }
     }
     return drawnArea
@@ -173,18 +176,51 @@ export class DrawnShapes {
 
   /** Adds the pixels that stand for a part of a shape: one at its place, several along its outline. */
   #addSquares(shape: Shape, area: number, from: number, end: number, place: Place, drawn: DrawnRings): void {
-    const { left, top, unit } = this.#grid
     const { pixel } = this.#fineness
-    const { xy } = shape
     this.#lastArea = { shape, place }
+    drawn.isSmallHere = true
     const count = this.#smallAreas.add(Math.max(0, area), pixel * pixel)
-    for (let i = 0; i < count; i++) {
-      const at = from + Math.floor(((i + 0.5) * (end - from)) / count)
-      drawn.addSquare(
-        count === 1 ? place : [(xy[at * 2]! - left) / unit, (xy[at * 2 + 1]! - top) / unit],
-        pixel,
-      )
+    if (count === 1) drawn.addSquare(place, pixel)
+    else if (count > 1) {
+      // Those in the margin are in the tile next to it.
+      for (const along of this.#alongRing(shape.xy, from, end, count))
+        if (isInTile(along)) drawn.addSquare(along, pixel)
     }
+  }
+
+  /**
+   * Where a ring that is too small or too thin is drawn: in the middle of its box, or on itself if that is large.
+   * Null if that is not in the tile.
+   */
+  #placeOf(xy: Float64Array, from: number, end: number): Place | null {
+    const box = listBox(xy, from, end)
+    if (this.#extentOf(box) < 4 * Math.max(1, this.#fineness.pixel)) {
+      const middle = this.#middle(...box)
+      return isInTile(middle) ? middle : null
+    }
+    return this.#alongRing(xy, from, end, PLACES_TRIED).find(isInTile) ?? null
+  }
+
+  /** So many places on a ring, at equal distances. */
+  #alongRing(xy: Float64Array, from: number, end: number, count: number): Place[] {
+    const places: Place[] = []
+    let perimeter = 0
+    for (let i = from; i < end; i++) perimeter += sideLength(xy, i, i + 1 < end ? i + 1 : from)
+    let walked = 0
+    for (let i = from; i < end && places.length < count; i++) {
+      const next = i + 1 < end ? i + 1 : from
+      const length = sideLength(xy, i, next)
+      for (;;) {
+        const at = ((places.length + 0.5) * perimeter) / count - walked
+        if (at > length || places.length === count) break
+        const share = length === 0 ? 0 : at / length
+        const x = xy[i * 2]! + (xy[next * 2]! - xy[i * 2]!) * share
+        const y = xy[i * 2 + 1]! + (xy[next * 2 + 1]! - xy[i * 2 + 1]!) * share
+        places.push(this.#middle(x, y, x, y))
+      }
+      walked += length
+    }
+    return places
   }
 
   /** Writes a shape of which something is drawn or was too small. `pixels` of it stand for small parts. */
@@ -264,12 +300,13 @@ class DrawnRings {
   squares = 0
   /** Whether the tile has a part that is too small to be drawn. */
   isSmallHere = false
+  #isForward: boolean | null = null
 
   addSquare(place: Place, side: number): void {
     const { xy, ends } = this.rings
     // In the direction of the other rings, so that overlaps do not become holes.
-    const isForward = ends.length === 0 || ringArea(xy, 0, ends[0]!) >= 0
-    xy.push(...square(place, side, isForward))
+    this.#isForward ??= ends.length === 0 || ringArea(xy, 0, ends[0]!) >= 0
+    xy.push(...square(place, side, this.#isForward))
     ends.push(xy.length / 2)
     this.holes.push(false)
     this.squares++
@@ -278,6 +315,10 @@ class DrawnRings {
   clean(): Rings {
     return this.rings.ends.length > 0 ? cleanPolygon(this.rings, this.holes) : this.rings
   }
+}
+
+function sideLength(xy: Float64Array, from: number, to: number): number {
+  return Math.hypot(xy[to * 2]! - xy[from * 2]!, xy[to * 2 + 1]! - xy[from * 2 + 1]!)
 }
 
 function isInTile([x, y]: Place): boolean {
