@@ -1,6 +1,32 @@
+const DAY_MS = 86_400_000
+
 /** Whether the date exists in the calendar of ISO 8601 (proleptic Gregorian), from the year 1 on. */
 export function isDay(year: number, month: number, day: number): boolean {
   if (year < 1 || month < 1 || month > 12 || day < 1) return false
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
   return day <= (month === 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31)
+}
+
+/** The day with this number, counted from 1970-01-01. */
+export function dateText(day: number): string {
+  return new Date(day * DAY_MS).toISOString().replace(/T.*/, '')
+}
+
+/** The time, in UTC, of a number of microseconds since 1970-01-01. */
+export function timestampText(microseconds: bigint): string {
+  const inSecond = ((microseconds % 1_000_000n) + 1_000_000n) % 1_000_000n
+  const second = new Date(Number((microseconds - inSecond) / 1000n)).toISOString().slice(0, -5)
+  const fraction = inSecond === 0n ? '' : `.${String(inSecond).padStart(6, '0').replace(/0+$/, '')}`
+  return `${second}${fraction}Z`
+}
+
+/** The number of the day `2025-12-31`, counted from 1970-01-01. */
+export function dayOf(date: string): number {
+  return Date.parse(`${date}T00:00:00Z`) / DAY_MS
+}
+
+/** Microseconds since 1970-01-01 of `2025-12-31T23:59:59.123456`, in UTC. */
+export function microsecondsOf(timestamp: string): bigint {
+  const second = BigInt(Date.parse(`${timestamp.slice(0, 19)}Z`)) * 1000n
+  return second + BigInt(timestamp.slice(20).padEnd(6, '0'))
 }

@@ -1,9 +1,9 @@
 /** Reads the features and rows of a snapshot, and encodes them for pages. */
 
+export { dateText, dayOf, microsecondsOf, timestampText } from '../calendar.ts'
 export { ColumnCache } from '../columns/column-cache.ts'
 export { readColumnDirectory, readCompiledColumn } from '../columns/column-reader.ts'
 export { mostFrequent } from '../columns/column-statistics.ts'
-export { dateText, dayOf, microsecondsOf, timestampText } from '../columns/column-value.ts'
 export { BLOCK_ROWS, BLOCK_SHIFT, type Codes, type CompiledColumn } from '../columns/compiled-column.ts'
 export { writeColumns } from '../columns/write-columns.ts'
 export { jsonText } from '../compile/columns/json-text.ts'

@@ -167,6 +167,55 @@ geopandas.GeoDataFrame({"name": ["x"]}, geometry=[shapely.Point(13.4, 52.5)], cr
   await refused(written(t, 'cut.feather', cut), /^cut\.feather is not whole or not valid Arrow/)
 })
 
+test('times of Arrow are exact, also of the day, far from 1970 and inside of structs', async (t) => {
+  const folder = scratch(t)
+  const script = `
+import sys, datetime, pyarrow as pa, pyarrow.feather as feather
+table = pa.table({"ns": pa.array([1700000000000999600, -1000, None], pa.timestamp("ns")),
+  "us": pa.array([-62135596799999999, 253402300799999999, None], pa.timestamp("us")),
+  "s": pa.array([-1, 0, None], pa.timestamp("s")),
+  "clock": pa.array([3723000004, 0, None], pa.time64("us")),
+  "noon": pa.array([43200, 1, None], pa.time32("s")),
+  "nested": pa.array([{"day": datetime.date(2020, 1, 1), "list": [datetime.time(1, 2)]}, {"day": None, "list": None}, None])})
+feather.write_feather(table, f"{sys.argv[1]}/times.feather")
+`
+  execFileSync(process.env['WAYLEAVE_TEST_PYTHON'] ?? 'python3', ['-c', script, folder])
+  const { rows } = await read(join(folder, 'times.feather'))
+  assert.deepEqual(rows, [
+    {
+      ns: '2023-11-14T22:13:20.000999600Z',
+      us: '0001-01-01T00:00:00.000001Z',
+      s: '1969-12-31T23:59:59Z',
+      clock: '01:02:03.000004',
+      noon: '12:00:00',
+      nested: { day: '2020-01-01', list: ['01:02:00'] },
+    },
+    {
+      ns: '1969-12-31T23:59:59.999999Z',
+      us: '9999-12-31T23:59:59.999999Z',
+      s: '1970-01-01T00:00:00Z',
+      clock: '00:00:00',
+      noon: '00:00:01',
+      nested: { day: null, list: null },
+    },
+    { ns: null, us: null, s: null, clock: null, noon: null, nested: null },
+  ])
+})
+
+test('values of GML keep leading zeros and all digits, and get types by what they are', async (t) => {
+  const member = (zip: string, big: string, height: string) =>
+    `<gml:featureMember><ogr:place xmlns:ogr="http://ogr.maptools.org/"><ogr:geometryProperty><gml:Point srsName="urn:ogc:def:crs:EPSG::4326"><gml:pos>52 13</gml:pos></gml:Point></ogr:geometryProperty><ogr:zip>${zip}</ogr:zip><ogr:big>${big}</ogr:big><ogr:height>${height}</ogr:height></ogr:place></gml:featureMember>`
+  const digits = '123456789012345678901234'
+  const gml = `<?xml version="1.0"?><gml:FeatureCollection xmlns:gml="http://www.opengis.net/gml">${member('01234', digits, '1.5')}${member('00077', '5', '-2')}</gml:FeatureCollection>`
+  const { stream, rows } = await read(written(t, 'zip.gml', gml))
+  const values = rows.map(({ zip, big, height }) => [zip, big, height])
+  assert.deepEqual(values, [
+    ['01234', digits, '1.5'],
+    ['00077', '5', '-2'],
+  ])
+  assert.deepEqual(new Set(stream.columns.map(({ type }) => type)), new Set(['infer-text']))
+})
+
 test('zstd is unpacked like gzip', async (t) => {
   const { rows } = await read(written(t, 'a.csv.zst', zstdCompressSync(ROWS)))
   assert.equal(rows.length, 2)

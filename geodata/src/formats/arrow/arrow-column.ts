@@ -1,14 +1,25 @@
-import { type DataType, type Field, Type } from 'apache-arrow'
+import { type DataType, type Field, type TimeUnit, Type, type Vector } from 'apache-arrow'
+import { timestampText } from '../../calendar.ts'
 import type { ColumnType, SourceColumn, Value } from '../../feature.ts'
 
 /** A column of an Arrow file, by its position, and the conversion of its values. */
 export interface ArrowColumn extends SourceColumn {
   index: number
-  convert(value: unknown): Value
+  read(vector: Vector | null, row: number): Value
 }
 
 export function arrowColumn({ name, type }: Field, index: number): ArrowColumn {
-  return { name, index, ...conversion(type) }
+  const { type: columnType, convert } = conversion(type)
+  const read: ArrowColumn['read'] =
+    type.typeId === Type.Timestamp
+      ? (vector, row) => exactTimeText(vector, row, (type as unknown as Timed).unit)
+      : (vector, row) => convert(vector?.get(row) ?? null)
+  return { name, index, type: columnType, read }
+}
+
+/** A type of times, and the unit of its integers. */
+interface Timed {
+  unit: TimeUnit
 }
 
 interface Conversion {
@@ -35,6 +46,8 @@ function conversion(type: DataType): Conversion {
       return { type: 'date', convert: (value) => timeText(value)?.slice(0, 10) ?? null }
     case Type.Timestamp:
       return { type: 'timestamp', convert: timeText }
+    case Type.Time:
+      return { type: 'text', convert: (value) => clockText(value, (type as unknown as Timed).unit) }
     case Type.Binary:
     case Type.LargeBinary:
     case Type.FixedSizeBinary:
@@ -49,7 +62,7 @@ function conversion(type: DataType): Conversion {
     case Type.FixedSizeList:
     case Type.Struct:
     case Type.Map:
-      return { type: 'json', convert: nested }
+      return { type: 'json', convert: (value) => nested(value, type) }
     default:
       return { type: 'text', convert: (value) => (value === null ? null : String(value)) }
   }
@@ -61,16 +74,48 @@ function integer(value: unknown): Value {
   return Number.isSafeInteger(number) ? number : value
 }
 
+/** The digits of a second that a time unit has: seconds, milliseconds, microseconds, nanoseconds. */
+const UNIT_DIGITS = [0, 3, 6, 9] as const
+const MAX_DATE_MICROSECONDS = 8_640_000_000_000_000_000n
+
+/** The library returns milliseconds as a double, which is not exact far from 1970 nor for nanoseconds. */
+function exactTimeText(vector: Vector | null, row: number, unit: TimeUnit): string | null {
+  if (!vector?.isValid(row)) return null
+  const value = (vector.data[0]!.values as BigInt64Array)[row]!
+  const nanoseconds = value * 10n ** BigInt(9 - UNIT_DIGITS[unit])
+  const finer = ((nanoseconds % 1000n) + 1000n) % 1000n
+  const microseconds = (nanoseconds - finer) / 1000n
+  if (microseconds > MAX_DATE_MICROSECONDS || microseconds < -MAX_DATE_MICROSECONDS) return null
+  const text = timestampText(microseconds)
+  if (finer === 0n) return text
+  // A column of times has microseconds; with finer values it stays text, so that nothing is lost.
+  const [second, fraction = ''] = text.slice(0, -1).split('.')
+  return `${second}.${fraction.padEnd(6, '0')}${String(finer).padStart(3, '0')}Z`
+}
+
 /** Milliseconds since 1970, with microseconds as their fraction. */
 function timeText(value: unknown): string | null {
-  if (value === null) return null
+  if (value === null || value === undefined) return null
   const milliseconds = Number(value)
   const whole = Math.floor(milliseconds)
-  const date = new Date(whole)
-  if (Number.isNaN(date.getTime())) return null
-  const micros = Math.round((milliseconds - whole) * 1000)
-  const text = date.toISOString()
-  return micros === 0 ? text : `${text.slice(0, -1)}${String(micros).padStart(3, '0')}Z`
+  const microseconds = BigInt(whole) * 1000n + BigInt(Math.round((milliseconds - whole) * 1000))
+  if (microseconds > MAX_DATE_MICROSECONDS || microseconds < -MAX_DATE_MICROSECONDS) return null
+  return timestampText(microseconds)
+}
+
+/** A time of day, counted from midnight. */
+function clockText(value: unknown, unit: TimeUnit): string | null {
+  if (value === null || value === undefined) return null
+  const digits = UNIT_DIGITS[unit]
+  const count = BigInt(value as number | bigint)
+  const second = 10n ** BigInt(digits)
+  const seconds = Number(count / second)
+  const fraction = String(count % second)
+    .padStart(digits, '0')
+    .replace(/0+$/, '')
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
+  const text = parts.map((part) => String(part).padStart(2, '0')).join(':')
+  return fraction === '' ? text : `${text}.${fraction}`
 }
 
 /** Decimals are integers of 128 or 256 bits in words of 32, lowest first. */
@@ -85,18 +130,20 @@ function decimalText(value: unknown, scale: number): Value {
   return scale <= 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
 }
 
-function nested(value: unknown): Value {
+/** A list, struct or map: each of its values is converted by its own type. */
+function nested(value: unknown, type: DataType): Value {
   if (value === null || value === undefined) return null
-  if (typeof value === 'bigint') return integer(value)
-  if (value instanceof Date) return value.toISOString()
-  if (typeof value !== 'object') return value as Value
-  if (Symbol.iterator in value && !('toJSON' in value && isRow(value)))
-    return [...(value as Iterable<unknown>)].map(nested)
+  const children = type.children as readonly Field[]
+  if (type.typeId === Type.List || type.typeId === Type.FixedSizeList) {
+    const { convert } = conversion(children[0]!.type)
+    return [...(value as Iterable<unknown>)].map((item) => convert(item ?? null))
+  }
   const plain = (value as { toJSON(): { [name: string]: unknown } }).toJSON()
-  return Object.fromEntries(Object.entries(plain).map(([name, each]) => [name, nested(each)]))
-}
-
-/** Rows of structs and maps are iterable too, but have names. */
-function isRow(value: object): boolean {
-  return /^(StructRow|MapRow)$/.test(value.constructor.name) || Symbol.toStringTag in value === false
+  const typeOf = (name: string) =>
+    type.typeId === Type.Map
+      ? (children[0]!.type.children as readonly Field[])[1]!.type
+      : children.find((child) => child.name === name)!.type
+  return Object.fromEntries(
+    Object.entries(plain).map(([name, item]) => [name, conversion(typeOf(name)).convert(item ?? null)]),
+  )
 }

@@ -63,9 +63,7 @@ export async function openArrow(
       const shape = geometry ? geometry.read(shapes?.get(i)) : null
       if (typeof shape === 'string') features.push({ row, problem: shape })
       else {
-        const values = columns.map(
-          (column: ArrowColumn, c): Value => column.convert(vectors[c]?.get(i) ?? null),
-        )
+        const values = columns.map((column: ArrowColumn, c): Value => column.read(vectors[c] ?? null, i))
         features.push({ id: null, values, geometry: shape, row })
       }
     }

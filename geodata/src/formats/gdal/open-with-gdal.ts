@@ -43,10 +43,15 @@ export async function openWithGdal(
     const args = [
       ...['-f', 'GPKG', converted, resolve(path)],
       ...['-lco', 'SPATIAL_INDEX=NO', '-nlt', 'CONVERT_TO_LINEAR', '-dim', 'layer_dim', '-gt', '65536'],
+      // Features of GML may lack the id that GDAL declares as always there.
+      '-forceNullable',
       ...(options.layer === undefined ? [] : [options.layer]),
     ]
     await runOgr2ogr(args, gdal, { folder, file, skippedDrivers })
     const stream = await openGeopackage(converted, file, { crs: options.crs, limits: options.limits })
+    // All values of GML are texts, whose types are found as those of CSV.
+    if (options.driver === 'GML')
+      for (const column of stream.columns) if (column.type === 'text') column.type = 'infer-text'
     stream.notes.push(`The file was read with GDAL, as ${options.driver}.`)
     const batches = stream.batches.bind(stream)
     stream.batches = async function* () {

@@ -35,6 +35,8 @@ function environment(folder: string, skippedDrivers: string[]): NodeJS.ProcessEn
     CPL_VSIL_CURL_ALLOWED_EXTENSIONS: '.none',
     GML_DOWNLOAD_SCHEMA: 'NO',
     GML_SKIP_RESOLVE_ELEMS: 'ALL',
+    // GDAL would read 01234 as 1234, and cut integers to 64 bits.
+    GML_FIELDTYPES: 'ALWAYS_STRING',
     OGR_SQLITE_LIST_VIRTUAL_OGR: 'NO',
     GDAL_SKIP: skippedDrivers.join(','),
     PROJ_NETWORK: 'OFF',
