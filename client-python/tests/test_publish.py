@@ -6,6 +6,8 @@ import json
 import pickle
 import sqlite3
 from contextlib import closing
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,9 @@ import anyio
 import data
 import geopandas as gpd
 import httpx
+import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import shapely
 from proxy import Proxy
@@ -97,6 +101,29 @@ def test_a_frame_that_was_read_is_published_with_the_same_values(client: wayleav
     assert again.geometry.to_wkb().equals(original.geometry.to_wkb())
 
 
+@pytest.mark.parametrize("name", ["self", "frame", 0])
+def test_columns_of_a_frame_may_have_any_name(client: wayleave.Client, name: object) -> None:
+    dates = pd.DataFrame({name: pd.to_datetime(["2024-01-31", None])})
+    assert client.publish("any_name", dates).report["columns"][0]["type"] == "date"
+    assert client.read_table("any_name")[str(name)].dt.strftime("%F").tolist()[0] == "2024-01-31"
+
+
+def test_nested_values_of_a_frame_are_published_as_json(client: wayleave.Client) -> None:
+    values = [
+        {"a": np.int64(3), "b": np.array([1.5, np.nan])},
+        {"c": float("nan"), "d": [date(2024, 1, 31), pd.NaT, pd.NA, float("inf")]},
+        [pd.Timestamp("2024-01-31T12:00:00Z"), (1, np.bool_(True)), Decimal("2.5")],
+    ]
+    client.publish("nested", pd.DataFrame({"value": pd.Series(values, dtype=object)}))
+    assert client.read_table("nested").value.tolist() == [
+        {"a": 3, "b": [1.5, None]},
+        {"c": None, "d": ["2024-01-31", None, None, None]},
+        ["2024-01-31T12:00:00+00:00", [1, True], 2.5],
+    ]
+    with pytest.raises(TypeError, match="'value' holds a value of the type object"):
+        client.publish("nested", pd.DataFrame({"value": [{"a": object()}]}))
+
+
 def test_a_file_that_cannot_be_published_says_which_rows(client: wayleave.Client, folder: Path) -> None:
     rows = [data.feature(i, {}, data.point(500 if i % 2 else 5, 5)) for i in range(40)]
     with pytest.raises(wayleave.PublishError) as caught:
@@ -149,6 +176,10 @@ def test_mistakes_are_told_before_anything_is_sent(client: wayleave.Client, prox
             watched.publish("x", "nothing.csv")
         with pytest.raises(TypeError, match="path or a dataframe"):
             watched.publish("x", 7)
+        with pytest.raises(TypeError, match="pandas, not polars"):
+            watched.publish("x", pl.DataFrame({"a": [1]}))
+        with pytest.raises(ValueError, match="two columns named 'a'"):
+            watched.publish("x", pd.DataFrame([[1, 2]], columns=["a", "a"]))
         with pytest.raises(TypeError, match="Did you mean 'title'"):
             watched.publish("x", __file__, titel="T")
     assert proxy.received == b""
@@ -156,6 +187,8 @@ def test_mistakes_are_told_before_anything_is_sent(client: wayleave.Client, prox
         client.publish("x", __file__, credits=-1)
     with pytest.raises(wayleave.NotFoundError):
         client.publish("Not A Table", __file__)
+    with pytest.raises(wayleave.NotFoundError):
+        client.publish("not/a/table", pd.DataFrame({"a": [1]}))
 
 
 def test_publishing_needs_a_platform_key(service: Service, folder: Path) -> None:

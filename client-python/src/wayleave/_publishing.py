@@ -98,9 +98,12 @@ def source_file(source: Any, table: str) -> Iterator[Path]:  # noqa: ANN401
         yield path
         return
     if not hasattr(source, "to_parquet"):
-        raise TypeError(f"publish() takes a path or a dataframe, not {type(source).__name__}.")
+        kind = type(source)
+        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+        raise TypeError(f"publish() takes a path or a dataframe of pandas, not {name}.")
     with tempfile.TemporaryDirectory(prefix="wayleave-") as folder:
-        path = Path(folder) / f"{table}.parquet"
+        # The service refuses a table that is no name of a file; the name is in its messages.
+        path = Path(folder) / f"{segment(table)[:100]}.parquet"
         save_as_parquet(source, path)
         yield path
 
