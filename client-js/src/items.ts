@@ -100,10 +100,17 @@ export class Items<P = Record<string, unknown>>
 
 function queryOf({ limit, bbox, filter, datetime, sortby, columns }: ItemsOptions): string {
   const query = filterParameters({ filter, datetime })
-  for (const [name, value] of Object.entries({ limit, bbox, sortby, properties: columns })) {
+  const lists = { sortby: nameList(sortby), properties: nameList(columns) }
+  for (const [name, value] of Object.entries({ limit, bbox, ...lists })) {
     if (value !== undefined) query.set(name, String(value))
   }
   return `?${query}`
+}
+
+/** Names as the service takes them: separated by commas, or a JSON array if it would misread them. */
+function nameList(names: string | readonly string[] | undefined): string | undefined {
+  if (!Array.isArray(names)) return names as string | undefined
+  return names.some((name) => /^\[|,/.test(name)) ? JSON.stringify(names) : names.join()
 }
 
 /** The parameters that select features, for items and for tiles. */

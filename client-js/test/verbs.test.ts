@@ -9,6 +9,11 @@ import { points, TestServer } from './test-server.ts'
 
 const MANY = 30_000
 const server = new TestServer()
+const awkward = [0, 1, 2].map((i) => ({
+  type: 'Feature',
+  properties: { 'size, in m²': i, '[a]': `t${i}`, b: i },
+  geometry: { type: 'Point', coordinates: [i, i] },
+}))
 let key: string
 let client: Wayleave
 
@@ -16,6 +21,7 @@ before(async () => {
   await server.publish('places', points(50))
   await server.publish('places', points(200), '--title', 'Places', '--credits', '2')
   await server.publish('many', points(MANY))
+  await server.publish('awkward', awkward)
   key = await server.platformKey()
   await server.start()
   client = new Wayleave({ apiKey: key, baseUrl: `${server.url}/` })
@@ -23,7 +29,7 @@ before(async () => {
 after(() => server.close())
 
 test('datasets, one dataset, its archives and its sample arrive as the service has them', async () => {
-  assert.deepEqual((await client.datasets()).map(({ table }) => table).sort(), ['many', 'places'])
+  assert.deepEqual((await client.datasets()).map(({ table }) => table).sort(), ['awkward', 'many', 'places'])
   const places = await client.dataset('places')
   assert.deepEqual([places.title, places.rows, places.version, places.credits], ['Places', 200, 2, 2])
   assert.deepEqual(
@@ -87,6 +93,27 @@ test('items select by bbox, filter, order and columns', async () => {
     (await client.items('many', { filter })).features.map(({ id }) => id),
     [77],
   )
+})
+
+test('names of columns may contain commas and brackets', async () => {
+  const names = ['size, in m²', '[a]', 'b']
+  for (const columns of [['size, in m²'], ['[a]'], ['b', 'size, in m²']]) {
+    const { features } = await client.items('awkward', { columns })
+    assert.equal(features.length, 3)
+    for (const { properties } of features) {
+      assert.deepEqual(
+        Object.keys(properties),
+        names.filter((name) => columns.includes(name)),
+      )
+    }
+  }
+  for (const sortby of [['-size, in m²'], ['-[a]', 'b'], '-b,[a]']) {
+    const { features } = await client.items('awkward', { sortby })
+    assert.deepEqual(
+      features.map(({ properties }) => properties['b']),
+      [2, 1, 0],
+    )
+  }
 })
 
 test('a download is a Buffer in Node, and a Blob where one is asked for', async () => {

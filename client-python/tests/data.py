@@ -79,6 +79,17 @@ def numbered(path: Path) -> Path:
     return write(path, [feature(100 + i, {"id": i % 3, "size": i}, point(i, i)) for i in range(30)])
 
 
+def awkward(path: Path) -> Path:
+    """Columns with commas, brackets and spaces in their names."""
+    return write(
+        path,
+        [
+            feature(i, {"size, in m²": i, "[a]": f"t{i}", "b": -i, "c d": i % 2}, point(i, i))
+            for i in range(9)
+        ],
+    )
+
+
 def many(path: Path, count: int) -> Path:
     chance = random.Random(11)
     return write(

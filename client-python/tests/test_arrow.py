@@ -100,6 +100,8 @@ def test_integers_beyond_38_digits_are_text() -> None:
 
     features = [{"id": i, "properties": {"n": 10**i}, "geometry": None} for i in (1, 18, 45)]
     columns = [Column("n", "integer", False)]
-    types = [arrow_of_features(features[:i], columns, False, "arrow").schema.field("n").type for i in (2, 3)]
+    types = [
+        arrow_of_features(features[:i], columns, ["n"], False, "arrow").schema.field("n").type for i in (2, 3)
+    ]
     assert types == [pa.int64(), pa.string()]
-    assert arrow_of_features(features, columns, False, "arrow")["n"].to_pylist()[2] == str(10**45)
+    assert arrow_of_features(features, columns, ["n"], False, "arrow")["n"].to_pylist()[2] == str(10**45)

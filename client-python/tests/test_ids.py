@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 
+import data
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -41,6 +43,35 @@ def test_ids_come_first_under_a_name_that_is_free(client: wayleave.Client, read)
     assert (numbered.feature_id == numbered["size"] + 100).all()
     assert (numbered.id == numbered["size"] % 3).all()
     assert str(numbered.feature_id.dtype) == "int64"
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda client, table, columns: client.read(table, columns=columns),
+        lambda client, table, columns: client.read_table(table, columns=columns),
+        lambda client, table, columns: client.items(table, columns=columns).read(),
+        lambda client, table, columns: client.read_arrow(table, columns=columns).to_pandas(),
+    ],
+)
+def test_a_selection_of_columns_does_not_rename_the_ids(client: wayleave.Client, read) -> None:
+    """A column `id` that holds the features' ids must not pass for the dataset's own."""
+    whole = read(client, "numbered", ["size", "id"])
+    part = read(client, "numbered", ["size"])
+    assert list(whole.columns[:3]) == ["feature_id", "size", "id"]
+    assert list(part.columns[:2]) == ["feature_id", "size"]
+    assert "id" not in part
+    assert (part.feature_id == part["size"] + 100).all()
+    assert list(read(client, "numbered", []).columns[:1]) == ["feature_id"]
+    assert list(read(client, "named", ["size"]).columns[:2]) == ["id", "size"]
+
+
+def test_ids_that_are_the_column_id_keep_its_name(client: wayleave.Client, folder: Path) -> None:
+    rows = [data.feature(i, {"id": i, "size": i}, data.point(i, i)) for i in range(5)]
+    client.publish("same_ids", data.write(folder / "same.geojson", rows))
+    assert list(client.read("same_ids", columns=["size"]).columns) == ["id", "size", "geometry"]
+    assert list(client.read("same_ids", columns=["size", "id"]).columns) == ["size", "id", "geometry"]
+    assert client.read_arrow("same_ids", columns=["size"]).column_names == ["id", "size", "geometry"]
 
 
 def test_whole_files_with_and_without_ids_are_read(client: wayleave.Client) -> None:

@@ -127,6 +127,59 @@ def test_read_table_selects_too(client: wayleave.Client) -> None:
     assert list(client.read_table("fruit", limit=1).columns) == ["id", "fruit", "price"]
 
 
+def test_names_with_commas_and_brackets_select_and_sort(client: wayleave.Client) -> None:
+    for names in (["size, in m²"], ["[a]"], ["[a]", "b"], ["c d", "size, in m²"]):
+        part = client.read("awkward", columns=names)
+        assert list(part.columns) == ["id", *names, "geometry"]
+        assert sorted(part["id"]) == list(range(9))
+        features = client.items("awkward", columns=names).features()
+        assert {tuple(sorted(one["properties"])) for one in features} == {tuple(sorted(names))}
+    by_size = client.read("awkward", sortby=["c d", "-size, in m²"])["size, in m²"]
+    assert by_size.tolist() == [8, 6, 4, 2, 0, 7, 5, 3, 1]
+    assert client.read("awkward", sortby=["-[a]"], limit=1)["[a]"].tolist() == ["t8"]
+
+
+def test_a_text_names_columns_separated_by_commas(client: wayleave.Client) -> None:
+    part = client.read("places", columns="population,seen", sortby="-open,population", limit=2)
+    assert list(part.columns) == ["id", "population", "seen", "geometry"]
+    assert part.dtypes.population == "int64"
+    assert str(part.dtypes.seen) == "datetime64[us, UTC]"
+    assert part.population.tolist() == [0, 2000]
+
+
+def test_names_that_every_result_has_may_be_selected(client: wayleave.Client) -> None:
+    assert list(client.read("numbered", columns=["feature_id", "size"]).columns) == [
+        "feature_id",
+        "size",
+        "geometry",
+    ]
+    table = client.read_table("many", columns=["number", "longitude", "latitude"], limit=2)
+    assert list(table.columns) == ["id", "number", "longitude", "latitude"]
+    assert list(client.items("many", columns=["id", "number", "geometry"]).read().columns) == [
+        "id",
+        "number",
+        "geometry",
+    ]
+    with pytest.raises(wayleave.BadRequestError, match="longitude"):
+        client.read("many", columns=["longitude"])
+
+
+def test_a_dataset_is_named_by_a_text(client: wayleave.Client) -> None:
+    with pytest.raises(TypeError, match=r"named by a text, not by Dataset\. Pass its attribute table\."):
+        client.read(client["many"])
+    with pytest.raises(TypeError, match="not by NoneType"):
+        client.items(None).read()
+
+
+def test_a_table_without_geometry_is_not_read_as_a_geodataframe(client: wayleave.Client) -> None:
+    """The empty geometries would replace a column of that name."""
+    for read in (lambda: client.read("described", limit=1), lambda: client.items("described").read()):
+        with pytest.raises(wayleave.WayleaveError, match="has no geometry: use read_table"):
+            read()
+    assert client.read_table("described", limit=9).geometry.tolist() == ["four sides", "round"]
+    assert client.read_table("described").geometry.tolist() == ["four sides", "round"]
+
+
 def test_points_on_shapes_of_a_selection_lie_on_them(client: wayleave.Client) -> None:
     shapes = client.items("shapes").read()
     table = client.read_table("shapes", limit=100)

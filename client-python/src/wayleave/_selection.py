@@ -32,11 +32,9 @@ class Selection:
         """Whether nothing is selected, so that the whole file serves."""
         return self == Selection()
 
-    def params(self, page_size: int, own_columns: Sequence[str] | None = None) -> dict[str, str]:
-        """The query of the first page. `own_columns` drops names that are no columns but always included."""
-        columns = self.columns
-        if columns is not None and own_columns is not None:
-            columns = tuple(name for name in columns if name in own_columns or name not in ("id", "geometry"))
+    def params(self, page_size: int, columns: Sequence[str] | None = None) -> dict[str, str]:
+        """The query of the first page. `columns` are requested instead of the caller's own."""
+        requested = self.columns if columns is None else columns
         filter_text = (
             self.filter if self.filter is None or isinstance(self.filter, str) else json.dumps(self.filter)
         )
@@ -46,8 +44,8 @@ class Selection:
             "filter": filter_text,
             "filter-lang": None if filter_text is None else _filter_language(self.filter),
             "datetime": self.datetime,
-            "sortby": None if self.sortby is None else ",".join(self.sortby),
-            "properties": None if columns is None else ",".join(columns),
+            "sortby": None if self.sortby is None else name_list(self.sortby),
+            "properties": None if requested is None else name_list(requested),
         }
         return {name: value for name, value in params.items() if value is not None}
 
@@ -68,6 +66,13 @@ def selection_of(options: Mapping[str, Any]) -> Selection:
         columns=_names("columns", options.get("columns")),
         limit=None if limit is None else int(limit),
     )
+
+
+def name_list(names: Sequence[str]) -> str:
+    """Names as the service takes them: separated by commas, or a JSON array if it would misread them."""
+    if any("," in name or name.startswith("[") for name in names):
+        return json.dumps(list(names))
+    return ",".join(names)
 
 
 def flat(bbox: Sequence[float]) -> Box:
@@ -126,7 +131,7 @@ def _names(argument: str, value: Any) -> tuple[str, ...] | None:  # noqa: ANN401
     if value is None:
         return None
     if isinstance(value, str):
-        return (value,)
+        return tuple(value.split(","))
     names = tuple(value)
     if not all(isinstance(name, str) for name in names):
         raise TypeError(f"{argument} takes a list of column names.")

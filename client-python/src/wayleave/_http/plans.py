@@ -156,6 +156,11 @@ def with_table_hint(table: str, plan: Plan[T]) -> Plan[T]:
 
 
 def segment(text: str) -> str:
+    if not isinstance(text, str):
+        hint = " Pass its attribute table." if isinstance(text, Metadata) else ""
+        raise TypeError(
+            f"Datasets, formats and jobs are named by a text, not by {type(text).__name__}.{hint}"
+        )
     return quote(text, safe="")
 
 

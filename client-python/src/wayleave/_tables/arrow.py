@@ -13,7 +13,7 @@ geometry   binary WKB, marked as geoarrow.wkb in OGC:CRS84
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -53,15 +53,15 @@ def arrow_of_geoparquet(content: bytes, columns: Sequence[Column], extra: str) -
 
 
 def arrow_of_features(
-    features: Sequence[Feature], columns: Sequence[Column], spatial: bool, extra: str
+    features: Sequence[Feature], columns: Sequence[Column], names: Collection[str], spatial: bool, extra: str
 ) -> pa.Table:
-    """Features of pages, typed like the download."""
+    """Features of pages, typed like the download. `names` are those of all columns of the dataset."""
     rows = [feature["properties"] for feature in features]
     arrays = {
         column.name: _array([row.get(column.name) for row in rows], column, extra) for column in columns
     }
     ids = [feature.get("id") for feature in features]
-    name = id_column(list(arrays), ids, [row.get("id") for row in rows])
+    name = id_column(names, list(arrays), ids, [row.get("id") for row in rows])
     if name is not None:
         arrays = {name: _id_array(ids, extra), **arrays}
     if not spatial:

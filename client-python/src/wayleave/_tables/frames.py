@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -40,16 +40,26 @@ def frame_of_geojson(content: bytes, columns: Sequence[Column]) -> gpd.GeoDataFr
         return frame_of_features(json.loads(content)["features"], columns)
 
 
-def frame_of_features(features: Sequence[Feature], columns: Sequence[Column]) -> gpd.GeoDataFrame:
-    """Features with their ids in the first column; `columns` also gives the order of the others."""
+def frame_of_features(
+    features: Sequence[Feature], columns: Sequence[Column], names: Collection[str] | None = None
+) -> gpd.GeoDataFrame:
+    """Features with their ids in the first column; `columns` also gives the order of the others.
+
+    `names` are those of all columns of the dataset, if `columns` is a part of them.
+    """
     geometry = geometries_of([feature["geometry"] for feature in features])
-    return _geo_frame(_feature_series(features, columns), geometry)
+    return _geo_frame(_feature_series(features, columns, names), geometry)
 
 
-def table_of_features(features: Sequence[Feature], columns: Sequence[Column], spatial: bool) -> pd.DataFrame:
+def table_of_features(
+    features: Sequence[Feature],
+    columns: Sequence[Column],
+    spatial: bool,
+    names: Collection[str] | None = None,
+) -> pd.DataFrame:
     """Features as plain rows: ids, columns, then the longitude and latitude of a point on each shape."""
     pandas = need("pandas", "pandas", "A dataframe")
-    data = _feature_series(features, columns)
+    data = _feature_series(features, columns, names)
     if spatial:
         positions = positions_of([feature["geometry"] for feature in features])
         for column, values in zip(
@@ -108,13 +118,18 @@ def _series(rows: Sequence[dict[str, Any]], columns: Sequence[Column]) -> dict[s
     }
 
 
-def _feature_series(features: Sequence[Feature], columns: Sequence[Column]) -> dict[str, pd.Series]:
-    data = _series([feature["properties"] for feature in features], columns)
-    ordered = {column.name: data.pop(column.name) for column in columns if column.name in data} | data
+def _feature_series(
+    features: Sequence[Feature], columns: Sequence[Column], names: Collection[str] | None
+) -> dict[str, pd.Series]:
+    rows = [feature["properties"] for feature in features]
+    data = _series(rows, columns)
+    shown = [column.name for column in columns]
+    ordered = {name: data.pop(name) for name in shown if name in data} | data
     ids = [feature.get("id") for feature in features]
-    name = id_column(
-        [column.name for column in columns], ids, [feature["properties"].get("id") for feature in features]
-    )
+    name = id_column(shown if names is None else names, shown, ids, [row.get("id") for row in rows])
+    if names is not None and "id" in names and "id" not in shown:
+        # Requested only to name the ids.
+        ordered.pop("id", None)
     return ordered if name is None else {name: _id_series(ids), **ordered}
 
 

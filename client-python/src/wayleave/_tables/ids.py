@@ -10,14 +10,20 @@ from collections.abc import Collection, Iterable, Sequence
 ID_NAMES = ("id", "feature_id")
 
 
-def id_column(columns: Collection[str], ids: Sequence[object], own: Sequence[object]) -> str | None:
-    """The name for a column of ids; None if the dataset's own column `id` (its values are `own`) has them."""
+def id_column(
+    columns: Collection[str], shown: Collection[str], ids: Sequence[object], own: Sequence[object]
+) -> str | None:
+    """The name for a column of ids; None if the dataset's own column `id` (its values are `own`) has them.
+
+    `columns` are all columns of the dataset, and `shown` those of the result: the ids have the same name in
+    every part of a dataset, and a name that the dataset uses for something else never holds them.
+    """
     if ids and all(one is None for one in ids):
         return None
     if "id" not in columns:
         return "id"
     if list(ids) == list(own):
-        return None
+        return None if "id" in shown else "id"
     name, number = "feature_id", 1
     while name in columns:
         name, number = f"feature_id_{number}", number + 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from wayleave._http.retry import Policy
 from wayleave._http.sink import MemorySink, unpacked
 from wayleave._http.steps import Plan, compute
 from wayleave._models import Column, Feature, Metadata
-from wayleave._selection import MAX_PAGE, Selection, empty_hint, selection_of
+from wayleave._selection import MAX_PAGE, Selection, empty_hint, name_list, selection_of
 from wayleave._settings import Settings
 from wayleave._tables.arrow import (
     arrow_of_features,
@@ -31,12 +31,14 @@ from wayleave._tables.arrow import (
     with_provenance,
 )
 from wayleave._tables.frames import (
+    COORDINATES,
     frame_of_features,
     frame_of_geojson,
     frame_of_geoparquet,
     frame_of_json,
     table_of_features,
 )
+from wayleave._tables.ids import ID_NAMES
 
 if TYPE_CHECKING:
     import duckdb
@@ -65,13 +67,11 @@ def read(
     if format != "auto":
         source.refuse_selection("format")
     metadata = yield from source.describe()
-    if metadata.geometry_type is None:
-        raise WayleaveError(f'The dataset "{table}" has no geometry: use read_table().')
+    _require_geometry(metadata)
     if not source.selection.is_everything:
         features = yield from source.features(metadata)
-        frame = yield from compute(
-            lambda: frame_of_features(features, _result_columns(metadata, source.selection))
-        )
+        columns = _result_columns(metadata, source.selection)
+        frame = yield from compute(lambda: frame_of_features(features, columns, _names(metadata)))
     else:
         if format == "auto":
             offered = [one.format for one in metadata.formats]
@@ -96,9 +96,9 @@ def read_table(
         content = yield from source.file("json")
         frame = yield from compute(lambda: frame_of_json(content, metadata.columns, spatial))
     else:
-        features = yield from source.features(metadata)
+        features = yield from source.features(metadata, COORDINATES if spatial else ())
         columns = _result_columns(metadata, source.selection)
-        frame = yield from compute(lambda: table_of_features(features, columns, spatial))
+        frame = yield from compute(lambda: table_of_features(features, columns, spatial, _names(metadata)))
     frame.attrs.update((yield from provenance(settings, metadata)))
     return frame
 
@@ -115,7 +115,9 @@ def read_arrow(
     else:
         features = yield from source.features(metadata)
         columns, spatial = _result_columns(metadata, source.selection), metadata.geometry_type is not None
-        result = yield from compute(lambda: arrow_of_features(features, columns, spatial, extra))
+        result = yield from compute(
+            lambda: arrow_of_features(features, columns, _names(metadata), spatial, extra)
+        )
     return with_provenance(result, (yield from provenance(settings, metadata)))
 
 
@@ -143,10 +145,15 @@ def read_items(
     need("geopandas", "geo", "A geodataframe")
     settings.require_key()
     metadata = yield from dataset(table, policy)
-    features = (
-        [] if params is None else (yield from _features(settings, table, params, selection, policy, None))
-    )
-    frame = yield from compute(lambda: frame_of_features(features, _result_columns(metadata, selection)))
+    _require_geometry(metadata)
+    features: list[Feature] = []
+    if params is not None:
+        requested = _requested_columns(metadata, selection)
+        if requested is not None:
+            params = {**params, "properties": name_list(requested)}
+        features = yield from _features(settings, table, params, selection, policy, None)
+    columns = _result_columns(metadata, selection)
+    frame = yield from compute(lambda: frame_of_features(features, columns, _names(metadata)))
     frame.attrs.update((yield from provenance(settings, metadata)))
     return frame
 
@@ -218,11 +225,11 @@ class _Source:
             yield from compute(lambda: cache.keep(address, representation, raw))
         return content
 
-    def features(self, metadata: Metadata) -> Plan[list[Feature]]:
-        """The selected features of all pages."""
+    def features(self, metadata: Metadata, added: Sequence[Column] = ()) -> Plan[list[Feature]]:
+        """The selected features of all pages. `added` are columns that only the result has."""
         selection = self.selection
         page_size = MAX_PAGE if selection.limit is None else min(selection.limit, MAX_PAGE)
-        params = selection.params(page_size, [column.name for column in metadata.columns])
+        params = selection.params(page_size, _requested_columns(metadata, selection, added))
         features = yield from _features(
             self._settings, self._table, params, selection, self._policy, selection.limit, self._progress
         )
@@ -272,6 +279,32 @@ def _stack_level() -> int:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         level, frame = level + 1, frame.f_back
     return level
+
+
+def _require_geometry(metadata: Metadata) -> None:
+    """A geodataframe has a column `geometry`: empty, it would replace a column of that name."""
+    if metadata.geometry_type is None:
+        raise WayleaveError(f'The dataset "{metadata.table}" has no geometry: use read_table().')
+
+
+def _names(metadata: Metadata) -> list[str]:
+    return [column.name for column in metadata.columns]
+
+
+def _requested_columns(
+    metadata: Metadata, selection: Selection, added: Sequence[Column] = ()
+) -> list[str] | None:
+    """The columns to request; None for all.
+
+    Names that the result has anyway are left out. The dataset's own `id` is always requested: its values
+    decide under which name the features' ids appear.
+    """
+    if selection.columns is None:
+        return None
+    own = _names(metadata)
+    result_names = ("geometry", *ID_NAMES, *(column.name for column in added))
+    requested = [name for name in selection.columns if name in own or name not in result_names]
+    return [*requested, "id"] if "id" in own and "id" not in requested else requested
 
 
 def _result_columns(metadata: Metadata, selection: Selection) -> list[Column]:
