@@ -58,9 +58,9 @@ export function colorExpression(scale: Scale, theme: Theme): unknown {
   const { none } = PALETTES[theme]
   if (scale.kind === 'categories') {
     if (scale.values.length === 0) return none
-    // Tiles hold booleans and numbers as such; as texts all of them can be compared.
+    // Tiles hold booleans and numbers as such; as texts all of them can be compared. No value would be an empty text.
     const pairs = scale.values.flatMap((item, index) => [String(item), colorOf(scale, index, theme)])
-    return ['match', ['to-string', value], ...pairs, none]
+    return ['case', ['has', scale.column], ['match', ['to-string', value], ...pairs, none], none]
   }
   const steps = scale.breaks.flatMap((at, index) => [at, colorOf(scale, index + 1, theme)])
   const number = ['to-number', value, 0]

@@ -12,9 +12,24 @@ export function featureSource(features: readonly Feature[]): DataSource {
         .filter(({ geometry }) => geometry !== null)
         .map(({ id, geometry, properties }) => ({
           type: 'Feature',
-          properties: { ...properties, [FEATURE_ID]: String(id) },
+          properties: { ...drawnProperties(properties), [FEATURE_ID]: String(id) },
           geometry: drawnGeometry(geometry),
         })),
     },
   }
+}
+
+/**
+ * Properties as the service's tiles have them: null is left out, so that it is no value and neither 0 nor an empty text,
+ * and integers that tiles cannot hold, such as 1e24, are texts. MapLibre encodes features as tiles, and fails otherwise.
+ */
+function drawnProperties(properties: Feature['properties']): Feature['properties'] {
+  const drawn = Object.entries(properties)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => [name, isTooLarge(value) ? String(value) : value])
+  return Object.fromEntries(drawn)
+}
+
+function isTooLarge(value: unknown): boolean {
+  return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER
 }

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { after, before, describe } from 'node:test'
+import type { Page } from 'playwright-core'
+import { explorerFlow, openExplorer, type TestExplorer } from './explorer-fixture.ts'
+import { poll } from './test-page-actions.ts'
+
+/** Squares along the equator, by the longitude of their middle. */
+const squares = {
+  '-24': { name: 'a', kind: 'a', value: 0, mass: 1e24 },
+  '-12': { name: 'b', kind: '', value: 10, mass: -6e25 },
+  '0': { name: 'c', kind: null, value: null, mass: 3e19 },
+  '12': { name: 'd', kind: '', value: -10, mass: 1 },
+  '24': { name: 'e', kind: 'a', value: 20, mass: null },
+}
+const PIXELS_PER_DEGREE = (512 * 2 ** 3) / 360
+
+function source(): string {
+  const features = Object.entries(squares).map(([middle, properties]) => {
+    const [west, east] = [Number(middle) - 4, Number(middle) + 4]
+    const ring = [
+      [west, -4],
+      [east, -4],
+      [east, 4],
+      [west, 4],
+      [west, -4],
+    ]
+    return { type: 'Feature', properties, geometry: { type: 'Polygon', coordinates: [ring] } }
+  })
+  return JSON.stringify({ type: 'FeatureCollection', features })
+}
+
+describe('odd values in the explorer', () => {
+  let explorer: TestExplorer
+  before(async () => {
+    explorer = await openExplorer()
+    await explorer.publish('tiled', 'squares.geojson', source())
+    await explorer.publish('plain', 'squares.geojson', source(), { tiles: 'false' })
+    await explorer.tilesReady('tiled')
+  })
+  after(() => explorer.close())
+  const flow = (name: string, act: () => Promise<void>) => explorerFlow(name, () => explorer, act)
+
+  /** The colors in the middles of the squares, once the map shows them. */
+  const colors = async (page: Page): Promise<Record<string, string>> => {
+    const { page: reader, context } = await explorer.service.open()
+    const canvas = page.locator('.map canvas').first()
+    let found: string[] = []
+    const offsets = [...Object.keys(squares).map(Number), 6].map((degrees) => degrees * PIXELS_PER_DEGREE)
+    await poll(async () => {
+      const image = (await canvas.screenshot()).toString('base64')
+      found = await reader.evaluate(readPixels, { image, offsets })
+      return found.slice(0, -1).every((color) => color !== found.at(-1))
+    })
+    await context.close()
+    return Object.fromEntries(Object.keys(squares).map((middle, index) => [middle, found[index]!]))
+  }
+
+  for (const table of ['tiled', 'plain']) {
+    flow(`numbers beyond 64 bits do not empty the map (${table})`, async () => {
+      await explorer.open(table, { view: '0,0,3' })
+      assert.equal(new Set(Object.values(await colors(explorer.page))).size, 1)
+    })
+
+    flow(`features without a value are neither “empty” nor 0 (${table})`, async () => {
+      const { page } = explorer
+      await explorer.open(table, { view: '0,0,3', color: 'kind' })
+      await page.getByRole('region', { name: 'Legend: kind' }).getByText('empty', { exact: true }).waitFor()
+      const byKind = await colors(page)
+      assert.equal(byKind['-12'], byKind['12'], 'the empty texts')
+      assert.notEqual(byKind['0'], byKind['12'])
+      assert.notEqual(byKind['0'], byKind['-24'])
+      await explorer.open(table, { view: '0,0,3', color: 'value' })
+      await page.getByRole('region', { name: 'Legend: value' }).getByText('no value').waitFor()
+      const byValue = await colors(page)
+      assert.equal(byValue['0'], byKind['0'], 'grey')
+      assert.equal(new Set(Object.values(byValue)).size, 5)
+    })
+  }
+})
+
+/** The colors of pixels of the middle line of an image, by their distances from its middle. */
+async function readPixels({ image, offsets }: { image: string; offsets: number[] }): Promise<string[]> {
+  const picture = new Image()
+  picture.src = `data:image/png;base64,${image}`
+  await picture.decode()
+  const canvas = new OffscreenCanvas(picture.width, picture.height)
+  const context = canvas.getContext('2d')!
+  context.drawImage(picture, 0, 0)
+  const [x, y] = [picture.width / 2, picture.height / 2]
+  return offsets.map((offset) => context.getImageData(x + offset, y + 8, 1, 1).data.join(' '))
+}
