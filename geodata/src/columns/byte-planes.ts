@@ -6,18 +6,18 @@ const decompress = promisify(zstdDecompress)
 const LEVEL = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
 /**
- * Integers as byte planes: all lowest bytes, then all second bytes, and so on. The high bytes of most columns
- * hardly vary, so a fast compressor removes them.
+ * Writes integers as byte planes: all lowest bytes, then all second bytes, and so on, as many as there is room
+ * for. The high bytes of most columns hardly vary, so a fast compressor removes them.
  */
-export async function packPlanes(values: Uint32Array, width: number): Promise<Buffer> {
+export function splitIntoPlanes(values: Uint32Array, planes: Uint8Array): void {
   const count = values.length
-  const planes = Buffer.allocUnsafeSlow(count * width)
-  for (let plane = 0; plane < width; plane++) {
-    const shift = plane * 8
-    const at = plane * count
-    for (let i = 0; i < count; i++) planes[at + i] = values[i]! >>> shift
+  for (let at = 0, shift = 0; at < planes.length; at += count, shift += 8) {
+    writePlane(values, planes, at, shift)
   }
-  return packBytes(planes)
+}
+
+function writePlane(values: Uint32Array, planes: Uint8Array, at: number, shift: number): void {
+  for (let i = 0; i < values.length; i++) planes[at + i] = values[i]! >>> shift
 }
 
 export async function packBytes(bytes: Uint8Array): Promise<Buffer> {

@@ -8,7 +8,8 @@ import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { openSnapshot } from '../snapshot/open.ts'
 import { verifySnapshot } from '../snapshot/verify.ts'
 import { ColumnCache } from './column-cache.ts'
-import { rankValues } from './rank-values.ts'
+import { ColumnKeys } from './column-keys.ts'
+import { Ranking } from './rank-values.ts'
 
 const ROWS = 9000
 const TEXTS = ['', 'a', 'B', '\0', '\u0001', 'é', '😀', '\uffee', null]
@@ -139,13 +140,15 @@ test('damage of the file is found when a column is loaded, and by the verificati
 })
 
 test('ranks follow the keys, whichever of their digits differ', () => {
-  const keys = [0, 1, 2 ** 11, 2 ** 22, 2 ** 31, 2 ** 32 - 1]
-  const pairs = keys.flatMap((high) => keys.map((low): [number, number] => [high, low])).reverse()
+  const words = [0, 1, 2 ** 11, 2 ** 22, 2 ** 31, 2 ** 32 - 1]
+  const pairs = words.flatMap((high) => words.map((low): [number, number] => [high, low])).reverse()
   const rows = [...pairs, ...pairs.slice(3, 9)]
-  const isNull = Uint8Array.from(rows, (_, i) => (i === 4 ? 1 : 0))
-  const high = Uint32Array.from(rows, ([word]) => word)
-  const low = Uint32Array.from(rows, ([, word]) => word)
-  const ranked = rankValues({ high, low }, isNull)
+  const keys = new ColumnKeys(rows.length)
+  keys.clear(true)
+  const flags = Uint8Array.from(rows, (_, i) => (i === 4 ? 1 : 0))
+  // The order of keys is that of unsigned integers, so the sign bit is the other way round.
+  keys.addIntegers(Uint32Array.from(rows.flatMap(([high, low]) => [low, high ^ 0x8000_0000])), flags)
+  const ranked = new Ranking(rows.length).rank(keys)
   assert.equal(ranked.high.length, pairs.length)
   assert.deepEqual([...ranked.codes.subarray(0, 4)], [36, 35, 34, 33])
   assert.equal(ranked.codes[4], 0)
@@ -156,24 +159,58 @@ test('ranks follow the keys, whichever of their digits differ', () => {
   )
 })
 
-test('keys of a small range, across the border of their low word, have the same ranks as sorted ones', () => {
-  const offsets = Array.from({ length: 4000 }, (_, i) => (Math.imul(i, 2654435761) >>> 0) % 9000)
-  const [high, low] = [new Uint32Array(4000), new Uint32Array(4000)]
-  offsets.forEach((offset, i) => {
-    const key = 5 * 2 ** 32 - 4000 + offset
-    high[i] = Math.floor(key / 2 ** 32)
-    low[i] = key % 2 ** 32
-  })
-  const isNull = Uint8Array.from(offsets, (offset) => (offset % 7 === 0 ? 1 : 0))
-  const counted = rankValues({ high, low }, isNull)
-  const distinct = [...new Set(offsets.filter((offset) => offset % 7 !== 0))].sort((a, b) => a - b)
-  assert.deepEqual(
-    [...counted.codes],
-    offsets.map((offset) => (offset % 7 === 0 ? 0 : distinct.indexOf(offset) + 1)),
+/** The distinct values of a ranked column, the code of each row, and the counts. */
+function rankIntegers(ranking: Ranking, keys: ColumnKeys, integers: (bigint | null)[]) {
+  const words = new Uint32Array(BigInt64Array.from(integers, (integer) => integer ?? 0n).buffer)
+  const flags = Uint8Array.from(integers, (integer) => (integer === null ? 1 : 0))
+  const half = (integers.length >> 1) + 1
+  keys.clear(true)
+  keys.addIntegers(words.subarray(0, half * 2), flags.subarray(0, half))
+  keys.addIntegers(words.subarray(half * 2), flags.subarray(half))
+  const { codes, high, low, counts } = ranking.rank(keys)
+  const values = Array.from(high, (word, i) =>
+    BigInt.asIntN(64, (BigInt(word ^ 0x8000_0000) << 32n) + BigInt(low[i]!)),
   )
-  assert.deepEqual(
-    Array.from(counted.high, (word, i) => word * 2 ** 32 + counted.low[i]! - 5 * 2 ** 32 + 4000),
-    distinct,
+  return { codes: [...codes], values, counts: [...counts] }
+}
+
+test('integers have the ranks of their values, whether counted or sorted, also when arrays are used again', () => {
+  const count = 4000
+  const ranking = new Ranking(count)
+  const keys = new ColumnKeys(count)
+  const offsets = Array.from({ length: count }, (_, i) =>
+    i % 7 === 3 ? null : (Math.imul(i, 2654435761) >>> 0) % 9000,
   )
-  assert.equal(counted.counts[0], isNull.filter((flag) => flag === 1).length)
+  const limit = 2n ** 63n
+  // Ranges across the borders of the low word, of zero and of exact doubles, the ends of 64 bits, and wide ones.
+  const columns = [
+    { from: 5n * 2n ** 32n - 4000n, step: 1n },
+    { from: -4000n, step: 1n },
+    { from: -(2n ** 32n) - 3n, step: 1n },
+    { from: 2n ** 53n - 4000n, step: 1n },
+    { from: -limit, step: 1n },
+    { from: limit - 9000n, step: 1n },
+    { from: -4500n * 2n ** 40n, step: 2n ** 40n },
+    { from: 0n, step: 1n },
+  ]
+  for (const { from, step } of columns) {
+    const integers = offsets.map((offset) => (offset === null ? null : from + BigInt(offset) * step))
+    const present = integers.filter((integer) => integer !== null)
+    const distinct = [...new Set(present)].sort((a, b) => (a < b ? -1 : 1))
+    const codes = new Map(distinct.map((integer, i) => [integer, i + 1]))
+    const ranked = rankIntegers(ranking, keys, integers)
+    assert.deepEqual(ranked.values, distinct, String(from))
+    assert.deepEqual(
+      ranked.codes,
+      integers.map((integer) => (integer === null ? 0 : codes.get(integer))),
+    )
+    const counts = new Array<number>(distinct.length + 1).fill(0)
+    for (const code of ranked.codes) counts[code]!++
+    assert.deepEqual(ranked.counts, counts)
+  }
+  const nothing = rankIntegers(ranking, keys, new Array<null>(count).fill(null))
+  assert.deepEqual(
+    [nothing.values, nothing.counts, nothing.codes.every((code) => code === 0)],
+    [[], [count], true],
+  )
 })

@@ -1,5 +1,5 @@
-import { packBytes, packPlanes, unpackBytes } from './byte-planes.ts'
-import { doubleOfKey } from './rank-values.ts'
+import { packBytes, splitIntoPlanes, unpackBytes } from './byte-planes.ts'
+import { doublesOfKeys, integersOfKeys } from './column-keys.ts'
 
 /**
  * The distinct values of a column, ascending. Integers, days and microseconds are doubles as long as all of
@@ -15,20 +15,30 @@ export async function packKeys(
   low: Uint32Array,
 ): Promise<{ packed: Buffer; size: number }> {
   const count = high.length
+  const [highSteps, lowSteps] = [new Uint32Array(count), new Uint32Array(count)]
+  stepsOfKeys(high, low, highSteps, lowSteps)
   const planes = Buffer.allocUnsafeSlow(count * KEY_BYTES)
+  splitIntoPlanes(lowSteps, planes.subarray(0, count * 4))
+  splitIntoPlanes(highSteps, planes.subarray(count * 4))
+  return { packed: await packBytes(planes), size: planes.length }
+}
+
+function stepsOfKeys(
+  high: Uint32Array,
+  low: Uint32Array,
+  highSteps: Uint32Array,
+  lowSteps: Uint32Array,
+): void {
   let lastHigh = 0
   let lastLow = 0
-  for (let i = 0; i < count; i++) {
-    const l = (low[i]! - lastLow) >>> 0
-    const h = (high[i]! - lastHigh - (low[i]! < lastLow ? 1 : 0)) >>> 0
-    lastHigh = high[i]!
-    lastLow = low[i]!
-    for (let plane = 0; plane < 4; plane++) {
-      planes[plane * count + i] = l >>> (plane * 8)
-      planes[(plane + 4) * count + i] = h >>> (plane * 8)
-    }
+  for (let i = 0; i < high.length; i++) {
+    const h = high[i]!
+    const l = low[i]!
+    lowSteps[i] = l - lastLow
+    highSteps[i] = h - lastHigh - (l < lastLow ? 1 : 0)
+    lastHigh = h
+    lastLow = l
   }
-  return { packed: await packBytes(planes), size: planes.length }
 }
 
 /** `isDouble` tells doubles from integers. */
@@ -56,33 +66,7 @@ export async function unpackKeys(
     high[i] = lastHigh
     low[i] = lastLow
   }
-  return valuesOfKeys(high, low, isDouble)
-}
-
-/** The values of keys. `isDouble` tells doubles from integers. */
-export function valuesOfKeys(high: Uint32Array, low: Uint32Array, isDouble: boolean): DictionaryValues {
-  const count = high.length
-  const isSafe = count === 0 || (isSafeKey(high[0]!) && isSafeKey(high[count - 1]!))
-  if (isDouble || isSafe) {
-    const values = new Float64Array(count)
-    for (let i = 0; i < count; i++) {
-      values[i] = isDouble ? doubleOfKey(high[i]!, low[i]!) : signed(high[i]!) * 2 ** 32 + low[i]!
-    }
-    return values
-  }
-  const values = new BigInt64Array(count)
-  for (let i = 0; i < count; i++) values[i] = (BigInt(signed(high[i]!)) << 32n) + BigInt(low[i]!)
-  return values
-}
-
-function signed(word: number): number {
-  return (word ^ 0x8000_0000) | 0
-}
-
-/** Whether every integer whose key begins with this word is below 2^53. */
-function isSafeKey(word: number): boolean {
-  const high = signed(word)
-  return high >= -(2 ** 21) + 1 && high < 2 ** 21
+  return isDouble ? doublesOfKeys(high, low) : integersOfKeys(high, low)
 }
 
 const END = '\0'
@@ -113,5 +97,7 @@ export async function packCodes(
   codes: Uint32Array,
   width: number,
 ): Promise<{ packed: Buffer; size: number }> {
-  return { packed: await packPlanes(codes, width), size: codes.length * width }
+  const planes = Buffer.allocUnsafeSlow(codes.length * width)
+  splitIntoPlanes(codes, planes)
+  return { packed: await packBytes(planes), size: planes.length }
 }

@@ -1,9 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Column } from '../feature.ts'
 import { quoteName } from '../quote-sql.ts'
-import { addDoubles, addIntegers, type Keys, type Ranked, rankValues } from './rank-values.ts'
+import type { ColumnKeys } from './column-keys.ts'
 
-/** Reads columns of rows.parquet with DuckDB and ranks their values. */
+/** Reads columns of rows.parquet with DuckDB. */
 
 /** Texts, and integers of more than 64 bits, are compiled if there are at most this many distinct ones. */
 export const MAX_DISTINCT_TEXTS = 65_536
@@ -25,31 +25,33 @@ function integerSql({ name, type }: Column): string {
   return `${column}::BIGINT`
 }
 
-/**
- * Ranks a column of integers of up to 64 bits, dates, timestamps, booleans or numbers. `keys` has room for all rows;
- * what it has is overwritten.
- */
-export async function rankFixedColumn(table: RowsTable, column: Column, keys: Keys): Promise<Ranked | null> {
-  const isDouble = column.type === 'number'
-  const value = isDouble ? quoteName(column.name) : integerSql(column)
-  const isNull = column.nullable ? new Uint8Array(table.rows) : null
-  const nulls = isNull ? `, (${quoteName(column.name)} IS NULL)::UTINYINT` : ''
-  let row = 0
-  let areFinite = true
-  await eachChunk(
-    table,
-    `SELECT coalesce(${value}, 0)::${isDouble ? 'DOUBLE' : 'BIGINT'}${nulls} FROM ${table.from}`,
-    ([values, flags]) => {
-      const words = new Uint32Array(values!.buffer, values!.byteOffset, values!.length * 2)
-      if (isDouble) areFinite = addDoubles(keys, row, words) && areFinite
-      else addIntegers(keys, row, words)
-      if (isNull) isNull.set(flags as Uint8Array, row)
-      row += values!.length
-    },
-  )
-  if (row !== table.rows) throw new Error(`the rows have ${row} values of ${column.name}`)
-  // Such values are not published; a column that has them is left to the database.
-  return areFinite ? rankValues(keys, isNull) : null
+/** Reads columns of integers of up to 64 bits, dates, timestamps, booleans or numbers: `keys` gets those of each. */
+export async function readKeys(
+  table: RowsTable,
+  columns: readonly Column[],
+  keys: readonly ColumnKeys[],
+): Promise<void> {
+  const values = columns.map((column) => {
+    return column.type === 'number'
+      ? `coalesce(${quoteName(column.name)}, 0)::DOUBLE`
+      : `coalesce(${integerSql(column)}, 0)::BIGINT`
+  })
+  const nullable = columns.filter((column) => column.nullable)
+  const flags = nullable.map(({ name }) => `(${quoteName(name)} IS NULL)::UTINYINT`)
+  for (const [i, { nullable }] of columns.entries()) keys[i]!.clear(nullable)
+  await eachChunk(table, `SELECT ${[...values, ...flags].join(', ')} FROM ${table.from}`, (items) => {
+    for (const [i, column] of columns.entries()) {
+      const { buffer, byteOffset, length } = items[i]!
+      const words = new Uint32Array(buffer, byteOffset, length * 2)
+      const isNull = column.nullable ? (items[columns.length + nullable.indexOf(column)] as Uint8Array) : null
+      if (column.type === 'number') keys[i]!.addDoubles(words, isNull)
+      else keys[i]!.addIntegers(words, isNull)
+    }
+  })
+  for (const [i, { name }] of columns.entries()) {
+    const { rows } = keys[i]!
+    if (rows !== table.rows) throw new Error(`the rows have ${rows} values of ${name}`)
+  }
 }
 
 export interface RankedTexts {
@@ -65,34 +67,50 @@ export interface RankedTexts {
 export async function rankTexts(table: RowsTable, { name }: Column): Promise<RankedTexts | null> {
   const column = quoteName(name)
   const { connection, from } = table
-  const distinct = `SELECT DISTINCT ${column} AS v FROM ${from} WHERE ${column} IS NOT NULL`
-  const result = await connection.runAndReadAll(
-    `SELECT v::VARCHAR FROM (${distinct} LIMIT ${MAX_DISTINCT_TEXTS + 1}) ORDER BY v`,
+  const distinct = 'distinct_texts'
+  await connection.run(
+    `CREATE TEMP TABLE ${distinct} AS SELECT v::VARCHAR AS text FROM
+    (SELECT DISTINCT ${column} AS v FROM ${from} WHERE ${column} IS NOT NULL LIMIT ${MAX_DISTINCT_TEXTS + 1}) ORDER BY v`,
   )
-  const texts = result.getRows().map(([text]) => text as string)
-  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  if (texts.length > MAX_DISTINCT_TEXTS || bytes > MAX_TEXT_BYTES) return null
-  const codes = new Uint32Array(table.rows)
-  const counts = new Uint32Array(texts.length + 1)
-  if (texts.length === 0) {
-    counts[0] = table.rows
+  try {
+    const result = await connection.runAndReadAll(`SELECT text FROM ${distinct}`)
+    const texts = result.getRows().map(([text]) => text as string)
+    const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+    if (texts.length > MAX_DISTINCT_TEXTS || bytes > MAX_TEXT_BYTES) return null
+    const codes = await codesOfTexts(table, name, distinct, texts.length)
+    const counts = new Uint32Array(texts.length + 1)
+    for (let i = 0; i < codes.length; i++) counts[codes[i]!]!++
     return { codes, texts, counts }
+  } finally {
+    await connection.run(`DROP TABLE ${distinct}`)
   }
+}
+
+/** The codes of a column whose texts are in a table, in their order. */
+async function codesOfTexts(
+  table: RowsTable,
+  name: string,
+  distinct: string,
+  count: number,
+): Promise<Uint32Array> {
+  const codes = new Uint32Array(table.rows)
+  // There is no type without values.
+  if (count === 0) return codes
+  const { connection, from } = table
   const type = 'compiled_texts'
-  await connection.run(`CREATE TYPE ${type} AS ENUM (SELECT v::VARCHAR FROM (${distinct}) ORDER BY v)`)
+  await connection.run(`CREATE TYPE ${type} AS ENUM (SELECT text FROM ${distinct})`)
   try {
     let row = 0
-    const code = `coalesce(enum_code(${column}::VARCHAR::${type})::UINTEGER + 1, 0)::UINTEGER`
+    const code = `coalesce(enum_code(${quoteName(name)}::VARCHAR::${type})::UINTEGER + 1, 0)::UINTEGER`
     await eachChunk(table, `SELECT ${code} FROM ${from}`, ([values]) => {
       codes.set(values as Uint32Array, row)
       row += values!.length
     })
     if (row !== table.rows) throw new Error(`the rows have ${row} values of ${name}`)
+    return codes
   } finally {
     await connection.run(`DROP TYPE ${type}`)
   }
-  for (let i = 0; i < codes.length; i++) counts[codes[i]!]!++
-  return { codes, texts, counts }
 }
 
 type Items = Uint8Array | Uint32Array | BigInt64Array | Float64Array
@@ -104,9 +122,13 @@ async function eachChunk(
   take: (columns: Items[]) => void,
 ): Promise<void> {
   const result = await connection.stream(sql)
+  // The database works on the next chunk while this one is taken.
+  let next = result.fetchChunk()
   for (;;) {
-    const chunk = await result.fetchChunk()
+    const chunk = await next
     if (!chunk || chunk.rowCount === 0) return
+    next = result.fetchChunk()
+    next.catch(() => {})
     const columns = Array.from({ length: chunk.columnCount }, (_, i) => {
       return (chunk.getColumnVector(i) as unknown as { items: Items }).items
     })
@@ -121,12 +143,15 @@ export interface TextProfile {
 }
 
 /** Estimates the number of distinct values of columns, in one pass over the rows. */
-export async function profileTexts({ connection, from }: RowsTable, names: string[]): Promise<TextProfile[]> {
-  if (names.length === 0) return []
-  const list = names.map((name) => {
+export async function profileTexts(
+  { connection, from }: RowsTable,
+  columns: readonly Column[],
+): Promise<TextProfile[]> {
+  if (columns.length === 0) return []
+  const list = columns.map(({ name }) => {
     const column = quoteName(name)
     return `count(*) - count(${column}), approx_count_distinct(${column})`
   })
   const [row] = (await connection.runAndReadAll(`SELECT ${list.join(', ')} FROM ${from}`)).getRows()
-  return names.map((_, i) => ({ nulls: Number(row![i * 2]), distinct: Number(row![i * 2 + 1]) }))
+  return columns.map((_, i) => ({ nulls: Number(row![i * 2]), distinct: Number(row![i * 2 + 1]) }))
 }

@@ -4,24 +4,29 @@ import type { Column } from '../feature.ts'
 import type { ColumnStatistics } from '../snapshot/column-statistics.ts'
 import { bytesFor } from './byte-planes.ts'
 import { COLUMN_FILE_VERSION, directoryBytes, type Section, type StoredColumn } from './column-file.ts'
+import { ColumnKeys, doublesOfKeys, integersOfKeys } from './column-keys.ts'
 import { columnStatistics } from './column-statistics.ts'
-import { type DictionaryValues, packCodes, packKeys, packTexts, valuesOfKeys } from './dictionary.ts'
-import type { Keys } from './rank-values.ts'
+import { type DictionaryValues, packCodes, packKeys, packTexts } from './dictionary.ts'
+import { Ranking } from './rank-values.ts'
 import {
   MAX_DISTINCT_TEXTS,
   profileTexts,
   type RowsTable,
-  rankFixedColumn,
   rankTexts,
+  readKeys,
+  type TextProfile,
 } from './read-column.ts'
 
 /**
- * Larger snapshots get no compiled columns: ranking takes up to 37 bytes of memory per row, one column at a
- * time, and a loaded column takes up to 20.
+ * Larger snapshots get no compiled columns: ranking takes up to 32 bytes of memory per row, reading at least 9
+ * and writing up to 28, and a loaded column takes up to 20.
  */
 export const MAX_ROWS = 20_000_000
-/** In larger snapshots, a column is written before the next one is read: compressing takes up to 24 more bytes per row. */
+/** In larger snapshots, a column is written before the next one is ranked. */
 const MAX_ROWS_FOR_TWO = 5_000_000
+/** Columns are read together as long as their keys take less memory than this, in bytes. */
+const KEYS_BYTES = 64 << 20
+const KEYS_BYTES_PER_ROW = 9
 
 /** A column, and whether its integers need more than 64 bits. */
 export interface SourceColumn extends Column {
@@ -51,39 +56,44 @@ export async function writeColumns(
   columns: readonly SourceColumn[],
   signal?: AbortSignal,
 ): Promise<Record<string, ColumnStatistics>> {
-  const statistics: [name: string, ColumnStatistics][] = []
-  const texts = columns.filter(isListed)
-  const profiles = await profileTexts(
-    table,
-    texts.map(({ name }) => name),
-  )
-  const keys: Keys = { high: new Uint32Array(table.rows), low: new Uint32Array(table.rows) }
+  const statistics = new Map<string, ColumnStatistics>()
   const file = new ColumnsFile(await open(path, 'w'))
-  // One column is compressed and written while the next one is read and ranked.
+  // One column is compressed and written while the next one is ranked.
   let adding = Promise.resolve()
+  const add = async (column: Column, ranked: RankedColumn) => {
+    statistics.set(column.name, columnStatistics(column, ranked.values, ranked.counts))
+    await adding
+    adding = file.add(column, ranked)
+    // If it fails, the next `await` throws; until then nobody waits for it.
+    adding.catch(() => {})
+    if (table.rows > MAX_ROWS_FOR_TWO) await adding
+    signal?.throwIfAborted()
+  }
   try {
-    for (const column of columns) {
-      signal?.throwIfAborted()
-      const profile = profiles[texts.indexOf(column)]
-      const ranked = await rankColumn(table, column, profile?.distinct ?? 0, keys)
-      if (ranked === null) {
-        if (profile) statistics.push([column.name, { ...profile, isExact: false }])
-        continue
-      }
-      statistics.push([column.name, columnStatistics(column, ranked.values, ranked.counts)])
-      await adding
-      adding = file.add(column, ranked)
-      // If it fails, the next `await` throws; until then nobody waits for it.
-      adding.catch(() => {})
-      if (table.rows > MAX_ROWS_FOR_TWO) await adding
+    const listed = columns.filter(isListed)
+    const profiles = await profileTexts(table, listed)
+    for (const [i, column] of listed.entries()) {
+      const ranked = await rankTextColumn(table, column, profiles[i]!)
+      if (ranked) await add(column, ranked)
+      else statistics.set(column.name, { ...profiles[i]!, isExact: false })
     }
+    await rankFixedColumns(
+      table,
+      columns.filter((column) => !isListed(column) && column.type !== 'json'),
+      add,
+    )
     await adding
     await file.writeDirectory(table.rows)
   } finally {
     await Promise.allSettled([adding])
     await file.close()
   }
-  return Object.fromEntries(statistics)
+  return Object.fromEntries(
+    columns.flatMap(({ name }) => {
+      const own = statistics.get(name)
+      return own ? [[name, own]] : []
+    }),
+  )
 }
 
 /** The file under construction: its columns, and then their directory. */
@@ -132,26 +142,43 @@ function isListed({ type, isWide }: SourceColumn): boolean {
   return type === 'text' || (type === 'integer' && isWide)
 }
 
-/** Returns null for a column that cannot be compiled. */
-async function rankColumn(
+/** Returns null if there are too many different texts. */
+async function rankTextColumn(
   table: RowsTable,
-  column: SourceColumn,
-  estimate: number,
-  keys: Keys,
+  column: Column,
+  { distinct }: TextProfile,
 ): Promise<RankedColumn | null> {
-  if (column.type === 'json') return null
-  if (isListed(column)) {
-    // The estimate is usually within 5 %; reading the distinct values decides.
-    const ranked = estimate > MAX_DISTINCT_TEXTS * 1.3 ? null : await rankTexts(table, column)
-    if (ranked === null) return null
-    const { texts, codes, counts } = ranked
-    return { form: 'text', values: texts, codes, counts, packDictionary: () => packTexts(texts) }
-  }
-  const ranked = await rankFixedColumn(table, column, keys)
+  // The estimate is usually within 5 %; reading the distinct values decides.
+  const ranked = distinct > MAX_DISTINCT_TEXTS * 1.3 ? null : await rankTexts(table, column)
   if (ranked === null) return null
-  const { high, low, codes, counts } = ranked
-  const isDouble = column.type === 'number'
-  const values = valuesOfKeys(high, low, isDouble)
-  const form = isDouble ? 'number' : 'integer'
-  return { form, values, codes, counts, packDictionary: () => packKeys(high, low) }
+  const { texts, codes, counts } = ranked
+  return { form: 'text', values: texts, codes, counts, packDictionary: () => packTexts(texts) }
+}
+
+/** Ranks columns whose values have a fixed size, and passes each to `add`, which has used its arrays when it returns. */
+async function rankFixedColumns(
+  table: RowsTable,
+  columns: readonly Column[],
+  add: (column: Column, ranked: RankedColumn) => Promise<void>,
+): Promise<void> {
+  if (columns.length === 0) return
+  const fitting = Math.max(1, Math.floor(KEYS_BYTES / KEYS_BYTES_PER_ROW / Math.max(1, table.rows)))
+  const keys = Array.from({ length: Math.min(columns.length, fitting) }, () => new ColumnKeys(table.rows))
+  const ranking = new Ranking(table.rows)
+  for (let at = 0; at < columns.length; at += keys.length) {
+    const batch = columns.slice(at, at + keys.length)
+    await readKeys(table, batch, keys)
+    for (const [i, column] of batch.entries()) {
+      // Such numbers are not published; a column that has them is left to the database.
+      if (!keys[i]!.areFinite) continue
+      const { high, low, codes, counts } = ranking.rank(keys[i]!)
+      const packDictionary = () => packKeys(high, low)
+      const ranked = { codes, counts, packDictionary }
+      if (column.type === 'number') {
+        await add(column, { form: 'number', values: doublesOfKeys(high, low), ...ranked })
+      } else {
+        await add(column, { form: 'integer', values: integersOfKeys(high, low), ...ranked })
+      }
+    }
+  }
 }

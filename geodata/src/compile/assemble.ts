@@ -41,6 +41,8 @@ export interface AssembleOptions {
   files: string[]
   columns: FinalColumn[]
   spatial: boolean
+  /** See `hasPointsFile` of the manifest. */
+  hasPointsFile: boolean
   /** Whether any geometry was staged, and whether boxes were, which is not the case if all are points. */
   hasGeometry: boolean
   hasShapes: boolean
@@ -165,7 +167,7 @@ export class Assembly {
 
   /** Writes the files beside that of the rows: places, and ids that are row numbers. */
   async writePointsAndIds(id: ExtraIds | null): Promise<void> {
-    if (this.#options.spatial)
+    if (this.#options.hasPointsFile)
       await this.#copy('longitude, latitude', this.#file(SNAPSHOT_FILES.points), PARQUET)
     if (id?.isRowNumber) await this.#copy('row AS id', this.#file(SNAPSHOT_FILES.ids), PARQUET)
   }

@@ -6,7 +6,7 @@ import { idName } from '../snapshot/feature-ids.ts'
 import { buildIdTable } from '../snapshot/id-table.ts'
 import { type IndexParts, layIndex, writeIndex } from '../snapshot/index-file.ts'
 import { buildTree } from '../snapshot/index-tree.ts'
-import { FORMAT_VERSION, type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { FORMAT_VERSION, hasPointsFile, type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { RenamedProperties } from '../snapshot/renamed-properties.ts'
 import { Assembly, type FinalColumn, type IdSource } from './assemble.ts'
 import { chooseColumns, chooseIds, chooseTimeColumn } from './columns/choose-columns.ts'
@@ -38,9 +38,6 @@ type ManifestHead = Omit<Manifest, 'files'>
 export async function buildSnapshot(build: BuildOptions): Promise<Compiled> {
   const { folder } = build.options
   const { head, index, pack } = await writeFeatures(build)
-  buildTree(index.leaves, index.isPoints, index.nodes)
-  buildIdTable(pack.idHashes, index.idStarts, index.idPositions)
-  await writeIndex(join(folder, SNAPSHOT_FILES.index), index)
   if (build.options.sample !== false) await writeSample(folder, index, head)
   build.signal?.throwIfAborted()
   const manifest = await sealSnapshot(folder, head, pack)
@@ -53,17 +50,20 @@ interface Written {
   pack: MergedPack
 }
 
-/** Writes the row files, with the database, and the pack. */
+/** Writes the row files, with the database, the pack and its index. */
 async function writeFeatures(build: BuildOptions): Promise<Written> {
   const { options, summary, spatial, notes, source } = build
   const { places } = summary
   const columns = chooseColumns(summary, spatial, notes)
+  const geometryTypes = GEOMETRY_TYPES.filter((_, i) => places.geometryTypes & (1 << i))
+  const geometryType = !spatial ? null : geometryTypes.length === 1 ? geometryTypes[0]! : 'Geometry'
   const assembly = await Assembly.open({
     folder: options.folder,
     temporaryFolder: join(build.staging, 'spill'),
     files: summary.files,
     columns,
     spatial,
+    hasPointsFile: hasPointsFile(geometryType),
     hasGeometry: places.hasGeometry,
     hasShapes: places.hasShapes,
     memoryMegabytes: divideMemory(options.memoryMegabytes).database,
@@ -80,13 +80,11 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
     const ids = await describeIds(assembly, columns, id)
     const { index, pack, statistics } = await writeRowsAndPack(build, assembly, counts, columns, id, ids)
     build.signal?.throwIfAborted()
-    build.onPhase('indexing')
-    const geometryTypes = GEOMETRY_TYPES.filter((_, i) => places.geometryTypes & (1 << i))
     const head: ManifestHead = {
       formatVersion: FORMAT_VERSION,
       ...counts,
       columns: columns.map(({ name, type, nullable }) => ({ name, type, nullable })),
-      geometryType: !spatial ? null : geometryTypes.length === 1 ? geometryTypes[0]! : 'Geometry',
+      geometryType,
       geometryTypes,
       hasZ: places.hasZ,
       id: ids,
@@ -125,7 +123,7 @@ async function describeIds(
  * what was assumed. In that case the database writes the properties, and the pack has to wait for it.
  */
 async function writeRowsAndPack(
-  { options, staging, summary, signal }: BuildOptions,
+  { options, staging, summary, signal, onPhase }: BuildOptions,
   assembly: Assembly,
   counts: Pick<Manifest, 'rows' | 'located'>,
   columns: FinalColumn[],
@@ -155,6 +153,10 @@ async function writeRowsAndPack(
     })
     const path = join(options.folder, SNAPSHOT_FILES.pack)
     const pack = await mergeRuns(summary.runs, path, index, { ids: id !== null, lines, signal })
+    onPhase('indexing')
+    buildTree(index.leaves, index.isPoints, index.nodes)
+    buildIdTable(pack.idHashes, index.idStarts, index.idPositions)
+    await writeIndex(join(options.folder, SNAPSHOT_FILES.index), index)
     await writing
     const statistics = await compiling
     return { index, pack, ...(statistics ? { statistics } : {}) }

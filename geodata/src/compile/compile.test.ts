@@ -189,6 +189,23 @@ test('rows.parquet holds the columns with their types, then the geometry as WKB'
   ])
 })
 
+test('only a dataset with other geometries than points has a file of points', async () => {
+  const point = { type: 'Point', coordinates: [1, 2] } as const
+  const several = { type: 'MultiPoint', coordinates: [[3, 4]] } as const
+  for (const [geometries, hasFile] of [
+    [[point, null], false],
+    [[null], false],
+    [[point, several], true],
+    [[several], true],
+  ] as const) {
+    const { folder, manifest } = await compileText(
+      collection(geometries.map((geometry) => feature({ a: 1 }, geometry))),
+    )
+    assert.equal((await readdir(folder)).includes('points.parquet'), hasFile, JSON.stringify(geometries))
+    assert.equal('points.parquet' in manifest.files, hasFile)
+  }
+})
+
 test('ids are the named column, else the source’s own where unique, else row numbers', async () => {
   const place = (i: number) => ({ type: 'Point', coordinates: [i, i] })
   const rows = ['b', 'a', 'c'].map((code, i) => feature({ code, n: i }, place(i), i + 10))

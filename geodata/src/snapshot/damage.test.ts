@@ -15,10 +15,21 @@ const isDamage = (file: string, message = /./) => {
     error instanceof DamagedSnapshotError && error.file === file && message.test(error.message)
 }
 
-/** A snapshot whose pack has several blocks. */
+/** A snapshot whose pack has several blocks, and which has all files. */
 async function compileBlocks() {
+  const line = {
+    type: 'LineString',
+    coordinates: [
+      [0, 0],
+      [1, 1],
+    ],
+  }
   const features = Array.from({ length: 3000 }, (_, i) =>
-    feature({ i, text: 'x'.repeat(300) }, { type: 'Point', coordinates: [i % 180, i % 90] }, i),
+    feature(
+      { i, text: 'x'.repeat(300) },
+      i === 0 ? line : { type: 'Point', coordinates: [i % 180, i % 90] },
+      i,
+    ),
   )
   return compileText(collection(features))
 }

@@ -11,8 +11,9 @@ import type { ColumnStatistics } from './column-statistics.ts'
  *   columns, then `geometry` if spatial. A feature's position is its row number in the file.
  * - `rows.columns`: columns that can be searched without a database, see columns/column-file.ts. Missing in
  *   snapshots that were compiled before it existed, and in very large ones.
- * - `points.parquet`: only if spatial: `longitude`, `latitude` in the same order (a point's own coordinates;
- *   for other geometries a point on the surface; null for features without a location).
+ * - `points.parquet`: `longitude`, `latitude` in the same order: a point on the surface of each geometry, null
+ *   for features without a location. Only if there are other geometries than points, whose own coordinates
+ *   are in the pack; snapshots of points that were compiled earlier also have it, and nothing reads it.
  * - `ids.parquet`: only if ids are row numbers: the column `id`, in the same order.
  * - `features.pack`: see pack.ts. `features.index`: see index-file.ts.
  * - `sample.json`: the sample, a bare array of rows in the shape of the json export.
@@ -32,6 +33,11 @@ export const SNAPSHOT_FILES = {
   sample: 'sample.json',
   checksums: 'checksums.json',
 } as const
+
+/** Whether a snapshot of this geometry type gets `points.parquet`. */
+export function hasPointsFile(geometryType: Manifest['geometryType']): boolean {
+  return geometryType !== null && geometryType !== 'Point'
+}
 
 /** Increased when an older program would misread new snapshots. Adding files does not increase it. */
 export const FORMAT_VERSION = 1

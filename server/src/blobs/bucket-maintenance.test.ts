@@ -99,11 +99,11 @@ test('storage check finds missing, damaged and orphaned objects, and repairs wha
     if (!key.endsWith('.json')) exports.push(key)
   }
   const pack = snapshotKey(snapshot, 'features.pack')
-  const locations = snapshotKey(snapshot, 'points.parquet')
+  const columns = snapshotKey(snapshot, 'rows.columns')
   const manifest = snapshotKey(snapshot, 'manifest.json')
   await damage(exports[0]!)
   await damage(pack)
-  await bucket.delete([locations, manifest])
+  await bucket.delete([columns, manifest])
   await bucket.write(snapshotKey('orphan_AAAAAAAAAAAA', 'features.pack'), Buffer.from('x'))
   const found = await runCommand(place, 'storage', 'check', '--json')
   assert.equal(found.code, 1)
@@ -112,7 +112,7 @@ test('storage check finds missing, damaged and orphaned objects, and repairs wha
   )
   assert.deepEqual(kinds, {
     [pack]: 'damaged',
-    [locations]: 'missing',
+    [columns]: 'missing',
     [manifest]: 'missing',
     [exports[0]!]: 'damaged',
     [`${SNAPSHOTS}orphan_AAAAAAAAAAAA`]: 'orphaned',
@@ -151,7 +151,7 @@ test('storage move copies a folder to a bucket and back while the service runs',
   // Interrupted before the manifest of one snapshot was written: only what is missing is copied.
   const bucket = await openTestBucket(t, settings)
   const { snapshot } = await service.parts.catalog.find('places')
-  await bucket.delete([snapshotKey(snapshot, 'manifest.json'), snapshotKey(snapshot, 'points.parquet')])
+  await bucket.delete([snapshotKey(snapshot, 'manifest.json'), snapshotKey(snapshot, 'rows.columns')])
   const continued = await runCommand(place, 'storage', 'move', '--to', url, '--json')
   assert.deepEqual([continued.json.copied, continued.json.present], [1, 1])
   assert.ok(continued.json.copiedBytes < moved.json.copiedBytes / 2)

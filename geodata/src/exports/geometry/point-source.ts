@@ -4,7 +4,7 @@ import { copyBytes } from '../../copy-bytes.ts'
 import { ExportError } from '../../export-error.ts'
 import type { DuckDb } from '../../open-duckdb.ts'
 import { quoteText } from '../../quote-sql.ts'
-import { type Manifest, SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
+import { hasPointsFile, type Manifest, SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
 import { duckDbOptions, type ExportOptions } from '../export-options.ts'
 
 const COMMA = 0x2c
@@ -22,7 +22,7 @@ export abstract class PointSource {
   /** Returns null for a table without geometry. */
   static async open(folder: string, manifest: Manifest, options: ExportOptions): Promise<PointSource | null> {
     if (manifest.geometryType === null) return null
-    if (manifest.geometryType === 'Point') return new OwnPoints()
+    if (!hasPointsFile(manifest.geometryType)) return new OwnPoints()
     return PointsFile.read(join(folder, SNAPSHOT_FILES.points), options)
   }
 
