@@ -165,11 +165,10 @@ export class Assembly {
     await this.#copy(list, this.#file(SNAPSHOT_FILES.rows), PARQUET)
   }
 
-  /** Writes the files beside that of the rows: places, and ids that are row numbers. */
-  async writePointsAndIds(id: ExtraIds | null): Promise<void> {
-    if (this.#options.hasPointsFile)
-      await this.#copy('longitude, latitude', this.#file(SNAPSHOT_FILES.points), PARQUET)
-    if (id?.isRowNumber) await this.#copy('row AS id', this.#file(SNAPSHOT_FILES.ids), PARQUET)
+  /** Writes a point on each geometry, unless all of them are points. */
+  async writePoints(): Promise<void> {
+    if (!this.#options.hasPointsFile) return
+    await this.#copy('longitude, latitude', this.#file(SNAPSHOT_FILES.points), PARQUET)
   }
 
   /**

@@ -16,6 +16,7 @@ import { DEFAULT_THREADS } from './limits.ts'
 import { divideMemory } from './memory.ts'
 import { type MergedPack, mergeRuns } from './merge/merge-runs.ts'
 import { PropertyLines } from './merge/property-lines.ts'
+import { RowNumbersFile } from './merge/row-numbers-file.ts'
 import { samplePositions, sampleRow } from './sample.ts'
 import { sealSnapshot } from './seal-snapshot.ts'
 import type { StageSummary } from './stage/stage.ts'
@@ -135,10 +136,11 @@ async function writeRowsAndPack(
   const extraIds = name === undefined ? null : { name, source: id, isRowNumber: isRowNumber === true }
   // Beside merging the pack, the columns are compiled from the written rows. Failures are awaited below.
   const rows = assembly.writeRows(extraIds)
-  const writing = rows.then(() => assembly.writePointsAndIds(extraIds))
+  const writing = rows.then(() => assembly.writePoints())
   const compiling = rows.then(() => assembly.writeColumns(counts.rows, signal))
   for (const work of [writing, compiling]) work.catch(() => {})
   let lines: PropertyLines | null = null
+  let rowNumbers: RowNumbersFile | null = null
   try {
     if (!isReady) {
       await writing
@@ -151,8 +153,11 @@ async function writeRowsAndPack(
       isPoints: !summary.places.hasShapes,
       narrow: maxBytes < 2 ** 32 - 2,
     })
+    if (extraIds?.isRowNumber) {
+      rowNumbers = new RowNumbersFile(join(options.folder, SNAPSHOT_FILES.ids), counts.rows)
+    }
     const path = join(options.folder, SNAPSHOT_FILES.pack)
-    const pack = await mergeRuns(summary.runs, path, index, { ids: id !== null, lines, signal })
+    const pack = await mergeRuns(summary.runs, path, index, { ids: id !== null, lines, rowNumbers, signal })
     onPhase('indexing')
     buildTree(index.leaves, index.isPoints, index.nodes)
     buildIdTable(pack.idHashes, index.idStarts, index.idPositions)
@@ -162,6 +167,7 @@ async function writeRowsAndPack(
     return { index, pack, ...(statistics ? { statistics } : {}) }
   } finally {
     lines?.close()
+    rowNumbers?.close()
     // Neither may still run when the caller closes the database.
     await Promise.allSettled([writing, compiling])
   }

@@ -5,6 +5,7 @@ import { BlockHasher } from '../../snapshot/block-checksums.ts'
 import { hashId } from '../../snapshot/id-table.ts'
 import type { IndexParts } from '../../snapshot/index-file.ts'
 import type { PropertyLines } from './property-lines.ts'
+import type { RowNumbersFile } from './row-numbers-file.ts'
 import { type RunCursor, RunReader } from './run-reader.ts'
 import type { Run } from './run-writer.ts'
 
@@ -24,6 +25,16 @@ const HEAD = Buffer.from(FEATURE_HEAD)
 /** The max number of digits of a row number. */
 const ID_BYTES = 20
 
+export interface MergeOptions {
+  /** Whether features have other ids than the numbers of their rows. */
+  ids: boolean
+  /** Ids and properties, if those of the runs are not used. */
+  lines: PropertyLines | null
+  /** Gets the numbers of the rows in snapshot order. */
+  rowNumbers: RowNumbersFile | null
+  signal: AbortSignal | undefined
+}
+
 /**
  * Writes the pack from all runs, and fills the leaves and offsets of the index on the way.
  *
@@ -34,12 +45,12 @@ export async function mergeRuns(
   runs: Run[],
   path: string,
   index: IndexParts,
-  options: { ids: boolean; lines: PropertyLines | null; signal: AbortSignal | undefined },
+  options: MergeOptions,
 ): Promise<MergedPack> {
   const reader = new RunReader(runs)
   const handle = await open(path, 'w')
   const pack = new PackWriter(handle, index)
-  const { ids, lines, signal } = options
+  const { ids, lines, rowNumbers, signal } = options
   try {
     for (let cursor = reader.first(); cursor !== null; cursor = reader.first()) {
       if (lines === null || lines.reach(cursor.row)) {
@@ -49,9 +60,11 @@ export async function mergeRuns(
           await pack.flush(room)
         }
         pack.feature(cursor, ids, lines)
+        rowNumbers?.add(cursor.row)
       }
       reader.advance()
     }
+    rowNumbers?.finish()
     return await pack.finish()
   } finally {
     reader.close()

@@ -16,8 +16,8 @@ import { ColumnBytes } from '../../pack/column-bytes.ts'
 import { FEATURE_TAIL, PACK_SEPARATOR, PROPERTIES_HEAD } from '../../pack/pack.ts'
 import type { RowProblem } from '../../source-error.ts'
 import { columnNames } from '../columns/column-names.ts'
-import { type PlainColumn, plainParquet } from '../columns/plain-parquet.ts'
 import { type RowTexts, type Run, RunWriter } from '../merge/run-writer.ts'
+import { type PlainColumn, PlainParquet } from '../plain-parquet.ts'
 import { type ColumnProfile, StagedColumn } from './staged-column.ts'
 import { type PlaceProfile, StagedPlaces } from './staged-places.ts'
 import { StagedText } from './staged-text.ts'
@@ -182,7 +182,8 @@ export class Stage {
       ...this.#encodeValues(this.#features),
     ]
     const file = join(this.#folder, `${this.#prefix}-${this.summary.files.length}.parquet`)
-    writeParts(file, plainParquet(rows, columns))
+    const parquet = new PlainParquet({ isCompressed: false })
+    writeParts(file, [...parquet.rowGroup(rows, columns), ...parquet.finish()])
     this.summary.files.push(file)
     this.#writeRun()
     this.summary.rows += rows

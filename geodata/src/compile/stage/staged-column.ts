@@ -3,8 +3,8 @@ import { ColumnBytes } from '../../pack/column-bytes.ts'
 import { ANY_TYPE, TYPE, utcText } from '../../pack/value-text.ts'
 import { countNotFinite, jsonText } from '../columns/json-text.ts'
 import type { Notation } from '../columns/notation.ts'
-import type { PlainColumn, PlainType } from '../columns/plain-parquet.ts'
 import { areIntegers, areNumbers, KIND, kindOfText, kindOfValue } from '../columns/value-kinds.ts'
+import type { PlainColumn, PlainType } from '../plain-parquet.ts'
 
 /**
  * The form in which a chunk's values of one column were staged. Each form is a separate column in the staged

@@ -4,7 +4,7 @@ import { pointOnSurface } from '../../geometry/point-on-surface.ts'
 import { hilbertKey, UNLOCATED_KEY } from '../../hilbert.ts'
 import { ColumnBytes } from '../../pack/column-bytes.ts'
 import { writeGeojson } from '../../pack/write-geojson.ts'
-import type { PlainColumn } from '../columns/plain-parquet.ts'
+import type { PlainColumn } from '../plain-parquet.ts'
 
 /** Location statistics over all chunks of one stage: plain data that a worker can post. */
 export interface PlaceProfile {

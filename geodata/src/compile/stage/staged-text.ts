@@ -1,9 +1,9 @@
 import { readDecimal } from '../../decimal.ts'
 import { ColumnBytes } from '../../pack/column-bytes.ts'
 import { ANY_TYPE, TYPE, utcText } from '../../pack/value-text.ts'
-import type { PlainColumn } from '../columns/plain-parquet.ts'
 import { kindOfTextBytes } from '../columns/text-kinds.ts'
 import { areIntegers, areNumbers, KIND } from '../columns/value-kinds.ts'
+import type { PlainColumn } from '../plain-parquet.ts'
 import type { ColumnProfile, StagedAs } from './staged-column.ts'
 
 /**

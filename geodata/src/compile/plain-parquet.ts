@@ -1,7 +1,4 @@
-/**
- * A minimal Parquet file (one row group, one plain uncompressed page per column), which passes parsed rows to
- * the database. Writing it takes a third of the time of CSV, and the database reads it without parsing.
- */
+import { constants, zstdCompressSync } from 'node:zlib'
 
 export type PlainType = 'boolean' | 'int64' | 'double' | 'text' | 'bytes'
 
@@ -21,25 +18,69 @@ const REQUIRED = 0
 const OPTIONAL = 1
 const UTF8 = 0
 const MAGIC = Buffer.from('PAR1')
+const UNCOMPRESSED = 0
+const ZSTD = 6
+const FAST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
-/** The file as a list of byte arrays to be written one after the other. */
-export function plainParquet(rows: number, columns: PlainColumn[]): Uint8Array[] {
-  const parts: Uint8Array[] = [MAGIC]
-  let offset = MAGIC.length
-  const chunks = columns.map((column) => {
-    const levels = column.present === null ? new Uint8Array(0) : levelBytes(column.present, rows)
-    const pageSize = levels.length + column.data.length
-    const header = pageHeader(rows, pageSize)
-    parts.push(header, levels, column.data)
-    const chunk = { offset, size: header.length + pageSize }
-    offset += chunk.size
-    return chunk
-  })
-  const footer = fileFooter(rows, columns, chunks)
-  const length = Buffer.alloc(4)
-  length.writeUInt32LE(footer.length)
-  parts.push(footer, length, MAGIC)
-  return parts
+/** The part of a column that is in one row group. */
+interface Chunk {
+  offset: number
+  size: number
+  uncompressedSize: number
+}
+
+interface RowGroup {
+  rows: number
+  chunks: Chunk[]
+}
+
+/**
+ * A minimal Parquet file: one plain page per column and row group. It passes parsed rows to the database;
+ * writing it takes a third of the time of CSV, and the database reads it without parsing. All methods return
+ * byte arrays to be written one after the other.
+ */
+export class PlainParquet {
+  readonly #isCompressed: boolean
+  readonly #groups: RowGroup[] = []
+  #columns: PlainColumn[] = []
+  #offset = 0
+
+  constructor(options: { isCompressed: boolean }) {
+    this.#isCompressed = options.isCompressed
+  }
+
+  /** Adds a row group. All of them have the same columns. */
+  rowGroup(rows: number, columns: PlainColumn[]): Uint8Array[] {
+    const parts: Uint8Array[] = []
+    if (this.#groups.length === 0) parts.push(MAGIC)
+    this.#offset += parts.length * MAGIC.length
+    const chunks = columns.map((column): Chunk => {
+      const levels = column.present === null ? [] : [levelBytes(column.present, rows)]
+      const page = [...levels, column.data]
+      const stored = this.#isCompressed ? [zstdCompressSync(Buffer.concat(page), FAST)] : page
+      const header = pageHeader(rows, lengthOf(page), lengthOf(stored))
+      parts.push(header, ...stored)
+      const offset = this.#offset
+      const size = header.length + lengthOf(stored)
+      this.#offset += size
+      return { offset, size, uncompressedSize: header.length + lengthOf(page) }
+    })
+    this.#groups.push({ rows, chunks })
+    this.#columns = columns
+    return parts
+  }
+
+  /** Ends the file, which has at least one row group. */
+  finish(): Uint8Array[] {
+    const footer = fileFooter(this.#columns, this.#groups, this.#isCompressed ? ZSTD : UNCOMPRESSED)
+    const length = Buffer.alloc(4)
+    length.writeUInt32LE(footer.length)
+    return [footer, length, MAGIC]
+  }
+}
+
+function lengthOf(parts: Uint8Array[]): number {
+  return sum(parts, ({ length }) => length)
 }
 
 /** Definition levels: a length, then one bit-packed run of single bits. */
@@ -55,11 +96,11 @@ function levelBytes(presenceBits: Uint8Array, rows: number): Uint8Array {
   return bytes
 }
 
-function pageHeader(rows: number, size: number): Uint8Array {
+function pageHeader(rows: number, size: number, compressedSize: number): Uint8Array {
   const out = new CompactThrift()
   out.i32(1, 0)
   out.i32(2, size)
-  out.i32(3, size)
+  out.i32(3, compressedSize)
   out.struct(5, () => {
     out.i32(1, rows)
     out.i32(2, PLAIN)
@@ -70,11 +111,7 @@ function pageHeader(rows: number, size: number): Uint8Array {
   return out.bytes()
 }
 
-function fileFooter(
-  rows: number,
-  columns: PlainColumn[],
-  chunks: { offset: number; size: number }[],
-): Uint8Array {
+function fileFooter(columns: PlainColumn[], groups: RowGroup[], codec: number): Uint8Array {
   const out = new CompactThrift()
   out.i32(1, 1)
   out.list(2, columns.length + 1, (i) => {
@@ -89,30 +126,38 @@ function fileFooter(
     out.text(4, column.name)
     if (column.type === 'text') out.i32(6, UTF8)
   })
-  out.i64(3, rows)
-  out.list(4, 1, () => {
+  out.i64(
+    3,
+    sum(groups, ({ rows }) => rows),
+  )
+  out.list(4, groups.length, (g) => {
+    const { rows, chunks } = groups[g]!
     out.list(1, columns.length, (i) => {
-      const chunk = chunks[i]!
-      out.i64(2, chunk.offset)
+      const { offset, size, uncompressedSize } = chunks[i]!
+      out.i64(2, offset)
       out.struct(3, () => {
         out.i32(1, PHYSICAL_TYPE[columns[i]!.type])
         out.i32List(2, [PLAIN, RLE])
         out.textList(3, [columns[i]!.name])
-        out.i32(4, 0)
+        out.i32(4, codec)
         out.i64(5, rows)
-        out.i64(6, chunk.size)
-        out.i64(7, chunk.size)
-        out.i64(9, chunk.offset)
+        out.i64(6, uncompressedSize)
+        out.i64(7, size)
+        out.i64(9, offset)
       })
     })
     out.i64(
       2,
-      chunks.reduce((sum, chunk) => sum + chunk.size, 0),
+      sum(chunks, ({ uncompressedSize }) => uncompressedSize),
     )
     out.i64(3, rows)
   })
   out.stop()
   return out.bytes()
+}
+
+function sum<T>(items: T[], numberOf: (item: T) => number): number {
+  return items.reduce((total, item) => total + numberOf(item), 0)
 }
 
 const T_I32 = 5
