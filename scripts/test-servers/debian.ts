@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { TO_STANDARD_ERROR } from '../run-program.ts'
 
 /** A Debian package, and how to detect without dpkg or apt whether its content is installed. */
 export interface DebianNeed {
@@ -54,7 +55,7 @@ export function unpackDebianProgram(
   mkdirSync(folder, { recursive: true })
   console.log(`Unpacking ${program} of the Debian package ${packageName}`)
   const download = () =>
-    spawnSync('apt-get', ['download', packageName], { cwd: folder, stdio: 'inherit' }).status === 0
+    spawnSync('apt-get', ['download', packageName], { cwd: folder, stdio: TO_STANDARD_ERROR }).status === 0
   if (!download()) {
     // Downloading needs apt's package lists.
     run([...(rootCommand() ?? []), 'apt-get', 'update'])
@@ -77,6 +78,6 @@ function rootCommand(): string[] | null {
 }
 
 function run([program, ...args]: string[]): void {
-  const { status } = spawnSync(program!, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  const { status } = spawnSync(program!, args, { stdio: TO_STANDARD_ERROR })
   if (status !== 0) throw new Error(`This command failed: ${[program, ...args].join(' ')}`)
 }
