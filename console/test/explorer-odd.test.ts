@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import type { Page } from 'playwright-core'
 import { explorerFlow, openExplorer, type TestExplorer } from './explorer-fixture.ts'
-import { poll } from './test-page-actions.ts'
+import { navigate, poll } from './test-page-actions.ts'
 
 /** Squares along the equator, by the longitude of their middle. */
 const squares = {
@@ -29,12 +29,22 @@ function source(): string {
   return JSON.stringify({ type: 'FeatureCollection', features })
 }
 
-describe('odd values in the explorer', () => {
+/** A table of 450 rows and 12 columns; some texts are long. */
+function longTexts(): string {
+  const names = Array.from({ length: 12 }, (_, index) => `text_${index}`)
+  const rows = Array.from({ length: 450 }, (_, row) =>
+    names.map((_, index) => (index === 0 && row % 100 === 5 ? 'long '.repeat(60) : `value ${row}`)),
+  )
+  return [names, ...rows].map((row) => row.join(',')).join('\n')
+}
+
+describe('odd values and failures in the explorer', () => {
   let explorer: TestExplorer
   before(async () => {
     explorer = await openExplorer()
     await explorer.publish('tiled', 'squares.geojson', source())
     await explorer.publish('plain', 'squares.geojson', source(), { tiles: 'false' })
+    await explorer.publish('long', 'long.csv', longTexts())
     await explorer.tilesReady('tiled')
   })
   after(() => explorer.close())
@@ -76,6 +86,65 @@ describe('odd values in the explorer', () => {
       assert.equal(new Set(Object.values(byValue)).size, 5)
     })
   }
+
+  flow('columns keep their widths, however long the texts are that are scrolled to', async () => {
+    const { page } = explorer
+    await explorer.open('long')
+    const widths = () =>
+      page.locator('.rows thead th').evaluateAll((heads) => heads.map((head) => head.clientWidth))
+    await page.locator('.rows tbody tr[data-index="0"]').waitFor()
+    const before = await widths()
+    assert.ok(Math.max(...before) < 400, before.join())
+    await page.locator('.rows').evaluate((rows) => rows.scrollTo(0, 32 * 100))
+    await page.locator('.rows tbody tr[data-index="105"]').waitFor()
+    assert.deepEqual(await widths(), before)
+  })
+
+  flow('the head that sorts a table keeps the focus', async () => {
+    const { page } = explorer
+    await explorer.open('long')
+    const head = page.getByRole('button', { name: 'text_3' })
+    for (const direction of ['ascending', 'descending']) {
+      await head.press('Enter')
+      await page.locator(`th[aria-sort="${direction}"]`).waitFor()
+      const first = direction === 'ascending' ? 'value 0' : 'value 99'
+      await page.locator('.rows tbody tr[data-index="0"]', { hasText: first }).waitFor()
+      assert.ok(await head.evaluate((element) => element === document.activeElement), direction)
+    }
+  })
+
+  flow('rows that cannot be loaded while scrolling are reported, and can be tried again', async () => {
+    const { page } = explorer
+    await explorer.open('long')
+    await page.locator('.rows tbody tr[data-index="0"]').waitFor()
+    await page.route('**/items?*cursor=*', (route) => route.abort())
+    const rows = page.locator('.rows')
+    await rows.evaluate((element) => element.scrollTo(0, 32 * 200))
+    await page.getByRole('alert').waitFor()
+    await page.unroute('**/items?*cursor=*')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+    await rows.evaluate((element) => element.scrollTo(0, 32 * 300))
+    await page.locator('.rows tbody tr[data-index="300"]').waitFor()
+  })
+
+  flow('a page of a list that cannot be loaded is reported, and can be tried again', async () => {
+    const { page } = explorer
+    const { organization } = await (await explorer.send('GET', '/v1/auth/me', undefined)).json()
+    for (let added = 0; added < 60; added++) {
+      await explorer.send('POST', `/v1/admin/organizations/${organization.id}/credits`, { add: 1 })
+    }
+    await navigate(page, '/organization/credits')
+    const more = page.getByRole('button', { name: 'Show more' })
+    await more.waitFor()
+    await page.route('**/ledger?*before=*', (route) => route.abort())
+    await more.click()
+    await page.getByRole('alert').waitFor()
+    await page.unroute('**/ledger?*before=*')
+    await more.click()
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+    assert.equal(await more.count(), 0)
+  })
 })
 
 /** The colors of pixels of the middle line of an image, by their distances from its middle. */

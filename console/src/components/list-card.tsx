@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { MoreButton } from './form/more-button.tsx'
+import { MoreButton, type PagedQuery } from './form/more-button.tsx'
 import { Empty } from './page/empty.tsx'
 import { Loaded } from './page/loaded.tsx'
 import { Table, type TableColumn } from './table.tsx'
@@ -14,12 +14,7 @@ interface State {
 export type ListQuery<T> = State &
   (
     | { data: T[] | undefined; hasNextPage?: undefined }
-    | {
-        data: { pages: { data: T[] }[] } | undefined
-        hasNextPage: boolean
-        isFetchingNextPage: boolean
-        fetchNextPage: () => unknown
-      }
+    | ({ data: { pages: { data: T[] }[] } | undefined } & PagedQuery)
   )
 
 /** A card with a head, a table of rows that are loaded as they are needed, and a sentence if there are none. */

@@ -37,18 +37,20 @@ export function RowTable({ exploration, names, sort, onSort, matched, pointing, 
     return <p className="empty">{isLocked ? 'There is no free sample.' : 'No row matches the filter.'}</p>
   }
   return (
-    <VirtualRows
-      key={`${exploration.filter}\n${sort}`}
-      loaded={loaded}
-      rows={rows}
-      exploration={exploration}
-      names={names}
-      sort={sort}
-      onSort={onSort}
-      matched={matched}
-      pointing={pointing}
-      selection={selection}
-    />
+    <>
+      <VirtualRows
+        loaded={loaded}
+        rows={rows}
+        exploration={exploration}
+        names={names}
+        sort={sort}
+        onSort={onSort}
+        matched={matched}
+        pointing={pointing}
+        selection={selection}
+      />
+      {loaded.moreError !== null && <ProblemNote error={loaded.moreError} retry={loaded.loadMore} />}
+    </>
   )
 }
 
@@ -67,7 +69,7 @@ function VirtualRows({
   const [top, setTop] = useState(0)
   const [focused, setFocused] = useState(0)
   const types = new Map(exploration.dataset.columns.map(({ name, type }) => [name, type]))
-  const widths = useMemo(() => columnWidths(names, rows), [names, rows.length > 0])
+  const widths = useMemo(() => columnWidths(names, rows).map(remOfCharacters), [names, rows[0]])
   const first = Math.max(0, Math.floor(top / ROW_PX) - MARGIN_ROWS)
   const last = Math.min(rows.length, Math.ceil((top + HEIGHT_PX) / ROW_PX) + MARGIN_ROWS)
   // The row that the Tab key reaches: the focused one, or another if it was scrolled away.
@@ -78,12 +80,19 @@ function VirtualRows({
     if (isNearEnd && loaded.hasMore) loaded.loadMore()
   }, [isNearEnd, loaded.hasMore, rows.length])
 
+  // Other rows begin at the top. The table stays in the page, so that the head that sorted them keeps the focus.
+  useEffect(() => {
+    place.current!.scrollTop = 0
+    setTop(0)
+    setFocused(0)
+  }, [exploration.filter, sort])
+
   // A feature that was selected on the map is scrolled to if it is among the loaded rows.
   useEffect(() => {
     if (selection.from !== 'map' || selection.id === null) return
     const index = rows.findIndex(({ id }) => String(id) === selection.id)
     if (index >= 0) reveal(index)
-  }, [selection.id, selection.from])
+  }, [selection.id, selection.from, rows[0]])
 
   const reveal = (index: number) => {
     const element = place.current!
@@ -139,10 +148,16 @@ function VirtualRows({
       onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
       onPointerLeave={() => pointing.point(null)}
     >
-      <table className="data" aria-rowcount={isSample ? rows.length : total + 1} aria-label="Rows">
+      <table
+        className="data"
+        aria-rowcount={isSample ? rows.length : total + 1}
+        aria-label="Rows"
+        // Browsers ignore the widths of columns in a table without a width.
+        style={{ width: `${widths.reduce((sum, width) => sum + width, 0)}rem` }}
+      >
         <colgroup>
           {names.map((name, index) => (
-            <col key={name} style={{ width: `${widths[index]! * 0.53 + 1.6}rem` }} />
+            <col key={name} style={{ width: `${widths[index]!}rem` }} />
           ))}
         </colgroup>
         <thead>
@@ -187,6 +202,11 @@ function VirtualRows({
       </table>
     </section>
   )
+}
+
+/** The width of a column, padding included. */
+function remOfCharacters(characters: number): number {
+  return characters * 0.53 + 1.6
 }
 
 function Row({

@@ -19,6 +19,8 @@ export interface Rows {
   loadMore: () => void
   error: unknown
   retry: () => void
+  /** Why the next page could not be loaded; null if it could. */
+  moreError: unknown
 }
 
 /** The rows that match the filter, in the order of `sort`, loaded page by page. */
@@ -53,5 +55,6 @@ export function useRows({ dataset, access, filter }: Exploration, sort: string):
     },
     error: query.error,
     retry: () => query.refetch(),
+    moreError: query.isFetchNextPageError ? query.error : null,
   }
 }
