@@ -145,6 +145,36 @@ describe('odd values and failures in the explorer', () => {
     await page.getByRole('alert').waitFor({ state: 'detached' })
     assert.equal(await more.count(), 0)
   })
+
+  flow('what is asked for without a connection fails at once, and is not done later', async () => {
+    const { page } = explorer
+    await navigate(page, '/keys')
+    const create = page.getByRole('button', { name: 'Create a personal key' })
+    await create.click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Not wanted')
+    await page.context().setOffline(true)
+    await dialog.getByRole('button', { name: 'Create the key' }).click()
+    await dialog.getByRole('alert').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await page.context().setOffline(false)
+    await create.click()
+    await dialog.getByLabel('Name').fill('Wanted')
+    await dialog.getByRole('button', { name: 'Create the key' }).click()
+    await dialog.getByLabel('I have stored the secret').check()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('link', { name: 'Wanted', exact: true }).waitFor()
+    assert.equal(await page.getByRole('link', { name: 'Not wanted' }).count(), 0)
+  })
+
+  flow('a service on the same machine is read without a connection to the Internet', async () => {
+    const { page } = explorer
+    await navigate(page, '/datasets')
+    await page.evaluate(() => dispatchEvent(new Event('offline')))
+    await navigate(page, '/organization/events')
+    await page.getByRole('table').waitFor()
+    await page.evaluate(() => dispatchEvent(new Event('online')))
+  })
 })
 
 /** The colors of pixels of the middle line of an image, by their distances from its middle. */
