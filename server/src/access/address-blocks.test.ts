@@ -60,7 +60,9 @@ test('requests from a blocked network are 403 until the block ends, behind a tru
     'fe80::1%eth0',
   ])
     assert.equal((await block(network)).status, 400, network)
-  assert.equal((await block('192.0.2.9', '2001-01-01T00:00:00Z')).status, 400)
+  // A leap second, and a time that its offset moves into the year 10000.
+  for (const time of ['2001-01-01T00:00:00Z', '2030-12-31T23:59:60Z', '9999-12-31T23:59:59-12:00'])
+    assert.equal((await block('192.0.2.9', time)).status, 400, time)
   const own = await block('203.0.113.0/24')
   assert.deepEqual([own.status, own.body.code], [409, 'conflict'])
 

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import type { AddressBlock } from '@wayleave/contract/records'
-import type { Clock } from '../clock.ts'
+import { type Clock, isStorableTime } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
@@ -63,6 +63,9 @@ export class AddressBlocks {
     const network = normalNetwork(block.network)
     if (network === null)
       throw invalidInput('/network', 'must be an IP address or a network such as 192.0.2.0/24')
+    if (block.expiresAt !== null && !isStorableTime(block.expiresAt)) {
+      throw invalidInput('/expiresAt', 'must be a time before the year 10000')
+    }
     if (block.expiresAt !== null && block.expiresAt <= clock()) {
       throw invalidInput('/expiresAt', 'must be in the future')
     }

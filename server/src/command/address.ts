@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
+import { isStorableTime } from '../clock.ts'
 import { operator } from '../events/events.ts'
 import { isId } from '../id.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
@@ -62,7 +63,7 @@ async function unblock(block: string, flags: OperatorFlags): Promise<void> {
 
 export function timestamp(text: string): Date {
   const time = new Date(text)
-  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime())) {
+  if (!/^\d{4}-\d\d-\d\d/.test(text) || !isStorableTime(time)) {
     throw new InvalidArgumentError('It is a time such as 2030-01-31T12:00:00Z.')
   }
   return time

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { isStorableTime } from '../clock.ts'
 import { invalidInput } from '../problem.ts'
 
 /** For data routes without parameters. A key in the URL is accepted here too, if the settings allow it. */
@@ -33,6 +34,6 @@ export async function readPage<T extends { id: number | string }>(
 export function storedTime(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const time = new Date(text)
-  if (Number.isNaN(time.getTime())) throw invalidInput(name, 'must be a time')
+  if (!isStorableTime(time)) throw invalidInput(name, 'must be a time')
   return time.toISOString()
 }

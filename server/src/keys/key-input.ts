@@ -1,5 +1,6 @@
 import { KEY_PERMISSIONS } from '@wayleave/contract/permissions'
 import type { FieldError, KeyChange, NewKey } from '@wayleave/contract/records'
+import { isStorableTime } from '../clock.ts'
 import { Problem } from '../problem.ts'
 
 /** What a client requests of a key, validated: the name trimmed, the permissions without duplicates, the expiry in UTC. */
@@ -80,8 +81,7 @@ function parseTimestamp(text: string): Date | null {
   const midnight = new Date(`${date}T00:00:00Z`)
   if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(date)) return null
   const at = new Date(text)
-  // An offset can move a time out of the four-digit years, whose text would no longer sort chronologically.
-  return Number.isNaN(at.getTime()) || !/^\d{4}-/.test(at.toISOString()) ? null : at
+  return isStorableTime(at) ? at : null
 }
 
 function refuse(errors: FieldError[]): void {

@@ -77,7 +77,10 @@ for (const database of databaseKinds) {
     assert.equal(lines[0], 'id,at,action,actor,actorName,subject,subjectName,detail,address')
     assert.equal(lines.length, 3)
     assert.ok(lines[1]!.includes(`"'=HYPERLINK(""x""), ""quoted"""`), lines[1])
-    assert.equal((await call('GET', `${path}/events?since=yesterday`)).status, 400)
+    for (const time of ['yesterday', '2030-12-31T23:59:60Z', '9999-12-31T23:59:59-12:00']) {
+      assert.equal((await call('GET', `${path}/events?since=${time}`)).status, 400, time)
+      assert.equal((await call('GET', `${path}/ledger?since=${time}`)).status, 400, time)
+    }
     assert.equal((await call('GET', `${path}/events.csv`, undefined, root.token)).status, 403)
 
     const ledger = (await call('GET', `${path}/ledger?kind=grant`)).body.data
