@@ -22,6 +22,9 @@ export interface EventRoutesDeps {
 /** The members of an organization need not know which of the operator's people granted something. */
 const OPERATOR = 'The operator'
 
+/** Events whose `reason` an operator wrote for other operators. */
+const WITH_OPERATOR_REASON: ReadonlySet<string> = new Set(['user.blocked', 'organization.suspended'])
+
 const documented = { tags: [tags.organizations], security: security.token }
 const params = Type.Object({ organizationId: Type.String() })
 const filterQuery = Type.Object(eventFilterFields, { additionalProperties: false })
@@ -42,7 +45,8 @@ export function eventRoutes(
     const events = await readNamedEvents(database.db, { ...filter, organizationId })
     return events.map(({ organizationId: _, ...event }) => ({
       ...event,
-      actorName: isHidden(event.actorName) ? OPERATOR : event.actorName,
+      ...(isHidden(event.actorName) ? { actorName: OPERATOR, address: null } : {}),
+      detail: detailForMembers(event),
     }))
   }
   const requireManager = (request: Parameters<Authenticate['userOf']>[0], organizationId: string) =>
@@ -98,4 +102,10 @@ export function eventRoutes(
       })
     },
   })
+}
+
+function detailForMembers({ action, detail }: EventRecord): EventRecord['detail'] {
+  if (!WITH_OPERATOR_REASON.has(action)) return detail
+  const { reason: _, ...rest } = detail
+  return rest
 }

@@ -70,6 +70,23 @@ for (const database of databaseKinds) {
     const all = await call('GET', `/v1/admin/events?kind=credits.granted`, undefined, root.token)
     assert.equal(all.body.data[0].actorName, 'root@example.org')
 
+    assert.equal(granted.address, null)
+    assert.match(all.body.data[0].address, /127\.0\.0\.1/)
+
+    // Reasons are for the operators only.
+    const carl = await signIn(service, 'carl@example.org')
+    await service.parts.members.add(operator, ada.organizationId, 'carl@example.org', [])
+    const reason = 'Suspected of fraud'
+    await call('POST', `/v1/admin/users/${carl.userId}/block`, { reason }, root.token)
+    await call('POST', `/v1/admin/organizations/${ada.organizationId}/suspend`, { reason }, root.token)
+    for (const kind of ['user.blocked', 'organization.suspended']) {
+      const ofMembers = await call('GET', `${path}/events?kind=${kind}`)
+      assert.deepEqual([ofMembers.body.data.length, ofMembers.body.data[0].detail], [1, {}], kind)
+      assert.ok(!(await call('GET', `${path}/events.csv?kind=${kind}`)).text.includes(reason))
+      const ofOperators = await call('GET', `/v1/admin/events?kind=${kind}`, undefined, root.token)
+      assert.deepEqual(ofOperators.body.data[0].detail, { reason })
+    }
+
     const csv = await call('GET', `${path}/events.csv?kind=key&userId=${ada.userId}`)
     assert.match(csv.headers.get('content-type')!, /^text\/csv/)
     assert.match(csv.headers.get('content-disposition')!, /filename="events\.csv"/)
