@@ -106,6 +106,25 @@ test('a refused request costs nothing', () => {
   return limiter.close()
 })
 
+test('after the clock is set back, requests continue at the steady rate', () => {
+  const rate = { requests: 60, burst: 3 }
+  let now = START / 1000
+  const limiter = new MemoryLimiter(() => now)
+  const takes = [
+    () => limiter.take('a', rate),
+    () => limiter.takeBoth({ name: 'b', rate }, { name: 'c', rate }).decision,
+  ]
+  for (const take of takes) while (take().allowed);
+  now -= 3_600_000
+  for (const take of takes) {
+    const { allowed, remaining, reset, retryAfter } = take()
+    assert.deepEqual([allowed, remaining, reset, retryAfter], [false, 0, 3, 1])
+  }
+  now += 1000
+  for (const take of takes) assert.deepEqual([take().allowed, take().allowed], [true, false])
+  return limiter.close()
+})
+
 test('buckets do not touch each other, and looking does not count', () => {
   const rate = { requests: 60, burst: 1 }
   const limiter = new MemoryLimiter(() => 0)

@@ -49,12 +49,13 @@ export function intervalOf(rate: Rate): number {
  * The generic cell rate algorithm (GCRA): a bucket is one number, the time at which it would be full again.
  * It admits a burst and then a steady rate, has no window boundary at which twice the rate is admitted, and
  * needs no timer. Times are whole microseconds: a double holds those since 1970 exactly, so that the sums of a
- * burst have no rounding error, which would refuse its last request.
+ * burst have no rounding error, which would refuse its last request. A bucket is never emptier than empty: if the
+ * clock was set back, requests continue at the steady rate instead of waiting until the clock has caught up.
  */
 export function decide(fullAgainAt: number, now: number, rate: Rate): { decision: Decision; next: number } {
   const interval = intervalOf(rate)
   const room = interval * rate.burst
-  const base = Math.max(fullAgainAt, now)
+  const base = Math.min(Math.max(fullAgainAt, now), now + room)
   const next = base + interval
   const allowed = next - now <= room
   const reached = allowed ? next : base
@@ -69,7 +70,12 @@ export function decide(fullAgainAt: number, now: number, rate: Rate): { decision
   }
 }
 
-/** The same step for two buckets: neither moves unless both allow the request. */
+/** The time at which a bucket that has just been emptied is full again. */
+function emptiest(now: number, rate: Rate): number {
+  return now + intervalOf(rate) * rate.burst
+}
+
+/** The same step for two buckets: no token is taken unless both allow the request. */
 export function decideBoth(
   fullAgainAt: readonly [number, number],
   now: number,
@@ -83,7 +89,12 @@ export function decideBoth(
     joint: isStricter(two.decision, one.decision)
       ? { decision: two.decision, bucket: second }
       : { decision: one.decision, bucket: first },
-    next: allowed ? [one.next, two.next] : [fullAgainAt[0], fullAgainAt[1]],
+    next: allowed
+      ? [one.next, two.next]
+      : [
+          Math.min(fullAgainAt[0], emptiest(now, first.rate)),
+          Math.min(fullAgainAt[1], emptiest(now, second.rate)),
+        ],
   }
 }
 

@@ -31,10 +31,9 @@ export class MemoryLimiter implements Limiter {
 
   takeBoth(first: Bucket, second: Bucket): JointDecision {
     const { joint, next } = this.#decideBoth(first, second)
-    if (joint.decision.allowed) {
-      this.#fullAgainAt.set(first.name, next[0])
-      this.#fullAgainAt.set(second.name, next[1])
-    }
+    // A refusal changes a bucket only if the clock was set back.
+    if (next[0] !== this.fullAgainAt(first.name)) this.#fullAgainAt.set(first.name, next[0])
+    if (next[1] !== this.fullAgainAt(second.name)) this.#fullAgainAt.set(second.name, next[1])
     return joint
   }
 

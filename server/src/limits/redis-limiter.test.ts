@@ -97,6 +97,24 @@ test('requests are taken from two buckets together, or from neither, on all node
   }
 })
 
+test('after the clock of Redis is set back, requests continue at the steady rate', async (t) => {
+  const { limiter, link } = await openLimiter(t)
+  const fast = { requests: 60_000, burst: 5 }
+  const [one, first, second] = [randomUUID(), randomUUID(), randomUUID()]
+  const inAnHour = String((Date.now() + 3_600_000) * 1000)
+  for (const name of [one, first, second])
+    await link.run((redis) => redis.set(`wayleave:bucket:${name}`, inAnHour))
+  const takes = [
+    () => limiter.take(one, fast),
+    async () => (await limiter.takeBoth({ name: first, rate: fast }, { name: second, rate: fast })).decision,
+  ]
+  for (const take of takes) {
+    const refused = await take()
+    assert.deepEqual([refused.allowed, refused.retryAfter], [false, 1])
+    while (!(await take()).allowed) await sleep(1)
+  }
+})
+
 test('a request that must be refused is refused without asking Redis', async (t) => {
   const proxy = await openRedisProxy(t)
   const { limiter, link } = await openLimiter(t, proxy.url, 30_000)

@@ -29,6 +29,7 @@ for i = 1, #KEYS do
   local atLeast = tonumber(ARGV[3 * i + 1])
   local full = tonumber(redis.call('GET', KEYS[i]) or '0')
   if atLeast > 0 then full = math.max(full, now + atLeast) end
+  full = math.min(full, now + room[i])
   reached[i] = math.max(full, now)
   reply[i + 1] = string.format('%.0f', full)
 end
