@@ -27,6 +27,11 @@ export class CompileKilledError extends SourceError {
   override name = 'CompileKilledError'
 }
 
+/** The disk of the service is full. The source is not at fault. */
+export class CompileDiskFullError extends Error {
+  override name = 'CompileDiskFullError'
+}
+
 /**
  * Runs `compileSnapshot` in a child process. Aborting kills the process and the programs that it started at
  * once; any files it leaves in the folder when it dies are removed. The limits of time are kept here, because
@@ -112,6 +117,8 @@ function outcome(
     const { problems, problemCount } = message.invalid
     throw new InvalidSourceError(message.invalid.file, problems, problemCount)
   }
+  if ('diskFull' in message)
+    throw new CompileDiskFullError(`There is no room on the disk to compile ${file}.`)
   if ('refused' in message) throw new SourceError(message.refused)
   throw new Error(`compiling ${file} failed: ${'failed' in message ? message.failed : ''}`)
 }

@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import { isDiskFull } from '../export-error.ts'
 import { lowerPriority } from '../lower-priority.ts'
 import { SourceError } from '../source-error.ts'
 import { compileSnapshot } from './compile.ts'
@@ -14,6 +15,7 @@ export type CompileMessage =
   | { compiled: Compiled }
   | { invalid: { file: string; problems: InvalidSourceError['problems']; problemCount: number } }
   | { refused: string }
+  | { diskFull: true }
   | { failed: string }
 
 const PROGRESS_INTERVAL_MS = 100
@@ -50,6 +52,7 @@ function describe(error: unknown): CompileMessage {
     return { invalid: { file, problems, problemCount } }
   }
   if (error instanceof SourceError) return { refused: error.message }
+  if (isDiskFull(error)) return { diskFull: true }
   return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
 }
 

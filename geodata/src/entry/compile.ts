@@ -1,5 +1,6 @@
 /** From a source to a snapshot. The compiler itself is imported when it is called, because the command line imports this file. */
 export {
+  CompileDiskFullError,
   CompileInterruptedError,
   CompileKilledError,
   compileInChildProcess,

@@ -9,6 +9,7 @@ import { completionCommand } from './completion/completion.ts'
 import { datasetsCommand, unpublishCommand } from './datasets.ts'
 import { describeCommand } from './describe.ts'
 import { eventsCommand } from './events.ts'
+import { InterruptedError } from './interruptible.ts'
 import { jobCommand } from './job.ts'
 import { keyCommand } from './key.ts'
 import { adoptFolderCommand } from './operate/adopt-folder.ts'
@@ -97,6 +98,7 @@ function reportFailure(error: unknown, args: string[]): number {
   if (args.includes('--json')) process.stdout.write(`${JSON.stringify({ error: message })}\n`)
   if (error instanceof CommanderError) return 2
   process.stderr.write(`wayleave: ${message}\n`)
+  if (error instanceof InterruptedError) return error.exitCode
   const wrongUsage = error instanceof Problem ? error.status === 400 : error instanceof SettingError
   return wrongUsage ? 2 : 1
 }

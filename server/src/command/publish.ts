@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { addAbortSignal } from 'node:stream'
 import type { ColumnType } from '@wayleave/geodata/features'
 import { type Command, InvalidArgumentError } from 'commander'
 import { isTable } from '../catalog/dataset.ts'
@@ -9,6 +10,7 @@ import { operator } from '../events/events.ts'
 import { COLUMN_TYPES, ColumnTypesError, parseColumnTypes } from '../publishing/column-types.ts'
 import type { PublishOptions, PublishReport } from '../publishing/publishing.ts'
 import { type DescriptionFlags, descriptionOfFlags, withDescriptionFlags } from './description-flags.ts'
+import { interruptible } from './interruptible.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
 import { ProgressBar } from './output/progress-bar.ts'
 import { withParts } from './with-parts.ts'
@@ -84,30 +86,32 @@ async function publish(file: string, flags: PublishFlags, compile: PublishOption
   const { idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample, tiles } = flags
   const { buildExports, encoding, longitude, latitude, geometryColumn, type: types, dryRun } = flags
   try {
-    const { report, base } = await withParts(flags, async (parts) => {
-      const publishPath = (path: string) =>
-        parts.publishing.publish(
-          {
-            table,
-            path,
-            ...(isStandardInput && { file: 'standard input' }),
-            description,
-            note,
-            ...{ idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample },
-            ...{ tiles, buildExports, encoding, longitude, latitude, geometryColumn, types, dryRun },
-            // Commander sets options that begin with no- to true if they are absent.
-            geometry: flags.geometry ? undefined : false,
-            header: flags.header ? undefined : false,
-            maxProblems: flags.json ? MAX_JSON_PROBLEMS : undefined,
-          },
-          operator,
-          { onProgress: (progress) => bar.show(progress), ...(compile && { compile }) },
-        )
-      const published = isStandardInput
-        ? await withStandardInput(parts.config.maxUploadBytes, publishPath)
-        : await publishPath(file)
-      return { report: published, base: parts.baseUrl.settled() }
-    })
+    const publishing = (signal: AbortSignal) =>
+      withParts(flags, async (parts) => {
+        const publishPath = (path: string) =>
+          parts.publishing.publish(
+            {
+              table,
+              path,
+              ...(isStandardInput && { file: 'standard input' }),
+              description,
+              note,
+              ...{ idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample },
+              ...{ tiles, buildExports, encoding, longitude, latitude, geometryColumn, types, dryRun },
+              // Commander sets options that begin with no- to true if they are absent.
+              geometry: flags.geometry ? undefined : false,
+              header: flags.header ? undefined : false,
+              maxProblems: flags.json ? MAX_JSON_PROBLEMS : undefined,
+            },
+            operator,
+            { onProgress: (progress) => bar.show(progress), signal, ...(compile && { compile }) },
+          )
+        const published = isStandardInput
+          ? await withStandardInput(parts.config.maxUploadBytes, signal, publishPath)
+          : await publishPath(file)
+        return { report: published, base: parts.baseUrl.settled() }
+      })
+    const { report, base } = await interruptible('Interrupted: nothing was published.', publishing)
     bar.clear()
     const urls = {
       dataset: `${base}/v1/dataset/${table}`,
@@ -187,12 +191,20 @@ function timeText({ timeColumn, timeExtent }: PublishReport): string {
 }
 
 /** Receives standard input into a temporary file, which is removed afterwards. */
-async function withStandardInput<T>(maxBytes: number, publishPath: (path: string) => Promise<T>): Promise<T> {
+async function withStandardInput<T>(
+  maxBytes: number,
+  signal: AbortSignal,
+  publishPath: (path: string) => Promise<T>,
+): Promise<T> {
   if (process.stdin.isTTY) throw new Error('Standard input is a terminal. Pipe a file into the command.')
   const folder = await mkdtemp(join(tmpdir(), 'wayleave-'))
   try {
     const path = join(folder, 'input')
-    await (await import('../publishing/receive-upload.ts')).receiveUpload(process.stdin, path, maxBytes)
+    await (await import('../publishing/receive-upload.ts')).receiveUpload(
+      addAbortSignal(signal, process.stdin),
+      path,
+      maxBytes,
+    )
     return await publishPath(path)
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -1,5 +1,6 @@
 import { isJobEnded, type JobRecord } from '@wayleave/contract/records'
 import {
+  CompileDiskFullError,
   CompileInterruptedError,
   CompileKilledError,
   InvalidSourceError,
@@ -166,7 +167,8 @@ export class Jobs implements JobHandler {
     if (error instanceof InvalidSourceError) {
       return { detail: error.message, problems: error.problems, problemCount: error.problemCount }
     }
-    if (error instanceof SourceError) return { detail: error.message }
+    if (error instanceof SourceError || error instanceof CompileDiskFullError)
+      return { detail: error.message }
     return { detail: 'Something failed on our side. The log has it under the job’s id.' }
   }
 

@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { operator } from '../events/events.ts'
 import { cleanUp } from '../testing/cleanup.ts'
+import { runProgramFile } from '../testing/processes/run-command.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
 
 /** Mounts a tmpfs on the folder, or returns the reason why it cannot. */
-function mountVolume(t: TestContext, folder: string): string | null {
+function mountVolume(t: TestContext, folder: string, size = '64m'): string | null {
   mkdirSync(folder, { recursive: true })
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m,mode=700', 'wayleave-test', folder], {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=700`, 'wayleave-test', folder], {
       stdio: 'pipe',
     })
   } catch (error) {
@@ -21,6 +23,34 @@ function mountVolume(t: TestContext, folder: string): string | null {
   cleanUp(t, () => execFileSync('umount', ['-l', folder]))
   return null
 }
+
+test('publishing on a full disk says so in one sentence, and leaves nothing behind', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const snapshots = join(dataDir, 'snapshots')
+  const obstacle = mountVolume(t, snapshots, '1m')
+  if (obstacle) return t.skip(obstacle)
+  const service = await openTestServer(t, { dataDir, childProcesses: true })
+  const file = join(dataDir, 'many.geojson')
+  writeFileSync(file, points(40_000))
+  const sentence = 'There is no room on the disk to compile many.geojson.'
+  const command = await runProgramFile(service.config, 'publish', file, '--table', 'many')
+  assert.deepEqual([command.code, command.stderr], [1, `wayleave: ${sentence}\n`])
+  assert.deepEqual(readdirSync(snapshots), [])
+  const publisher = { name: 'Publisher', permissions: ['read', 'write'] }
+  const key = (await service.parts.keys.createPlatform(operator, publisher)).secret
+  const upload = await fetch(`${service.url}/v1/dataset/many?filename=many.geojson`, {
+    method: 'PUT',
+    body: readFileSync(file),
+    headers: { 'x-api-key': key },
+  })
+  const { id } = (await upload.json()) as { id: string }
+  let job = await service.parts.jobs.find(id)
+  while (job.state !== 'failed') {
+    await sleep(20)
+    job = await service.parts.jobs.find(id)
+  }
+  assert.equal(job.problem?.detail, sentence)
+})
 
 test('snapshots on a volume of their own: publishing, removing and starting again work', async (t) => {
   const dataDir = temporaryFolder(t)

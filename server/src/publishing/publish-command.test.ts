@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testedProgram } from '../../../scripts/program/tested-program.ts'
+import { childProcessWork } from '../data-work.ts'
+import { operator } from '../events/events.ts'
 import { runCommand, runProgramFile } from '../testing/processes/run-command.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
@@ -50,6 +52,63 @@ test('what the command line publishes and removes is seen by the running serverâ
   assert.equal((await runCommand(service.config, 'unpublish', 'places')).code, 0)
   assert.equal((await service.request('GET', '/v1/dataset/places')).status, 404)
   assert.equal((await runCommand(service.config, 'unpublish', 'places')).code, 1)
+})
+
+test('Ctrl+C ends a publishing with exit code 130, and leaves no files behind', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const temporary = temporaryFolder(t)
+  const file = join(dataDir, 'many.geojson')
+  writeFileSync(file, points(100_000))
+  const cases = [
+    { source: file, isBusy: () => existsSync(join(dataDir, 'snapshots', '.staging')) },
+    { source: '-', isBusy: () => readdirSync(temporary, { recursive: true }).join().includes('input') },
+  ]
+  for (const { source, isBusy } of cases) {
+    const child = spawn(
+      process.execPath,
+      [testedProgram(), 'publish', source, '--table', 'places', '--data-dir', dataDir],
+      { stdio: ['pipe', 'ignore', 'pipe'], env: { ...process.env, TMPDIR: temporary } },
+    )
+    let stderr = ''
+    child.stderr.on('data', (text) => {
+      stderr += text
+    })
+    child.stdin.write('name,lon,lat\n')
+    const exit = once(child, 'close')
+    while (!isBusy() && child.exitCode === null) await sleep(5)
+    child.kill('SIGINT')
+    assert.deepEqual(await exit, [130, null], stderr)
+    assert.equal(stderr, 'wayleave: Interrupted: nothing was published.\n')
+    assert.equal(existsSync(join(dataDir, 'snapshots', '.staging')), false)
+    assert.deepEqual(
+      readdirSync(temporary).filter((name) => name.startsWith('wayleave-')),
+      [],
+    )
+  }
+})
+
+test('a file that changes while it is read is not published', async (t) => {
+  const service = await openTestServer(t)
+  const file = join(temporaryFolder(t), 'places.csv')
+  const rows = 'name,lon,lat\na,1,1\nb,2,2\n'
+  for (const change of [
+    () => appendFileSync(file, 'c,3,3\n'),
+    () => writeFileSync(file, rows.slice(0, 20)),
+  ]) {
+    writeFileSync(file, rows)
+    const { compile } = childProcessWork
+    const request = { table: 'places', path: file, description: {} }
+    const published = service.parts.publishing.publish(request, operator, {
+      compile: async (...args) => {
+        const compiled = await compile(...args)
+        change()
+        return compiled
+      },
+    })
+    await assert.rejects(published, /places\.csv was changed while it was read: nothing was published/)
+  }
+  assert.equal((await service.request('GET', '/v1/dataset/places')).status, 404)
+  assert.deepEqual(await service.parts.blobs.list(), [])
 })
 
 test('kill -9 at any moment of publishing leaves the previous version, and no partial files after the next start', async (t) => {

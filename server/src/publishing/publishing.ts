@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import {
@@ -128,7 +129,7 @@ export class Publishing {
       file = basename(path),
       ...options
     } = request
-    await this.#requireSize(path, file)
+    const before = await this.#requireSize(path, file)
     const began = performance.now()
     const stage = staging.begin(table)
     try {
@@ -138,6 +139,7 @@ export class Publishing {
         onProgress,
         signal,
       )
+      await requireUnchanged(path, file, before)
       requireColumns({ table, manifest }, description.columnNotes)
       if (buildExports) {
         const about = await this.#aboutExports(table, description)
@@ -223,12 +225,15 @@ export class Publishing {
     await this.#discard(snapshots)
   }
 
-  async #requireSize(path: string, file: string): Promise<void> {
+  async #requireSize(path: string, file: string): Promise<Stats> {
     const { maxBytes } = this.#parts
-    const { size } = await stat(path)
-    if (size > maxBytes) {
-      throw new SourceError(`${file} has ${size} bytes, and WAYLEAVE_MAX_UPLOAD_BYTES allows ${maxBytes}.`)
+    const stats = await stat(path)
+    if (stats.size > maxBytes) {
+      throw new SourceError(
+        `${file} has ${stats.size} bytes, and WAYLEAVE_MAX_UPLOAD_BYTES allows ${maxBytes}.`,
+      )
     }
+    return stats
   }
 
   /** The description for the exports: the given values, falling back to those of the existing dataset. */
@@ -302,6 +307,14 @@ export class Publishing {
           log.error({ err: error, snapshot }, `Could not move the snapshot ${snapshot} to the trash.`),
       )
     }
+  }
+}
+
+/** A file that another program is still writing would be published in part. */
+async function requireUnchanged(path: string, file: string, before: Stats): Promise<void> {
+  const { size, mtimeMs, ino } = await stat(path)
+  if (size !== before.size || mtimeMs !== before.mtimeMs || ino !== before.ino) {
+    throw new SourceError(`${file} was changed while it was read: nothing was published. Publish it again.`)
   }
 }
 
