@@ -34,6 +34,22 @@ test('a reader that closes its pipe early, as head does, is no error', async () 
   assert.deepEqual([(await ended)[0], stderr], [0, ''])
 })
 
+test('wrong usage exits with 2 and changes nothing', async (t) => {
+  const place = { dataDir: temporaryFolder(t), databaseUrl: null }
+  for (const [args, message] of [
+    [['job', 'list', '--limit', 'many'], /--limit.*1 to 10000/],
+    [['job', 'list', '--limit', '0'], /--limit.*1 to 10000/],
+    [['describe', 'places'], /Say what to change/],
+    [['describe', 'places', '--title', ''], /title cannot be empty/],
+    [['tiles', 'places', '--version', 'newest'], /--version.*whole number/],
+    [['publish', '-', '--table', 'places', '--longitude', 'x'], /--longitude and --latitude/],
+  ] as const) {
+    const { code, stderr } = await runCommand(place, ...args)
+    assert.equal(code, 2, `${args.join(' ')}: ${stderr}`)
+    assert.match(stderr, message)
+  }
+})
+
 test('every command takes --json and --data-dir, and its help ends with examples of itself', () => {
   const groups = [orgCommand(), keyCommand(), userCommand(), jobCommand(), addressCommand()]
   const commands = groups.flatMap((group) => group.commands.map((command) => [group, command] as const))

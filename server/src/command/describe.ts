@@ -4,6 +4,8 @@ import { type DescriptionFlags, descriptionOfFlags, withDescriptionFlags } from 
 import { type OperatorFlags, operatorCommand, print } from './operator-command.ts'
 import { withParts } from './with-parts.ts'
 
+const WRONG_USAGE = { exitCode: 2 }
+
 export function describeCommand(): Command {
   const command = operatorCommand(
     'describe <table>',
@@ -16,11 +18,15 @@ export function describeCommand(): Command {
   return withDescriptionFlags(command).action(describe)
 }
 
-async function describe(table: string, flags: OperatorFlags & DescriptionFlags): Promise<void> {
+async function describe(
+  table: string,
+  flags: OperatorFlags & DescriptionFlags,
+  command: Command,
+): Promise<void> {
   const description = await descriptionOfFlags(flags)
   const fields = Object.entries(description).flatMap(([name, value]) => (value === undefined ? [] : [name]))
-  if (fields.length === 0) throw new Error('Say what to change, for example with --title.')
-  if (description.title === '') throw new Error('A title cannot be empty.')
+  if (fields.length === 0) command.error('error: Say what to change, for example with --title.', WRONG_USAGE)
+  if (description.title === '') command.error('error: A title cannot be empty.', WRONG_USAGE)
   await withParts(flags, ({ publishing }) => publishing.describe(table, description, operator))
   print(flags, { table, changed: fields }, `Changed the description of ${table}.`)
 }

@@ -1,6 +1,6 @@
 import { JOB_KINDS, JOB_STATES, type JobKind, type JobState } from '@wayleave/contract/job-states'
 import type { JobRecord } from '@wayleave/contract/records'
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { systemClock } from '../clock.ts'
 import { operator } from '../events/events.ts'
 import { readConfig } from '../settings/config.ts'
@@ -10,7 +10,7 @@ import { withControlPlane } from './with-parts.ts'
 interface ListFlags extends OperatorFlags {
   kind: JobKind | 'all'
   state?: JobState
-  limit: string
+  limit: number
 }
 
 export function jobCommand(): Command {
@@ -26,7 +26,7 @@ export function jobCommand(): Command {
           new Option('--kind <kind>', 'jobs of this kind').choices([...JOB_KINDS, 'all']).default('publish'),
         )
         .addOption(new Option('--state <state>', 'only jobs in this state').choices([...JOB_STATES]))
-        .option('--limit <number>', 'how many', '100')
+        .option('--limit <number>', 'how many', limitOf, 100)
         .action(list),
     )
     .addCommand(
@@ -41,10 +41,11 @@ export function jobCommand(): Command {
 async function list(flags: ListFlags): Promise<void> {
   const { listJobs } = await import('../jobs/job-store.ts')
   const { jobRecord } = await import('../publishing/job-record.ts')
-  const limit = Math.min(10_000, Math.max(1, Number.parseInt(flags.limit, 10) || 100))
   const kind = flags.kind === 'all' ? undefined : flags.kind
   const data = await withControlPlane(flags, async ({ database }) =>
-    (await listJobs(database.db, { kind, state: flags.state, tables: null, limit })).map(jobRecord),
+    (await listJobs(database.db, { kind, state: flags.state, tables: null, limit: flags.limit })).map(
+      jobRecord,
+    ),
   )
   const rows = data.map((job) => [job.id, job.kind, job.table, job.state, job.createdAt, noteOf(job)])
   print(
@@ -52,6 +53,13 @@ async function list(flags: ListFlags): Promise<void> {
     { data },
     tableText(['ID', 'KIND', 'TABLE', 'STATE', 'CREATED', 'NOTE'], rows, 'There are no such jobs.'),
   )
+}
+
+function limitOf(text: string): number {
+  const limit = Number(text)
+  if (!Number.isInteger(limit) || limit < 1 || limit > 10_000)
+    throw new InvalidArgumentError('It is 1 to 10000.')
+  return limit
 }
 
 function noteOf({ kind, state, progress, report, problem }: JobRecord): string {

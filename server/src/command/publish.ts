@@ -74,10 +74,17 @@ export function publishCommand(compile?: PublishOptions['compile']): Command {
     .option('--no-tiles', 'build no vector tiles')
     .option('--build-exports', 'build every download format before the version is shown')
     .option('--dry-run', 'do everything except making the version visible, and print the report')
-    .action((file: string, flags: PublishFlags) => publish(file, flags, compile))
+    .action((file: string, flags: PublishFlags, self: Command) => publish(file, flags, self, compile))
 }
 
-async function publish(file: string, flags: PublishFlags, compile: PublishOptions['compile']): Promise<void> {
+async function publish(
+  file: string,
+  flags: PublishFlags,
+  command: Command,
+  compile: PublishOptions['compile'],
+): Promise<void> {
+  if ((flags.longitude === undefined) !== (flags.latitude === undefined))
+    command.error('error: give both of --longitude and --latitude, or neither', { exitCode: 2 })
   const isStandardInput = file === '-'
   if (!isStandardInput && !existsSync(file)) throw new Error(`There is no file ${file}.`)
   const bar = new ProgressBar(process.stderr)

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { type OperatorFlags, operatorCommand, print } from './operator-command.ts'
 import { ProgressLine } from './output/progress-line.ts'
 import { withParts } from './with-parts.ts'
@@ -14,12 +14,17 @@ export function tilesCommand(): Command {
     'Build the vector tiles of a dataset now. A server does it by itself after publishing; this is for versions from before there were tiles, for older versions, and after a failure.',
     ['tiles places', 'tiles places --version 3', 'tiles places --rebuild --json'],
   )
-    .option('--version <n>', 'a version other than the current one')
+    .option('--version <n>', 'a version other than the current one', versionNumber)
     .option(
       '--rebuild',
       'build them again although they are there, as after WAYLEAVE_TILE_MAX_ZOOM was changed',
     )
     .action(buildTiles)
+}
+
+function versionNumber(text: string): string {
+  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1.')
+  return text
 }
 
 async function buildTiles(table: string, flags: TilesFlags): Promise<void> {
