@@ -3,6 +3,7 @@ import type { Origin } from '../events/events.ts'
 import { recordKeyEvent } from './key-event.ts'
 import {
   deleteSessionKeys,
+  deleteSessionPurchases,
   lockWorkingOrganizationKeys,
   lockWorkingUserKeys,
   recordRevokedSecret,
@@ -11,7 +12,8 @@ import {
 } from './store.ts'
 
 /**
- * For the transaction in which a user leaves an organization: revokes the user's keys of this organization.
+ * For the transaction in which a user leaves an organization: revokes the user's keys of this organization, and
+ * ends the right to download again what the user's session keys have bought with its credits.
  * The caller must report `changed('user', userId)` in that transaction.
  */
 export async function revokeUserKeys(
@@ -24,6 +26,7 @@ export async function revokeUserKeys(
 ): Promise<void> {
   await revokeAll(tx, at, origin, await lockWorkingUserKeys(database, tx, userId, organizationId), reason)
   await deleteSessionKeys(tx, userId)
+  await deleteSessionPurchases(tx, userId)
 }
 
 /** The caller must report `changed('organization', organizationId)` in the same transaction. */

@@ -117,6 +117,11 @@ export function findKeysBy(
   ).execute()
 }
 
+/** The payer of a session key is its user (`access/grant.ts`), in whichever organization. */
+export async function deleteSessionPurchases(tx: Tx, userId: string): Promise<void> {
+  await tx.deleteFrom('purchases').where('payer', '=', `user:${userId}`).execute()
+}
+
 export async function deleteSessionKeys(tx: Tx, userId: string): Promise<void> {
   await tx.deleteFrom('api_keys').where('kind', '=', 'session').where('user_id', '=', userId).execute()
 }

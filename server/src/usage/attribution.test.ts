@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { operator } from '../events/events.ts'
+import { openAccount } from '../testing/account.ts'
+import { points, publishText } from '../testing/publish.ts'
 import { signIn } from '../testing/sign-in.ts'
 import { databaseKinds, openTestServer, type TestServer } from '../testing/test-server.ts'
 
@@ -37,6 +39,24 @@ for (const database of databaseKinds) {
     ])
     assert.deepEqual(usage.body.keys, [{ keyId: own.id, name: 'Map', isDeleted: true, calls: 1, credits: 0 }])
     assert.equal(usage.body.totals.calls, 4)
+  })
+
+  test(`what the console bought in one organization is not free in the next (${database})`, async (t) => {
+    const service = await openTestServer(t, { database })
+    await publishText(service, 'places', 'places.geojson', points(3))
+    const wishes = { addOns: ['API_ACCESS' as const], credits: 5 }
+    const ada = await openAccount(service, 'ada@example.org', wishes)
+    const bob = await openAccount(service, 'bob@example.org', wishes)
+    const download = async () => {
+      const key = await sessionKey(service, bob.token)
+      const { status, headers } = await service.request('GET', '/v1/dataset/places/files/csv', { key })
+      return [status, headers.get('credits-charged'), headers.get('credits-remaining')]
+    }
+    assert.deepEqual(await download(), [200, '1', '4'])
+    assert.deepEqual(await download(), [200, '0', '4'])
+    await service.parts.members.add(operator, ada.organizationId, 'bob@example.org')
+    assert.deepEqual(await download(), [200, '1', '4'])
+    assert.deepEqual(await download(), [200, '0', '4'])
   })
 
   test(`events name users and keys, also deleted ones, and are filtered and exported (${database})`, async (t) => {
