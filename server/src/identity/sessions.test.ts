@@ -41,6 +41,7 @@ for (const database of databaseKinds) {
     const reused = await refresh(service, stolen.refreshToken)
     assert.equal(reused.status, 401)
     assert.equal(reused.body.code, 'session-ended')
+    assert.equal(reused.headers.get('www-authenticate'), 'Bearer')
     assert.equal((await refresh(service, next.body.refreshToken)).status, 401)
     assert.equal((await refresh(service, other.refreshToken)).status, 200)
     const { db } = service.parts.database

@@ -66,6 +66,7 @@ for (const database of databaseKinds) {
     const second = await redeem(service, { token })
     assert.equal(second.status, 401)
     assert.equal(second.body.code, 'sign-in-failed')
+    assert.equal(second.headers.get('www-authenticate'), 'Bearer')
   })
 
   guarantee('a link works once, also when redeemed many times at the same instant', async (t) => {
