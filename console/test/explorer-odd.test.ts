@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import type { Page } from 'playwright-core'
 import { explorerFlow, openExplorer, type TestExplorer } from './explorer-fixture.ts'
-import { navigate, poll } from './test-page-actions.ts'
+import { drop, navigate, poll } from './test-page-actions.ts'
 
 /** Squares along the equator, by the longitude of their middle. */
 const squares = {
@@ -38,6 +38,12 @@ function longTexts(): string {
   return [names, ...rows].map((row) => row.join(',')).join('\n')
 }
 
+/** Points of 12 kinds; some have none. */
+function kinds(): string {
+  const rows = Array.from({ length: 130 }, (_, row) => [row / 10, 50, row % 13 ? `kind ${row % 13}` : ''])
+  return [['longitude', 'latitude', 'kind'], ...rows].map((row) => row.join(',')).join('\n')
+}
+
 describe('odd values and failures in the explorer', () => {
   let explorer: TestExplorer
   before(async () => {
@@ -45,7 +51,9 @@ describe('odd values and failures in the explorer', () => {
     await explorer.publish('tiled', 'squares.geojson', source())
     await explorer.publish('plain', 'squares.geojson', source(), { tiles: 'false' })
     await explorer.publish('long', 'long.csv', longTexts())
+    await explorer.publish('kinds', 'kinds.csv', kinds(), { sample: 'false' })
     await explorer.tilesReady('tiled')
+    await explorer.tilesReady('kinds')
   })
   after(() => explorer.close())
   const flow = (name: string, act: () => Promise<void>) => explorerFlow(name, () => explorer, act)
@@ -174,6 +182,59 @@ describe('odd values and failures in the explorer', () => {
     await navigate(page, '/organization/events')
     await page.getByRole('table').waitFor()
     await page.evaluate(() => dispatchEvent(new Event('online')))
+  })
+
+  flow('the outcome of publishing scrolls into view', async () => {
+    const { page } = explorer
+    await navigate(page, '/administration/publish')
+    await page.locator('.drop').waitFor()
+    await drop(page, 'broken.geojson', '{"type":"FeatureCollection","features":[{')
+    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    const alert = page.getByRole('alert')
+    await alert.waitFor()
+    const bar = (await page.getByRole('banner').boundingBox())!
+    await poll(async () => {
+      const box = (await alert.boundingBox())!
+      return box.y >= bar.height && box.y + box.height <= page.viewportSize()!.height
+    })
+  })
+
+  flow('the legend says completely what has no color', async () => {
+    await explorer.open('kinds', { color: 'kind' })
+    const rest = explorer.page.getByRole('listitem').getByText('others, several features, no value')
+    await rest.waitFor()
+    assert.ok(await rest.evaluate((element) => element.scrollWidth <= element.clientWidth))
+  })
+
+  flow('a map without a free sample says so, instead of a sample of 0 features', async () => {
+    const { page: visitor, context } = await explorer.service.open()
+    await visitor.goto(`${explorer.service.url}/datasets/kinds`)
+    await visitor.locator('.map-note', { hasText: /^There is no free sample.$/ }).waitFor()
+    await context.close()
+  })
+
+  flow('a title without spaces wraps, on the page and in the catalogue', async () => {
+    const { page } = explorer
+    await explorer.send('PATCH', '/v1/dataset/tiled', { title: 'Squares'.repeat(20) })
+    const width = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    await page.goto(`${explorer.service.url}/datasets/tiled`)
+    await page.getByRole('heading', { name: 'SquaresSquares' }).waitFor()
+    assert.ok((await width()) <= 0)
+    await navigate(page, '/datasets')
+    const card = page.locator('.dataset-card', { hasText: 'SquaresSquares' })
+    await card.waitFor()
+    assert.ok(await card.evaluate((element) => element.scrollWidth <= element.clientWidth))
+  })
+
+  flow('a preview shows the whole extent of a dataset', async () => {
+    const { page } = explorer
+    await navigate(page, '/datasets')
+    const preview = page.locator('.dataset-card', { hasText: 'Plain' }).locator('svg')
+    const extent = preview.locator('.extent')
+    await extent.waitFor()
+    const [outer, inner] = [(await preview.boundingBox())!, (await extent.boundingBox())!]
+    assert.ok(inner.x > outer.x && inner.x + inner.width < outer.x + outer.width)
+    assert.ok(inner.y > outer.y && inner.y + inner.height < outer.y + outer.height)
   })
 })
 

@@ -39,6 +39,12 @@ export function PublishPage() {
     if (state === 'done') queries.invalidateQueries({ queryKey: ['datasets'] })
   }, [state, queries])
 
+  // The button is at the end of a long form, and the outcome beside its beginning or, on phones, below it.
+  const outcome = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (sending.kind !== 'idle' || state) outcome.current!.scrollIntoView({ block: 'nearest' })
+  }, [sending.kind, state])
+
   const choose = (chosen: File) => {
     setFile(chosen)
     setTable((typed) => typed || tableNameOf(chosen.name))
@@ -115,7 +121,7 @@ export function PublishPage() {
             </button>
           </div>
         </section>
-        <section className="card stack-small" aria-label="Progress">
+        <section ref={outcome} className="card stack-small below-bar" aria-label="Progress">
           <h2>Progress</h2>
           {sending.kind === 'idle' && !jobId && (
             <p className="soft small">
