@@ -43,7 +43,7 @@ function MapPreview({ dataset, bbox, isSeen }: { dataset: Dataset; bbox: Box; is
     <svg
       aria-hidden="true"
       viewBox={`${west} ${-north} ${east - west} ${north - south}`}
-      preserveAspectRatio="xMidYMid slice"
+      preserveAspectRatio="xMidYMid meet"
     >
       <Suspense>
         <Coast />

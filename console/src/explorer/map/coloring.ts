@@ -32,6 +32,8 @@ interface CategoryScale {
 export interface LegendEntry {
   label: string
   color: string
+  /** Whether it says what has no color of its own. */
+  isRest?: boolean
 }
 
 function colorOf(scale: Scale, index: number, theme: Theme): string {
@@ -95,7 +97,7 @@ export function legendOf(
   const uncolored = [...(hasOthers ? ['others'] : []), ...grey, ...(scale.hasNulls ? ['no value'] : [])].join(
     ', ',
   )
-  const rest = uncolored === '' ? [] : [{ label: uncolored, color: none }]
+  const rest = uncolored === '' ? [] : [{ label: uncolored, color: none, isRest: true }]
   if (scale.kind === 'categories') {
     const entries = scale.values.map((item, index) => ({
       label: item === '' ? 'empty' : String(item),

@@ -33,17 +33,19 @@ export function Legend({
     <section className="map-legend" aria-label={`Legend: ${scale.column}`}>
       <strong>{column ? <ColumnName column={column} /> : scale.column}</strong>
       <ul>
-        {legendOf(scale, theme, (value) => short.format(value), grey).map(({ label, color }, index) => (
-          <li key={label}>
-            <svg width="18" height="14" viewBox="-9 -7 18 14" aria-hidden="true">
-              <circle
-                r={isSized ? Math.min(6.5, 2.6 * sizeOf(index < classes ? index : 0)) : 5}
-                fill={isColor ? color : 'var(--accent)'}
-              />
-            </svg>
-            <span dir="auto">{label}</span>
-          </li>
-        ))}
+        {legendOf(scale, theme, (value) => short.format(value), grey).map(
+          ({ label, color, isRest }, index) => (
+            <li key={label} className={isRest ? 'rest' : undefined}>
+              <svg width="18" height="14" viewBox="-9 -7 18 14" aria-hidden="true">
+                <circle
+                  r={isSized ? Math.min(6.5, 2.6 * sizeOf(index < classes ? index : 0)) : 5}
+                  fill={isColor ? color : 'var(--accent)'}
+                />
+              </svg>
+              <span dir="auto">{label}</span>
+            </li>
+          ),
+        )}
       </ul>
       {isFiltered && onRows && <RowsSwitch scale={scale} onRows={onRows} />}
     </section>

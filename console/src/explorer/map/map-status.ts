@@ -6,7 +6,7 @@ import { MAX_FEATURES, type MapSource } from './use-map-source.ts'
 
 /** The sentence below the map: what it shows, and what stands in the way of more. */
 export function mapStatus(
-  { tiles, rows }: Pick<DatasetDetails, 'tiles' | 'rows'>,
+  { tiles, rows, sample: freeRows }: Pick<DatasetDetails, 'tiles' | 'rows' | 'sample'>,
   access: Access,
   source: MapSource,
   /** Exact; undefined while it is counted, null if that would take too long. */
@@ -16,6 +16,7 @@ export function mapStatus(
 ): string {
   if (source.error) return asProblem(source.error).message
   if (source.data === null) return 'Loading the map'
+  if (access !== 'all' && freeRows === null) return 'There is no free sample.'
   if (access === 'signed-out') {
     const sample = `The sample, ${plural(source.drawn ?? 0, 'feature')}`
     return isEmbedded ? `${sample} of ${count(rows)}.` : `${sample}. Sign in to see all.`
