@@ -210,6 +210,18 @@ test('its types hold for ESM and CommonJS, with and without those of Node', () =
   assert.equal(compile('--typeRoots', typeRoots, '--types', 'node', 'node.mts', 'node.cts'), '')
 })
 
+test('the JavaScript examples of the documents are also valid as strict TypeScript', () => {
+  const examples = blocks.filter(({ kind }) => kind === 'js')
+  const files = examples.map(({ source }, index) => {
+    const file = `example-${index}.mts`
+    writeFileSync(join(project, file), source)
+    return file
+  })
+  assert.ok(files.length >= 10)
+  const typeRoots = join(root, '../node_modules/@types')
+  assert.equal(compile('--typeRoots', typeRoots, '--types', 'node', ...files), '')
+})
+
 test('its types fit those of MapLibre', () => {
   symlinkSync(join(root, '../node_modules/maplibre-gl'), join(project, 'node_modules/maplibre-gl'))
   writeFileSync(
