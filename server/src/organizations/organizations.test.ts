@@ -247,6 +247,7 @@ for (const database of databaseKinds) {
       ['PATCH', path, { name: '   ' }, '/name'],
       ['PATCH', path, { name: 'x'.repeat(101) }, '/name'],
       ['PATCH', path, { name: 'two\nlines' }, '/name'],
+      ['PATCH', path, { name: 'half \ud800' }, '/name'],
       ['PATCH', path, { name: null }, '/name'],
       ['PATCH', path, { name: 'Fine', credits: 1000 }, '/credits'],
       ['PATCH', `${path}/members/${ada.userId}`, { permissions: ['ROOT'] }, '/permissions/0'],

@@ -221,6 +221,7 @@ export function checkOrganizationName(rawName: string): string {
   if ([...name].length > MAX_NAME_CHARACTERS) {
     throw invalidInput('/name', `must be at most ${MAX_NAME_CHARACTERS} characters long`)
   }
-  if (/\p{Cc}|\p{Zl}|\p{Zp}/u.test(name)) throw invalidInput('/name', 'must be one line of text')
+  if (!name.isWellFormed() || /\p{Cc}|\p{Zl}|\p{Zp}/u.test(name))
+    throw invalidInput('/name', 'must be one line of text')
   return name
 }
