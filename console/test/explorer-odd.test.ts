@@ -29,13 +29,14 @@ function source(): string {
   return JSON.stringify({ type: 'FeatureCollection', features })
 }
 
-/** A table of 450 rows and 12 columns; some texts are long. */
+/** A table of 450 rows and 13 columns; some texts are long, and the numbers have 16 digits. */
 function longTexts(): string {
   const names = Array.from({ length: 12 }, (_, index) => `text_${index}`)
   const rows = Array.from({ length: 450 }, (_, row) =>
     names.map((_, index) => (index === 0 && row % 100 === 5 ? 'long '.repeat(60) : `value ${row}`)),
   )
-  return [names, ...rows].map((row) => row.join(',')).join('\n')
+  const numbered = rows.map((row, index) => [...row, 8_008_888_888_888_000 + index])
+  return [[...names, 'number'], ...numbered].map((row) => row.join(',')).join('\n')
 }
 
 /** Points of 12 kinds; some have none. */
@@ -106,6 +107,15 @@ describe('odd values and failures in the explorer', () => {
     await page.locator('.rows').evaluate((rows) => rows.scrollTo(0, 32 * 100))
     await page.locator('.rows tbody tr[data-index="105"]').waitFor()
     assert.deepEqual(await widths(), before)
+  })
+
+  flow('numbers are not cut off', async () => {
+    const { page } = explorer
+    await explorer.open('long')
+    const number = page.locator('.rows tbody tr[data-index="0"] td.number')
+    await number.waitFor()
+    assert.match((await number.textContent())!, /^8008888888888\d{3}$/)
+    assert.ok(await number.evaluate((cell) => cell.scrollWidth <= cell.clientWidth))
   })
 
   flow('the head that sorts a table keeps the focus', async () => {

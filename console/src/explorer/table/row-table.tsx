@@ -204,9 +204,9 @@ function VirtualRows({
   )
 }
 
-/** The width of a column, padding included. */
+/** The width of a column, padding included. Digits are wider than most letters, and must not be cut off. */
 function remOfCharacters(characters: number): number {
-  return characters * 0.53 + 1.6
+  return characters * 0.61 + 1.6
 }
 
 function Row({
