@@ -128,7 +128,9 @@ test('damage of the file is found when a column is loaded, and by the verificati
     changed[at]! ^= 1
     await writeFile(path, changed)
     const again = await openSnapshot(compiled.folder)
-    await assert.rejects(new ColumnCache(1 << 26).load(again, 'text'), DamagedSnapshotError)
+    // The first bytes are those of a column whose values have a fixed size.
+    const name = at === 10 ? 'number' : 'text'
+    await assert.rejects(new ColumnCache(1 << 26).load(again, name), DamagedSnapshotError)
     assert.equal((await verifySnapshot(compiled.folder)).length, 1)
     await again.close()
   }

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
+import type { DuckDBInstance } from '@duckdb/node-api'
 import type { Column } from '../feature.ts'
 import type { ColumnStatistics } from '../snapshot/column-statistics.ts'
 import { bytesFor } from './byte-planes.ts'
@@ -22,7 +23,7 @@ import {
  * and writing up to 28, and a loaded column takes up to 20.
  */
 export const MAX_ROWS = 20_000_000
-/** In larger snapshots, a column is written before the next one is ranked. */
+/** In larger snapshots, only one column is in memory at a time. */
 const MAX_ROWS_FOR_TWO = 5_000_000
 /** Columns are read together as long as their keys take less memory than this, in bytes. */
 const KEYS_BYTES = 64 << 20
@@ -46,46 +47,52 @@ interface RankedColumn {
   packDictionary: () => Promise<Packed>
 }
 
+/** The rows of a snapshot in a database. */
+export interface RowsSource {
+  instance: DuckDBInstance
+  /** The rows in SQL, such as `read_parquet('…')`. */
+  from: string
+  rows: number
+}
+
 /**
  * Writes the compiled columns of a snapshot, and returns the statistics of its columns by name. A column that
  * cannot be compiled (nested values, too many different texts) is left out of the file.
  */
 export async function writeColumns(
   path: string,
-  table: RowsTable,
+  { instance, from, rows }: RowsSource,
   columns: readonly SourceColumn[],
   signal?: AbortSignal,
 ): Promise<Record<string, ColumnStatistics>> {
+  const file = new ColumnsFile(await open(path, 'w'), rows)
   const statistics = new Map<string, ColumnStatistics>()
-  const file = new ColumnsFile(await open(path, 'w'))
-  // One column is compressed and written while the next one is ranked.
-  let adding = Promise.resolve()
-  const add = async (column: Column, ranked: RankedColumn) => {
-    statistics.set(column.name, columnStatistics(column, ranked.values, ranked.counts))
-    await adding
-    adding = file.add(column, ranked)
-    // If it fails, the next `await` throws; until then nobody waits for it.
-    adding.catch(() => {})
-    if (table.rows > MAX_ROWS_FOR_TWO) await adding
-    signal?.throwIfAborted()
+  const connections = [await instance.connect(), await instance.connect()] as const
+  const interrupt = () => {
+    for (const connection of connections) connection.interrupt()
   }
+  signal?.addEventListener('abort', interrupt)
+  const tables = connections.map((connection): RowsTable => ({ connection, from, rows }))
+  const texts = columns.filter(isListed)
+  const fixed = columns.filter((column) => !isListed(column) && column.type !== 'json')
+  // The database estimates the numbers of texts while values of a fixed size are ranked here.
+  const profiling = profileTexts(tables[0]!, texts)
+  profiling.catch(() => {})
   try {
-    const listed = columns.filter(isListed)
-    const profiles = await profileTexts(table, listed)
-    for (const [i, column] of listed.entries()) {
-      const ranked = await rankTextColumn(table, column, profiles[i]!)
-      if (ranked) await add(column, ranked)
-      else statistics.set(column.name, { ...profiles[i]!, isExact: false })
+    signal?.throwIfAborted()
+    const add = async (column: Column, ranked: RankedColumn) => {
+      statistics.set(column.name, columnStatistics(column, ranked.values, ranked.counts))
+      await file.add(column, ranked)
+      signal?.throwIfAborted()
     }
-    await rankFixedColumns(
-      table,
-      columns.filter((column) => !isListed(column) && column.type !== 'json'),
-      add,
-    )
-    await adding
-    await file.writeDirectory(table.rows)
+    await writeFixedColumns(tables[1]!, fixed, add)
+    await writeTextColumns(tables[1]!, texts, await profiling, statistics, add)
+    await file.finish()
   } finally {
-    await Promise.allSettled([adding])
+    // It may not run any more when its connection is closed.
+    await Promise.allSettled([profiling])
+    signal?.removeEventListener('abort', interrupt)
+    for (const connection of connections) connection.closeSync()
     await file.close()
   }
   return Object.fromEntries(
@@ -96,37 +103,57 @@ export async function writeColumns(
   )
 }
 
+type Add = (column: Column, ranked: RankedColumn) => Promise<void>
+
 /** The file under construction: its columns, and then their directory. */
 class ColumnsFile {
   readonly #handle: FileHandle
+  readonly #rows: number
   readonly #stored: StoredColumn[] = []
   #at = 0
+  /** The end of the last column that was added. */
+  #adding: Promise<void> = Promise.resolve()
 
-  constructor(handle: FileHandle) {
+  constructor(handle: FileHandle, rows: number) {
     this.#handle = handle
+    this.#rows = rows
   }
 
-  async add({ name, type }: Column, { form, values, codes, packDictionary }: RankedColumn): Promise<void> {
+  /**
+   * Compresses a column, and writes it behind the others. Returns when the column before it is written, and when
+   * the arrays of this one are no longer needed: it is compressed while the next one is ranked.
+   */
+  async add(column: Column, { form, values, codes, packDictionary }: RankedColumn): Promise<void> {
     const width = bytesFor(values.length)
-    const [dictionary, packedCodes] = await Promise.all([packDictionary(), packCodes(codes, width)])
-    this.#stored.push({
-      name,
-      type,
-      distinct: values.length,
-      form,
-      dictionary: await this.#write(dictionary),
-      codes: await this.#write(packedCodes),
-      width,
+    const packing = Promise.all([packDictionary(), packCodes(codes, width)])
+    const previous = this.#adding
+    this.#adding = previous.then(async () => {
+      const [dictionary, packedCodes] = await packing
+      this.#stored.push({
+        name: column.name,
+        type: column.type,
+        distinct: values.length,
+        form,
+        dictionary: await this.#write(dictionary),
+        codes: await this.#write(packedCodes),
+        width,
+      })
     })
+    // If one of them fails, the next `await` throws; until then nobody waits for it.
+    packing.catch(() => {})
+    this.#adding.catch(() => {})
+    await (this.#rows > MAX_ROWS_FOR_TWO ? this.#adding : previous)
   }
 
-  async writeDirectory(rows: number): Promise<void> {
-    const version = COLUMN_FILE_VERSION
-    await this.#handle.writeFile(directoryBytes({ version, rows, columns: this.#stored }))
+  async finish(): Promise<void> {
+    await this.#adding
+    const directory = { version: COLUMN_FILE_VERSION, rows: this.#rows, columns: this.#stored } as const
+    await this.#handle.writeFile(directoryBytes(directory))
   }
 
-  close(): Promise<void> {
-    return this.#handle.close()
+  async close(): Promise<void> {
+    await Promise.allSettled([this.#adding])
+    await this.#handle.close()
   }
 
   async #write({ packed, size }: Packed): Promise<Section> {
@@ -142,25 +169,29 @@ function isListed({ type, isWide }: SourceColumn): boolean {
   return type === 'text' || (type === 'integer' && isWide)
 }
 
-/** Returns null if there are too many different texts. */
-async function rankTextColumn(
-  table: RowsTable,
-  column: Column,
-  { distinct }: TextProfile,
-): Promise<RankedColumn | null> {
-  // The estimate is usually within 5 %; reading the distinct values decides.
-  const ranked = distinct > MAX_DISTINCT_TEXTS * 1.3 ? null : await rankTexts(table, column)
-  if (ranked === null) return null
-  const { texts, codes, counts } = ranked
-  return { form: 'text', values: texts, codes, counts, packDictionary: () => packTexts(texts) }
-}
-
-/** Ranks columns whose values have a fixed size, and passes each to `add`, which has used its arrays when it returns. */
-async function rankFixedColumns(
+/** Ranks columns of texts; those with too many different ones only get statistics. */
+async function writeTextColumns(
   table: RowsTable,
   columns: readonly Column[],
-  add: (column: Column, ranked: RankedColumn) => Promise<void>,
+  profiles: readonly TextProfile[],
+  statistics: Map<string, ColumnStatistics>,
+  add: Add,
 ): Promise<void> {
+  for (const [i, column] of columns.entries()) {
+    const profile = profiles[i]!
+    // The estimate is usually within 5 %; reading the distinct values decides.
+    const ranked = profile.distinct > MAX_DISTINCT_TEXTS * 1.3 ? null : await rankTexts(table, column)
+    if (ranked === null) {
+      statistics.set(column.name, { ...profile, isExact: false })
+      continue
+    }
+    const { texts, codes, counts } = ranked
+    await add(column, { form: 'text', values: texts, codes, counts, packDictionary: () => packTexts(texts) })
+  }
+}
+
+/** Ranks columns whose values have a fixed size. `add` has used the arrays of a column when it returns. */
+async function writeFixedColumns(table: RowsTable, columns: readonly Column[], add: Add): Promise<void> {
   if (columns.length === 0) return
   const fitting = Math.max(1, Math.floor(KEYS_BYTES / KEYS_BYTES_PER_ROW / Math.max(1, table.rows)))
   const keys = Array.from({ length: Math.min(columns.length, fitting) }, () => new ColumnKeys(table.rows))

@@ -10,7 +10,7 @@ import { quoteName, quoteText } from '../quote-sql.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { columnSql, jsonTextSql, numberText, textSql } from './columns/column-sql.ts'
 import { KIND } from './columns/value-kinds.ts'
-import { writeColumnsInThread } from './columns-in-thread.ts'
+import { ColumnsThread } from './columns-in-thread.ts'
 import type { ColumnProfile } from './stage/staged-column.ts'
 
 /** Starting a thread takes longer than compiling the columns of fewer rows. */
@@ -59,6 +59,7 @@ export class Assembly {
   readonly #database: DuckDb
   readonly #options: AssembleOptions
   #source = 'staged'
+  #columnsThread: ColumnsThread | null = null
 
   private constructor(database: DuckDb, options: AssembleOptions) {
     this.#database = database
@@ -79,6 +80,7 @@ export class Assembly {
   }
 
   close(): void {
+    this.#columnsThread?.stop()
     this.#database.close()
   }
 
@@ -171,6 +173,13 @@ export class Assembly {
     await this.#copy('longitude, latitude', this.#file(SNAPSHOT_FILES.points), PARQUET)
   }
 
+  /** Prepares for `writeColumns`, if the columns of so many rows are compiled in a thread. */
+  startColumnsThread(rows: number): void {
+    if (rows < ROWS_FOR_THREAD || rows > MAX_ROWS) return
+    const { folder } = this.#options
+    this.#columnsThread = new ColumnsThread({ folder, memoryMegabytes: COLUMNS_MEGABYTES })
+  }
+
   /**
    * Writes the compiled columns, and returns their statistics; undefined if there are too many rows. Call it
    * after the rows are written.
@@ -182,18 +191,10 @@ export class Assembly {
     })
     const rowsPath = this.#file(SNAPSHOT_FILES.rows)
     const path = this.#file(SNAPSHOT_FILES.columns)
-    if (rows >= ROWS_FOR_THREAD) {
-      const memoryMegabytes = COLUMNS_MEGABYTES
-      return writeColumnsInThread({ rowsPath, path, rows, columns, memoryMegabytes }, signal)
-    }
-    // A connection of its own, because another query may run meanwhile.
-    const connection = await this.#database.instance.connect()
-    try {
-      const table = { connection, from: `read_parquet(${quoteText(rowsPath)})`, rows }
-      return await writeColumns(path, table, columns, signal)
-    } finally {
-      connection.closeSync()
-    }
+    const thread = this.#columnsThread
+    if (thread) return thread.write({ rowsPath, path, rows, columns }, signal)
+    const source = { instance: this.#database.instance, from: `read_parquet(${quoteText(rowsPath)})`, rows }
+    return writeColumns(path, source, columns, signal)
   }
 
   /** The earliest and the latest value of a date or timestamp column. Call it after the rows are written. */

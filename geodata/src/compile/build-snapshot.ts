@@ -18,7 +18,7 @@ import { type MergedPack, mergeRuns } from './merge/merge-runs.ts'
 import { PropertyLines } from './merge/property-lines.ts'
 import { RowNumbersFile } from './merge/row-numbers-file.ts'
 import { samplePositions, sampleRow } from './sample.ts'
-import { sealSnapshot } from './seal-snapshot.ts'
+import { CHECKED_FILES, type SealedFile, sealFiles, sealSnapshot } from './seal-snapshot.ts'
 import type { StageSummary } from './stage/stage.ts'
 import { areRight } from './stage/staged-texts.ts'
 
@@ -38,17 +38,18 @@ type ManifestHead = Omit<Manifest, 'files'>
 /** Builds the files of a snapshot from staged rows; the manifest is written last. */
 export async function buildSnapshot(build: BuildOptions): Promise<Compiled> {
   const { folder } = build.options
-  const { head, index, pack } = await writeFeatures(build)
+  const { head, index, sealed } = await writeFeatures(build)
   if (build.options.sample !== false) await writeSample(folder, index, head)
   build.signal?.throwIfAborted()
-  const manifest = await sealSnapshot(folder, head, pack)
+  const manifest = await sealSnapshot(folder, head, sealed)
   return { manifest, report: reportOf(manifest, build.summary) }
 }
 
 interface Written {
   head: ManifestHead
   index: IndexParts
-  pack: MergedPack
+  /** All large files but the compiled columns. */
+  sealed: Map<string, SealedFile>
 }
 
 /** Writes the row files, with the database, the pack and its index. */
@@ -79,7 +80,7 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
     const counts = summary.skippedForIds > 0 ? await assembly.bounds() : countsOf(summary)
     build.onPhase('sorting')
     const ids = await describeIds(assembly, columns, id)
-    const { index, pack, statistics } = await writeRowsAndPack(build, assembly, counts, columns, id, ids)
+    const { index, sealed, statistics } = await writeRowsAndPack(build, assembly, counts, columns, id, ids)
     build.signal?.throwIfAborted()
     const head: ManifestHead = {
       formatVersion: FORMAT_VERSION,
@@ -96,7 +97,7 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
       tiles: options.tiles !== false && spatial,
       ...(statistics ? { statistics } : {}),
     }
-    return { head, index, pack }
+    return { head, index, sealed }
   } finally {
     build.signal?.removeEventListener('abort', interrupt)
     assembly.close()
@@ -124,52 +125,80 @@ async function describeIds(
  * what was assumed. In that case the database writes the properties, and the pack has to wait for it.
  */
 async function writeRowsAndPack(
-  { options, staging, summary, signal, onPhase }: BuildOptions,
+  build: BuildOptions,
   assembly: Assembly,
   counts: Pick<Manifest, 'rows' | 'located'>,
   columns: FinalColumn[],
   id: IdSource,
   { name, isRowNumber }: Manifest['id'],
-): Promise<Pick<Written, 'index' | 'pack'> & Pick<Manifest, 'statistics'>> {
+): Promise<Omit<Written, 'head'> & Pick<Manifest, 'statistics'>> {
+  const { options, summary, signal } = build
   const isReady = summary.skippedForIds === 0 && areRight(summary.texts, columns, id)
-  const linesPath = join(staging, 'properties')
   const extraIds = name === undefined ? null : { name, source: id, isRowNumber: isRowNumber === true }
+  assembly.startColumnsThread(counts.rows)
   // Beside merging the pack, the columns are compiled from the written rows. Failures are awaited below.
   const rows = assembly.writeRows(extraIds)
   const writing = rows.then(() => assembly.writePoints())
   const compiling = rows.then(() => assembly.writeColumns(counts.rows, signal))
   for (const work of [writing, compiling]) work.catch(() => {})
-  let lines: PropertyLines | null = null
-  let rowNumbers: RowNumbersFile | null = null
   try {
+    let linesPath: string | null = null
     if (!isReady) {
       await writing
+      linesPath = join(build.staging, 'properties')
       await assembly.writePropertyLines(linesPath, id)
-      lines = new PropertyLines(linesPath)
     }
-    const maxBytes = summary.texts.bytes + (isReady ? 0 : (await stat(linesPath)).size)
-    const index = layIndex({
-      ...counts,
-      isPoints: !summary.places.hasShapes,
-      narrow: maxBytes < 2 ** 32 - 2,
+    const { index, pack } = await writePack(build, counts, {
+      hasIds: id !== null,
+      writesRowNumbers: extraIds?.isRowNumber === true,
+      linesPath,
     })
-    if (extraIds?.isRowNumber) {
-      rowNumbers = new RowNumbersFile(join(options.folder, SNAPSHOT_FILES.ids), counts.rows)
-    }
-    const path = join(options.folder, SNAPSHOT_FILES.pack)
-    const pack = await mergeRuns(summary.runs, path, index, { ids: id !== null, lines, rowNumbers, signal })
+    await writing
+    const written = CHECKED_FILES.filter((file) => file !== SNAPSHOT_FILES.columns)
+    const sealed = await sealFiles(options.folder, written, new Map([[SNAPSHOT_FILES.pack, pack]]))
+    const statistics = await compiling
+    return { index, sealed, ...(statistics ? { statistics } : {}) }
+  } finally {
+    // Neither may still run when the caller closes the database.
+    await Promise.allSettled([writing, compiling])
+  }
+}
+
+interface PackOptions {
+  hasIds: boolean
+  /** Whether the numbers of rows are written to a file of their own. */
+  writesRowNumbers: boolean
+  /** Ids and properties that the database wrote, if those of the runs are not used. */
+  linesPath: string | null
+}
+
+/** Merges the runs into the pack, and writes its index. */
+async function writePack(
+  { options: { folder }, summary, signal, onPhase }: BuildOptions,
+  counts: Pick<Manifest, 'rows' | 'located'>,
+  { hasIds, writesRowNumbers, linesPath }: PackOptions,
+): Promise<{ index: IndexParts; pack: MergedPack }> {
+  const maxBytes = summary.texts.bytes + (linesPath === null ? 0 : (await stat(linesPath)).size)
+  const index = layIndex({
+    ...counts,
+    isPoints: !summary.places.hasShapes,
+    narrow: maxBytes < 2 ** 32 - 2,
+  })
+  const lines = linesPath === null ? null : new PropertyLines(linesPath)
+  const rowNumbers = writesRowNumbers
+    ? new RowNumbersFile(join(folder, SNAPSHOT_FILES.ids), counts.rows)
+    : null
+  try {
+    const path = join(folder, SNAPSHOT_FILES.pack)
+    const pack = await mergeRuns(summary.runs, path, index, { ids: hasIds, lines, rowNumbers, signal })
     onPhase('indexing')
     buildTree(index.leaves, index.isPoints, index.nodes)
     buildIdTable(pack.idHashes, index.idStarts, index.idPositions)
-    await writeIndex(join(options.folder, SNAPSHOT_FILES.index), index)
-    await writing
-    const statistics = await compiling
-    return { index, pack, ...(statistics ? { statistics } : {}) }
+    await writeIndex(join(folder, SNAPSHOT_FILES.index), index)
+    return { index, pack }
   } finally {
     lines?.close()
     rowNumbers?.close()
-    // Neither may still run when the caller closes the database.
-    await Promise.allSettled([writing, compiling])
   }
 }
 

@@ -1,9 +1,14 @@
-import { dirname } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type SourceColumn, writeColumns } from '../columns/write-columns.ts'
 import { openDuckDb } from '../open-duckdb.ts'
 import { quoteText } from '../quote-sql.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
+
+/** The folder of the snapshot, and the memory limit of the database that reads it. */
+export interface ColumnsThreadData {
+  folder: string
+  memoryMegabytes: number
+}
 
 /** What to compile: the columns of `rowsPath`, which has this many rows, into `path`. */
 export interface ColumnsRequest {
@@ -11,28 +16,31 @@ export interface ColumnsRequest {
   path: string
   rows: number
   columns: SourceColumn[]
-  memoryMegabytes: number
 }
 
 export type ColumnsReply = { statistics: NonNullable<Manifest['statistics']> } | { error: unknown }
 
 const port = parentPort!
-const { rowsPath, path, rows, columns, memoryMegabytes } = workerData as ColumnsRequest
-const { connection, close } = await openDuckDb({
+const { folder, memoryMegabytes } = workerData as ColumnsThreadData
+const { instance, close } = await openDuckDb({
   threads: 1,
   memoryLimit: `${memoryMegabytes}MB`,
-  folders: [dirname(rowsPath)],
+  folders: [folder],
 })
-// Any message means that the result is no longer needed.
 const stop = new AbortController()
-port.on('message', () => {
-  stop.abort()
-  connection.interrupt()
+const request = await new Promise<ColumnsRequest | null>((resolve) => {
+  port.on('message', (message: ColumnsRequest | 'stop') => {
+    if (message === 'stop') stop.abort()
+    resolve(message === 'stop' ? null : message)
+  })
 })
 try {
-  const table = { connection, from: `read_parquet(${quoteText(rowsPath)})`, rows }
-  const statistics = await writeColumns(path, table, columns, stop.signal)
-  port.postMessage({ statistics } satisfies ColumnsReply)
+  if (request !== null) {
+    const { rowsPath, path, rows, columns } = request
+    const source = { instance, from: `read_parquet(${quoteText(rowsPath)})`, rows }
+    const statistics = await writeColumns(path, source, columns, stop.signal)
+    port.postMessage({ statistics } satisfies ColumnsReply)
+  }
 } catch (error) {
   port.postMessage({ error } satisfies ColumnsReply)
 } finally {

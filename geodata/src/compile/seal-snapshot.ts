@@ -12,8 +12,13 @@ export interface FileChecksums {
   blocks: Uint32Array
 }
 
+/** A file that is on disk for good. */
+export interface SealedFile extends FileChecksums {
+  bytes: number
+}
+
 /** The large files, which get a checksum for every block. */
-const CHECKED_FILES = [
+export const CHECKED_FILES = [
   SNAPSHOT_FILES.rows,
   SNAPSHOT_FILES.columns,
   SNAPSHOT_FILES.points,
@@ -25,28 +30,49 @@ const CHECKED_FILES = [
 const READ_BYTES = 1 << 20
 
 /**
- * Adds the checksums and the manifest to a snapshot's files, and waits until each file is synced to disk.
- * Syncing runs while checksums are computed, so that the disk and the CPU work in parallel. The caller syncs
- * the folder itself after removing its temporary files.
+ * Computes the checksums of finished files, unless they are known, and waits until each is synced to disk: the
+ * disk and the processor work in parallel. Names of files that do not exist are ignored.
+ */
+export async function sealFiles(
+  folder: string,
+  names: readonly (typeof CHECKED_FILES)[number][],
+  known: ReadonlyMap<string, FileChecksums> = new Map(),
+): Promise<Map<string, SealedFile>> {
+  const existing = names.filter((name) => existsSync(join(folder, name)))
+  const syncing = Promise.all(existing.map((name) => syncFile(join(folder, name))))
+  // It is awaited below; this prevents an unhandled rejection if a checksum fails first.
+  syncing.catch(() => {})
+  const sealed = new Map<string, SealedFile>()
+  for (const name of existing) {
+    const path = join(folder, name)
+    const checksums = known.get(name) ?? (await checksumFile(path))
+    sealed.set(name, { ...checksums, bytes: (await stat(path)).size })
+  }
+  await syncing
+  return sealed
+}
+
+/**
+ * Adds the checksums and the manifest to a snapshot's files, some of which may be sealed already. The caller
+ * syncs the folder itself after removing its temporary files.
  */
 export async function sealSnapshot(
   folder: string,
   head: Omit<Manifest, 'files'>,
-  pack: FileChecksums,
+  sealed: ReadonlyMap<string, SealedFile>,
 ): Promise<Manifest> {
-  const names = CHECKED_FILES.filter((name) => existsSync(join(folder, name)))
-  const syncing = Promise.all(names.map((name) => syncFile(join(folder, name))))
-  // It is awaited below; this prevents an unhandled rejection if a checksum fails first.
-  syncing.catch(() => {})
+  const others = await sealFiles(
+    folder,
+    CHECKED_FILES.filter((name) => !sealed.has(name)),
+  )
   const files: Manifest['files'] = {}
   const blocks = new Map<string, Uint32Array>()
-  for (const name of names) {
-    const path = join(folder, name)
-    const checksums = name === SNAPSHOT_FILES.pack ? pack : await checksumFile(path)
-    files[name] = { bytes: (await stat(path)).size, sha256: checksums.sha256 }
-    blocks.set(name, checksums.blocks)
+  for (const name of CHECKED_FILES) {
+    const file = sealed.get(name) ?? others.get(name)
+    if (file === undefined) continue
+    files[name] = { bytes: file.bytes, sha256: file.sha256 }
+    blocks.set(name, file.blocks)
   }
-  await syncing
   const sample = await addSample(folder)
   if (sample) files[SNAPSHOT_FILES.sample] = sample
   files[SNAPSHOT_FILES.checksums] = await addChecksums(folder, blocks)

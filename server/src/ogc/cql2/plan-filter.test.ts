@@ -74,7 +74,7 @@ const SELECTIONS: [filter: string, positions: number[]][] = [
 ]
 
 test('filters select what they say', async (t) => {
-  const connection = await openFilterDatabase(t)
+  const { connection } = await openFilterDatabase(t)
   await createTable(connection, PLACES, 'HUGEINT')
   for (const [source, expected] of SELECTIONS) {
     const plan = planFilter(parseText(source), COLUMNS, { isSpatial: true })
@@ -88,7 +88,7 @@ test('filters select what they say', async (t) => {
 })
 
 test('injection attempts are data: they select nothing, change nothing and are in no SQL', async (t) => {
-  const connection = await openFilterDatabase(t)
+  const { connection } = await openFilterDatabase(t)
   await createTable(connection, PLACES, 'HUGEINT')
   const attempts = [
     "'; DROP TABLE t; --",

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { DuckDBConnection } from '@duckdb/node-api'
+import type { DuckDBInstance } from '@duckdb/node-api'
 import {
   type CompiledColumn,
   readColumnDirectory,
@@ -30,7 +30,7 @@ import { COLUMNS, filter, type Row, row } from './testing/random-filters.ts'
 /** Writes the table's columns as publishing does, and reads them back. */
 async function compileTable(
   t: TestContext,
-  database: DuckDBConnection,
+  instance: DuckDBInstance,
   rows: number,
 ): Promise<ReadonlyMap<string, CompiledColumn>> {
   const folder = mkdtempSync(join(tmpdir(), 'filters-test-'))
@@ -38,7 +38,7 @@ async function compileTable(
   const from = '(SELECT * FROM t ORDER BY position)'
   const columns = COLUMNS.map((known) => ({ ...known, isWide: known.name === 'wide' }))
   const path = join(folder, SNAPSHOT_FILES.columns)
-  await writeColumns(path, { connection: database, from, rows }, columns)
+  await writeColumns(path, { instance, from, rows }, columns)
   const files = { [SNAPSHOT_FILES.columns]: { bytes: statSync(path).size, sha256: '' } }
   const directory = await readColumnDirectory(folder, { rows, files } as unknown as Manifest)
   const compiled = new Map<string, CompiledColumn>()
@@ -46,8 +46,8 @@ async function compileTable(
     compiled.set(stored.name, await readCompiledColumn(folder, rows, stored))
   }
   assert.deepEqual(
-    [...compiled.keys()],
-    COLUMNS.flatMap(({ name, type }) => (type === 'json' ? [] : [name])),
+    new Set(compiled.keys()),
+    new Set(COLUMNS.flatMap(({ name, type }) => (type === 'json' ? [] : [name]))),
   )
   return compiled
 }
@@ -88,10 +88,10 @@ async function selectedByCodes(
 
 for (const wide of ['HUGEINT', 'DECIMAL(38, 0)']) {
   test(`random filters select the same rows by DuckDB, compiled columns and the interpreter (${wide})`, async (t) => {
-    const connection = await openFilterDatabase(t)
+    const { instance, connection } = await openFilterDatabase(t)
     const rows = fc.sample(row, { numRuns: 60, seed: 7 })
     await createTable(connection, rows, wide)
-    const compiled = await compileTable(t, connection, rows.length)
+    const compiled = await compileTable(t, instance, rows.length)
     const decided = { filters: 0, byCodes: 0 }
     await fc.assert(
       fc.asyncProperty(filter, async (expression) => {
@@ -117,7 +117,7 @@ for (const wide of ['HUGEINT', 'DECIMAL(38, 0)']) {
 }
 
 test('a product of exactly the smallest integer of 128 bits is null in both ways', async (t) => {
-  const connection = await openFilterDatabase(t)
+  const { connection } = await openFilterDatabase(t)
   const counts = [-(2n ** 63n), -(2n ** 63n) + 1n, 2n ** 63n - 1n, 1n, 0n]
   const rows = fc.sample(row, { numRuns: counts.length, seed: 7 }).map((sample, i) => ({
     ...sample,

@@ -8,15 +8,17 @@ import { wkt } from './print-text.ts'
 import { COLUMNS, type Row } from './random-filters.ts'
 
 /** A database in memory, closed after the test. */
-export async function openFilterDatabase(t: TestContext): Promise<DuckDBConnection> {
+export async function openFilterDatabase(
+  t: TestContext,
+): Promise<{ instance: DuckDBInstance; connection: DuckDBConnection }> {
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
   t.after(() => {
     connection.closeSync()
     instance.closeSync()
   })
-  await connection.run("SET TimeZone = 'UTC'")
-  return connection
+  await connection.run("SET GLOBAL TimeZone = 'UTC'")
+  return { instance, connection }
 }
 
 const SQL_TYPES = {
