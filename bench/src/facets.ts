@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Bench, decimal, whole } from './bench.ts'
 import { generateGeojson, KINDS } from './measure/generate.ts'
+import { longestStall } from './measure/longest-stall.ts'
 import { waitForTiles } from './measure/wait-for-tiles.ts'
 import { startWayleave, type WayleaveServer } from './measure/wayleave-server.ts'
 
@@ -14,8 +15,6 @@ const CLICKS = 25
 const VIEW = 'S_INTERSECTS(geometry, BBOX(-60, -30, 60, 50))'
 const TILES = ['1/0/0', '1/0/1', '1/1/0', '1/1/1']
 const COLUMNS = ['kind', 'population', 'value', 'active', 'updated', 'opened']
-/** The interval of the probe that measures stalls, in ms. It is part of each delay that it reports. */
-const PROBE_MS = 10
 
 interface KindOfClick {
   name: string
@@ -130,18 +129,4 @@ async function click(
   const table = performance.now() - began
   await Promise.all(tiles)
   return { table, all: performance.now() - began }
-}
-
-/** The longest delay of the server's event loop while something runs, in ms, as the server itself reports it. */
-async function longestStall({ origin }: WayleaveServer, run: () => Promise<void>): Promise<number> {
-  const read = async () => {
-    const text = await (await fetch(`${origin}/metrics`)).text()
-    const seconds = /^wayleave_nodejs_eventloop_lag_max_seconds (\S+)/m.exec(text)?.[1]
-    if (seconds === undefined) throw new Error('The metrics have no delay of the event loop')
-    return Number(seconds) * 1000
-  }
-  // Reading starts the next period.
-  await read()
-  await run()
-  return Math.max(0, (await read()) - PROBE_MS)
 }

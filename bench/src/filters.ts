@@ -9,6 +9,7 @@ import { startBareServer } from './measure/bare-server.ts'
 import { compare } from './measure/compare.ts'
 import { generateGeojson, KINDS, randomNumbers } from './measure/generate.ts'
 import { load } from './measure/load.ts'
+import { longestStall } from './measure/longest-stall.ts'
 import { idleWait, longestWait } from './measure/longest-wait.ts'
 import { runMeasured } from './measure/measured-process.ts'
 import { type Opponent, openOpponent } from './measure/postgis.ts'
@@ -168,9 +169,12 @@ async function measure(
   const rows = rowsOf(next.pathname + next.search)
   // Loads the columns and counts the matches, once for each variant. One request at a time, so that another
   // request waits for nothing but the longest slice of one.
-  const longest = await longestWait(server, async () => {
-    for (const { paths } of rows) for (const path of paths) await get(path)
-    await facets(print, get)
+  let longest = 0
+  const stall = await longestStall(server, async () => {
+    longest = await longestWait(server, async () => {
+      for (const { paths } of rows) for (const path of paths) await get(path)
+      await facets(print, get)
+    })
   })
   const idle = await idleWait(server)
   const rates = rows.map((): number[] => [])
@@ -214,7 +218,7 @@ async function measure(
   print('\nAims: 0.5 for a common value, 0.3 for a single match and for sort orders; five times PostGIS.\n')
   await documents(print, server, headers, get)
   print(
-    `\nLongest wait of another request beside single filters and facets: ${decimal(longest, 1)} ms (aim: below 20 ms; of a server with nothing to do: ${decimal(idle, 1)} ms). Memory of the server: ${whole(megabytesOf(server.pid))} MB.\n`,
+    `\nBeside single filters and facets, the longest stall of the event loop was ${decimal(stall, 1)} ms (aim: below 20 ms), and another request waited ${decimal(longest, 1)} ms at most (${decimal(idle, 1)} ms with nothing else to do), which includes waiting for a processor. Memory of the server: ${whole(megabytesOf(server.pid))} MB.\n`,
   )
 }
 
