@@ -81,29 +81,36 @@ export class ElementScanner {
   }
 
   #inside(bytes: Uint8Array, from: number, end: number): number {
-    let at = from
+    let at = this.#inString ? this.#afterString(bytes, from, end) : from
+    if (this.#inString) return at
     let depth = this.#depth
-    let inString = this.#inString
     while (at < end) {
-      if (inString) {
-        let byte = bytes[at]!
-        while (byte !== QUOTE) {
-          at += byte === BACKSLASH ? 2 : 1
+      let meaning = MEANING[bytes[at]!]!
+      // Four bytes at a time, if none of them has a meaning, as in numbers.
+      if (at < end - 3) {
+        if (
+          (meaning | MEANING[bytes[at + 1]!]! | MEANING[bytes[at + 2]!]! | MEANING[bytes[at + 3]!]!) ===
+          0
+        ) {
+          at += 4
+          continue
+        }
+        while (meaning === 0) meaning = MEANING[bytes[++at]!]!
+      }
+      at++
+      if (meaning === 0) continue
+      if (meaning === STRING) {
+        for (;;) {
           if (at >= end) {
             this.#depth = depth
             this.#inString = true
             return at
           }
-          byte = bytes[at]!
+          const byte = bytes[at++]!
+          if (byte === QUOTE) break
+          if (byte === BACKSLASH) at++
         }
-        at++
-        inString = false
-        continue
-      }
-      const meaning = MEANING[bytes[at++]!]
-      if (meaning === 0) continue
-      if (meaning === STRING) inString = true
-      else if (meaning === OPEN) {
+      } else if (meaning === OPEN) {
         if (++depth > this.#maxDepth)
           throw new SourceError(
             `${this.#file}: feature ${this.count + 1} is nested more than ${this.#maxDepth} deep.`,
@@ -117,7 +124,20 @@ export class ElementScanner {
       }
     }
     this.#depth = depth
-    this.#inString = inString
+    return at
+  }
+
+  /** The end of the string that an earlier piece began, unless it is not in this piece either. */
+  #afterString(bytes: Uint8Array, from: number, end: number): number {
+    let at = from
+    while (at < end) {
+      const byte = bytes[at++]!
+      if (byte === QUOTE) {
+        this.#inString = false
+        break
+      }
+      if (byte === BACKSLASH) at++
+    }
     return at
   }
 
