@@ -14,7 +14,7 @@ import {
 /**
  * For the transaction in which a user leaves an organization: revokes the user's keys of this organization, and
  * ends the right to download again what the user's session keys have bought with its credits.
- * The caller must report `changed('user', userId)` in that transaction.
+ * The caller must report `changed('user', userId)` in that transaction. See docs/decisions/session-key-purchases.md.
  */
 export async function revokeUserKeys(
   database: ControlDatabase,
