@@ -16,7 +16,7 @@ export async function organizationExists(db: Db, id: string): Promise<boolean> {
 
 /**
  * Locks the organizations until the transaction ends, always in the same order to avoid deadlocks. Returns
- * those that exist.
+ * those that exist and are not closed.
  */
 export async function lockOrganizations(
   database: ControlDatabase,
@@ -26,7 +26,11 @@ export async function lockOrganizations(
   const existing = new Set<string>()
   for (const id of [...new Set(ids)].sort()) {
     if (!isId('org', id)) continue
-    const query = tx.selectFrom('organizations').select('id').where('id', '=', id)
+    const query = tx
+      .selectFrom('organizations')
+      .select('id')
+      .where('id', '=', id)
+      .where('closed_at', 'is', null)
     if (await database.forUpdate(query).executeTakeFirst()) existing.add(id)
   }
   return existing

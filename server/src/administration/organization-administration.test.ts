@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { openAccount } from '../testing/account.ts'
 import { keyOpens } from '../testing/key-opens.ts'
+import { runCommand } from '../testing/processes/run-command.ts'
 import { signIn } from '../testing/sign-in.ts'
 import { databaseKinds, openTestServer } from '../testing/test-server.ts'
 
@@ -54,6 +56,29 @@ for (const database of databaseKinds) {
     assert.ok(!JSON.stringify(events).includes('Ada & Co'))
   })
 }
+
+test('the commands of organizations do what the routes do', async (t) => {
+  const service = await openTestServer(t)
+  const ada = await openAccount(service, 'ada@example.org', { addOns: ['GIS_ACCESS'] })
+  const run = (...args: string[]) => runCommand(service.config, 'org', ...args)
+  assert.equal((await run('suspend', ada.organizationId)).code, 2, 'without a reason')
+  const suspended = await run('suspend', ada.organizationId, '--reason', 'Unpaid', '--json')
+  assert.deepEqual([suspended.code, suspended.json.suspendReason], [0, 'Unpaid'])
+  assert.equal(await keyOpens(service, ada.key), false)
+  assert.match((await run('resume', ada.organizationId)).stdout, /^Resumed organization org_/)
+  assert.equal(await keyOpens(service, ada.key), true)
+  assert.match((await run('delete', ada.organizationId)).stdout, /^Deleted organization org_/)
+  assert.equal(await keyOpens(service, ada.key), false)
+  assert.equal((await run('list', '--json')).json.data.length, 0)
+  for (const args of [
+    ['delete', ada.organizationId],
+    ['resume', ada.organizationId],
+    ['add-on', ada.organizationId, 'API_ACCESS'],
+    ['member', ada.organizationId, 'bob@example.org'],
+  ]) {
+    assert.equal((await run(...args)).code, 1, args[0])
+  }
+})
 
 test('an administrator sees one organization; others get 403, and unknown ones are 404', async (t) => {
   const service = await openTestServer(t, { settings: { admins: ['root@example.org'] } })

@@ -12,7 +12,7 @@ const EXAMPLE = 'org_4f9QmZ1xYb7KcD2Lw8Rt'
 
 export function orgCommand(): Command {
   return new Command('org')
-    .description('Organizations: their add-ons, credits and members.')
+    .description('Organizations: their add-ons, credits and members, and what refuses their keys.')
     .addCommand(
       operatorCommand('list', 'List all organizations.', ['org list', 'org list --json']).action(list),
     )
@@ -54,6 +54,27 @@ export function orgCommand(): Command {
           ),
         )
         .action(member),
+    )
+    .addCommand(
+      operatorCommand(
+        'suspend <organizationId>',
+        'Refuse the keys of an organization and the personal keys of its members, until it is resumed.',
+        [`org suspend ${EXAMPLE} --reason "Unpaid since May"`],
+      )
+        .requiredOption('--reason <text>', 'why, for the operators')
+        .action(suspend),
+    )
+    .addCommand(
+      operatorCommand('resume <organizationId>', 'Accept the keys of a suspended organization again.', [
+        `org resume ${EXAMPLE}`,
+      ]).action(resume),
+    )
+    .addCommand(
+      operatorCommand(
+        'delete <organizationId>',
+        'Remove the members of an organization, revoke its keys and remove its name. The users, the ledger and the audit log stay.',
+        [`org delete ${EXAMPLE}`],
+      ).action(remove),
     )
 }
 
@@ -114,6 +135,27 @@ async function member(
   const held = added.permissions.length > 0 ? added.permissions.join(', ') : 'no permission'
   const sentence = `Now ${added.email} is a member of ${describe(organization)} with ${held}.`
   print(flags, { organizationId, ...added }, sentence)
+}
+
+async function suspend(id: string, flags: OperatorFlags & { reason: string }): Promise<void> {
+  const suspended = await withControlPlane(flags, ({ organizationAdministration }) =>
+    organizationAdministration.suspend(operator, id, flags.reason),
+  )
+  print(flags, suspended, `Suspended ${describe(suspended)}.`)
+}
+
+async function resume(id: string, flags: OperatorFlags): Promise<void> {
+  const resumed = await withControlPlane(flags, ({ organizationAdministration }) =>
+    organizationAdministration.resume(operator, id),
+  )
+  print(flags, resumed, `Resumed ${describe(resumed)}.`)
+}
+
+async function remove(id: string, flags: OperatorFlags): Promise<void> {
+  await withControlPlane(flags, ({ organizationAdministration }) =>
+    organizationAdministration.delete(operator, id),
+  )
+  print(flags, { id }, `Deleted organization ${id}.`)
 }
 
 function describe({ id, name }: AdminOrganization): string {
