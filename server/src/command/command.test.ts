@@ -53,7 +53,7 @@ test('wrong usage exits with 2 and changes nothing', async (t) => {
 test('every command takes --json and --data-dir, and its help ends with examples of itself', () => {
   const groups = [orgCommand(), keyCommand(), userCommand(), jobCommand(), addressCommand()]
   const commands = groups.flatMap((group) => group.commands.map((command) => [group, command] as const))
-  assert.equal(commands.length, 23)
+  assert.equal(commands.length, 26)
   for (const [group, command] of commands) {
     const help = helpOf(command)
     assert.match(help, /--json/)
