@@ -151,6 +151,6 @@ test('the command line describes a dataset, its columns and its versions', async
   writeFileSync(notes, '{"depth":{"colour":"red"}}')
   assert.equal((await run('describe', 'depths', '--columns', notes)).code, 2)
   assert.equal((await run('describe', 'depths', '--update-frequency', 'sometimes')).code, 2)
-  assert.equal((await run('describe', 'depths')).code, 1)
+  assert.equal((await run('describe', 'depths')).code, 2)
   assert.equal((await run('describe', 'nothing', '--title', 'x')).code, 1)
 })
