@@ -3,6 +3,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { collection, compileText, feature } from '../compile/compile-fixture.ts'
+import { openDuckDb } from '../open-duckdb.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { openSnapshot } from '../snapshot/open.ts'
@@ -10,6 +11,7 @@ import { verifySnapshot } from '../snapshot/verify.ts'
 import { ColumnCache } from './column-cache.ts'
 import { ColumnKeys } from './column-keys.ts'
 import { Ranking } from './rank-values.ts'
+import { writeColumns } from './write-columns.ts'
 
 const ROWS = 9000
 const TEXTS = ['', 'a', 'B', '\0', '\u0001', 'é', '😀', '\uffee', null]
@@ -139,6 +141,20 @@ test('damage of the file is found when a column is loaded, and by the verificati
   await writeFile(path, original)
   assert.equal((await stat(path)).size, original.length)
   assert.ok(await new ColumnCache(1 << 26).load(snapshot, 'text'))
+})
+
+test('a column whose texts do not fit into the memory of the database is left out, and the others are compiled', async (t) => {
+  const database = await openDuckDb({ threads: 1, memoryLimit: '64MB' })
+  t.after(() => database.close())
+  // 30,000 texts of 4 KB.
+  const from = '(SELECT repeat(md5(i::VARCHAR), 128) AS long, i AS n FROM range(30000) r(i))'
+  const path = join(compiled.folder, 'other.columns')
+  const source = { instance: database.instance, from, rows: 30_000 }
+  const { long, n } = await writeColumns(path, source, [
+    { name: 'long', type: 'text', nullable: false, isWide: false },
+    { name: 'n', type: 'integer', nullable: false, isWide: false },
+  ])
+  assert.deepEqual([long!.isExact, n!.isExact, n!.distinct], [false, true, 30_000])
 })
 
 test('ranks follow the keys, whichever of their digits differ', () => {

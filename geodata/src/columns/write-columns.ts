@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import type { Column } from '../feature.ts'
+import { isOutOfMemory } from '../open-duckdb.ts'
 import type { ColumnStatistics } from '../snapshot/column-statistics.ts'
 import { bytesFor } from './byte-planes.ts'
 import { COLUMN_FILE_VERSION, directoryBytes, type Section, type StoredColumn } from './column-file.ts'
@@ -12,6 +13,7 @@ import { Ranking } from './rank-values.ts'
 import {
   MAX_DISTINCT_TEXTS,
   profileTexts,
+  type RankedTexts,
   type RowsTable,
   rankTexts,
   readKeys,
@@ -180,13 +182,23 @@ async function writeTextColumns(
   for (const [i, column] of columns.entries()) {
     const profile = profiles[i]!
     // The estimate is usually within 5 %; reading the distinct values decides.
-    const ranked = profile.distinct > MAX_DISTINCT_TEXTS * 1.3 ? null : await rankTexts(table, column)
+    const ranked = profile.distinct > MAX_DISTINCT_TEXTS * 1.3 ? null : await rankTextsThatFit(table, column)
     if (ranked === null) {
       statistics.set(column.name, { ...profile, isExact: false })
       continue
     }
     const { texts, codes, counts } = ranked
     await add(column, { form: 'text', values: texts, codes, counts, packDictionary: () => packTexts(texts) })
+  }
+}
+
+/** Ranks texts; null also if they are too large for the memory of the database. */
+async function rankTextsThatFit(table: RowsTable, column: Column): Promise<RankedTexts | null> {
+  try {
+    return await rankTexts(table, column)
+  } catch (error) {
+    if (isOutOfMemory(error)) return null
+    throw error
   }
 }
 
