@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Column } from '../feature.ts'
+import { isOutOfMemory } from '../open-duckdb.ts'
 import { quoteName } from '../quote-sql.ts'
 import type { ColumnKeys } from './column-keys.ts'
 
@@ -142,16 +143,28 @@ export interface TextProfile {
   distinct: number
 }
 
-/** Estimates the number of distinct values of columns, in one pass over the rows. */
+/**
+ * Estimates the number of distinct values of columns, in one pass over the rows; null for a column whose texts are
+ * too large for the memory of the database.
+ */
 export async function profileTexts(
-  { connection, from }: RowsTable,
+  table: RowsTable,
   columns: readonly Column[],
-): Promise<TextProfile[]> {
+): Promise<(TextProfile | null)[]> {
   if (columns.length === 0) return []
   const list = columns.map(({ name }) => {
     const column = quoteName(name)
     return `count(*) - count(${column}), approx_count_distinct(${column})`
   })
-  const [row] = (await connection.runAndReadAll(`SELECT ${list.join(', ')} FROM ${from}`)).getRows()
-  return columns.map((_, i) => ({ nulls: Number(row![i * 2]), distinct: Number(row![i * 2 + 1]) }))
+  try {
+    const result = await table.connection.runAndReadAll(`SELECT ${list.join(', ')} FROM ${table.from}`)
+    const [row] = result.getRows()
+    return columns.map((_, i) => ({ nulls: Number(row![i * 2]), distinct: Number(row![i * 2 + 1]) }))
+  } catch (error) {
+    if (!isOutOfMemory(error)) throw error
+    if (columns.length === 1) return [null]
+    const profiles: (TextProfile | null)[] = []
+    for (const column of columns) profiles.push(...(await profileTexts(table, [column])))
+    return profiles
+  }
 }

@@ -171,16 +171,17 @@ function isListed({ type, isWide }: SourceColumn): boolean {
   return type === 'text' || (type === 'integer' && isWide)
 }
 
-/** Ranks columns of texts; those with too many different ones only get statistics. */
+/** Ranks columns of texts; those with too many different ones only get statistics, and too large ones nothing. */
 async function writeTextColumns(
   table: RowsTable,
   columns: readonly Column[],
-  profiles: readonly TextProfile[],
+  profiles: readonly (TextProfile | null)[],
   statistics: Map<string, ColumnStatistics>,
   add: Add,
 ): Promise<void> {
   for (const [i, column] of columns.entries()) {
-    const profile = profiles[i]!
+    const profile = profiles[i] ?? null
+    if (profile === null) continue
     // The estimate is usually within 5 %; reading the distinct values decides.
     const ranked = profile.distinct > MAX_DISTINCT_TEXTS * 1.3 ? null : await rankTextsThatFit(table, column)
     if (ranked === null) {
