@@ -83,7 +83,7 @@ function grantOf({ keyId, organizationId }: Account): Grant {
     permissions: new Set(['read']),
     addOns: new Set(['API_ACCESS']),
     expiresAt: null,
-    rate: { requests: 1, burst: 1 },
+    bucket: { name: `key:${keyId}`, rate: { requests: 1, burst: 1 } },
     payer: keyId,
     owner: keyId,
     ownerBucket: null,

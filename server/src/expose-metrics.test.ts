@@ -179,5 +179,5 @@ const GRANT = {
   expiresAt: null,
   owner: 'organization:org',
   ownerBucket: null,
-  rate: { requests: 1, burst: 1 },
+  bucket: { name: 'key', rate: { requests: 1, burst: 1 } },
 }

@@ -119,16 +119,15 @@ export class Authenticate {
           return grant
         })
       }
-      const { ownerBucket } = grant
+      const { bucket, ownerBucket } = grant
       if (ownerBucket === null) {
-        return andThen(limiter.take(bucketOf(grant), grant.rate), (decision) => {
-          applyLimit(authRequest, 'key', grant.rate, decision)
+        return andThen(limiter.take(bucket.name, bucket.rate), (decision) => {
+          applyLimit(authRequest, 'key', bucket.rate, decision)
           return grant
         })
       }
-      const keyBucket = { name: bucketOf(grant), rate: grant.rate }
-      return andThen(limiter.takeBoth(keyBucket, ownerBucket), ({ decision, bucket }) => {
-        applyLimit(authRequest, bucket === ownerBucket ? 'owner' : 'key', bucket.rate, decision)
+      return andThen(limiter.takeBoth(bucket, ownerBucket), ({ decision, bucket: stricter }) => {
+        applyLimit(authRequest, stricter === ownerBucket ? 'owner' : 'key', stricter.rate, decision)
         return grant
       })
     })
@@ -207,11 +206,6 @@ export function authRequestOf(request: FastifyRequest, reply: FastifyReply): Aut
     setSafeHeader: (name, value) => void reply.header(name, value),
     noteKey: (keyId) => noteKey(request.raw, keyId),
   }
-}
-
-/** All session keys of a user share a bucket: otherwise a new key every second would have a new one. */
-function bucketOf({ payer }: Grant): string {
-  return `key:${payer}`
 }
 
 type RateName = 'key' | 'owner' | 'tile' | 'user' | 'address' | 'sign-in'

@@ -1,6 +1,6 @@
 import type { AddOn } from '@wayleave/contract/add-ons'
 import type { KeyPermission, KeyScope } from '@wayleave/contract/permissions'
-import type { Bucket, Rate } from '../limits/limiter.ts'
+import type { Bucket } from '../limits/limiter.ts'
 import { Problem } from '../problem.ts'
 
 /**
@@ -18,12 +18,13 @@ export interface Grant {
   addOns: ReadonlySet<string>
   /** Milliseconds since 1970; null for a key that does not expire. */
   expiresAt: number | null
-  rate: Rate
   /**
-   * Identifies whose purchase a download counts as, and which requests share a key's rate limit. For a session
-   * key this is its user, so that the user's next session key continues with both.
+   * Identifies whose purchase a download counts as. For a session key this is its user, so that the user's next
+   * session key continues with it.
    */
   payer: string
+  /** The key's rate limit. All session keys of a user share one: otherwise a new key would have a new limit. */
+  bucket: Bucket
   /**
    * The user or organization that owns the key; for a platform key, the key. Daily limits count by it, so that a
    * new key is no new allowance.

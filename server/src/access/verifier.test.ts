@@ -211,9 +211,9 @@ for (const kind of databaseKinds) {
       const slow = await insert({ rate: 30 })
       const bursty = await insert({ rate: 30, burst: 300 })
       const session = await insert({ kind: 'session', scope: 'organization', user_id: user.id })
-      assert.deepEqual((await verifier.verify(plain.secret))?.rate, { requests: 600, burst: 100 })
-      assert.deepEqual((await verifier.verify(slow.secret))?.rate, { requests: 30, burst: 30 })
-      assert.deepEqual((await verifier.verify(bursty.secret))?.rate, { requests: 30, burst: 300 })
+      assert.deepEqual((await verifier.verify(plain.secret))?.bucket.rate, { requests: 600, burst: 100 })
+      assert.deepEqual((await verifier.verify(slow.secret))?.bucket.rate, { requests: 30, burst: 30 })
+      assert.deepEqual((await verifier.verify(bursty.secret))?.bucket.rate, { requests: 30, burst: 300 })
       assert.equal((await verifier.verify(plain.secret))?.payer, plain.id)
       assert.equal((await verifier.verify(session.secret))?.payer, `user:${user.id}`)
     },

@@ -108,6 +108,7 @@ function works(row: KeyRow): boolean {
 function toGrant(row: KeyRow, standard: Rate, ownerRate: Rate): Grant {
   const requests = row.rate ?? standard.requests
   const owner = ownerOf(row)
+  const payer = row.kind === 'session' ? `user:${row.user_id}` : row.id
   return {
     keyId: row.id,
     scope: row.scope,
@@ -117,8 +118,11 @@ function toGrant(row: KeyRow, standard: Rate, ownerRate: Rate): Grant {
     permissions: new Set(JSON.parse(row.permissions) as string[]),
     addOns: new Set(row.add_ons),
     expiresAt: row.expires_at === null ? null : Date.parse(row.expires_at),
-    rate: { requests, burst: row.burst ?? (row.rate === null ? standard.burst : requests) },
-    payer: row.kind === 'session' ? `user:${row.user_id}` : row.id,
+    payer,
+    bucket: {
+      name: `key:${payer}`,
+      rate: { requests, burst: row.burst ?? (row.rate === null ? standard.burst : requests) },
+    },
     owner,
     // The operator gave such a key an allowance of its own, and is the only one who can create another.
     ownerBucket:

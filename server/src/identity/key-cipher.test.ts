@@ -50,8 +50,12 @@ test('with a secret key, the stored secrets alone derive no refresh token and si
     const stored = storedSecrets(service.config.dataDir)
     const successor = createHmac('sha256', stored.get('refresh-successor')!).update(refreshToken)
     assert.equal(refreshed.body.refreshToken === successor.digest('base64url'), secretKey === null)
-    const forged = new Cursors(stored.get('cursor-signature')!).write({ version: 1, position: 2 }, 'query')
-    const isAccepted = () => service.parts.cursors.read(forged, 'query')
+    const forged = new Cursors(stored.get('cursor-signature')!).write(
+      { version: 1, position: 2 },
+      'table',
+      'selection',
+    )
+    const isAccepted = () => service.parts.cursors.read(forged, 'table', 'selection')
     if (secretKey === null) assert.deepEqual(isAccepted(), { version: 1, position: 2 })
     else assert.throws(isAccepted, { code: 'invalid-cursor' })
   }

@@ -1,9 +1,7 @@
 import pino, { type Logger } from 'pino'
 import { redactSecrets } from '../../redact.ts'
+import { LogWriter } from './log-writer.ts'
 import { textLine } from './text-lines.ts'
-
-const GATHERED_LENGTH = 64 * 1024
-const LONGEST_WAIT = 1000
 
 /** `auto`: text on a terminal, otherwise JSON. */
 export type LogFormat = 'auto' | 'json' | 'text'
@@ -22,7 +20,7 @@ export function makeLogger(
     serializers: { err: errorForLog },
     hooks: { streamWrite: redactSecrets },
   }
-  const destination = write ? { write } : isText ? { write: writeAtOnce } : gatherLines()
+  const destination = write ? { write } : isText ? { write: writeAtOnce } : new LogWriter(2)
   if (!isText) return pino(options, destination)
   return pino(options, { write: (line) => destination.write(textLine(line)) })
 }
@@ -30,31 +28,6 @@ export function makeLogger(
 /** A person who watches expects a line when it happens. */
 function writeAtOnce(line: string): void {
   process.stderr.write(line)
-}
-
-/**
- * Buffers lines to save a write, and a search for secrets, per line. They are flushed after a second at most,
- * which is short enough for a person who watches the log.
- */
-function gatherLines(): { write(line: string): void } {
-  const destination = pino.destination({ dest: 2, sync: false })
-  let text = ''
-  const flush = () => {
-    if (text === '') return
-    destination.write(text)
-    text = ''
-  }
-  setInterval(flush, LONGEST_WAIT).unref()
-  process.on('exit', () => {
-    flush()
-    destination.flushSync()
-  })
-  return {
-    write(line) {
-      text += line
-      if (text.length >= GATHERED_LENGTH) flush()
-    },
-  }
 }
 
 function errorForLog(error: Error & { code?: unknown }): Record<string, unknown> {

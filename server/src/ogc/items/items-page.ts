@@ -85,7 +85,7 @@ export function nextCursor(
 ): string | null {
   if (!selected.more) return null
   const position = selected.runs.length === 0 ? after : selected.runs.last
-  return cursors.write({ version: version.version, position }, `${dataset.table}\n${query.selection}`)
+  return cursors.write({ version: version.version, position }, dataset.table, query.selection)
 }
 
 export function geojsonHead(

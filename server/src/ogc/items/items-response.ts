@@ -123,7 +123,7 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
       returnUnused(pageInMemory.returned)
       return andThen(pageInMemory.response, (response) => {
         setPageHeaders(exchange, page, tag, codingOf(response))
-        exchange.setHeader('content-type', geojson.mediaType)
+        exchange.setSafeHeader('content-type', geojson.mediaType)
         return finish(response)
       })
     }
@@ -159,9 +159,9 @@ function setPageHeaders(
   coding: PageCoding | null,
 ): void {
   exchange.addHeaderLines(CACHE_LINE)
-  if (!isSearch && tag !== null) exchange.setHeader('etag', coding === null ? tag : codedTag(tag, coding))
-  if (coding !== null) exchange.setHeader('content-encoding', coding)
-  exchange.setHeader('content-crs', query.crs.header)
+  if (!isSearch && tag !== null) exchange.setSafeHeader('etag', coding === null ? tag : codedTag(tag, coding))
+  if (coding !== null) exchange.setSafeHeader('content-encoding', coding)
+  exchange.setSafeHeader('content-crs', query.crs.header)
 }
 
 async function readPage(

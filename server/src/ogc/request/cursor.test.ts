@@ -14,13 +14,18 @@ const anyCursor = fc
   .tuple(fc.integer({ min: 1, max: 2 ** 47 }), fc.integer({ min: 0, max: 2 ** 32 - 1 }))
   .map(([version, position]) => ({ version, position }))
 
-test('a cursor says what was put into it, with its own query alone', () => {
+test('a cursor says what was put into it, with its own table and selection alone', () => {
   fc.assert(
-    fc.property(anyCursor, fc.string(), fc.string(), (cursor, query, other) => {
-      const text = cursors.write(cursor, query)
+    fc.property(anyCursor, fc.string(), fc.string(), fc.string(), (cursor, table, selection, other) => {
+      const text = cursors.write(cursor, table, selection)
       assert.match(text, /^[\w-]{24}$/)
-      assert.deepEqual(cursors.read(text, query), cursor)
-      if (other !== query) assert.throws(() => cursors.read(text, other), Problem)
+      assert.deepEqual(cursors.read(text, table, selection), cursor)
+      if (other !== selection) assert.throws(() => cursors.read(text, table, other), Problem)
+      if (other !== table) assert.throws(() => cursors.read(text, other, selection), Problem)
+      // The texts have the same characters, divided in another place.
+      if (selection !== '') {
+        assert.throws(() => cursors.read(text, table + selection[0], selection.slice(1)), Problem)
+      }
     }),
   )
 })
@@ -29,12 +34,12 @@ test('another secret, a changed byte or a longer query make another signature', 
   const other = new Cursors(Buffer.alloc(32, 2).toString('base64url'))
   fc.assert(
     fc.property(anyCursor, fc.string({ maxLength: 3000 }), fc.nat(BYTES - 1), (cursor, query, place) => {
-      const text = cursors.write(cursor, query)
-      assert.throws(() => other.read(text, query), Problem)
-      assert.throws(() => cursors.read(text, `${query}\u0000`), Problem)
+      const text = cursors.write(cursor, 'places', query)
+      assert.throws(() => other.read(text, 'places', query), Problem)
+      assert.throws(() => cursors.read(text, 'places', `${query}\u0000`), Problem)
       const bytes = Buffer.from(text, 'base64url')
       bytes[place]! ^= 1
-      assert.throws(() => cursors.read(bytes.toString('base64url'), query), Problem)
+      assert.throws(() => cursors.read(bytes.toString('base64url'), 'places', query), Problem)
     }),
   )
 })
@@ -43,9 +48,9 @@ test('a cursor with any character changed is refused', () => {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   fc.assert(
     fc.property(anyCursor, fc.nat(23), fc.constantFrom(...letters), (cursor, at, letter) => {
-      const text = cursors.write(cursor, 'q')
+      const text = cursors.write(cursor, 'places', 'q')
       const changed = text.slice(0, at) + letter + text.slice(at + 1)
-      if (changed !== text) assert.throws(() => cursors.read(changed, 'q'), Problem)
+      if (changed !== text) assert.throws(() => cursors.read(changed, 'places', 'q'), Problem)
     }),
   )
 })
@@ -69,7 +74,7 @@ test('a forged cursor, or one of another installation, opens no replaced version
   for (const cursor of [
     forgedCursor(1, 0, 'places\n'),
     forgedCursor(2, 0, 'places\n'),
-    cursors.write({ version: 1, position: 0 }, 'places\n'),
+    cursors.write({ version: 1, position: 0 }, 'places', ''),
   ]) {
     const refused = await service.get(`/collections/places/items?cursor=${cursor}`)
     assert.deepEqual([refused.status, refused.body.code], [400, 'invalid-cursor'], cursor)

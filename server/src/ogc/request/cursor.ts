@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { Problem } from '../../problem.ts'
+import { type SipKey, sipHash } from './sip-hash.ts'
 
 /**
  * A paging position: the version, and the position of the last feature that was returned. A snapshot never
@@ -10,57 +11,76 @@ export interface Cursor {
   position: number
 }
 
-/** The version (48 bits), the position (32 bits) and the first 64 bits of the signature. */
+/** The version (48 bits), the position (32 bits) and the signature (64 bits). */
 const SIGNED_BYTES = 10
 const BYTES = 18
-/** Longer queries need a buffer of their own. */
-const MAX_ROOM_BYTES = 1024
+/** The words of a message before its texts: the position, the version, and the length of the first text. */
+const FIXED_WORDS = 4
+/** Longer queries need room of their own. */
+const ROOM_CHARACTERS = 2048
 
 /**
  * Writes and reads cursors. They are signed with a secret of the installation, so that only this service can
  * make one: a client continues reading a replaced version only from a page of that version.
  *
- * The signature is the first quarter of the SHA-256 of the secret and the message. HMAC would hash twice, which
- * is noticeable on a page of ten features. HMAC prevents length-extension attacks, which need the whole hash and
- * are impossible with a quarter of it.
+ * The signature is a SipHash of the cursor and the query. Every page has a cursor, and SHA-256 took a tenth of
+ * the time of a page of ten features: calling it costs more than hashing so few bytes.
  */
 export class Cursors {
-  readonly #secret: Buffer
-  /** The secret followed by room for a message. */
-  readonly #room: Buffer
+  readonly #key: SipKey
+  readonly #room = roomFor(ROOM_CHARACTERS)
+  readonly #bytes = Buffer.alloc(BYTES)
 
   constructor(secret: string) {
-    this.#secret = Buffer.from(hash('sha256', secret, 'binary'), 'latin1')
-    this.#room = Buffer.concat([this.#secret, Buffer.alloc(SIGNED_BYTES + MAX_ROOM_BYTES)])
+    const digest = Buffer.from(hash('sha256', secret, 'hex'), 'hex')
+    this.#key = [
+      digest.readUInt32LE(0),
+      digest.readUInt32LE(4),
+      digest.readUInt32LE(8),
+      digest.readUInt32LE(12),
+    ]
   }
 
-  write({ version, position }: Cursor, query: string): string {
-    const bytes = Buffer.allocUnsafe(BYTES)
-    bytes.writeUIntBE(version, 0, 6)
-    bytes.writeUInt32BE(position, 6)
-    bytes.write(this.#signature(bytes, query), SIGNED_BYTES, 'latin1')
-    return bytes.toString('base64url')
+  /** The cursor of a query, which is a table and a selection of its features. */
+  write(cursor: Cursor, table: string, selection: string): string {
+    this.#fill(cursor, table, selection)
+    return this.#bytes.toString('base64url')
   }
 
   /** Throws 400 if the cursor was forged or modified, or belongs to another query. */
-  read(text: string, query: string): Cursor {
+  read(text: string, table: string, selection: string): Cursor {
     const bytes = text.length === (BYTES * 4) / 3 ? Buffer.from(text, 'base64url') : null
     if (bytes?.length !== BYTES || bytes.toString('base64url') !== text) throw new Problem('invalid-cursor')
-    const signature = Buffer.from(this.#signature(bytes, query), 'latin1')
-    if (!timingSafeEqual(bytes.subarray(SIGNED_BYTES), signature)) throw new Problem('invalid-cursor')
-    return { version: bytes.readUIntBE(0, 6), position: bytes.readUInt32BE(6) }
+    const cursor = { version: bytes.readUIntBE(0, 6), position: bytes.readUInt32BE(6) }
+    this.#fill(cursor, table, selection)
+    if (!timingSafeEqual(bytes, this.#bytes)) throw new Problem('invalid-cursor')
+    return cursor
   }
 
-  /** As latin1 text. */
-  #signature(bytes: Buffer, query: string): string {
-    const start = this.#secret.length + SIGNED_BYTES
-    const queryBytes = Buffer.byteLength(query)
-    const message =
-      queryBytes <= MAX_ROOM_BYTES
-        ? this.#room
-        : Buffer.concat([this.#room.subarray(0, start), Buffer.from(query)])
-    bytes.copy(message, this.#secret.length, 0, SIGNED_BYTES)
-    message.write(query, start)
-    return hash('sha256', message.subarray(0, start + queryBytes), 'binary').slice(0, BYTES - SIGNED_BYTES)
+  /** Puts the cursor and its signature into `#bytes`. */
+  #fill({ version, position }: Cursor, table: string, selection: string): void {
+    const characters = table.length + selection.length
+    const room = characters <= ROOM_CHARACTERS ? this.#room : roomFor(characters)
+    const { words, units } = room
+    words[0] = position
+    words[1] = version
+    words[2] = version / 2 ** 32
+    words[3] = table.length
+    const texts = FIXED_WORDS * 2
+    for (let i = 0; i < table.length; i++) units[texts + i] = table.charCodeAt(i)
+    const rest = texts + table.length
+    for (let i = 0; i < selection.length; i++) units[rest + i] = selection.charCodeAt(i)
+    const [low, high] = sipHash(this.#key, words, (rest + selection.length) * 2)
+    const bytes = this.#bytes
+    bytes.writeUIntBE(version, 0, 6)
+    bytes.writeUInt32BE(position, 6)
+    bytes.writeUInt32LE(low, SIGNED_BYTES)
+    bytes.writeUInt32LE(high, SIGNED_BYTES + 4)
   }
+}
+
+/** Room for a message with texts of so many characters, and for the block that ends it. */
+function roomFor(characters: number): { words: Uint32Array; units: Uint16Array } {
+  const words = new Uint32Array(FIXED_WORDS + Math.ceil(characters / 2) + 4)
+  return { words, units: new Uint16Array(words.buffer) }
 }

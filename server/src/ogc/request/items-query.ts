@@ -64,7 +64,29 @@ export const ITEMS_PARAMETERS = [
 ] as const
 
 type Parameter = (typeof ITEMS_PARAMETERS)[number]
-type Given = { [name in Parameter]?: string }
+type Given = { [name in Parameter]: string | undefined }
+
+/** All names are set, so that the code that reads them is compiled for objects of a single shape. */
+function noTexts(): Given {
+  return {
+    f: undefined,
+    limit: undefined,
+    offset: undefined,
+    cursor: undefined,
+    bbox: undefined,
+    'bbox-crs': undefined,
+    crs: undefined,
+    ids: undefined,
+    datetime: undefined,
+    filter: undefined,
+    'filter-lang': undefined,
+    'filter-crs': undefined,
+    sortby: undefined,
+    properties: undefined,
+    resulttype: undefined,
+    resultType: undefined,
+  }
+}
 
 export interface ReadingRules {
   crsList: CrsList
@@ -87,7 +109,7 @@ export function readItemsQuery(
 ): ItemsQuery {
   const { manifest } = dataset
   const pairs = fromForm(all)
-  const texts: Given = {}
+  const texts = noTexts()
   let properties: Conditions['properties'] | null = null
   for (const { name, value } of pairs) {
     const parameter = ITEMS_PARAMETERS[(ITEMS_PARAMETERS as readonly string[]).indexOf(name)]

@@ -393,5 +393,5 @@ function isAll({ cursor, offset }: ItemsQuery, { runs, more }: Selected): boolea
 }
 
 function cursorOf({ table }: Dataset, { cursor, selection }: ItemsQuery, cursors: Cursors): Cursor | null {
-  return cursor === null ? null : cursors.read(cursor, `${table}\n${selection}`)
+  return cursor === null ? null : cursors.read(cursor, table, selection)
 }
