@@ -37,19 +37,20 @@ export interface DataRoute {
 export type RouteParameters = { readonly [name: string]: string }
 
 /**
- * Matches URLs of a route whose pattern has at most one parameter, such as `/v1/dataset/:table`, and whose
- * parameter needs no decoding. The query is ignored.
+ * Matches URLs of a route whose pattern has no parameter or only the table, such as `/v1/dataset/:table`, which
+ * needs no decoding. The query is ignored.
  */
 export function matchPattern(pattern: string): DataRoute['match'] {
-  const [before = '', name, after = ''] = pattern.split(/:(\w+)/)
+  const [before = '', after] = pattern.split(':table')
   return (url) => {
     if (!url.startsWith(before)) return null
     const mark = url.indexOf('?', before.length)
-    const end = (mark === -1 ? url.length : mark) - after.length
-    if (name === undefined) return end === before.length ? NO_PARAMETERS : null
+    const pathEnd = mark === -1 ? url.length : mark
+    if (after === undefined) return pathEnd === before.length ? NO_PARAMETERS : null
+    const end = pathEnd - after.length
     if (end <= before.length || (after !== '' && !url.startsWith(after, end))) return null
-    const value = url.slice(before.length, end)
-    return value.includes('/') || value.includes('%') ? null : { [name]: value }
+    const table = url.slice(before.length, end)
+    return table.includes('/') || table.includes('%') ? null : { table }
   }
 }
 

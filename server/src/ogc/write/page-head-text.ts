@@ -19,7 +19,15 @@ const ALTERNATES = alternates('&')
 /** Text without quotes or backslashes, in which each character is one byte. */
 const PLAIN = /^[ !#-[\]-~]*$/
 
-const ends = new WeakMap<Dataset, { base: string; text: string }>()
+/** What all pages of a dataset have in common. */
+interface CommonText {
+  base: string
+  url: string
+  /** From the URL of the collection, which is the last link, to the first feature. */
+  end: string
+}
+
+const commonTexts = new WeakMap<Dataset, CommonText>()
 
 export interface GeojsonHead extends Omit<PageHead, 'links'> {
   dataset: Dataset
@@ -37,13 +45,14 @@ export interface GeojsonHead extends Omit<PageHead, 'links'> {
 export function pageHeadText(head: GeojsonHead): string {
   const { dataset, base, pairs, next, returned, matched, timeStamp } = head
   const own = linkQuery(pairs, [])
-  if (!PLAIN.test(own) || pairs.some(({ name }) => name === 'f')) {
+  const { url, end } = commonText(dataset, base)
+  // Testing a text also joins its parts in memory, which is done once here instead of once for each link.
+  const self = url + own
+  if (!PLAIN.test(self) || pairs.some(({ name }) => name === 'f')) {
     const links = pageLinks(dataset, base, pairs, geojson, next)
     return asBytes(pageHead({ links, returned, matched, timeStamp }))
   }
   const total = matched === null ? '' : `"numberMatched":${matched},`
-  const url = `${base}${ROOT}/collections/${dataset.table}/items`
-  const self = url + own
   let text = `{"type":"FeatureCollection",${total}"numberReturned":${returned},"timeStamp":"${timeStamp}","links":[{"href":"${self}${SELF}`
   if (next !== null) {
     const isFirst = !pairs.some(({ name }) => name === 'cursor' || name === 'offset')
@@ -51,18 +60,16 @@ export function pageHeadText(head: GeojsonHead): string {
     text += `${url}${rest}${rest === '' ? '?' : '&'}cursor=${next}${NEXT}`
   }
   for (const alternate of own === '' ? FIRST_ALTERNATES : ALTERNATES) text += self + alternate
-  return text + endOf(dataset, base)
+  return text + end
 }
 
-/** The rest of the head, from the URL of the collection to the first feature. */
-function endOf(dataset: Dataset, base: string): string {
-  const end = ends.get(dataset)
-  if (end?.base === base) return end.text
+function commonText(dataset: Dataset, base: string): CommonText {
+  const cached = commonTexts.get(dataset)
+  if (cached?.base === base) return cached
   const href = `${base}${ROOT}/collections/${dataset.table}`
-  const text = asBytes(
-    `${href}","rel":"collection","type":"${json.mediaType}","title":${JSON.stringify(dataset.title)}}],"features":[\n`,
-  )
-  ends.set(dataset, { base, text })
+  const end = `${href}","rel":"collection","type":"${json.mediaType}","title":${JSON.stringify(dataset.title)}}],"features":[\n`
+  const text = { base, url: asBytes(`${href}/items`), end: asBytes(end) }
+  commonTexts.set(dataset, text)
   return text
 }
 
