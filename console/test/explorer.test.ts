@@ -262,7 +262,7 @@ describe('the explorer', { concurrency: 1 }, () => {
 
   flow('colors by a column have a legend with quantiles', async () => {
     await open({ color: 'value' })
-    await legendOf('value', ...classesOf(sensors), 'several features, no value')
+    await legendOf('value', ...classesOf(sensors), 'no value', 'several features')
     assert.equal(await page.getByText('of all rows').count(), 0, 'without a filter there is one choice')
   })
 
@@ -278,7 +278,7 @@ describe('the explorer', { concurrency: 1 }, () => {
     await legendOf('value', ...classesOf(rows), 'several features')
     await legend('value').getByText('Classes of the filtered rows.').waitFor()
     await legend('value').getByRole('button', { name: 'Use all rows' }).click()
-    await legendOf('value', ...classesOf(sensors), 'several features, no value')
+    await legendOf('value', ...classesOf(sensors), 'no value', 'several features')
     await legend('value').getByText('Classes of all rows.').waitFor()
     assert.equal(parameter('classes'), 'all')
     await legend('value').getByRole('button', { name: 'Use the filtered rows' }).click()

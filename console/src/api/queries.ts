@@ -110,6 +110,8 @@ export interface Preview {
   points: string
   lines: string
   areas: string
+  /** Parts of areas, to be filled without borders. */
+  cutAreas: string
 }
 
 export function useSample(table: string, version: number, enabled = true) {

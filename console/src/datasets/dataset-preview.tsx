@@ -51,6 +51,7 @@ function MapPreview({ dataset, bbox, isSeen }: { dataset: Dataset; bbox: Box; is
       {preview && (
         <>
           <path className="shapes" d={preview.areas} />
+          <path className="shapes cut" d={preview.cutAreas} />
           <path className="shapes lines" d={preview.lines} />
           <path className="dots" d={preview.points} />
         </>

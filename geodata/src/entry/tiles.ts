@@ -7,5 +7,7 @@ export { buildTilesInChildProcess } from '../tiles/build/build-tiles-in-child-pr
 export { ownProperties } from '../tiles/encode/tile-layer.ts'
 export { PositionBits } from '../tiles/selected/position-bits.ts'
 export { SelectedTilesInThread } from '../tiles/selected/selected-tiles-in-thread.ts'
+export { clipShape } from '../tiles/shapes/clip-shape.ts'
+export { type Shape, ShapeBuilder } from '../tiles/shapes/shape.ts'
 export { MAX_ZOOM, type TileAddress } from '../tiles/tile-id.ts'
 export { MAX_LATITUDE, tileSize, worldX, worldY } from '../tiles/web-mercator.ts'

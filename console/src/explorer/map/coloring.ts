@@ -85,18 +85,11 @@ export function sizeOf(index: number): number {
   return 0.7 + index * 0.55
 }
 
-/** The classes of a scale in words, each with its color. `grey` says what else has no color of its own. */
-export function legendOf(
-  scale: Scale,
-  theme: Theme,
-  format: (value: number) => string,
-  grey: readonly string[],
-): LegendEntry[] {
+/** The classes of a scale in words, each with its color. */
+export function legendOf(scale: Scale, theme: Theme, format: (value: number) => string): LegendEntry[] {
   const { none } = PALETTES[theme]
   const hasOthers = scale.kind === 'categories' && scale.hasOthers
-  const uncolored = [...(hasOthers ? ['others'] : []), ...grey, ...(scale.hasNulls ? ['no value'] : [])].join(
-    ', ',
-  )
+  const uncolored = [...(hasOthers ? ['others'] : []), ...(scale.hasNulls ? ['no value'] : [])].join(', ')
   const rest = uncolored === '' ? [] : [{ label: uncolored, color: none, isRest: true }]
   if (scale.kind === 'categories') {
     const entries = scale.values.map((item, index) => ({

@@ -2,6 +2,7 @@ import type { Theme } from '../../theme.ts'
 import { ColumnName } from '../column-name.tsx'
 import type { Column } from '../filter/facet.ts'
 import { legendOf, type Scale, sizeOf } from './coloring.ts'
+import { PALETTES, RING_OPACITY } from './map-palette.ts'
 import type { ClassRows } from './use-scale.ts'
 
 const short = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
@@ -13,7 +14,7 @@ export function Legend({
   isColor,
   isSize,
   theme,
-  grey,
+  hasClusters,
   isFiltered,
   onRows,
 }: {
@@ -22,29 +23,36 @@ export function Legend({
   isColor: boolean
   isSize: boolean
   theme: Theme
-  /** What is drawn without a color or size of its own, whatever the column. */
-  grey: readonly string[]
+  /** Whether a circle may stand for several features, which have no common value. */
+  hasClusters: boolean
   isFiltered: boolean
   onRows: ((rows: ClassRows) => void) | undefined
 }) {
   const isSized = isSize && scale.kind === 'quantiles'
   const classes = scale.kind === 'quantiles' ? scale.breaks.length + 1 : 0
+  const cluster = PALETTES[theme].label
   return (
     <section className="map-legend" aria-label={`Legend: ${scale.column}`}>
       <strong>{column ? <ColumnName column={column} /> : scale.column}</strong>
       <ul>
-        {legendOf(scale, theme, (value) => short.format(value), grey).map(
-          ({ label, color, isRest }, index) => (
-            <li key={label} className={isRest ? 'rest' : undefined}>
-              <svg width="18" height="14" viewBox="-9 -7 18 14" aria-hidden="true">
-                <circle
-                  r={isSized ? Math.min(6.5, 2.6 * sizeOf(index < classes ? index : 0)) : 5}
-                  fill={isColor ? color : 'var(--accent)'}
-                />
-              </svg>
-              <span dir="auto">{label}</span>
-            </li>
-          ),
+        {legendOf(scale, theme, (value) => short.format(value)).map(({ label, color, isRest }, index) => (
+          <li key={label} className={isRest ? 'rest' : undefined}>
+            <svg width="18" height="14" viewBox="-9 -7 18 14" aria-hidden="true">
+              <circle
+                r={isSized ? Math.min(6.5, 2.6 * sizeOf(index < classes ? index : 0)) : 5}
+                fill={isColor ? color : 'var(--accent)'}
+              />
+            </svg>
+            <span dir="auto">{label}</span>
+          </li>
+        ))}
+        {hasClusters && (
+          <li className="rest">
+            <svg width="18" height="14" viewBox="-9 -7 18 14" aria-hidden="true">
+              <circle r="5" fill={cluster} fillOpacity={RING_OPACITY} stroke={cluster} strokeWidth="1.5" />
+            </svg>
+            <span>several features</span>
+          </li>
         )}
       </ul>
       {isFiltered && onRows && <RowsSwitch scale={scale} onRows={onRows} />}

@@ -50,6 +50,9 @@ export const PALETTES: Record<Theme, Palette> = {
   },
 }
 
+/** How much of its color the inside of a ring has. */
+export const RING_OPACITY = 0.12
+
 /** Colors of ordered classes, from low to high: readable by people who cannot tell red from green. */
 export const SEQUENCE: Record<Theme, string[]> = {
   light: ['#fcce25', '#f2844b', '#cc4778', '#7e03a8', '#2a0593'],

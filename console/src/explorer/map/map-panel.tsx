@@ -107,7 +107,7 @@ export function MapPanel({
 
   // One legend if the same column colors and sizes the features.
   const scales = [color, size?.column === color?.column ? null : size].filter((scale) => scale !== null)
-  const grey = source.data?.kind === 'tiles' && isOfPoints(dataset) ? ['several features'] : []
+  const hasClusters = source.data?.kind === 'tiles' && isOfPoints(dataset)
 
   const { feature } = selection
   useEffect(() => {
@@ -154,7 +154,7 @@ export function MapPanel({
                 isColor={scale === color}
                 isSize={scale.column === size?.column}
                 theme={theme}
-                grey={scale === color ? grey : []}
+                hasClusters={scale === color && hasClusters}
                 isFiltered={filter !== ''}
                 onRows={onClassRows}
               />

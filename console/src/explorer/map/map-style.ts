@@ -2,7 +2,7 @@ import type { LayerSpecification, StyleSpecification } from 'maplibre-gl'
 import type { Theme } from '../../theme.ts'
 import { type Background, type NamesDepth, ownBackground, plainBackground } from './background.ts'
 import { colorExpression, type Scale, sizeExpression } from './coloring.ts'
-import { PALETTES, type Palette } from './map-palette.ts'
+import { PALETTES, type Palette, RING_OPACITY } from './map-palette.ts'
 
 /** Where the map's features come from. */
 export type DataSource =
@@ -96,8 +96,21 @@ function dataLayers(
   const grow = size ? sizeExpression(size) : 1
   // 0 marks a part of a multipoint that is counted in another tile: it is drawn like a feature.
   const isCluster = ['>', ['coalesce', count, 0], 0]
-  // A cluster has no values of its own, so it is grey if values give the colors.
-  const clusterColor = color ? palette.none : clusterColors(palette, count)
+  // A cluster has no value of its own. If values give the colors it is a ring, which no single feature is.
+  const clusterPaint = color
+    ? {
+        'circle-color': palette.label,
+        'circle-opacity': RING_OPACITY,
+        'circle-stroke-color': palette.label,
+        'circle-stroke-opacity': 0.7,
+        'circle-stroke-width': 1.2,
+      }
+    : {
+        'circle-color': clusterColors(palette, count),
+        'circle-opacity': 0.85,
+        'circle-stroke-color': palette.outline,
+        'circle-stroke-width': ['step', count, 0, 20, 0.5] as Expression,
+      }
   const pointed = (isPointed: unknown, other: unknown) =>
     ['case', ['boolean', ['feature-state', 'pointed'], false], isPointed, other] as Expression
   return [
@@ -135,13 +148,7 @@ function dataLayers(
       ...from,
       filter: ['all', isType('Point'), isCluster] as Expression,
       layout: { 'circle-sort-key': count as Expression },
-      paint: {
-        'circle-color': clusterColor,
-        'circle-opacity': 0.85,
-        'circle-radius': clusterRadius(count),
-        'circle-stroke-color': palette.outline,
-        'circle-stroke-width': ['step', count, 0, 20, 0.5] as Expression,
-      },
+      paint: { ...clusterPaint, 'circle-radius': clusterRadius(count) },
     },
     {
       id: 'points',
@@ -170,8 +177,8 @@ function dataLayers(
         'text-padding': 9,
       },
       paint: {
-        'text-color': palette.onCluster,
-        'text-halo-color': color ? palette.none : palette.cluster[2],
+        'text-color': color ? palette.label : palette.onCluster,
+        'text-halo-color': color ? palette.halo : palette.cluster[2],
         'text-halo-width': 0.8,
       },
     },
@@ -181,25 +188,13 @@ function dataLayers(
 /** Smaller clusters than this have no room for a number; the tooltip tells it. */
 const LABELED_FROM = 1000
 
-/** Cells of the tiles are some pixels apart: circles may touch their neighbours and hardly cover them. */
+/**
+ * Cells of the tiles are some pixels apart: circles may touch their neighbours and hardly cover them. A cluster is
+ * not smaller than a single feature is at the same zoom.
+ */
 function clusterRadius(count: unknown): Expression {
-  return [
-    'interpolate',
-    ['linear'],
-    ['ln', count],
-    0.7,
-    2,
-    3,
-    3.4,
-    4.6,
-    5,
-    6.2,
-    9,
-    8,
-    13,
-    10,
-    18,
-  ] as Expression
+  const stops = [0.7, 2, 3, 3.4, 4.6, 5, 6.2, 9, 8, 13, 10, 18]
+  return byZoom((point) => ['max', ['interpolate', ['linear'], ['ln', count], ...stops], point * 1.1])
 }
 
 /** From light to strong: where features are dense the map is dark (in the dark theme, bright). */
@@ -208,20 +203,21 @@ function clusterColors({ cluster: [low, middle, high] }: Palette, count: unknown
 }
 
 function pointRadius(grow: unknown): Expression {
-  return [
-    'interpolate',
-    ['linear'],
-    ['zoom'],
-    0,
-    ['*', 1.9, grow],
-    4,
-    ['*', 2.8, grow],
-    8,
-    ['*', 4.2, grow],
-    14,
-    ['*', 6.5, grow],
-  ] as Expression
+  return byZoom((point) => ['*', point, grow])
 }
+
+/** A radius by the radius that a point has at each zoom. */
+function byZoom(radius: (point: number) => unknown): Expression {
+  const stops = POINT_RADII.flatMap(([zoom, point]) => [zoom, radius(point)])
+  return ['interpolate', ['linear'], ['zoom'], ...stops] as Expression
+}
+
+const POINT_RADII: [zoom: number, pixels: number][] = [
+  [0, 1.9],
+  [4, 2.8],
+  [8, 4.2],
+  [14, 6.5],
+]
 
 /** 950, 1.2k, 36k. */
 function shortCount(count: unknown): Expression {

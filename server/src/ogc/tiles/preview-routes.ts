@@ -24,8 +24,11 @@ const notModified = Type.Unsafe<undefined>({ description: 'Not modified.' })
 const previewSchema = Type.Object({
   bbox: Type.Unsafe<[number, number, number, number]>({ type: 'array', items: { type: 'number' } }),
   points: Type.String({ description: 'The path of all points, in degrees, with the latitude negated.' }),
-  lines: Type.String(),
+  lines: Type.String({ description: 'Of lines, and the borders of `cutAreas`.' }),
   areas: Type.String(),
+  cutAreas: Type.String({
+    description: 'Of parts of areas that lie in several tiles: to be filled, without borders.',
+  }),
 })
 
 /** Small maps of datasets, drawn from tiles. They are public, like the sample. */
@@ -35,7 +38,7 @@ export function previewRoutes(app: App, deps: PreviewRoutesDeps): void {
   const find = async (table: string) => {
     const dataset = await catalog.find(table)
     const drawn = await previews.of(dataset)
-    return { preview: drawn?.preview ?? null, etag: `"${drawn?.tag}-preview"` }
+    return { preview: drawn?.preview ?? null, etag: `"${drawn?.tag}-preview-2"` }
   }
 
   app.get('/v1/dataset/:table/preview', {

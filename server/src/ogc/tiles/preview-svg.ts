@@ -4,7 +4,7 @@ const WIDTH = 400
 const MAX_HEIGHT = 400
 
 /** A picture of its own, in colors that can be seen on light and dark ground. */
-export function previewSvg({ bbox, points, lines, areas }: Preview): string {
+export function previewSvg({ bbox, points, lines, areas, cutAreas }: Preview): string {
   const [west, south, east, north] = bbox[0] > bbox[2] ? [-180, bbox[1], 180, bbox[3]] : bbox
   const width = Math.max(0.01, (east - west) * 1.08)
   const height = Math.max(0.01, (north - south) * 1.08)
@@ -15,6 +15,7 @@ export function previewSvg({ bbox, points, lines, areas }: Preview): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${x} ${y} ${width} ${height}" width="${WIDTH}" height="${pixels}">`,
     path('fill="#2a9d83" fill-opacity="0.3" stroke="#2a9d83"', areas),
+    path('fill="#2a9d83" fill-opacity="0.3"', cutAreas),
     path('fill="none" stroke="#2a9d83"', lines),
     path('fill="none" stroke="#2a9d83" stroke-width="3" stroke-linecap="round"', points),
     '</svg>\n',

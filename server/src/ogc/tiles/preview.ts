@@ -4,13 +4,17 @@ import { VectorTile } from '@mapbox/vector-tile'
 import { timeSlices } from '@wayleave/geodata/features'
 import { MAX_LATITUDE, type TileAddress, tileSize, worldX, worldY } from '@wayleave/geodata/tiles'
 import { PbfReader } from 'pbf'
+import { type InsideTile, insideTile, type TilePoint } from './inside-tile.ts'
 
 /** The paths of a small map, in degrees with the latitude negated, as SVG draws downwards. */
 export interface Preview {
   bbox: [number, number, number, number]
   points: string
+  /** Also the borders of `cutAreas`. */
   lines: string
   areas: string
+  /** The parts of areas that lie in several tiles, which have no borders of their own. */
+  cutAreas: string
 }
 
 type Box = [west: number, south: number, east: number, north: number]
@@ -83,10 +87,7 @@ async function drawTiles(drawing: Drawing, tiles: readonly PreviewTile[], isCut:
       const position = positionIn(address, layer.extent)
       for (let place = 0; place < layer.length && !drawing.isFull; place++) {
         const feature = layer.feature(place)
-        drawing.add(
-          feature.type,
-          feature.loadGeometry().map((part) => part.map(({ x, y }) => position(x, y))),
-        )
+        drawing.add(insideTile(feature.type, feature.loadGeometry(), layer.extent), position)
         if (performance.now() < sliceEnd) continue
         await timeSlices.next('previews')
         sliceEnd = timeSlices.sliceEnd()
@@ -96,7 +97,7 @@ async function drawTiles(drawing: Drawing, tiles: readonly PreviewTile[], isCut:
 }
 
 class Drawing {
-  readonly paths = { points: '', lines: '', areas: '' }
+  readonly paths = { points: '', lines: '', areas: '', cutAreas: '' }
   maxLength = MAX_LENGTH
   readonly #minStep: number
   readonly #decimals: number
@@ -109,26 +110,24 @@ class Drawing {
   }
 
   get isFull(): boolean {
-    const { points, lines, areas } = this.paths
-    return points.length + lines.length + areas.length > this.maxLength
+    const { points, lines, areas, cutAreas } = this.paths
+    return points.length + lines.length + areas.length + cutAreas.length > this.maxLength
   }
 
-  /** MVT's types: 1 for points, 2 for lines, 3 for polygons. */
-  add(type: number, parts: number[][][]): void {
-    let isShown = false
-    for (const part of parts) {
-      if (type === 1) {
-        for (const position of part) this.#dot(position)
-        continue
-      }
-      const path = this.#path(part, type)
-      if (path !== '') isShown = true
-      if (type === 2) this.paths.lines += path
-      else this.paths.areas += closed(path)
-    }
+  add({ points, lines, areas, cutAreas }: InsideTile, positionOf: PositionOf): void {
+    const { paths } = this
+    for (const { x, y } of points.flat()) this.#dot(positionOf(x, y))
+    const drawn = { lines: '', areas: '', cutAreas: '' }
+    for (const part of lines) drawn.lines += this.#path(part, 2, positionOf)
+    for (const ring of areas) drawn.areas += closed(this.#path(ring, 3, positionOf))
+    for (const ring of cutAreas) drawn.cutAreas += closed(this.#path(ring, 3, positionOf))
+    paths.lines += drawn.lines
+    paths.areas += drawn.areas
+    paths.cutAreas += drawn.cutAreas
     // A feature that is smaller than the details is a dot, so that many small ones are not an empty map.
-    const first = parts[0]?.[0]
-    if (type !== 1 && !isShown && first) this.#dot(first)
+    const first = (lines[0] ?? areas[0] ?? cutAreas[0])?.[0]
+    const isShown = drawn.lines !== '' || drawn.areas !== '' || drawn.cutAreas !== ''
+    if (first && !isShown) this.#dot(positionOf(first.x, first.y))
   }
 
   #dot(position: number[]): void {
@@ -138,11 +137,12 @@ class Drawing {
     this.paths.points += `M${this.#text(position)}h0`
   }
 
-  #path(positions: number[][], min: number): string {
+  #path(part: readonly TilePoint[], min: number, positionOf: PositionOf): string {
     const texts: string[] = []
     let last: number[] | undefined
-    positions.forEach((position, i) => {
-      const isEnd = i === positions.length - 1
+    part.forEach(({ x, y }, i) => {
+      const position = positionOf(x, y)
+      const isEnd = i === part.length - 1
       if (last && !isEnd && distance(last, position) < this.#minStep) return
       const text = this.#text(position)
       if (texts.at(-1) !== text) texts.push(text)
@@ -156,16 +156,18 @@ class Drawing {
   }
 }
 
+/** Returns the degrees of a position in a tile. */
+type PositionOf = (x: number, y: number) => [number, number]
+
 const closed = (path: string) => (path === '' ? '' : `${path}Z`)
 
 function distance(a: number[], b: number[]): number {
   return Math.max(Math.abs(a[0]! - b[0]!), Math.abs(a[1]! - b[1]!))
 }
 
-/** Returns the degrees of a position in a tile. */
-function positionIn({ z, x, y }: TileAddress, extent: number) {
+function positionIn({ z, x, y }: TileAddress, extent: number): PositionOf {
   const count = 2 ** z
-  return (tileX: number, tileY: number): [number, number] => {
+  return (tileX, tileY) => {
     const east = (x + tileX / extent) / count
     const south = (y + tileY / extent) / count
     return [east * 360 - 180, (Math.atan(Math.sinh(Math.PI * (1 - 2 * south))) * 180) / Math.PI]

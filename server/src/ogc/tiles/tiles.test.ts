@@ -369,6 +369,51 @@ test('a preview of many detailed areas shows all of them, with fewer details', a
   assert.equal(cells.size, 10 * 8, [...cells].sort().join(', '))
 })
 
+test('the preview of an area in several tiles has its borders, and no edges of tiles', async (t) => {
+  const service = await openOgc(t, { settings: { tileMaxZoom: 3 } })
+  const square = (west: number, south: number, size: number) => {
+    const [east, north] = [west + size, south + size]
+    const corners = [west, south, east, south, east, north, west, north, west, south]
+    const ring = Array.from({ length: 5 }, (_, i) => corners.slice(i * 2, i * 2 + 2))
+    return { type: 'Feature', properties: {}, geometry: { type: 'Polygon', coordinates: [ring] } }
+  }
+  // The large square lies in four tiles, whose corner is at 0, 0; the small one in one of them.
+  await service.publish('squares', [square(-10, -10, 20), square(4, 4, 2)])
+  service.get('/collections/squares/tiles/WebMercatorQuad/0/0/0')
+  await waitForTiles(service, 'squares')
+  const { body } = await service.request('GET', '/v1/dataset/squares/preview')
+  const parts = (path: string) =>
+    path
+      .split('M')
+      .slice(1)
+      .map((part) =>
+        part
+          .replace('Z', '')
+          .split('L')
+          .map((text) => text.split(' ').map(Number)),
+      )
+  const isNear = (value: number, other: number) => Math.abs(Math.abs(value) - other) < 0.2
+  const segments = parts(body.lines).flatMap((part) => part.slice(1).map((to, i) => [part[i]!, to]))
+  for (const [from, to] of segments) {
+    const isBorder = [0, 1].some((axis) => isNear(from![axis]!, 10) && isNear(to![axis]!, 10))
+    assert.ok(isBorder, `a line from ${from} to ${to}`)
+  }
+  const length = segments.reduce((sum, [a, b]) => sum + Math.hypot(a![0]! - b![0]!, a![1]! - b![1]!), 0)
+  assert.ok(Math.abs(length - 80) < 1, `borders of ${length} degrees`)
+  const filled = parts(body.cutAreas)
+  assert.equal(filled.length, 4)
+  for (const ring of filled) {
+    for (const [x, y] of ring)
+      assert.ok(
+        [x!, y!].every((side) => isNear(side, 10) || isNear(side, 0)),
+        `${x} ${y}`,
+      )
+  }
+  assert.equal(parts(body.areas).length, 1)
+  const picture = await service.request('GET', '/v1/dataset/squares/thumbnail.svg')
+  assert.equal(picture.text.match(/<path /g)!.length, 3)
+})
+
 test('a preview takes at most four tiles, of a zoom at which the box is a good part of a tile', () => {
   assert.deepEqual(previewTiles([-180, -85, 180, 85], 5), [{ z: 0, x: 0, y: 0 }])
   assert.deepEqual(previewTiles([170, -10, -170, 10], 5), [{ z: 0, x: 0, y: 0 }])
