@@ -88,6 +88,8 @@ def test_duckdb_has_the_rows_with_geometries(client: wayleave.Client) -> None:
     assert "GEOMETRY" in str(dict(zip(shapes.columns, shapes.types, strict=True))["geometry"])
     texts = shapes.project("ST_AsText(geometry)").fetchall()
     assert ("POINT Z (9 9 120.5)",) in texts
+    seen = client.read_duckdb("places").project("seen").filter("seen IS NOT NULL").fetchall()
+    assert seen and all(value.utcoffset() is not None for (value,) in seen)
     with duckdb.connect() as connection:
         named = client.read_duckdb("named", connection=connection, filter="size >= 20")
         connection.register("named", named)
