@@ -202,6 +202,23 @@ feather.write_feather(table, f"{sys.argv[1]}/times.feather")
   ])
 })
 
+test('a byte order mark at the start of a text of Arrow is part of it', async (t) => {
+  const folder = scratch(t)
+  const script = `
+import sys, pyarrow as pa, pyarrow.feather as feather
+texts = ["\\ufeffx", "y\\ufeff", None, "\\ufeff", "\\ufeff\\ufeff", ""]
+table = pa.table({"small": pa.array(texts, pa.string()), "large": pa.array(texts, pa.large_string())})
+feather.write_feather(table, f"{sys.argv[1]}/marks.feather")
+`
+  execFileSync(process.env['WAYLEAVE_TEST_PYTHON'] ?? 'python3', ['-c', script, folder])
+  const { rows } = await read(join(folder, 'marks.feather'))
+  const texts = ['\ufeffx', 'y\ufeff', null, '\ufeff', '\ufeff\ufeff', '']
+  assert.deepEqual(
+    rows,
+    texts.map((text) => ({ small: text, large: text })),
+  )
+})
+
 test('values of GML keep leading zeros and all digits, and get types by what they are', async (t) => {
   const member = (zip: string, big: string, height: string) =>
     `<gml:featureMember><ogr:place xmlns:ogr="http://ogr.maptools.org/"><ogr:geometryProperty><gml:Point srsName="urn:ogc:def:crs:EPSG::4326"><gml:pos>52 13</gml:pos></gml:Point></ogr:geometryProperty><ogr:zip>${zip}</ogr:zip><ogr:big>${big}</ogr:big><ogr:height>${height}</ogr:height></ogr:place></gml:featureMember>`

@@ -10,11 +10,28 @@ export interface ArrowColumn extends SourceColumn {
 
 export function arrowColumn({ name, type }: Field, index: number): ArrowColumn {
   const { type: columnType, convert } = conversion(type)
-  const read: ArrowColumn['read'] =
-    type.typeId === Type.Timestamp
-      ? (vector, row) => exactTimeText(vector, row, (type as unknown as Timed).unit)
-      : (vector, row) => convert(vector?.get(row) ?? null)
-  return { name, index, type: columnType, read }
+  return { name, index, type: columnType, read: readerOf(type, convert) }
+}
+
+function readerOf(type: DataType, convert: Conversion['convert']): ArrowColumn['read'] {
+  if (type.typeId === Type.Timestamp)
+    return (vector, row) => exactTimeText(vector, row, (type as unknown as Timed).unit)
+  if (type.typeId === Type.Utf8 || type.typeId === Type.LargeUtf8) return exactText
+  return (vector, row) => convert(vector?.get(row) ?? null)
+}
+
+/** The library removes a byte order mark at the start of a text. */
+function exactText(vector: Vector | null, row: number): string | null {
+  const text = (vector?.get(row) ?? null) as string | null
+  if (text === null) return null
+  const { values, valueOffsets } = vector!.data[0]!
+  const start = Number(valueOffsets[row])
+  const isMarked =
+    Number(valueOffsets[row + 1]) - start >= 3 &&
+    values[start] === 0xef &&
+    values[start + 1] === 0xbb &&
+    values[start + 2] === 0xbf
+  return isMarked ? `\ufeff${text}` : text
 }
 
 /** A type of times, and the unit of its integers. */

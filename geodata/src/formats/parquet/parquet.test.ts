@@ -208,6 +208,18 @@ test('every type of column keeps its values', async (t) => {
   assert.match(stream.notes[0]!, /Column exact has decimals of 38 digits/)
 })
 
+test('a byte order mark at the start of a text is part of it', async (t) => {
+  const path = await parquet(
+    scratch(t),
+    `SELECT unnest([chr(65279) || 'x', 'y' || chr(65279), chr(65279), chr(65279) || chr(65279), '', NULL]) AS a`,
+  )
+  const { rows } = await read(path)
+  assert.deepEqual(
+    rows.map(({ a }) => a),
+    ['\ufeffx', 'y\ufeff', '\ufeff', '\ufeff\ufeff', '', null],
+  )
+})
+
 test('rows keep their order over many chunks, with geometries, missing and broken ones', async (t) => {
   const path = await parquet(
     scratch(t),
