@@ -173,11 +173,12 @@ export class Assembly {
     await this.#copy('longitude, latitude', this.#file(SNAPSHOT_FILES.points), PARQUET)
   }
 
-  /** Prepares for `writeColumns`, if the columns of so many rows are compiled in a thread. */
-  startColumnsThread(rows: number): void {
-    if (rows < ROWS_FOR_THREAD || rows > MAX_ROWS) return
+  /** Prepares for `writeColumns`. Returns whether the columns of so many rows are compiled in a thread. */
+  startColumnsThread(rows: number): boolean {
+    if (rows < ROWS_FOR_THREAD || rows > MAX_ROWS) return false
     const { folder } = this.#options
     this.#columnsThread = new ColumnsThread({ folder, memoryMegabytes: COLUMNS_MEGABYTES })
+    return true
   }
 
   /**
