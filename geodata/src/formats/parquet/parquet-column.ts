@@ -51,7 +51,7 @@ export function parquetColumn(name: string, type: string): ParquetColumn {
     case 'BLOB':
       return { name, type: 'text', sql: `base64(${id})`, convert: same }
     case 'VARCHAR':
-      // The library takes a byte order mark at the start of a text for none of it; of two, the text keeps one.
+      // The database's library removes a byte order mark at the start of a text, so such a text gets a second one.
       return {
         name,
         type: 'text',
