@@ -17,6 +17,8 @@ const LAST_WRITE_MS = 500
  *
  * Each line is encoded once, into the buffer. The stream of our logging library joins lines as text, measures
  * that and then encodes it, and loses the last lines if the process ends while others are being written.
+ *
+ * See docs/decisions/plain-request-log.md.
  */
 export class LogWriter {
   readonly #descriptor: number
