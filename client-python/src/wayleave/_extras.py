@@ -11,7 +11,7 @@ PACKAGES = {
     "geo": "geopandas pandas pyarrow shapely",
     "arrow": "pyarrow shapely",
     "polars": "polars pyarrow shapely",
-    "duckdb": "duckdb pyarrow shapely",
+    "duckdb": "duckdb pyarrow pytz shapely",
     "progress": "tqdm",
 }
 """The packages of each extra. They are named one by one since this package is in no index."""
