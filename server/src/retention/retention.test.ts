@@ -76,7 +76,8 @@ for (const kind of databaseKinds) {
 
   test(`${kind}: many rows are deleted in steps, and no more than asked for`, async (t) => {
     const place = await emptyPlace(t, kind)
-    const service = await serverAt(t, place)
+    // The server itself deletes nothing: its first round would otherwise take some of the rows.
+    const service = await serverAt(t, place, { keepEventDays: null, keepUsageDays: null })
     const { db } = service.parts.database
     const rows = Array.from({ length: 2500 }, (_, index) => index)
     const old = { actor: 'x', action: 'x', subject: 'x', detail: '{}', at: '2001-01-01T00:00:00.000Z' }
