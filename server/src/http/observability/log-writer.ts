@@ -102,6 +102,7 @@ export class LogWriter {
   #writeRest(): void {
     // A thread is writing the lines before. Its end cannot be observed from here, and usually takes microseconds.
     if (this.#isWriting) sleep(LAST_WRITE_MS)
+    this.#noteLoss()
     const rest = Buffer.concat([...this.#waiting, this.#gathered.subarray(0, this.#length)])
     this.#waiting.length = 0
     this.#length = 0

@@ -1,8 +1,8 @@
-import { BoundedCache } from '../../caching/bounded-cache.ts'
-import type { Version } from '../../catalog/dataset.ts'
+import { BoundedCache } from '../../../caching/bounded-cache.ts'
+import type { Version } from '../../../catalog/dataset.ts'
+import type { TileArchives } from '../tile-archives.ts'
+import type { TileStates } from '../tile-states.ts'
 import { drawPreview, type Preview, previewTiles } from './preview.ts'
-import type { TileArchives } from './tile-archives.ts'
-import type { TileStates } from './tile-states.ts'
 
 /** A preview takes up to 60 KB. */
 const MAX_CACHED = 300
