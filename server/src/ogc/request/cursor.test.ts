@@ -44,6 +44,23 @@ test('another secret, a changed byte or a longer query make another signature', 
   )
 })
 
+test('a query of any length is bound to its cursors', () => {
+  for (const length of [2041, 2042, 2043, 5000, 262_144]) {
+    const cursor = { version: 3, position: 7 }
+    const selection = 'x'.repeat(length)
+    const text = cursors.write(cursor, 'places', selection)
+    assert.deepEqual(cursors.read(text, 'places', selection), cursor)
+    for (const [table, other] of [
+      ['places', `${selection}x`],
+      ['places', `${selection.slice(1)}y`],
+      ['placesx', selection.slice(1)],
+      ['others', selection],
+    ] as const) {
+      assert.throws(() => cursors.read(text, table, other), Problem, `${length} ${table}`)
+    }
+  }
+})
+
 test('a cursor with any character changed is refused', () => {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   fc.assert(

@@ -16,8 +16,12 @@ const SIGNED_BYTES = 10
 const BYTES = 18
 /** The words of a message before its texts: the position, the version, and the length of the first text. */
 const FIXED_WORDS = 4
-/** Longer queries need room of their own. */
-const ROOM_CHARACTERS = 2048
+/** Room for the block that ends a message. */
+const BLOCK_WORDS = 4
+/** Of longer queries, which are rare, the SHA-256 is signed: for them it takes less time. */
+const MAX_SIGNED_CHARACTERS = 2048
+/** Stands in the place of the length of the first text if a SHA-256 is signed. */
+const DIGESTED = 0xffff_ffff
 
 /**
  * Writes and reads cursors. They are signed with a secret of the installation, so that only this service can
@@ -28,7 +32,8 @@ const ROOM_CHARACTERS = 2048
  */
 export class Cursors {
   readonly #key: SipKey
-  readonly #room = roomFor(ROOM_CHARACTERS)
+  readonly #words = new Uint32Array(FIXED_WORDS + MAX_SIGNED_CHARACTERS / 2 + BLOCK_WORDS)
+  readonly #units = new Uint16Array(this.#words.buffer)
   readonly #bytes = Buffer.alloc(BYTES)
 
   constructor(secret: string) {
@@ -59,28 +64,30 @@ export class Cursors {
 
   /** Puts the cursor and its signature into `#bytes`. */
   #fill({ version, position }: Cursor, table: string, selection: string): void {
-    const characters = table.length + selection.length
-    const room = characters <= ROOM_CHARACTERS ? this.#room : roomFor(characters)
-    const { words, units } = room
+    const words = this.#words
     words[0] = position
     words[1] = version
     words[2] = version / 2 ** 32
-    words[3] = table.length
-    const texts = FIXED_WORDS * 2
-    for (let i = 0; i < table.length; i++) units[texts + i] = table.charCodeAt(i)
-    const rest = texts + table.length
-    for (let i = 0; i < selection.length; i++) units[rest + i] = selection.charCodeAt(i)
-    const [low, high] = sipHash(this.#key, words, (rest + selection.length) * 2)
+    let end = FIXED_WORDS * 2
+    if (table.length + selection.length <= MAX_SIGNED_CHARACTERS) {
+      words[3] = table.length
+      end = this.#addText(selection, this.#addText(table, end))
+    } else {
+      words[3] = DIGESTED
+      end = this.#addText(hash('sha256', JSON.stringify([table, selection]), 'hex'), end)
+    }
+    const [low, high] = sipHash(this.#key, words, end * 2)
     const bytes = this.#bytes
     bytes.writeUIntBE(version, 0, 6)
     bytes.writeUInt32BE(position, 6)
     bytes.writeUInt32LE(low, SIGNED_BYTES)
     bytes.writeUInt32LE(high, SIGNED_BYTES + 4)
   }
-}
 
-/** Room for a message with texts of so many characters, and for the block that ends it. */
-function roomFor(characters: number): { words: Uint32Array; units: Uint16Array } {
-  const words = new Uint32Array(FIXED_WORDS + Math.ceil(characters / 2) + 4)
-  return { words, units: new Uint16Array(words.buffer) }
+  /** Adds a text to the message and returns its end. */
+  #addText(text: string, at: number): number {
+    const units = this.#units
+    for (let i = 0; i < text.length; i++) units[at + i] = text.charCodeAt(i)
+    return at + text.length
+  }
 }

@@ -29,6 +29,11 @@ const POLYGON = 3
  */
 export function insideTile(type: number, parts: readonly Part[], extent: number): InsideTile {
   const inside: InsideTile = { points: [], lines: [], areas: [], cutAreas: [] }
+  // Most features are not cut.
+  if (parts.every((part) => part.every(({ x, y }) => x >= 0 && y >= 0 && x < extent && y < extent))) {
+    inside[type === POINT ? 'points' : type === LINE ? 'lines' : 'areas'] = [...parts]
+    return inside
+  }
   const clip = (shape: Shape) => clipShape(shape, { minX: 0, minY: 0, maxX: extent, maxY: extent })
   if (type === POINT) inside.points = partsOf(clip(shapeOf(POINT, [parts.flat()])))
   else if (type === LINE) inside.lines = partsOf(clip(shapeOf(LINE, parts)))
