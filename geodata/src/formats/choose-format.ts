@@ -6,9 +6,12 @@ import type { Kind } from './reading/sniff.ts'
 /** All formats: those with a reader of our own, then those that GDAL reads. */
 export const FORMATS: Format[] = [...OWN_FORMATS, ...GDAL_FORMAT_TABLE]
 
+/** The format with this name, or the only one with this extension: `gpkg` is `geopackage`. */
 export function formatNamed(name: string): Format {
   const format = FORMATS.find((each) => each.name === name.toLowerCase())
   if (format) return format
+  const [byExtension, another] = formatsWithExtension(`.${name.toLowerCase()}`)
+  if (byExtension && !another) return byExtension
   const names = FORMATS.map((each) => each.name).join(', ')
   throw new SourceError(`Unknown format ${name}. Supported: ${names}.`)
 }

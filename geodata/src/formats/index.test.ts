@@ -110,6 +110,8 @@ test('every format is recognised by its content, under its own name or a wrong o
     )
   }
   await refusal(source, /^Unknown format dwg\. Supported: geojson, csv, /, { format: 'dwg' })
+  await refusal(source, /is not GeoPackage: by its content it is GeoJSON/, { format: 'GPKG' })
+  await refusal(source, /^Unknown format tab\./, { format: 'tab' })
 })
 
 test('a gzipped file is read as what is in it', async (t) => {

@@ -48,20 +48,25 @@ function litterOf(world: World): string[] {
   return [
     ...orphanedSnapshots(world),
     ...namesIn(join(dataDir, 'staging')).map(() => 'a folder in staging/'),
-    ...(isShared(world) ? [] : namesIn(join(dataDir, 'uploads')).map(() => 'a file in uploads/')),
-    ...namesIn(join(dataDir, 'outbox'))
-      .filter((name) => name.endsWith('.part'))
-      .map(() => 'a mail that ends in .part'),
+    ...(isShared(world) ? [] : unfinishedFiles(dataDir)),
     ...namesIn(join(dataDir, 'snapshots')).flatMap((name) =>
       exportLitter(join(dataDir, 'snapshots', name, 'exports')),
     ),
   ]
 }
 
+function unfinishedFiles(dataDir: string): string[] {
+  const mails = namesIn(join(dataDir, 'outbox')).filter((name) => name.endsWith('.part'))
+  return [
+    ...namesIn(join(dataDir, 'uploads')).map(() => 'a file in uploads/'),
+    ...mails.map(() => 'a mail that ends in .part'),
+  ]
+}
+
 /**
  * With PostgreSQL, nodes on other machines may share the folder, so no node can know at once whether an
- * upload is still arriving or a snapshot is about to be referenced: uploads are kept for a day, snapshots for
- * ten minutes.
+ * upload is still arriving, a mail is being written or a snapshot is about to be referenced: uploads are kept for a
+ * day, unfinished mails for a minute or two, snapshots for ten minutes.
  */
 function isShared(world: World): boolean {
   return world.installation.databaseUrl !== null

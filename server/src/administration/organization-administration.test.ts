@@ -46,6 +46,9 @@ for (const database of databaseKinds) {
 
     assert.equal((await call('DELETE', base)).status, 204)
     assert.deepEqual(await open(), [false, false])
+    for (const change of [{ add: 7 }, { set: 0 }])
+      assert.equal((await call('POST', `${base}/credits`, change)).status, 404)
+    assert.equal((await call('GET', `${base}/ledger`)).body.data.length, 1)
     assert.equal((await call('GET', '/v1/organization/me', undefined, ada.token)).status, 404)
     const list = (await call('GET', '/v1/admin/organizations')).body.data
     assert.ok(!list.some(({ id }: { id: string }) => id === ada.organizationId))
@@ -74,6 +77,7 @@ test('the commands of organizations do what the routes do', async (t) => {
     ['delete', ada.organizationId],
     ['resume', ada.organizationId],
     ['add-on', ada.organizationId, 'API_ACCESS'],
+    ['credits', ada.organizationId, '--add', '7'],
     ['member', ada.organizationId, 'bob@example.org'],
   ]) {
     assert.equal((await run(...args)).code, 1, args[0])

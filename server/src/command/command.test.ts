@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import type { Command } from 'commander'
@@ -48,6 +49,30 @@ test('wrong usage exits with 2 and changes nothing', async (t) => {
     assert.equal(code, 2, `${args.join(' ')}: ${stderr}`)
     assert.match(stderr, message)
   }
+})
+
+test('a folder without a service is an error, not a new service', async (t) => {
+  const folder = temporaryFolder(t)
+  for (const dataDir of [folder, 'misspelt']) {
+    for (const args of [
+      ['org', 'list'],
+      ['datasets'],
+      ['verify'],
+      ['gc'],
+      ['storage', 'check'],
+      ['backup', join(folder, 'backup')],
+    ]) {
+      const { code, stderr } = await runCommand(
+        { dataDir: folder, databaseUrl: null },
+        ...args,
+        '--data-dir',
+        dataDir,
+      )
+      assert.equal(code, 2, `${args.join(' ')}: ${stderr}`)
+      assert.match(stderr, /There is no service in .*--data-dir/)
+    }
+  }
+  assert.deepEqual(readdirSync(folder), [])
 })
 
 test('every command takes --json and --data-dir, and its help ends with examples of itself', () => {
@@ -173,10 +198,10 @@ test('the operator makes organizations, members, grants and keys, and lists them
 
 test('without --json, commands print sentences and tables', async (t) => {
   const place = { dataDir: temporaryFolder(t), databaseUrl: null }
-  const empty = await runCommand(place, 'org', 'list')
-  assert.equal(empty.stdout, 'There are no organizations yet.\n')
   const created = await runCommand(place, 'org', 'create', 'Utrecht')
   assert.match(created.stdout, /^Created organization org_\w{20} \(Utrecht\)\.\n$/)
+  const users = await runCommand(place, 'user', 'list')
+  assert.equal(users.stdout, 'There are no users yet.\n')
   const { stdout } = await runCommand(place, 'org', 'list')
   assert.match(stdout, /^ID +NAME +ADD-ONS +CREDITS +MEMBERS\norg_\w{20} {2}Utrecht {2}- +0 +0\n$/)
 })

@@ -3,8 +3,8 @@ import type { JobRecord } from '@wayleave/contract/records'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { systemClock } from '../clock.ts'
 import { operator } from '../events/events.ts'
-import { readConfig } from '../settings/config.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
+import { serviceConfig } from './service-config.ts'
 import { withControlPlane } from './with-parts.ts'
 
 interface ListFlags extends OperatorFlags {
@@ -70,7 +70,7 @@ function noteOf({ kind, state, progress, report, problem }: JobRecord): string {
 }
 
 async function cancel(id: string, flags: OperatorFlags): Promise<void> {
-  const config = readConfig({ flags: { dataDir: flags.dataDir } })
+  const config = serviceConfig(flags)
   const { cancelJob } = await import('../publishing/cancel-job.ts')
   const { UploadFiles } = await import('../publishing/upload-files.ts')
   const { isBucket, openBucket } = await import('../storage/open-store.ts')

@@ -3,8 +3,8 @@ import { Command } from 'commander'
 import { systemClock } from '../clock.ts'
 import { operator } from '../events/events.ts'
 import type { KeyActor } from '../keys/key-access.ts'
-import { readConfig } from '../settings/config.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
+import { newServiceConfig, serviceConfig } from './service-config.ts'
 import { withControlPlane } from './with-parts.ts'
 
 const EXAMPLE = 'key_9tB3xQv5Lr1ZsW7nYc4D'
@@ -76,7 +76,11 @@ async function create(flags: CreateFlags, command: Command): Promise<void> {
   }
   const permissions = flags.permissions.split(',').map((permission) => permission.trim())
   const newKey = { name: flags.name, permissions, expiresAt: flags.expiresAt }
-  const created = await withControlPlane(flags, ({ keys }) => keys.createPlatform(operator, newKey))
+  const created = await withControlPlane(
+    flags,
+    ({ keys }) => keys.createPlatform(operator, newKey),
+    newServiceConfig,
+  )
   print(flags, created, `Created key ${created.id} (${created.name}). ${secretText(created.secret)}`)
 }
 
@@ -129,7 +133,7 @@ async function applyListed(files: string[], flags: OperatorFlags): Promise<void>
   const { applyRevocations } = await import('../backup/revocations/apply-revocations.ts')
   const { revocationLogFile } = await import('../backup/revocations/revocation-log.ts')
   const { readRevocations } = await import('../backup/revocations/revocations.ts')
-  const { dataDir } = readConfig({ flags: { dataDir: flags.dataDir } })
+  const { dataDir } = serviceConfig(flags)
   for (const file of files) if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
   const lists = await Promise.all([revocationLogFile(dataDir), ...files].map(readRevocations))
   const revocations = new Map(lists.flatMap((list) => [...list]))

@@ -6,6 +6,7 @@ import { isMemberPermission } from '../access/permissions.ts'
 import { MAX_CREDITS } from '../credits/ledger.ts'
 import { operator } from '../events/events.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
+import { newServiceConfig } from './service-config.ts'
 import { withControlPlane } from './with-parts.ts'
 
 const EXAMPLE = 'org_4f9QmZ1xYb7KcD2Lw8Rt'
@@ -92,8 +93,10 @@ async function list(flags: OperatorFlags): Promise<void> {
 }
 
 async function create(name: string, flags: OperatorFlags): Promise<void> {
-  const created = await withControlPlane(flags, ({ administration }) =>
-    administration.createOrganization(operator, name),
+  const created = await withControlPlane(
+    flags,
+    ({ administration }) => administration.createOrganization(operator, name),
+    newServiceConfig,
   )
   print(flags, created, `Created ${describe(created)}.`)
 }

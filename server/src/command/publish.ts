@@ -13,6 +13,7 @@ import { type DescriptionFlags, descriptionOfFlags, withDescriptionFlags } from 
 import { interruptible } from './interruptible.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
 import { ProgressBar } from './output/progress-bar.ts'
+import { newServiceConfig } from './service-config.ts'
 import { withParts } from './with-parts.ts'
 
 interface PublishFlags extends OperatorFlags, DescriptionFlags {
@@ -94,30 +95,34 @@ async function publish(
   const { buildExports, encoding, longitude, latitude, geometryColumn, type: types, dryRun } = flags
   try {
     const publishing = (signal: AbortSignal) =>
-      withParts(flags, async (parts) => {
-        const publishPath = (path: string) =>
-          parts.publishing.publish(
-            {
-              table,
-              path,
-              ...(isStandardInput && { file: 'standard input' }),
-              description,
-              note,
-              ...{ idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample },
-              ...{ tiles, buildExports, encoding, longitude, latitude, geometryColumn, types, dryRun },
-              // Commander sets options that begin with no- to true if they are absent.
-              geometry: flags.geometry ? undefined : false,
-              header: flags.header ? undefined : false,
-              maxProblems: flags.json ? MAX_JSON_PROBLEMS : undefined,
-            },
-            operator,
-            { onProgress: (progress) => bar.show(progress), signal, ...(compile && { compile }) },
-          )
-        const published = isStandardInput
-          ? await withStandardInput(parts.config.maxUploadBytes, signal, publishPath)
-          : await publishPath(file)
-        return { report: published, base: parts.baseUrl.settled() }
-      })
+      withParts(
+        flags,
+        async (parts) => {
+          const publishPath = (path: string) =>
+            parts.publishing.publish(
+              {
+                table,
+                path,
+                ...(isStandardInput && { file: 'standard input' }),
+                description,
+                note,
+                ...{ idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample },
+                ...{ tiles, buildExports, encoding, longitude, latitude, geometryColumn, types, dryRun },
+                // Commander sets options that begin with no- to true if they are absent.
+                geometry: flags.geometry ? undefined : false,
+                header: flags.header ? undefined : false,
+                maxProblems: flags.json ? MAX_JSON_PROBLEMS : undefined,
+              },
+              operator,
+              { onProgress: (progress) => bar.show(progress), signal, ...(compile && { compile }) },
+            )
+          const published = isStandardInput
+            ? await withStandardInput(parts.config.maxUploadBytes, signal, publishPath)
+            : await publishPath(file)
+          return { report: published, base: parts.baseUrl.settled() }
+        },
+        newServiceConfig,
+      )
     const { report, base } = await interruptible('Interrupted: nothing was published.', publishing)
     bar.clear()
     const urls = {

@@ -3,21 +3,22 @@ import { Closers } from '../closers.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import { newId } from '../id.ts'
 import { runningServerAddress } from '../server-address.ts'
-import { readConfig } from '../settings/config.ts'
 import type { Parts } from '../wiring.ts'
+import { serviceConfig } from './service-config.ts'
 
 // The modules of a command are loaded when it runs: help and usage errors are printed at once, and listing
 // organizations does not load the data engine.
 
 /**
  * Opens the parts of the service for one command, without serving. A server may run at the same time: it
- * applies the command's changes from its next request on.
+ * applies the command's changes from its next request on. `newServiceConfig` is for commands that may come first.
  */
 export async function withParts<T>(
   flags: { dataDir?: string },
   work: (parts: Parts) => Promise<T>,
+  configOf = serviceConfig,
 ): Promise<T> {
-  const config = readConfig({ flags: { dataDir: flags.dataDir } })
+  const config = configOf(flags)
   const { makeLogger } = await import('../http/observability/logger.ts')
   const { openParts } = await import('../wiring.ts')
   const quiet = config.logLevel === 'silent' ? 'silent' : 'warn'
@@ -38,8 +39,9 @@ export async function withParts<T>(
 export async function withControlPlane<T>(
   flags: { dataDir?: string },
   work: (control: ControlPlane) => Promise<T>,
+  configOf = serviceConfig,
 ): Promise<T> {
-  const config = readConfig({ flags: { dataDir: flags.dataDir } })
+  const config = configOf(flags)
   const { openControlPlane } = await import('../control-plane.ts')
   const opened = new Closers()
   try {

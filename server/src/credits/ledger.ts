@@ -1,10 +1,9 @@
 import type { LedgerRow } from '@wayleave/contract/records'
 import { requireMember } from '../access/membership.ts'
-import { readMembers } from '../access/membership-store.ts'
+import { lockOrganizations, readMembers } from '../access/membership-store.ts'
 import type { Clock } from '../clock.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
-import { isId } from '../id.ts'
 import { readKeyOwners, readPartyNames } from '../keys/party-name-store.ts'
 import { invalidInput, notFound } from '../problem.ts'
 import { addLedgerRow, type LedgerFilter, lockBalance, readLedger } from './ledger-store.ts'
@@ -88,7 +87,8 @@ export class Ledger {
     kind: 'grant' | 'correction',
     next: (balance: number) => number,
   ): Promise<number> {
-    const before = isId('org', organizationId)
+    const open = await lockOrganizations(this.#database, tx, [organizationId])
+    const before = open.has(organizationId)
       ? await lockBalance(this.#database, tx, organizationId)
       : undefined
     if (before === undefined) throw notFound('such organization')
