@@ -19,7 +19,7 @@ export interface InsideTile {
 }
 
 /** MVT's types. */
-const POINT = 1
+export const POINT = 1
 const LINE = 2
 const POLYGON = 3
 

@@ -4,7 +4,7 @@ import { VectorTile } from '@mapbox/vector-tile'
 import { timeSlices } from '@wayleave/geodata/features'
 import { MAX_LATITUDE, type TileAddress, tileSize, worldX, worldY } from '@wayleave/geodata/tiles'
 import { PbfReader } from 'pbf'
-import { type InsideTile, insideTile, type TilePoint } from './inside-tile.ts'
+import { type InsideTile, insideTile, POINT, type TilePoint } from './inside-tile.ts'
 
 /** The paths of a small map, in degrees with the latitude negated, as SVG draws downwards. */
 export interface Preview {
@@ -85,9 +85,13 @@ async function drawTiles(drawing: Drawing, tiles: readonly PreviewTile[], isCut:
     let sliceEnd = timeSlices.sliceEnd()
     for (const layer of Object.values(tile.layers)) {
       const position = positionIn(address, layer.extent)
+      const unit = (2 ** address.z * layer.extent) / 360
       for (let place = 0; place < layer.length && !drawing.isFull; place++) {
         const feature = layer.feature(place)
-        drawing.add(insideTile(feature.type, feature.loadGeometry(), layer.extent), position)
+        const parts = drawing.thinned(feature.loadGeometry(), unit)
+        // Cutting a long border takes time; with fewer details it is shorter.
+        if (!isCut && feature.type !== POINT && drawing.isTooShortFor(parts)) drawing.giveUp()
+        else drawing.add(insideTile(feature.type, parts, layer.extent), position)
         if (performance.now() < sliceEnd) continue
         await timeSlices.next('previews')
         sliceEnd = timeSlices.sliceEnd()
@@ -103,6 +107,7 @@ class Drawing {
   readonly #decimals: number
   /** Dots that are less than a step apart are drawn once. */
   readonly #dots = new Set<string>()
+  #isGivenUp = false
 
   constructor(degreesPerPixel: number, step: number) {
     this.#minStep = degreesPerPixel * step
@@ -111,7 +116,32 @@ class Drawing {
 
   get isFull(): boolean {
     const { points, lines, areas, cutAreas } = this.paths
-    return points.length + lines.length + areas.length + cutAreas.length > this.maxLength
+    return this.#isGivenUp || points.length + lines.length + areas.length + cutAreas.length > this.maxLength
+  }
+
+  /** Makes it full. */
+  giveUp(): void {
+    this.#isGivenUp = true
+  }
+
+  /** Whether not all of the positions could be drawn, even if each had the shortest text, such as `1 2L`. */
+  isTooShortFor(parts: readonly (readonly TilePoint[])[]): boolean {
+    return parts.reduce((sum, { length }) => sum + length, 0) * 4 > this.maxLength
+  }
+
+  /** Leaves out positions that are less than half a step apart. `unit` is a degree of longitude. */
+  thinned(parts: readonly TilePoint[][], unit: number): TilePoint[][] {
+    const minDistance = (this.#minStep * unit) / 2
+    return parts.map((part) => {
+      let last: TilePoint | undefined
+      const kept = part.filter((point, i) => {
+        const isKept = !last || i === part.length - 1 || farther(last, point, minDistance)
+        if (isKept) last = point
+        return isKept
+      })
+      // A small ring stays a ring.
+      return kept.length < 4 ? part : kept
+    })
   }
 
   add({ points, lines, areas, cutAreas }: InsideTile, positionOf: PositionOf): void {
@@ -160,6 +190,10 @@ class Drawing {
 type PositionOf = (x: number, y: number) => [number, number]
 
 const closed = (path: string) => (path === '' ? '' : `${path}Z`)
+
+function farther(a: TilePoint, b: TilePoint, distance: number): boolean {
+  return Math.abs(a.x - b.x) >= distance || Math.abs(a.y - b.y) >= distance
+}
 
 function distance(a: number[], b: number[]): number {
   return Math.max(Math.abs(a[0]! - b[0]!), Math.abs(a[1]! - b[1]!))

@@ -98,6 +98,31 @@ test('the preview of an area in several tiles has its borders, and no edges of t
   assert.equal(picture.text.match(/<path /g)!.length, 3)
 })
 
+test('the preview of an area with a very long border in several tiles is short, and has all of the area', async (t) => {
+  const service = await openOgc(t, { settings: { tileMaxZoom: 3 } })
+  const count = 40_000
+  const ring = Array.from({ length: count + 1 }, (_, i) => {
+    const angle = ((i % count) / count) * 2 * Math.PI
+    const radius = i % 2 === 0 ? 10 : 9.5
+    return [radius * Math.cos(angle), radius * Math.sin(angle)]
+  })
+  const geometry = { type: 'Polygon', coordinates: [ring] }
+  await service.publish('saws', [{ type: 'Feature', properties: {}, geometry }])
+  service.get('/collections/saws/tiles/WebMercatorQuad/0/0/0')
+  await waitForTiles(service, 'saws')
+  const { body } = await service.request('GET', '/v1/dataset/saws/preview')
+  for (const path of [body.cutAreas, body.lines]) {
+    assert.ok(path.length > 200 && path.length < 40_000, `${path.length} characters`)
+    const positions = [...path.matchAll(/(-?[\d.]+) (-?[\d.]+)/g)].map(([, x, y]) => [Number(x), Number(y)])
+    for (const axis of [0, 1]) {
+      const values = positions.map((position) => position[axis]!)
+      const [min, max] = [Math.min(...values), Math.max(...values)]
+      assert.ok(Math.abs(min + 10) < 0.7 && Math.abs(max - 10) < 0.7, `from ${min} to ${max}`)
+    }
+  }
+  assert.equal(body.cutAreas.split('M').length - 1, 4)
+})
+
 test('a preview takes at most four tiles, of a zoom at which the box is a good part of a tile', () => {
   assert.deepEqual(previewTiles([-180, -85, 180, 85], 5), [{ z: 0, x: 0, y: 0 }])
   assert.deepEqual(previewTiles([170, -10, -170, 10], 5), [{ z: 0, x: 0, y: 0 }])
