@@ -117,6 +117,9 @@ export async function openTestServer(t: TestContext, options: TestSettings = {})
     overrides,
   )
   cleanUp(t, () => service.stop())
+  // With PostgreSQL, old rows are deleted by the clock of the database, and what a test writes by its own clock may
+  // be old. The next round is after minutes.
+  if (options.clock) await service.parts.housekeeping.whenIdle()
   const checkedRequest: TestServer['request'] = async (method, path, options) => {
     const answer = await request(service.url, method, path, options)
     requireDocumentedStatus(service.app, method, path, answer.status)
