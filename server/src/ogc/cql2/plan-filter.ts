@@ -67,28 +67,42 @@ export function planFilter(
  * longer than selecting a page by compiled columns, which needs only the condition.
  */
 export function planLazily(condition: Condition, options: PlanOptions): FilterPlan {
-  let plan: FilterPlan | null = null
-  const planned = () => {
-    plan ??= planCondition(condition, options)
-    return plan
+  return new LazyPlan(condition, options)
+}
+
+class LazyPlan implements FilterPlan {
+  readonly condition: Condition
+  readonly #options: PlanOptions
+  #plan: FilterPlan | null = null
+
+  constructor(condition: Condition, options: PlanOptions) {
+    this.condition = condition
+    this.#options = options
   }
-  return {
-    condition,
-    get sql() {
-      return planned().sql
-    },
-    get bbox() {
-      return planned().bbox
-    },
-    get exact() {
-      return planned().exact
-    },
-    get matches() {
-      return planned().matches
-    },
-    get decide() {
-      return planned().decide
-    },
+
+  get sql() {
+    return this.#planned.sql
+  }
+
+  get bbox() {
+    return this.#planned.bbox
+  }
+
+  get exact() {
+    return this.#planned.exact
+  }
+
+  get matches() {
+    return this.#planned.matches
+  }
+
+  get decide() {
+    return this.#planned.decide
+  }
+
+  get #planned(): FilterPlan {
+    this.#plan ??= planCondition(this.condition, this.#options)
+    return this.#plan
   }
 }
 

@@ -35,9 +35,10 @@ export function readQuery(url: string): QueryPair[] {
 }
 
 function decoded(text: string): string {
-  if (!text.includes('%') && !text.includes('+')) return text
+  const hasPlus = text.includes('+')
+  if (!hasPlus && !text.includes('%')) return text
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
+    return decodeURIComponent(hasPlus ? text.replaceAll('+', ' ') : text)
   } catch {
     throw invalidInput('query', 'has a percent sign that is not followed by two digits of a UTF-8 character')
   }

@@ -111,8 +111,7 @@ export class FeatureSelection {
   }
 
   /**
-   * The page of a query, found synchronously in one time slice; `runs` is used for a query without conditions
-   * or sort order. Null if something has to be read, if it takes longer, or if the database has to decide;
+   * The page of a query, found synchronously in one time slice; its positions are put into `runs`. Null if something has to be read, if it takes longer, or if the database has to decide;
    * then `select` goes on. `plan` is made of the query's conditions.
    */
   selectSync(
@@ -123,7 +122,7 @@ export class FeatureSelection {
     runs?: PositionRuns,
   ): Selected | null {
     const { box, offset: skip, sort } = query
-    if (plan || sort.length > 0) return this.#searchSync(snapshot, query, plan, { after, skip, limit })
+    if (plan || sort.length > 0) return this.#searchSync(snapshot, query, plan, { after, skip, limit }, runs)
     const page = new PageBuilder(skip, limit, runs)
     if (!box) page.addRun(after + 1, snapshot.manifest.rows)
     else if (isDecidedByTree(snapshot, box)) selectInTree(snapshot, box, after, page)
@@ -139,12 +138,14 @@ export class FeatureSelection {
     query: ItemsQuery,
     plan: FilterPlan | null,
     bounds: PageBounds,
+    runs: PositionRuns | undefined,
   ): Selected | null {
     const prepared = this.#parts.compiled.prepareSync(requestOf(snapshot, query, plan))
     if (!prepared) return null
-    const search = new PageSearch(prepared, bounds)
+    const search = new PageSearch(prepared, bounds, runs)
     const state = search.advance(timeSlices.sliceEnd())
     if (state === ENDED) return search.finish()
+    search.releaseRuns()
     this.#startedSearches.set(query, { search, state })
     return null
   }

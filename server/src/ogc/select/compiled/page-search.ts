@@ -1,3 +1,4 @@
+import type { PositionRuns } from '@wayleave/geodata/features'
 import type { Geometry } from '@wayleave/geodata/geometry'
 import { PageBuilder } from '../page-builder.ts'
 import type { RowTaker } from '../row-taker.ts'
@@ -22,8 +23,9 @@ export class PageSearch implements SlicedWork {
   readonly #page: PageBuilder
   readonly #work: SlicedWork
 
-  constructor(request: PreparedRequest, { after, skip, limit }: PageBounds) {
-    const page = new PageBuilder(skip, limit)
+  /** `runs` is as for a PageBuilder; it is in use until the end, or until `releaseRuns`. */
+  constructor(request: PreparedRequest, { after, skip, limit }: PageBounds, runs?: PositionRuns) {
+    const page = new PageBuilder(skip, limit, runs)
     this.#page = page
     const { order, filter, box, snapshot } = request
     // A forged cursor may contain any position.
@@ -39,6 +41,10 @@ export class PageSearch implements SlicedWork {
 
   advance(until: number, geometry?: Geometry | null): number {
     return this.#work.advance(until, geometry)
+  }
+
+  releaseRuns(): void {
+    this.#page.releaseRuns()
   }
 
   finish(): Selected {

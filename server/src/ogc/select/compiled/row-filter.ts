@@ -6,6 +6,9 @@ import { ALL_ROWS, NO_ROWS, SOME_ROWS } from './row-mask.ts'
 
 type CodesRowSet = RowSet & { kind: 'codes' }
 
+/** So many candidates are kept with the filter. */
+const MAX_KEPT = 128
+
 /** Tests rows against a set of rows: single ones, and blocks of them. */
 export class RowFilter {
   readonly rows: RowSet
@@ -17,6 +20,7 @@ export class RowFilter {
   readonly candidateCount: number
   /** The sets that a row must all be in; the one with the fewest rows is the first. */
   readonly #conjuncts: readonly RowSet[]
+  #keptCandidates: Uint32Array | null = null
 
   /** `count` is the number of all rows. */
   constructor(rows: RowSet, count: number) {
@@ -51,6 +55,13 @@ export class RowFilter {
 
   /** The candidates from row `from` on, ascending. */
   collectCandidates(from: number): Uint32Array {
+    if (this.candidateCount > MAX_KEPT) return this.#collectCandidates(from)
+    this.#keptCandidates ??= this.#collectCandidates(0)
+    const kept = this.#keptCandidates
+    return from === 0 ? kept : kept.subarray(firstAtLeast(kept, from))
+  }
+
+  #collectCandidates(from: number): Uint32Array {
     const lists: Uint32Array[] = []
     for (const { column, set } of this.candidates!) {
       for (let i = 0; i < set.length; i += 2) {
