@@ -71,6 +71,8 @@ const serverFolders = [
   'housekeeping',
   'readiness',
   'doctor',
+  'assembly',
+  'demo',
   'command',
 ]
 
@@ -151,10 +153,10 @@ export default {
       to: { path: '^server/src/', pathNot: `^server/src/${anyOf(serverBase)}\\.ts$` },
     },
     {
-      name: 'server/src assembly',
-      comment: 'Only the command line imports the files that put the service together.',
+      name: 'server/src root files',
+      comment: 'Of the files beside the folders, only base files are imported.',
       severity: 'error',
-      from: { path: '^server/src/[^/]+/', pathNot: ['^server/src/command/', development] },
+      from: { path: '^server/src/[^/]+/', pathNot: development },
       to: { path: '^server/src/[^/]+\\.ts$', pathNot: `^server/src/${anyOf(serverBase)}\\.ts$` },
     },
     {

@@ -20,7 +20,7 @@ const slow = [
   'console/test/explorer.test',
   'console/test/way-in',
   'server/src/documentation/schemathesis',
-  'server/src/demo-clients',
+  'server/src/demo/demo-clients',
   'console/test/explorer-large',
   'console/test/explorer-use',
   'server/src/database/frozen-link',

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import type { Logger } from 'pino'
+import type { RunningServer } from '../assembly/start-server.ts'
 import { SECOND, systemClock } from '../clock.ts'
 import { withinTime } from '../concurrency/within-time.ts'
-import type { Demo } from '../demo.ts'
+import type { Demo } from '../demo/demo.ts'
 import {
   type Config,
   flagOf,
@@ -14,7 +15,6 @@ import {
 } from '../settings/config.ts'
 import type { Setting } from '../settings/setting.ts'
 import { settings } from '../settings/settings.ts'
-import type { RunningServer } from '../start-server.ts'
 import { watchParents } from './parent-processes.ts'
 
 /** Max duration of a stop: requests under way, their refunds, then closing all parts. */
@@ -49,8 +49,8 @@ ${Object.values(settings)
 
 async function serve(flags: Record<string, unknown>): Promise<void> {
   const { makeLogger } = await import('../http/observability/logger.ts')
-  const { startServer } = await import('../start-server.ts')
-  const { prepareDemo } = await import('../demo.ts')
+  const { startServer } = await import('../assembly/start-server.ts')
+  const { prepareDemo } = await import('../demo/demo.ts')
   const config = readConfig({ flags })
   const log = makeLogger(config.logLevel, undefined, config.logFormat)
   for (const name of unknownVariables()) log.warn(`There is no setting ${name}; it is ignored.`)

@@ -1,26 +1,26 @@
+import { Closers } from '../assembly/closers.ts'
+import type { ControlPlane } from '../assembly/control-plane.ts'
+import { runningServerAddress } from '../assembly/server-address.ts'
+import type { Parts } from '../assembly/wiring.ts'
 import { systemClock } from '../clock.ts'
-import { Closers } from '../closers.ts'
-import type { ControlPlane } from '../control-plane.ts'
 import { newId } from '../id.ts'
-import { runningServerAddress } from '../server-address.ts'
-import type { Parts } from '../wiring.ts'
-import { serviceConfig } from './service-config.ts'
+import { existingConfig } from './command-config.ts'
 
 // The modules of a command are loaded when it runs: help and usage errors are printed at once, and listing
 // organizations does not load the data engine.
 
 /**
  * Opens the parts of the service for one command, without serving. A server may run at the same time: it
- * applies the command's changes from its next request on. `newServiceConfig` is for commands that may come first.
+ * applies the command's changes from its next request on. `newOrExistingConfig` is for commands that may come first.
  */
 export async function withParts<T>(
   flags: { dataDir?: string },
   work: (parts: Parts) => Promise<T>,
-  configOf = serviceConfig,
+  configOf = existingConfig,
 ): Promise<T> {
   const config = configOf(flags)
   const { makeLogger } = await import('../http/observability/logger.ts')
-  const { openParts } = await import('../wiring.ts')
+  const { openParts } = await import('../assembly/wiring.ts')
   const quiet = config.logLevel === 'silent' ? 'silent' : 'warn'
   const log = makeLogger(quiet, undefined, config.logFormat)
   const parts = await openParts({ config, log, clock: systemClock, serving: false })
@@ -39,10 +39,10 @@ export async function withParts<T>(
 export async function withControlPlane<T>(
   flags: { dataDir?: string },
   work: (control: ControlPlane) => Promise<T>,
-  configOf = serviceConfig,
+  configOf = existingConfig,
 ): Promise<T> {
   const config = configOf(flags)
-  const { openControlPlane } = await import('../control-plane.ts')
+  const { openControlPlane } = await import('../assembly/control-plane.ts')
   const opened = new Closers()
   try {
     const clock = systemClock

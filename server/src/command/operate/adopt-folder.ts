@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { existingConfig } from '../command-config.ts'
 import { type OperatorFlags, operatorCommand, print } from '../operator-command.ts'
-import { serviceConfig } from '../service-config.ts'
 import { withControlPlane } from '../with-parts.ts'
 
 interface AdoptFlags extends OperatorFlags {
@@ -18,7 +18,7 @@ export function adoptFolderCommand(): Command {
 }
 
 async function adopt(flags: AdoptFlags): Promise<void> {
-  const config = serviceConfig(flags)
+  const config = existingConfig(flags)
   const { dataDir } = config
   const { adoptFolder } = await import('../../installation/installation.ts')
   const { openStorage } = await import('../../blobs/open-storage.ts')

@@ -2,10 +2,10 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { BackupProgress, BackupReport } from '../../backup/make-backup.ts'
 import type { VerifiedBackup } from '../../backup/verify-backup.ts'
 import { systemClock } from '../../clock.ts'
+import { existingConfig } from '../command-config.ts'
 import { type OperatorFlags, operatorCommand, print } from '../operator-command.ts'
 import { findingText } from '../output/finding-text.ts'
 import { count, megabytes, ProgressLine } from '../output/progress-line.ts'
-import { serviceConfig } from '../service-config.ts'
 
 interface BackupFlags extends OperatorFlags {
   keep?: number
@@ -32,7 +32,7 @@ export function backupCommand(): Command {
 }
 
 async function backup(target: string, flags: BackupFlags): Promise<void> {
-  const config = serviceConfig(flags)
+  const config = existingConfig(flags)
   const { makeBackup } = await import('../../backup/make-backup.ts')
   const { verifyBackup } = await import('../../backup/verify-backup.ts')
   const { openBackupTarget } = await import('../../backup/open-backup-target.ts')

@@ -4,9 +4,9 @@ import { Command } from 'commander'
 import type { StoredPlace } from '../../blobs/stored-files.ts'
 import type { Config } from '../../settings/config.ts'
 import type { StorageFinding } from '../../verification/check-storage.ts'
+import { existingConfig } from '../command-config.ts'
 import { type OperatorFlags, operatorCommand, print } from '../operator-command.ts'
 import { count, megabytes, ProgressLine } from '../output/progress-line.ts'
-import { serviceConfig } from '../service-config.ts'
 import { withControlPlane } from '../with-parts.ts'
 
 interface CheckFlags extends OperatorFlags {
@@ -47,7 +47,7 @@ export function storageCommand(): Command {
 }
 
 async function check(flags: CheckFlags): Promise<void> {
-  const config = serviceConfig(flags)
+  const config = existingConfig(flags)
   const { checkStorage } = await import('../../verification/check-storage.ts')
   const line = new ProgressLine(process.stderr)
   const place = await openPlace(config, null)
@@ -72,7 +72,7 @@ async function check(flags: CheckFlags): Promise<void> {
 }
 
 async function move(flags: MoveFlags, command: Command): Promise<void> {
-  const config = serviceConfig(flags)
+  const config = existingConfig(flags)
   const { settings } = await import('../../settings/settings.ts')
   for (const url of [flags.to ?? '', ...(flags.from === undefined ? [] : [flags.from])]) {
     const parsed = settings.storageUrl.parse(url)

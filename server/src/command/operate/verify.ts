@@ -2,10 +2,10 @@ import type { Command } from 'commander'
 import type { Db } from '../../database/open.ts'
 import type { Config } from '../../settings/config.ts'
 import type { SnapshotReport } from '../../verification/verify-snapshots.ts'
+import { existingConfig } from '../command-config.ts'
 import { type OperatorFlags, operatorCommand, print } from '../operator-command.ts'
 import { findingText } from '../output/finding-text.ts'
 import { count, megabytes, ProgressLine } from '../output/progress-line.ts'
-import { serviceConfig } from '../service-config.ts'
 import { withControlPlane } from '../with-parts.ts'
 
 export function verifyCommand(): Command {
@@ -17,7 +17,7 @@ export function verifyCommand(): Command {
 }
 
 async function verify(flags: OperatorFlags): Promise<void> {
-  const config = serviceConfig(flags)
+  const config = existingConfig(flags)
   const { isBucket } = await import('../../storage/open-store.ts')
   const { snapshotsFolder } = await import('../../storage/snapshots-folder.ts')
   const { verifyDatabase } = await import('../../verification/verify-database.ts')

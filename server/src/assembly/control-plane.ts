@@ -1,0 +1,114 @@
+import { ADD_ONS } from '@wayleave/contract/add-ons'
+import type { JobKind } from '@wayleave/contract/job-states'
+import type { Logger } from 'pino'
+import { AddressBlocks } from '../access/address-blocks.ts'
+import { Administration } from '../administration/administration.ts'
+import { KeyFinder } from '../administration/key-finder.ts'
+import { OrganizationAdministration } from '../administration/organization-administration.ts'
+import { UserAdministration } from '../administration/user-administration.ts'
+import { requireUsableFolder } from '../backup/restore/folder-marks.ts'
+import type { Clock } from '../clock.ts'
+import { Ledger } from '../credits/ledger.ts'
+import type { Changes } from '../database/changes.ts'
+import { type ControlDatabase, openDatabase } from '../database/open.ts'
+import { openChanges } from '../database/open-changes.ts'
+import { Keys } from '../keys/keys.ts'
+import { Members } from '../organizations/members.ts'
+import { Organizations, type StartingGrant } from '../organizations/organizations.ts'
+import type { Config } from '../settings/config.ts'
+import type { Closers } from './closers.ts'
+
+/** Accounts, keys and credits: everything that operator commands need, and a part of a server. */
+export interface ControlPlane {
+  database: ControlDatabase
+  changes: Changes
+  /** The add-ons and credits of new organizations. */
+  starting: StartingGrant
+  organizations: Organizations
+  members: Members
+  keys: Keys
+  ledger: Ledger
+  administration: Administration
+  userAdministration: UserAdministration
+  organizationAdministration: OrganizationAdministration
+  addressBlocks: AddressBlocks
+  keyFinder: KeyFinder
+}
+
+export interface ControlPlaneOpening {
+  config: Config
+  clock: Clock
+  nodeId: string
+  /** False for the command line, which makes changes and serves no requests. */
+  serving: boolean
+  /** Closes what is opened here, also if opening fails halfway. */
+  opened: Closers
+  log?: Logger
+  /** The kinds of jobs that this process runs; none for the command line. */
+  jobKinds?: readonly JobKind[]
+}
+
+export async function openControlPlane({
+  config,
+  clock,
+  nodeId,
+  serving,
+  opened,
+  log,
+  jobKinds,
+}: ControlPlaneOpening): Promise<ControlPlane> {
+  requireUsableFolder(config)
+  const database = opened.use(
+    await openDatabase({
+      databaseUrl: config.databaseUrl,
+      dataDir: config.dataDir,
+      databaseTimeout: config.databaseTimeout,
+      onThreadEnd: (error) => log?.error({ err: error }, 'The thread of SQLite ended; it is started again.'),
+    }),
+    'the control database',
+  )
+  const changes = opened.use(
+    await openChanges(database, { nodeId, serving, jobKinds }),
+    'the lease of this node',
+  )
+  const starting = startingGrant(config)
+  const organizations = new Organizations({ database, changes, clock, starting, signUp: config.signUp })
+  const ledger = new Ledger(database, clock, config.admins)
+  const format = { literal: config.keyLiteral, env: config.keyEnv }
+  const keys = new Keys({
+    database,
+    changes,
+    clock,
+    format,
+    max: { perUser: config.keysPerUser, perOrganization: config.keysPerOrganization },
+  })
+  const administration = new Administration({ db: database.db, organizations, ledger })
+  return {
+    database,
+    changes,
+    starting,
+    organizations,
+    members: new Members({ database, changes, clock }),
+    keys,
+    ledger,
+    administration,
+    organizationAdministration: new OrganizationAdministration({ database, changes, clock, administration }),
+    userAdministration: new UserAdministration({
+      database,
+      changes,
+      clock,
+      administrators: new Set(config.admins),
+    }),
+    addressBlocks: new AddressBlocks({ database, changes, clock }),
+    keyFinder: new KeyFinder({ db: database.db, clock, format, keys }),
+  }
+}
+
+/** The values from the settings; in demo mode, all add-ons and 1000 credits if they are not set. */
+function startingGrant(config: Config): StartingGrant {
+  const { demo, newOrganizationAddOns: addOns, newOrganizationCredits: credits } = config
+  return {
+    addOns: demo && addOns.length === 0 ? ADD_ONS : addOns,
+    credits: demo && credits === 0 ? 1000 : credits,
+  }
+}

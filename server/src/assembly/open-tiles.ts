@@ -1,0 +1,70 @@
+import type { Logger } from 'pino'
+import type { Blobs } from '../blobs/blobs.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { OpenSnapshots } from '../catalog/open-snapshots.ts'
+import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
+import type { Clock } from '../clock.ts'
+import type { Changes } from '../database/changes.ts'
+import type { ControlDatabase } from '../database/open.ts'
+import type { TileFiles } from '../downloads/exports.ts'
+import type { JobQueue } from '../jobs/job-queue.ts'
+import type { JobRunner } from '../jobs/job-runner.ts'
+import type { FeatureSelection } from '../ogc/select/feature-selection.ts'
+import type { Workload } from '../ogc/select/workload.ts'
+import { DynamicTiles } from '../ogc/tiles/dynamic-tiles.ts'
+import { TileArchives } from '../ogc/tiles/tile-archives.ts'
+import { TileBuilds } from '../ogc/tiles/tile-builds.ts'
+import { TileJobs } from '../ogc/tiles/tile-jobs.ts'
+import { TileStates } from '../ogc/tiles/tile-states.ts'
+import { Tilesets } from '../ogc/tiles/tilesets.ts'
+import type { Closers } from './closers.ts'
+
+interface TilesOpening {
+  database: ControlDatabase
+  changes: Changes
+  blobs: Blobs
+  catalog: Catalog
+  health: SnapshotHealth
+  snapshots: OpenSnapshots
+  featureSelection: FeatureSelection
+  workload: Workload
+  jobQueue: JobQueue
+  runner: JobRunner
+  clock: Clock
+  log: Logger
+  /** The deepest zoom that may be built. */
+  maxZoom: number
+}
+
+/** The parts that build and serve vector tiles. */
+export interface TileParts {
+  tileStates: TileStates
+  tileBuilds: TileBuilds
+  tileArchives: TileArchives
+  dynamicTiles: DynamicTiles
+  tilesets: Tilesets
+  tileFiles: TileFiles
+}
+
+export function openTiles(opening: TilesOpening, opened: Closers): TileParts {
+  const { database, blobs, catalog, health, snapshots, featureSelection, workload, runner, clock, log } =
+    opening
+  const { changes, jobQueue: jobs, maxZoom } = opening
+  const states = new TileStates({ blobs, changes, clock, jobs, log })
+  const builds = opened.use(new TileBuilds({ blobs, catalog, log, clock, jobs, states, maxZoom }))
+  runner.handle('tiles', new TileJobs({ database, catalog, health, states, builds, log }))
+  const archives = opened.use(new TileArchives({ blobs, states }))
+  const dynamic = opened.use(new DynamicTiles({ featureSelection, snapshots, workload }))
+  return {
+    tileStates: states,
+    tileBuilds: builds,
+    tileArchives: archives,
+    dynamicTiles: dynamic,
+    tilesets: new Tilesets({ catalog, clock, states, builds, archives, dynamic }),
+    tileFiles: {
+      findFile: (version) => states.findFile(version),
+      build: (version, wait) => builds.build(version, wait),
+      onReplacement: (listener) => states.onReplacement(listener),
+    },
+  }
+}

@@ -1,0 +1,122 @@
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { deleteAddressBlocksExpiredBefore } from '../access/address-block-store.ts'
+import type { Refusals } from '../access/refusals.ts'
+import { applyRevocations } from '../backup/revocations/apply-revocations.ts'
+import { RevocationLog, revocationLogFile } from '../backup/revocations/revocation-log.ts'
+import { readRevocations } from '../backup/revocations/revocations.ts'
+import { sweepScratch } from '../backup/scratch-folder.ts'
+import type { Blobs } from '../blobs/blobs.ts'
+import { type Clock, DAY, MINUTE, plus, SECOND } from '../clock.ts'
+import { deletePurchasesBefore } from '../credits/purchase-store.ts'
+import { deleteChangesBefore } from '../database/changes-store.ts'
+import type { Housekeeping } from '../housekeeping/housekeeping.ts'
+import type { HousekeepingClock } from '../housekeeping/housekeeping-clock.ts'
+import type { Identity } from '../identity/identity.ts'
+import { deleteSessionKeysExpiredBefore } from '../keys/store.ts'
+import { sweepOutbox } from '../mail/outbox-mailer.ts'
+import type { Jobs } from '../publishing/jobs.ts'
+import { Retention } from '../retention/retention.ts'
+import type { Config } from '../settings/config.ts'
+import { deleteUsageBatchesBefore } from '../usage/usage-store.ts'
+import type { Closers } from './closers.ts'
+import type { ControlPlane } from './control-plane.ts'
+
+export interface HousekeepingDeps {
+  control: ControlPlane
+  config: Config
+  clock: Clock
+  log: Logger
+  blobs: Blobs
+  identity: Identity
+  jobs: Jobs
+  refusals: Refusals
+  housekeeping: Housekeeping
+  housekeepingClock: HousekeepingClock
+}
+
+/** Everything that a serving node does from time to time: deleting what is old, and writing what is collected. */
+export async function scheduleHousekeeping(
+  {
+    control,
+    config,
+    clock,
+    log,
+    blobs,
+    identity,
+    jobs,
+    refusals,
+    housekeeping,
+    housekeepingClock,
+  }: HousekeepingDeps,
+  opened: Closers,
+): Promise<void> {
+  const { database, changes, addressBlocks } = control
+  await housekeepingClock.start()
+  const tidy = (name: string, every: number, work: (now: Date) => Promise<unknown>) =>
+    housekeeping.addQueued(name, every, async () => {
+      await work(await housekeepingClock.recent())
+    })
+  // Everything is kept a day longer than it is valid: a clock that is off by less deletes nothing early.
+  tidy('the time of the last run', MINUTE, async () => {})
+  tidy('expired sign-ins', 60 * MINUTE, (now) => identity.signIn.tidy(now))
+  // With SQLite no other server writes mails, so half-written mails from before the start are abandoned.
+  let unfinishedMailAge = config.databaseUrl ? MINUTE : 0
+  housekeeping.add('unfinished mails', MINUTE, async () => {
+    await sweepOutbox(join(config.dataDir, 'outbox'), unfinishedMailAge)
+    unfinishedMailAge = MINUTE
+  })
+  tidy('expired session keys', 10 * MINUTE, (now) =>
+    deleteSessionKeysExpiredBefore(database, plus(now, -DAY).toISOString()),
+  )
+  tidy('old purchases', 60 * MINUTE, (now) =>
+    deletePurchasesBefore(database, plus(now, -2 * DAY).toISOString()),
+  )
+  const revocationLog = new RevocationLog(database.db, config.dataDir, clock)
+  // Also run at a stop: what was revoked in the last seconds is written before the database is closed.
+  opened.defer(
+    () =>
+      revocationLog
+        .follow()
+        .catch((error: unknown) => log.warn({ err: error }, 'The log of revocations could not be written.')),
+    'the log of revocations',
+  )
+  housekeeping.add('the log of revocations', 10 * SECOND, () => revocationLog.follow())
+  tidy('what is older than the settings say', 60 * MINUTE, (now) =>
+    new Retention({ db: database.db, clock: () => now, config, blobs }).apply({ maxSteps: 100 }),
+  )
+  housekeeping.add('leftovers of backups', 60 * MINUTE, () => sweepScratch(config.dataDir))
+  tidy('old batches of usage', 60 * MINUTE, (now) =>
+    deleteUsageBatchesBefore(database, plus(now, -2 * DAY).toISOString()),
+  )
+  housekeeping.add('refused keys and sign-ins', 10 * SECOND, () => refusals.flush())
+  opened.defer(() => refusals.flush({ isLast: true }), 'refused keys and sign-ins')
+  await addressBlocks.load()
+  const loadBlocks = () => addressBlocks.load()
+  housekeeping.add('blocked addresses', 2 * SECOND, loadBlocks)
+  changes.listen((subject) => {
+    if (subject === 'address-blocks' || subject === 'everything')
+      housekeeping.runSoon('blocked addresses', loadBlocks)
+  })
+  tidy('expired blocks of addresses', 60 * MINUTE, (now) =>
+    deleteAddressBlocksExpiredBefore(database, plus(now, -30 * DAY).toISOString()),
+  )
+  const reapply = async () => {
+    const keys = await applyRevocations(
+      control,
+      clock(),
+      await readRevocations(revocationLogFile(config.dataDir)),
+    )
+    if (keys > 0)
+      log.warn({ keys }, `${keys} keys worked again after the database was restored, and were revoked.`)
+  }
+  await reapply()
+  // The database was restored to an older state, or so many changes were missed that it looks like that.
+  changes.listen((subject) => {
+    if (subject === 'everything') housekeeping.runSoon('revocations after a restore', reapply)
+  })
+  tidy('old jobs', 60 * MINUTE, (now) => jobs.deleteOld(now))
+  if (database.kind === 'sqlite') {
+    tidy('old changes', 60 * MINUTE, (now) => deleteChangesBefore(database, plus(now, -DAY).toISOString()))
+  }
+}

@@ -1,0 +1,167 @@
+import { existsSync } from 'node:fs'
+import { Command } from 'commander'
+import { systemClock } from '../../clock.ts'
+import { operator } from '../../events/events.ts'
+import type { KeyActor } from '../../keys/key-access.ts'
+import { existingConfig, newOrExistingConfig } from '../command-config.ts'
+import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
+import { withControlPlane } from '../with-parts.ts'
+
+const EXAMPLE = 'key_9tB3xQv5Lr1ZsW7nYc4D'
+const actor: KeyActor = { reach: 'any', origin: operator }
+
+interface CreateFlags extends OperatorFlags {
+  platform?: true
+  name: string
+  permissions: string
+  expiresAt?: string
+}
+
+export function keyCommand(): Command {
+  return new Command('key')
+    .description('API keys: the platform’s own, and the operator’s hand on any other.')
+    .addCommand(
+      operatorCommand('create', 'Create a platform key. Its secret is printed this once.', [
+        'key create --platform --name "Nightly publishing" --permissions read,write',
+        'key create --platform --name Mirror --permissions read:parcels --expires-at 2030-01-31T00:00:00Z',
+      ])
+        .option('--platform', 'a key of the platform, the one scope that is made here')
+        .requiredOption('--name <name>', 'a label of 1 to 100 characters')
+        .requiredOption('--permissions <list>', 'read, write, or for one dataset read:<table>, write:<table>')
+        .option('--expires-at <timestamp>', 'when it stops; without it, never')
+        .action(create),
+    )
+    .addCommand(
+      operatorCommand('list', 'List the platform keys.', ['key list', 'key list --json']).action(list),
+    )
+    .addCommand(
+      operatorCommand(
+        'find',
+        'Find a key by its secret, or by its first characters. They are read from standard input, so that no list of processes and no history of the shell has them.',
+        ['key find < leaked.txt', 'key find --revoke < leaked.txt'],
+      )
+        .option('--revoke', 'revoke the key, if exactly one was found')
+        .action(find),
+    )
+    .addCommand(
+      operatorCommand(
+        'apply-revocations [files...]',
+        'Revoke again the keys on the list of revocations. For after a restore by other means than "wayleave restore".',
+        [
+          'key apply-revocations',
+          'key apply-revocations /old/data/revocations.log /backup/wayleave/revoked.jsonl',
+        ],
+      ).action(applyListed),
+    )
+    .addCommand(
+      operatorCommand('rotate <keyId>', 'Give any key a new secret. The old one stops at once.', [
+        `key rotate ${EXAMPLE}`,
+      ]).action(rotate),
+    )
+    .addCommand(
+      operatorCommand('revoke <keyId>', 'Disable any key for good, and keep its record.', [
+        `key revoke ${EXAMPLE}`,
+      ]).action(revoke),
+    )
+    .addCommand(
+      operatorCommand('delete <keyId>', 'Delete any key and its record.', [`key delete ${EXAMPLE}`]).action(
+        remove,
+      ),
+    )
+}
+
+async function create(flags: CreateFlags, command: Command): Promise<void> {
+  if (!flags.platform) {
+    command.error('error: only platform keys are made here; give --platform', { exitCode: 2 })
+  }
+  const permissions = flags.permissions.split(',').map((permission) => permission.trim())
+  const newKey = { name: flags.name, permissions, expiresAt: flags.expiresAt }
+  const created = await withControlPlane(
+    flags,
+    ({ keys }) => keys.createPlatform(operator, newKey),
+    newOrExistingConfig,
+  )
+  print(flags, created, `Created key ${created.id} (${created.name}). ${secretText(created.secret)}`)
+}
+
+async function list(flags: OperatorFlags): Promise<void> {
+  const data = await withControlPlane(flags, ({ keys }) => keys.listPlatform())
+  const rows = data.map((key) => [
+    key.id,
+    key.name,
+    key.permissions.join(','),
+    key.prefix,
+    key.status,
+    key.lastUsedAt ?? 'never used',
+  ])
+  const head = ['ID', 'NAME', 'PERMISSIONS', 'PREFIX', 'STATUS', 'LAST USED']
+  print(flags, { data }, tableText(head, rows, 'There are no platform keys.'))
+}
+
+async function find(flags: OperatorFlags & { revoke?: boolean }): Promise<void> {
+  const secret = await readSecret()
+  const data = await withControlPlane(flags, ({ keyFinder }) =>
+    flags.revoke ? keyFinder.revoke(operator, secret) : keyFinder.find(secret),
+  )
+  const rows = data.map((key) => [
+    key.id,
+    key.name ?? '-',
+    key.state,
+    key.scope ?? '-',
+    key.userEmail ?? '-',
+    key.organizationName ?? '-',
+    key.lastUsedAt ?? 'never used',
+  ])
+  const head = ['ID', 'NAME', 'STATE', 'SCOPE', 'USER', 'ORGANIZATION', 'LAST USED']
+  print(flags, { data }, tableText(head, rows, 'There is no such key.'))
+  if (data.length === 0) process.exitCode = 1
+}
+
+/** The first line of standard input. */
+async function readSecret(): Promise<string> {
+  if (process.stdin.isTTY)
+    process.stderr.write('Paste the secret or its first characters, then press Enter:\n')
+  let text = ''
+  for await (const piece of process.stdin.setEncoding('utf8')) {
+    text += piece
+    if (text.length > 1000 || /\S[^\n]*\n/.test(text)) break
+  }
+  return text.trim().split('\n', 1)[0]!.trim()
+}
+
+async function applyListed(files: string[], flags: OperatorFlags): Promise<void> {
+  const { applyRevocations } = await import('../../backup/revocations/apply-revocations.ts')
+  const { revocationLogFile } = await import('../../backup/revocations/revocation-log.ts')
+  const { readRevocations } = await import('../../backup/revocations/revocations.ts')
+  const { dataDir } = existingConfig(flags)
+  for (const file of files) if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
+  const lists = await Promise.all([revocationLogFile(dataDir), ...files].map(readRevocations))
+  const revocations = new Map(lists.flatMap((list) => [...list]))
+  const revoked = await withControlPlane(flags, (control) =>
+    applyRevocations(control, systemClock(), revocations),
+  )
+  print(
+    flags,
+    { listed: revocations.size, revoked },
+    `${revocations.size} secrets are on the list. ${revoked} of them worked and ${revoked === 1 ? 'is' : 'are'} revoked now.`,
+  )
+}
+
+async function rotate(id: string, flags: OperatorFlags): Promise<void> {
+  const rotated = await withControlPlane(flags, ({ keys }) => keys.rotate(actor, id))
+  print(flags, rotated, `Rotated key ${id}. ${secretText(rotated.secret)}`)
+}
+
+async function revoke(id: string, flags: OperatorFlags): Promise<void> {
+  const revoked = await withControlPlane(flags, ({ keys }) => keys.revoke(actor, id))
+  print(flags, revoked, `Revoked key ${id} (${revoked.name}).`)
+}
+
+async function remove(id: string, flags: OperatorFlags): Promise<void> {
+  await withControlPlane(flags, ({ keys }) => keys.delete(actor, id))
+  print(flags, { id }, `Deleted key ${id}.`)
+}
+
+function secretText(secret: string): string {
+  return `Its secret is shown this once:\n${secret}`
+}
