@@ -36,12 +36,12 @@ const short = [
   'client-js/test/',
   'geodata/src/compile/compile-in-child-process',
   'server/src/ogc/select/select-by-rows',
-  'server/src/publishing/job-recovery',
+  'server/src/publishing/upload-jobs/job-recovery',
   'server/src/ogc/cql2/random-filters',
   'server/src/installation/',
   'server/src/ogc/tiles/killed-builds',
-  'server/src/database/older-state',
-  'server/src/database/sqlite-outages',
+  'server/src/database/migrations/older-state',
+  'server/src/database/sqlite/sqlite-outages',
   'geodata/src/crs/proj-comparison',
   'console/test/snippets',
   'geodata/src/formats/index',
@@ -51,7 +51,7 @@ const short = [
 export const alone = [...slow, ...short]
 
 /** Of these, the ones that wait for timeouts most of the time: they need a tenth to a quarter of a core. */
-export const waiting = ['server/src/database/frozen-link', 'server/src/database/sqlite-outages']
+export const waiting = ['server/src/database/frozen-link', 'server/src/database/sqlite/sqlite-outages']
 
 /**
  * Importing the modules of the server takes a process more than a second, and the first servers of a process take

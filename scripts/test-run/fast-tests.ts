@@ -15,10 +15,10 @@ export const leftOut = [
   'server/src/administration/',
   'server/src/backup/',
   'server/src/catalog/damage',
-  'server/src/closers',
-  'server/src/contract',
+  'server/src/assembly/closers',
+  'server/src/assembly/contract',
   'server/src/credits/two-nodes',
-  'server/src/database/older-state',
+  'server/src/database/migrations/older-state',
   'server/src/database/postgres-disk-full',
   'server/src/downloads/',
   'server/src/housekeeping/',
@@ -36,7 +36,7 @@ export const leftOut = [
   'server/src/ogc/request/',
   'server/src/ogc/select/select-by-rows',
   'server/src/organizations/',
-  'server/src/publishing/job-recovery',
+  'server/src/publishing/upload-jobs/job-recovery',
 ]
 
 /** The tests of `npm run test:fast`: unit tests, and the server's tests in one process on SQLite. */

@@ -3,7 +3,7 @@ import type { AccessRequest, NewAccessRequest } from '@wayleave/contract/records
 import { requireMember } from '../access/membership.ts'
 import type { Clock } from '../clock.ts'
 import type { Ledger } from '../credits/ledger.ts'
-import type { Changed, Changes } from '../database/changes.ts'
+import type { Changed, Changes } from '../database/changes/changes.ts'
 import { type ControlDatabase, isUniqueViolation, type Tx } from '../database/open.ts'
 import { type MailedUser, type Origin, recordEvent } from '../events/events.ts'
 import { isId, newId } from '../id.ts'

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import type { AddressBlock } from '@wayleave/contract/records'
 import { type Clock, isStorableTime } from '../clock.ts'
-import type { Changes } from '../database/changes.ts'
+import type { Changes } from '../database/changes/changes.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { newId } from '../id.ts'

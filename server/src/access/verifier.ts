@@ -1,6 +1,6 @@
 import { type CacheLookups, CoherentCache } from '../caching/coherent-cache.ts'
 import type { Clock } from '../clock.ts'
-import type { Changes, Subject } from '../database/changes.ts'
+import type { Changes, Subject } from '../database/changes/changes.ts'
 import type { Db } from '../database/open.ts'
 import type { Rate } from '../limits/limiter.ts'
 import type { Grant } from './grant.ts'

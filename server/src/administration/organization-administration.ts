@@ -1,7 +1,7 @@
 import type { AdminOrganization, KeyRecord, Member } from '@wayleave/contract/records'
 import { deleteMember, lockOrganizations, readMembers } from '../access/membership-store.ts'
 import type { Clock } from '../clock.ts'
-import type { Changed, Changes } from '../database/changes.ts'
+import type { Changed, Changes } from '../database/changes/changes.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { keyRecord } from '../keys/key-record.ts'

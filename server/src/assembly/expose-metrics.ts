@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import type { Changes } from '../database/changes.ts'
+import type { Changes } from '../database/changes/changes.ts'
 import { DiskSpace } from '../http/observability/disk-space.ts'
 import type { ConnectionLimits } from '../http/sockets/connection-limits.ts'
 import type { StalledReaders } from '../http/sockets/stalled-readers.ts'

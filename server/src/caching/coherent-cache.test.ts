@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import type { Changes, Listener, Subject } from '../database/changes.ts'
+import type { Changes, Listener, Subject } from '../database/changes/changes.ts'
 import { CoherentCache } from './coherent-cache.ts'
 
 /** The control database of the tests: values by key, and changes that are applied when a test says so. */

@@ -1,5 +1,5 @@
 import { SingleFlights } from '../concurrency/single-flight.ts'
-import type { Changes, Subject } from '../database/changes.ts'
+import type { Changes, Subject } from '../database/changes/changes.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import { BoundedCache } from './bounded-cache.ts'
 

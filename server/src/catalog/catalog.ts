@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { type CacheLookups, CoherentCache } from '../caching/coherent-cache.ts'
-import type { Changes, Subject } from '../database/changes.ts'
+import type { Changes, Subject } from '../database/changes/changes.ts'
 import type { Db } from '../database/open.ts'
 import { andThen, type MaybePromise } from '../maybe-promise.ts'
 import { notFound } from '../problem.ts'

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
+import { databaseTime } from './changes/postgres-changes.ts'
 import type { ControlDatabase } from './open.ts'
-import { databaseTime } from './postgres-changes.ts'
 
 /**
  * The time by the database's own clock, as text in the form of all times. Processes on several machines compare

@@ -16,7 +16,7 @@ import {
   temporaryDatabase,
   temporaryFolder,
 } from '../testing/test-server.ts'
-import { migrations } from './migrations.ts'
+import { migrations } from './migrations/migrations.ts'
 import { isUniqueViolation, openDatabase } from './open.ts'
 
 async function place(t: TestContext, kind: DatabaseKind) {

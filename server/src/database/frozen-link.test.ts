@@ -14,8 +14,8 @@ import {
   temporaryDatabase,
   temporaryFolder,
 } from '../testing/test-server.ts'
+import { openChanges } from './changes/open-changes.ts'
 import { openDatabase } from './open.ts'
-import { openChanges } from './open-changes.ts'
 
 const MAP = { name: 'Map', permissions: ['read'] }
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import { databaseTime } from './changes/postgres-changes.ts'
 import type { ControlDatabase, Db } from './open.ts'
-import { databaseTime } from './postgres-changes.ts'
 
 /** A trivial query that succeeds if the database responds at all. */
 export async function readNothing(db: Db): Promise<void> {

@@ -14,10 +14,10 @@ import {
 import { MINUTE, SECOND } from '../clock.ts'
 import { makePrivate } from '../locks/private-files.ts'
 import type { DatabaseError } from './database-error.ts'
-import { migrate } from './migrate.ts'
+import { migrate } from './migrations/migrate.ts'
 import { GuardedPool, type Patience } from './postgres-pool.ts'
 import type { Tables } from './schema.ts'
-import { sqliteDialect } from './sqlite-dialect.ts'
+import { sqliteDialect } from './sqlite/sqlite-dialect.ts'
 
 export type Db = Kysely<Tables>
 export type Tx = Transaction<Tables>

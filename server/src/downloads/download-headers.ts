@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { ExportFile } from './export-file.ts'
+import type { ExportFile } from './exports/export-file.ts'
 import { type ByteRange, parseRange, rangeStillHolds } from './range.ts'
 
 export function rangeOf(

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CHECKED_BLOCK_BYTES as BLOCK, BlockHasher, DamagedSnapshotError } from '@wayleave/geodata/snapshot'
 import { stampOf } from '../catalog/file-stamp.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
-import type { ExportFile } from './export-file.ts'
+import type { ExportFile } from './exports/export-file.ts'
 import { openExport, openStamped, sendExport } from './send-export.ts'
 
 const SIZE = 3 * BLOCK + 1000

@@ -20,8 +20,13 @@ import { noQuery } from '../http/schemas.ts'
 import { notFound, Problem, type ProblemCode } from '../problem.ts'
 import type { Config } from '../settings/config.ts'
 import { headerText, isScript, rangeOf } from './download-headers.ts'
-import { describeExport, type ExportDescription, type ExportFile, type ExportRequest } from './export-file.ts'
-import type { Exports } from './exports.ts'
+import {
+  describeExport,
+  type ExportDescription,
+  type ExportFile,
+  type ExportRequest,
+} from './exports/export-file.ts'
+import type { Exports } from './exports/exports.ts'
 import { type OpenExport, openExport, sendExport } from './send-export.ts'
 
 interface DownloadDeps {

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { ReadableFile } from '@wayleave/geodata/snapshot'
 import { type FileStamp, stampOf } from '../catalog/file-stamp.ts'
 import { BufferPool, LARGE, SMALL } from './buffer-pool.ts'
-import type { ExportFile } from './export-file.ts'
+import type { ExportFile } from './exports/export-file.ts'
 import type { ByteRange } from './range.ts'
 import { RangeCheck } from './range-check.ts'
 

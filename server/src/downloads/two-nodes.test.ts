@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { operator } from '../events/events.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { openTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
-import { tryLockExports } from './exports-lock.ts'
-import { sweepExports } from './sweep-exports.ts'
+import { tryLockExports } from './exports/exports-lock.ts'
+import { sweepExports } from './exports/sweep-exports.ts'
 
 test('two nodes that are asked for the same file at the same instant both send it, and the same one', async (t) => {
   const first = await openTestServer(t, { database: 'postgres' })

@@ -1,7 +1,7 @@
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { CoherentCache } from '../caching/coherent-cache.ts'
 import { type Clock, DAY, MINUTE, plus, SECOND } from '../clock.ts'
-import type { Changes } from '../database/changes.ts'
+import type { Changes } from '../database/changes/changes.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { randomBase62 } from '../id.ts'

@@ -1,4 +1,4 @@
-import type { Changes } from '../database/changes.ts'
+import type { Changes } from '../database/changes/changes.ts'
 
 /**
  * Messages about jobs to all serving processes, so that workers and waiting requests need not wait for the next

@@ -18,7 +18,7 @@ import {
 } from '../access/membership-store.ts'
 import { sortPermissions } from '../access/permissions.ts'
 import type { Clock } from '../clock.ts'
-import type { Changes } from '../database/changes.ts'
+import type { Changes } from '../database/changes/changes.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { normalEmail } from '../email.ts'
 import { type Origin, recordEvent } from '../events/events.ts'

@@ -79,7 +79,7 @@ test('an upload and a mail are on the disk with their names when they are acknow
   const [upload, outbox, trace] = ['upload', 'outbox', 'trace'].map((name) => join(folder, name))
   const script = `
     import { Readable } from 'node:stream'
-    import { receiveUpload } from ${JSON.stringify(import.meta.resolve('./receive-upload.ts'))}
+    import { receiveUpload } from ${JSON.stringify(import.meta.resolve('./upload-jobs/receive-upload.ts'))}
     import { OutboxMailer } from ${JSON.stringify(import.meta.resolve('../mail/outbox-mailer.ts'))}
     await receiveUpload(Readable.from([Buffer.from('a,b')]), ${JSON.stringify(upload)}, 100)
     const mailer = new OutboxMailer({

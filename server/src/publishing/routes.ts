@@ -23,11 +23,11 @@ import {
   descriptionProperties,
   NO_ZERO,
 } from './description-schema.ts'
-import type { JobRequest } from './job-request.ts'
-import type { Jobs } from './jobs.ts'
 import type { Publishing } from './publishing.ts'
-import { receiveUpload } from './receive-upload.ts'
 import { splitKeywords } from './split-keywords.ts'
+import type { JobRequest } from './upload-jobs/job-request.ts'
+import type { Jobs } from './upload-jobs/jobs.ts'
+import { receiveUpload } from './upload-jobs/receive-upload.ts'
 
 interface PublishingRouteDeps {
   authenticate: Authenticate

@@ -1,8 +1,8 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DerivedObjects } from '../blobs/derived-objects.ts'
-import { removeBuilt } from '../downloads/built-file.ts'
-import { tryLockExports } from '../downloads/exports-lock.ts'
+import { removeBuilt } from '../downloads/exports/built-file.ts'
+import { tryLockExports } from '../downloads/exports/exports-lock.ts'
 
 export interface RemovedFiles {
   files: number

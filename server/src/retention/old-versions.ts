@@ -1,5 +1,5 @@
 import { deleteOldVersions, readTables, readVersions } from '../catalog/store.ts'
-import type { Changes } from '../database/changes.ts'
+import type { Changes } from '../database/changes/changes.ts'
 import type { Db } from '../database/open.ts'
 
 export interface OldVersionDeps {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { migrations } from '../database/migrations.ts'
+import { migrations } from '../database/migrations/migrations.ts'
 import { openDatabase } from '../database/open.ts'
 
 let template: Promise<string> | undefined

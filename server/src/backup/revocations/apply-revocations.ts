@@ -1,4 +1,4 @@
-import type { Changes } from '../../database/changes.ts'
+import type { Changes } from '../../database/changes/changes.ts'
 import type { ControlDatabase } from '../../database/open.ts'
 import { operator, recordEvent } from '../../events/events.ts'
 import type { Revocation } from './revocations.ts'

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
-import { MIGRATIONS_TABLE } from '../../database/migrate.ts'
-import { migrations } from '../../database/migrations.ts'
+import { MIGRATIONS_TABLE } from '../../database/migrations/migrate.ts'
+import { migrations } from '../../database/migrations/migrations.ts'
 
 export interface TableShape {
   name: string

@@ -40,7 +40,7 @@ export function jobCommand(): Command {
 
 async function list(flags: ListFlags): Promise<void> {
   const { listJobs } = await import('../../jobs/job-store.ts')
-  const { jobRecord } = await import('../../publishing/job-record.ts')
+  const { jobRecord } = await import('../../publishing/upload-jobs/job-record.ts')
   const kind = flags.kind === 'all' ? undefined : flags.kind
   const data = await withControlPlane(flags, async ({ database }) =>
     (await listJobs(database.db, { kind, state: flags.state, tables: null, limit: flags.limit })).map(
@@ -71,8 +71,8 @@ function noteOf({ kind, state, progress, report, problem }: JobRecord): string {
 
 async function cancel(id: string, flags: OperatorFlags): Promise<void> {
   const config = existingConfig(flags)
-  const { cancelJob } = await import('../../publishing/cancel-job.ts')
-  const { UploadFiles } = await import('../../publishing/upload-files.ts')
+  const { cancelJob } = await import('../../publishing/upload-jobs/cancel-job.ts')
+  const { UploadFiles } = await import('../../publishing/upload-jobs/upload-files.ts')
   const { isBucket, openBucket } = await import('../../storage/open-store.ts')
   const bucket = isBucket(config) ? await openBucket(config) : null
   const uploads = new UploadFiles(config.dataDir, bucket)

@@ -212,7 +212,7 @@ async function withStandardInput<T>(
   const folder = await mkdtemp(join(tmpdir(), 'wayleave-'))
   try {
     const path = join(folder, 'input')
-    await (await import('../../publishing/receive-upload.ts')).receiveUpload(
+    await (await import('../../publishing/upload-jobs/receive-upload.ts')).receiveUpload(
       addAbortSignal(signal, process.stdin),
       path,
       maxBytes,

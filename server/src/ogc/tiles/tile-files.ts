@@ -3,7 +3,7 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolderDurably, writeDurably } from '@wayleave/geodata/snapshot'
 import type { BuiltTiles } from '@wayleave/geodata/tiles'
-import { checkFile } from '../../downloads/check-file.ts'
+import { checkFile } from '../../downloads/exports/check-file.ts'
 import { tryLock } from '../../locks/file-lock.ts'
 
 /**

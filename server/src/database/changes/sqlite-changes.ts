@@ -1,0 +1,81 @@
+import { DatabaseSync } from 'node:sqlite'
+import { fromSqlite } from '../database-error.ts'
+import type { ControlDatabase } from '../open.ts'
+import { ChangeFeed, type ChangeRow, type Changes, commitNumbered, type Position } from './changes.ts'
+
+const LOOK_HOLDS_MS = 1
+
+/**
+ * On SQLite, `PRAGMA data_version` on a connection that never writes changes with every commit of any other
+ * connection, in this process or another. Reading it takes a few microseconds, so it is polled at most once a
+ * millisecond, when a cache is used; the changes themselves are read only if it has changed. That is
+ * sufficient: a command takes longer than a millisecond from its commit to its exit, so a request that is
+ * sent after the command is served after a later poll.
+ */
+export async function openSqliteChanges(database: ControlDatabase): Promise<Changes> {
+  const connection = new DatabaseSync(database.file!, { readOnly: true })
+  const dataVersion = connection.prepare('pragma data_version')
+  const currentPosition = connection.prepare('select number, token from change_number')
+  const changesFrom = connection.prepare(
+    'select number, token, subject, subject_id from changes where number >= ? order by number',
+  )
+  const feed = new ChangeFeed()
+  const messageListeners: ((message: string) => void)[] = []
+  let seen = -1
+  let lookHoldsUntil = 0
+  const readCurrent = () => currentPosition.get() as unknown as Position
+  feed.position = readCurrent()
+
+  /** Uses one read transaction, so that the rows and the position are consistent. */
+  function applyChanges(): void {
+    connection.exec('begin')
+    try {
+      const current = readCurrent()
+      if (feed.isAt(current)) return
+      feed.apply(changesFrom.all(feed.position.number) as unknown as ChangeRow[], current)
+    } finally {
+      connection.exec('commit')
+    }
+  }
+
+  function catchUp(): void {
+    const version = (dataVersion.get() as { data_version: number }).data_version
+    if (version === seen) return
+    applyChanges()
+    // Set last, so that a failure above leads to another attempt.
+    seen = version
+  }
+
+  function trustNow(): boolean {
+    const now = performance.now()
+    if (now < lookHoldsUntil) return true
+    try {
+      catchUp()
+    } catch (error) {
+      throw fromSqlite(error as Error)
+    }
+    lookHoldsUntil = now + LOOK_HOLDS_MS
+    return true
+  }
+
+  return {
+    async commit(work) {
+      const { result, position } = await commitNumbered(database, work)
+      if (position !== null) catchUp()
+      return result
+    },
+    trusted: trustNow,
+    get applied() {
+      return feed.applied
+    },
+    listen: (listener) => feed.listen(listener),
+    // Only one process serves a SQLite database.
+    async sendMessage(message) {
+      for (const listener of messageListeners) setImmediate(listener, message)
+    },
+    onMessage: (listener) => void messageListeners.push(listener),
+    async close() {
+      connection.close()
+    },
+  }
+}

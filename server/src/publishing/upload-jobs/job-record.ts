@@ -1,0 +1,17 @@
+import type { JobRecord } from '@wayleave/contract/records'
+import type { JobRow } from '../../jobs/job-store.ts'
+
+export function jobRecord(row: JobRow): JobRecord {
+  const parsed = (text: string | null) => (text === null ? null : JSON.parse(text))
+  return {
+    id: row.id,
+    kind: row.kind,
+    table: row.table_name,
+    state: row.state,
+    progress: parsed(row.progress),
+    report: parsed(row.report),
+    problem: parsed(row.problem),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}
