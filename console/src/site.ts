@@ -11,6 +11,7 @@ const UNKNOWN: Site = {
   privacyUrl: null,
   imprintUrl: null,
   demoAdministrator: null,
+  showsMails: false,
 }
 
 /** What the operator says about the service. The server writes it into every page, so no request is needed. */

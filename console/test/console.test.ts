@@ -98,6 +98,10 @@ describe('the console', { concurrency: 1 }, () => {
 
   step('a wrong code is answered with the problem’s sentence and the request’s id', async () => {
     const { page, context } = await service.open()
+    const demoRequests: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('demo')) demoRequests.push(request.url())
+    })
     await page.goto(`${service.url}/sign-in`)
     await page.getByLabel('Email address').fill('stranger@example.org')
     await page.getByRole('button', { name: 'Send the link' }).click()
@@ -106,6 +110,7 @@ describe('the console', { concurrency: 1 }, () => {
     const alert = page.getByRole('alert')
     await alert.getByText(/code/).first().waitFor()
     assert.match((await alert.textContent())!, /Request [\w-]{8,}/)
+    assert.deepEqual(demoRequests, [], 'only a demo shows its mails')
     await context.close()
   })
 

@@ -15,6 +15,8 @@ const siteSchema = Type.Object({
   imprintUrl: nullable(Type.String()),
   /** The address that signs in as the administrator of a demo; null for any other service. */
   demoAdministrator: nullable(Type.String()),
+  /** Whether the console can show the links of mails: in a demo on loopback. */
+  showsMails: Type.Boolean(),
 })
 
 /** What the operator says about the service; it is in the head of every console page. */

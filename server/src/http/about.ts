@@ -1,5 +1,5 @@
 import type { Site } from '@wayleave/contract/records'
-import { type Config, DEMO_ADMINISTRATOR } from '../settings/config.ts'
+import { type Config, DEMO_ADMINISTRATOR, isLocalDemo } from '../settings/config.ts'
 
 /** What the operator says about the service, for its pages, its landing pages and API definitions. */
 export interface About extends Omit<Site, 'contact'> {
@@ -22,6 +22,7 @@ type AboutSettings = Pick<
   | 'privacyUrl'
   | 'imprintUrl'
   | 'demo'
+  | 'host'
   | 'admins'
 >
 
@@ -46,6 +47,7 @@ export function aboutOf(config: AboutSettings): About {
     imprintUrl: config.imprintUrl,
     // Addresses that the operator has named are not public.
     demoAdministrator: config.demo && config.admins.includes(DEMO_ADMINISTRATOR) ? DEMO_ADMINISTRATOR : null,
+    showsMails: isLocalDemo(config),
     license: license === null ? null : isAddress ? { name: license, url: license } : { name: license },
   }
 }

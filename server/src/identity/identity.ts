@@ -6,11 +6,10 @@ import type { Changes } from '../database/changes/changes.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import { newId } from '../id.ts'
 import type { Limiter, Rate } from '../limits/limiter.ts'
-import { isLoopback } from '../loopback.ts'
 import type { Mailer } from '../mail/mail.ts'
 import { DemoMailer, openMailer } from '../mail/mailer.ts'
 import type { StartingGrant } from '../organizations/organizations.ts'
-import type { Config } from '../settings/config.ts'
+import { type Config, isLocalDemo } from '../settings/config.ts'
 import { AccessTokens } from './access-tokens.ts'
 import { installationSecret } from './installation-secret-store.ts'
 import { KeyCipher, usedSecret } from './key-cipher.ts'
@@ -50,7 +49,7 @@ export function mailRate(count: number): Rate {
 export async function openIdentity(parts: IdentityDeps): Promise<Identity> {
   const { config, database, changes, clock, log, limiter, baseUrl, starting } = parts
   const inner = openMailer(parts)
-  const demoMailer = config.demo && isLoopback(config.host) ? new DemoMailer(inner) : null
+  const demoMailer = isLocalDemo(config) ? new DemoMailer(inner) : null
   const mailer = demoMailer ?? inner
   const signingKeys = new SigningKeys(database, changes, clock, new KeyCipher(config.secretKey))
   if (parts.serving) await signingKeys.encryptStored()

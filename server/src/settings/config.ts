@@ -51,10 +51,14 @@ export function readConfig(sources: SettingSources = {}): Config {
   }
   parsed.ownerBurst ??= parsed.ownerRate ?? parsed.keyBurst
   parsed.ownerRate ??= parsed.keyRate
-  if (parsed.demo && parsed.admins.length === 0 && isLoopback(parsed.host))
-    parsed.admins = [DEMO_ADMINISTRATOR]
+  if (isLocalDemo(parsed) && parsed.admins.length === 0) parsed.admins = [DEMO_ADMINISTRATOR]
   parsed.dataDir = resolve(parsed.dataDir)
   return parsed
+}
+
+/** Whether the service is a demo on this machine alone: mails are shown in the console instead of being sent. */
+export function isLocalDemo({ demo, host }: Pick<Config, 'demo' | 'host'>): boolean {
+  return demo && isLoopback(host)
 }
 
 /** `WAYLEAVE_…` variables that match no setting: probably misspelt, so the server warns at start. */

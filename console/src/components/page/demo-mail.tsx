@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { demoLink } from '../../api/demo-link.ts'
+import { site } from '../../site.ts'
 
 const TRIES = 8
 
@@ -9,6 +10,7 @@ export function DemoMail({ email, before }: { email: string; before: string | nu
   const { data: path } = useQuery({
     queryKey: ['demo-mail', email, before],
     queryFn: () => demoLink(email),
+    enabled: site.showsMails,
     staleTime: 0,
     gcTime: 0,
     refetchInterval: ({ state }) =>

@@ -59,9 +59,14 @@ test('a color that cannot be read is refused at the start', () => {
 })
 
 test('only a demo names its administrator, and never one that the operator has named', () => {
-  const administrator = (flags: Record<string, unknown>, environment: Record<string, string> = {}) =>
-    aboutOf(readConfig({ flags, environment, file: null })).demoAdministrator
+  const about = (flags: Record<string, unknown>, environment: Record<string, string> = {}) =>
+    aboutOf(readConfig({ flags, environment, file: null }))
+  const administrator = (...given: Parameters<typeof about>) => about(...given).demoAdministrator
   assert.equal(administrator({ demo: true }), 'admin@example.org')
   assert.equal(administrator({}), null)
   assert.equal(administrator({ demo: true }, { WAYLEAVE_ADMINS: 'ada@example.org' }), null)
+  const showsMails = (...given: Parameters<typeof about>) => about(...given).showsMails
+  assert.equal(showsMails({ demo: true }, { WAYLEAVE_ADMINS: 'ada@example.org' }), true)
+  assert.equal(showsMails({ demo: true }, { WAYLEAVE_HOST: '0.0.0.0' }), false)
+  assert.equal(showsMails({}), false)
 })
