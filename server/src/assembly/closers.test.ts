@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Grant } from '../access/grant.ts'
 import { makeLogger } from '../http/observability/logger.ts'
-import { type Account, openAccount, readAccountLedger } from '../testing/account.ts'
+import { grantOf, openAccount, readAccountLedger } from '../testing/account.ts'
 import { databaseKinds, openTestServer, testOnce } from '../testing/test-server.ts'
 import { Closers } from './closers.ts'
 
@@ -71,21 +70,4 @@ for (const database of databaseKinds) {
       assert.deepEqual(usage.body.totals, { calls: 1, credits: 0 })
     },
   )
-}
-
-function grantOf({ keyId, organizationId }: Account): Grant {
-  return {
-    keyId,
-    scope: 'organization',
-    kind: 'key',
-    organizationId,
-    userId: null,
-    permissions: new Set(['read']),
-    addOns: new Set(['API_ACCESS']),
-    expiresAt: null,
-    bucket: { name: `key:${keyId}`, rate: { requests: 1, burst: 1 } },
-    payer: keyId,
-    owner: keyId,
-    ownerBucket: null,
-  }
 }

@@ -4,7 +4,7 @@ import { type Clock, DAY, plus } from '../clock.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { Problem } from '../problem.ts'
 import type { Call, Meter } from '../usage/meter.ts'
-import { addUsage } from '../usage/usage-store.ts'
+import { addUsage, type UsageRow } from '../usage/usage-store.ts'
 import { addLedgerRow, lockBalance, type NewLedgerRow } from './ledger-store.ts'
 import {
   endPurchase,
@@ -32,6 +32,13 @@ export interface Bill {
   call: Call
   version: number
   price: number
+}
+
+/** What a charge has written. */
+interface Debit {
+  ledgerId: number
+  balance: number
+  usage: UsageRow
 }
 
 /**
@@ -79,7 +86,7 @@ export class Cashier {
     return {
       charged: price,
       remaining: paid.balance,
-      refund: () => this.#countRefund(this.#refund(organizationId, bill, paid.ledgerId), price),
+      refund: () => this.#countRefund(this.#refund(organizationId, bill, paid), price),
     }
   }
 
@@ -122,7 +129,7 @@ export class Cashier {
   }
 
   /** Null if another request of the same payer has paid meanwhile: the balance's lock serializes them. */
-  async #debit(tx: Tx, organizationId: string, bill: Bill, purchase: Purchase) {
+  async #debit(tx: Tx, organizationId: string, bill: Bill, purchase: Purchase): Promise<Debit | null> {
     const { grant, call, price } = bill
     const before = await lockBalance(this.#database, tx, organizationId)
     if (before === undefined) throw new Problem('key-invalid')
@@ -132,8 +139,9 @@ export class Cashier {
     const balance = before - price
     const ledgerId = await addLedgerRow(tx, ledgerRow(organizationId, bill, at, -price, balance, null))
     await recordPurchase(tx, purchase, at, ledgerId)
-    await addUsage(tx, [this.#meter.paidRow(grant, call, price)])
-    return { ledgerId, balance }
+    const usage = this.#meter.paidRow(grant, call, price)
+    await addUsage(tx, [usage])
+    return { ledgerId, balance, usage }
   }
 
   async #countRefund(refund: Promise<void>, price: number): Promise<void> {
@@ -146,8 +154,8 @@ export class Cashier {
   }
 
   /** The unique index on `refunds` makes sure that each debit is refunded only once. */
-  async #refund(organizationId: string, bill: Bill, ledgerId: number): Promise<void> {
-    const { grant, call, price } = bill
+  async #refund(organizationId: string, bill: Bill, { ledgerId, usage }: Debit): Promise<void> {
+    const { price } = bill
     await this.#database.db.transaction().execute(async (tx) => {
       const before = await lockBalance(this.#database, tx, organizationId)
       if (before === undefined) return
@@ -161,7 +169,8 @@ export class Cashier {
       )
       await addLedgerRow(tx, row)
       await endPurchase(tx, ledgerId)
-      await addUsage(tx, [{ ...this.#meter.paidRow(grant, call, -price), calls: 0 }])
+      // On the day of the download, so that no day has fewer credits than none.
+      await addUsage(tx, [{ ...usage, calls: 0, credits: -price }])
     })
   }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { AddOn } from '@wayleave/contract/add-ons'
+import type { Grant } from '../access/grant.ts'
 import { operator } from '../events/events.ts'
 import { type SignedInUser, signIn } from './sign-in.ts'
 import type { TestServer } from './test-server.ts'
@@ -53,4 +54,22 @@ export async function readAccountLedger(service: TestServer, { token, organizati
   })
   const rows = (ledger.body.data as { amount: number; balance: number; kind: string }[]).reverse()
   return { balance: me.body.credits.balance as number, rows }
+}
+
+/** The grant of an account's key, as the verifier makes it. */
+export function grantOf({ keyId, organizationId }: Account): Grant {
+  return {
+    keyId,
+    scope: 'organization',
+    kind: 'key',
+    organizationId,
+    userId: null,
+    permissions: new Set(['read']),
+    addOns: new Set(['API_ACCESS']),
+    expiresAt: null,
+    bucket: { name: `key:${keyId}`, rate: { requests: 1, burst: 1 } },
+    payer: keyId,
+    owner: keyId,
+    ownerBucket: null,
+  }
 }
