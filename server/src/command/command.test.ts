@@ -44,6 +44,9 @@ test('wrong usage exits with 2 and changes nothing', async (t) => {
     [['describe', 'places', '--title', ''], /title cannot be empty/],
     [['tiles', 'places', '--version', 'newest'], /--version.*whole number/],
     [['publish', '-', '--table', 'places', '--longitude', 'x'], /--longitude and --latitude/],
+    [['org', 'suspend', newId('org'), '--reason', 'two\nlines'], /--reason.*one line of up to 500/s],
+    [['user', 'block', newId('usr'), '--reason', ''], /--reason.*one line of up to 500/s],
+    [['address', 'block', '192.0.2.7', '--reason', 'x'.repeat(501)], /--reason.*one line of up to 500/s],
   ] as const) {
     const { code, stderr } = await runCommand(place, ...args)
     assert.equal(code, 2, `${args.join(' ')}: ${stderr}`)

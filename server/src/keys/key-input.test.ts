@@ -23,7 +23,18 @@ function refused(work: () => unknown): string[] {
 test('a name is trimmed, and has 1 to 100 characters as people count them', () => {
   assert.equal(checkNewKey({ ...sound, name: '  Map \n' }, now).name, 'Map')
   assert.equal(checkNewKey({ ...sound, name: '🗺'.repeat(100) }, now).name, '🗺'.repeat(100))
-  for (const name of ['', '   ', '\n', 'x'.repeat(101), '🗺'.repeat(101), 'a\u0000b', 'a\nb', 'a\ud800b']) {
+  const wrong = [
+    '',
+    '   ',
+    '\n',
+    'x'.repeat(101),
+    '🗺'.repeat(101),
+    'a\u0000b',
+    'a\nb',
+    'a\ud800b',
+    'a\u2028b',
+  ]
+  for (const name of wrong) {
     assert.deepEqual(
       refused(() => checkNewKey({ ...sound, name }, now)),
       ['/name'],

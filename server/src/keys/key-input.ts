@@ -44,8 +44,8 @@ function checkName(rawName: string, errors: FieldError[]): string {
   const length = [...name].length
   if (length < 1 || length > LONGEST_NAME) {
     errors.push({ path: '/name', message: `must have 1 to ${LONGEST_NAME} characters` })
-  } else if (!name.isWellFormed() || /\p{Cc}/u.test(name)) {
-    errors.push({ path: '/name', message: 'must not contain control characters' })
+  } else if (!name.isWellFormed() || /\p{Cc}|\p{Zl}|\p{Zp}/u.test(name)) {
+    errors.push({ path: '/name', message: 'must be one line of text' })
   }
   return name
 }

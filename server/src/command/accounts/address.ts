@@ -4,6 +4,7 @@ import { operator } from '../../events/events.ts'
 import { isId } from '../../id.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
 import { withControlPlane } from '../with-parts.ts'
+import { reasonOption } from './reason-option.ts'
 
 interface BlockFlags extends OperatorFlags {
   reason: string
@@ -27,7 +28,7 @@ export function addressCommand(): Command {
           'address block 2001:db8::/32 --reason Flood --expires-at 2030-01-31T00:00:00Z',
         ],
       )
-        .requiredOption('--reason <text>', 'why, for the operators')
+        .addOption(reasonOption())
         .option('--expires-at <timestamp>', 'when it ends; without it, when it is removed', timestamp)
         .action(block),
     )

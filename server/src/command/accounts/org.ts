@@ -8,6 +8,7 @@ import { operator } from '../../events/events.ts'
 import { newOrExistingConfig } from '../command-config.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
 import { withControlPlane } from '../with-parts.ts'
+import { reasonOption } from './reason-option.ts'
 
 const EXAMPLE = 'org_4f9QmZ1xYb7KcD2Lw8Rt'
 
@@ -62,7 +63,7 @@ export function orgCommand(): Command {
         'Refuse the keys of an organization and the personal keys of its members, until it is resumed.',
         [`org suspend ${EXAMPLE} --reason "Unpaid since May"`],
       )
-        .requiredOption('--reason <text>', 'why, for the operators')
+        .addOption(reasonOption())
         .action(suspend),
     )
     .addCommand(

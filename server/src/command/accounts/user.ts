@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { operator } from '../../events/events.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
 import { withControlPlane } from '../with-parts.ts'
+import { reasonOption } from './reason-option.ts'
 
 const EXAMPLE = 'usr_9tB3xQv5Lr1ZsW7nYc4D'
 
@@ -28,7 +29,7 @@ export function userCommand(): Command {
         'Block a user. They cannot sign in, their sessions end, and their personal keys are refused.',
         [`user block ${EXAMPLE} --reason "Shares keys"`],
       )
-        .requiredOption('--reason <text>', 'why, for the operators')
+        .addOption(reasonOption())
         .action(block),
     )
     .addCommand(

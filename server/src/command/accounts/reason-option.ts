@@ -1,0 +1,12 @@
+import { InvalidArgumentError, Option } from 'commander'
+import { isReason, MAX_REASON } from '../../administration/reason-rule.ts'
+
+/** The required option `--reason`. */
+export function reasonOption(): Option {
+  return new Option('--reason <text>', 'why, for the operators')
+    .makeOptionMandatory()
+    .argParser((text: string) => {
+      if (!isReason(text)) throw new InvalidArgumentError(`It is one line of up to ${MAX_REASON} characters.`)
+      return text
+    })
+}
