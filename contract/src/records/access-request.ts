@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { ADD_ONS } from '../add-ons.ts'
-import { documentedAs, nullable, oneOf, time } from './schema-parts.ts'
+import { documentedAs, NO_NUL, nullable, oneOf, time } from './schema-parts.ts'
 
 export const ACCESS_REQUEST_STATES = ['open', 'granted', 'declined'] as const
 /** Far above what a person types. */
@@ -8,7 +8,7 @@ const MAX_REQUEST_CREDITS = 1_000_000_000
 
 const addOns = Type.Array(oneOf(ADD_ONS), { maxItems: 10 })
 const credits = Type.Integer({ minimum: 0, maximum: MAX_REQUEST_CREDITS })
-const text = (description: string) => Type.String({ maxLength: 1000, description })
+const text = (description: string) => Type.String({ maxLength: 1000, pattern: NO_NUL, description })
 
 export const newAccessRequestSchema = Type.Object(
   {

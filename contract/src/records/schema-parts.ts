@@ -17,6 +17,9 @@ export function documentedAs<T extends object>(rule: T): { documentedAs: T } {
   return { documentedAs: rule }
 }
 
+/** Any text that PostgreSQL stores. */
+export const NO_NUL = '^[^\\x00]*$'
+
 /** One line of 1 to 100 characters, spaces around it not counted. JavaScript trims U+FEFF too. */
 const SPACE = '[\\s\\uFEFF]*'
 const CONTROLS = '\\x00-\\x1F\\x7F-\\x9F'

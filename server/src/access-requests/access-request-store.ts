@@ -77,6 +77,20 @@ export async function setDecision(
   await tx.updateTable('access_requests').set(decision).where('id', '=', id).execute()
 }
 
+/** For an organization that is closed: nobody can grant it anything. */
+export async function declineOpenRequests(
+  tx: Tx,
+  organizationId: string,
+  decision: Pick<RequestRow, 'note' | 'decided_at' | 'decided_by'>,
+): Promise<void> {
+  await tx
+    .updateTable('access_requests')
+    .set({ ...decision, state: 'declined' })
+    .where('organization_id', '=', organizationId)
+    .where('state', '=', 'open')
+    .execute()
+}
+
 export async function countOpenRequests(db: Db): Promise<number> {
   const { count } = await db
     .selectFrom('access_requests')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nextMail, signIn, untakenMail } from '../testing/sign-in.ts'
+import { nextMail, type SignedInUser, signIn, untakenMail } from '../testing/sign-in.ts'
 import { databaseKinds, openTestServer } from '../testing/test-server.ts'
 
 const ROOT = 'root@example.org'
@@ -55,6 +55,42 @@ for (const database of databaseKinds) {
       (await service.request('POST', path, { token: ada.token, body: { credits: 5 } })).status,
       201,
     )
+  })
+}
+
+for (const database of databaseKinds) {
+  test(`requests beside the deletion of the user or of the organization (${database})`, async (t) => {
+    const service = await openTestServer(t, { database, settings })
+    const { token } = await signIn(service, ROOT)
+    const call = (method: string, path: string, body?: unknown, by = token) =>
+      service.request(method, path, { token: by, body })
+    const ask = (user: SignedInUser, body: unknown = { credits: 1 }) =>
+      call('POST', `/v1/organization/${user.organizationId}/access-requests`, body, user.token)
+    for (let round = 0; round < 6; round++) {
+      const ada = await signIn(service, `ada${round}@example.org`)
+      const asking = [ask(ada), call('DELETE', `/v1/admin/users/${ada.userId}`)]
+      const asked = (await Promise.all(asking)).map(({ status }) => status)
+      assert.ok([201, 401, 403, 404].includes(asked[0]!), `asking while the user is deleted is ${asked[0]}`)
+      const bob = await signIn(service, `bob${round}@example.org`)
+      const { id } = (await ask(bob)).body
+      const deciding = [
+        call('POST', `/v1/admin/access-requests/${id}/grant`, {}),
+        call('DELETE', `/v1/admin/users/${bob.userId}`),
+      ]
+      const decided = (await Promise.all(deciding)).map(({ status }) => status)
+      assert.ok([200, 404].includes(decided[0]!), `granting while the user is deleted is ${decided[0]}`)
+      assert.deepEqual([asked[1], decided[1]], [204, 204])
+    }
+
+    const eve = await signIn(service, 'eve@example.org')
+    assert.equal((await ask(eve, { credits: 1, message: 'a\0b' })).status, 400)
+    const { id } = (await ask(eve)).body
+    assert.equal((await call('DELETE', `/v1/admin/organizations/${eve.organizationId}`)).status, 204)
+    assert.deepEqual((await call('GET', '/v1/admin/access-requests?state=open')).body.data, [])
+    assert.equal((await call('POST', `/v1/admin/access-requests/${id}/grant`, {})).status, 409)
+    const ledger = `/v1/admin/organizations/${eve.organizationId}/ledger?table=a%00b`
+    assert.equal((await call('GET', ledger)).status, 400)
+    assert.equal((await call('POST', '/v1/admin/keys/find', { secret: 'svc_a\0b' })).status, 400)
   })
 }
 

@@ -1,16 +1,18 @@
 import type { AddOn } from '@wayleave/contract/add-ons'
 import type { AccessRequest, NewAccessRequest } from '@wayleave/contract/records'
 import { requireMember } from '../access/membership.ts'
+import { lockOrganizations, readMembers } from '../access/membership-store.ts'
 import type { Clock } from '../clock.ts'
 import type { Ledger } from '../credits/ledger.ts'
 import type { Changed, Changes } from '../database/changes/changes.ts'
-import { type ControlDatabase, isUniqueViolation, type Tx } from '../database/open.ts'
+import { type ControlDatabase, type Db, isUniqueViolation, type Tx } from '../database/open.ts'
 import { type MailedUser, type Origin, recordEvent } from '../events/events.ts'
 import { isId, newId } from '../id.ts'
 import type { Mailer } from '../mail/mail.ts'
 import { accessDecisionMail, accessRequestMail } from '../mail/mail-texts.ts'
 import { changeAddOns } from '../organizations/organizations.ts'
 import { invalidInput, notFound, Problem } from '../problem.ts'
+import { lockUser } from '../users/user-store.ts'
 import {
   insertRequest,
   listRequests,
@@ -71,6 +73,9 @@ export class AccessRequests {
     const at = clock()
     await this.#onlyOpen(() =>
       database.db.transaction().execute(async (tx) => {
+        // Neither is removed before the request is in.
+        await lockUser(database, tx, caller.userId)
+        await lockOrganizations(database, tx, [organizationId])
         await requireMember(tx, caller.userId, organizationId)
         await insertRequest(tx, {
           id,
@@ -127,7 +132,10 @@ export class AccessRequests {
   ): Promise<AccessRequest> {
     const { database, changes, clock, mailer, baseUrl } = this.#options
     const request = await this.#find(id)
-    await changes.commit(async (tx, changed) => {
+    const { organizationId } = request
+    const { decided, isMember } = await changes.commit(async (tx, changed) => {
+      // First the organization, as the deletion of the user who asked does, which removes the request.
+      await lockOrganizations(database, tx, [organizationId])
       const locked = await lockRequest(database, tx, id)
       if (!locked) throw notFound('such request')
       if (locked.state !== 'open') throw new Problem('conflict', `The request was ${locked.state} already.`)
@@ -140,20 +148,23 @@ export class AccessRequests {
       })
       await recordEvent(tx, clock(), origin, {
         action: `access.${state}`,
-        organizationId: request.organizationId,
-        subject: `organization:${request.organizationId}`,
+        organizationId,
+        subject: `organization:${organizationId}`,
         detail,
       })
+      const members = await readMembers(tx, organizationId)
+      const isMember = members.some(({ email }) => email === request.requestedBy)
+      return { decided: await findRequest(tx, id), isMember }
     })
-    const decided = await this.#find(id)
-    mailer.post(accessDecisionMail(decided.requestedBy, `${baseUrl()}/organization/access`, decided))
+    // Who has left the organization need not know what it was granted.
+    if (isMember) {
+      mailer.post(accessDecisionMail(decided.requestedBy, `${baseUrl()}/organization/access`, decided))
+    }
     return decided
   }
 
-  async #find(id: string): Promise<AccessRequest> {
-    const [request] = isId('req', id) ? await listRequests(this.#options.database.db, { id, limit: 1 }) : []
-    if (!request) throw notFound('such request')
-    return request
+  #find(id: string): Promise<AccessRequest> {
+    return findRequest(this.#options.database.db, id)
   }
 
   /** The unique index decides: of two requests at once, one is refused. */
@@ -168,4 +179,10 @@ export class AccessRequests {
       )
     }
   }
+}
+
+async function findRequest(db: Db, id: string): Promise<AccessRequest> {
+  const [request] = isId('req', id) ? await listRequests(db, { id, limit: 1 }) : []
+  if (!request) throw notFound('such request')
+  return request
 }

@@ -1,3 +1,4 @@
+import { declineOpenRequests } from '../access-requests/access-request-store.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { revokeOrganizationKeys } from '../keys/revoke-user-keys.ts'
 import type { ControlChange } from '../organizations/organizations.ts'
@@ -15,6 +16,11 @@ export async function closeOrganization(
   reason: string,
 ): Promise<void> {
   await revokeOrganizationKeys(database, tx, at, origin, organizationId)
+  await declineOpenRequests(tx, organizationId, {
+    note: 'The organization was closed.',
+    decided_at: at.toISOString(),
+    decided_by: origin.actor,
+  })
   const organization = await findOrganization(tx, organizationId)
   await closeOrganizationRow(tx, organizationId, organization!.name, at)
   await recordEvent(tx, at, origin, {

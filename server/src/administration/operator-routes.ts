@@ -5,6 +5,7 @@ import {
   adminUserSchema,
   documentedAs,
   foundKeySchema,
+  NO_NUL,
   pageSchema,
 } from '@wayleave/contract/records'
 import { Type } from 'typebox'
@@ -208,6 +209,7 @@ export function operatorRoutes(
           secret: Type.String({
             minLength: 1,
             maxLength: 200,
+            pattern: NO_NUL,
             description: 'The secret, or its first characters.',
           }),
           revoke: Type.Optional(Type.Boolean()),

@@ -283,6 +283,7 @@ async function wire(
   })
   const jobs = new Jobs({
     database,
+    changes,
     publishing,
     messages,
     runner,

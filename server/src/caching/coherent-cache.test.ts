@@ -26,6 +26,7 @@ beforeEach(() => {
   const changes: Changes = {
     commit: () => assert.fail('not used'),
     trusted: () => trusted,
+    appliedEverywhere: () => assert.fail('not used'),
     get applied() {
       return applied
     },

@@ -1,4 +1,4 @@
-import { LEDGER_KINDS, type LedgerRow, ledgerRowSchema, pageSchema } from '@wayleave/contract/records'
+import { LEDGER_KINDS, type LedgerRow, ledgerRowSchema, NO_NUL, pageSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import { csvResponse, sendCsv } from '../http/csv-response.ts'
@@ -23,7 +23,9 @@ export const ledgerFilterFields = {
       description: 'Downloads of this user in the console or with a personal key.',
     }),
   ),
-  table: Type.Optional(Type.String({ maxLength: 63, description: 'Downloads of this dataset.' })),
+  table: Type.Optional(
+    Type.String({ maxLength: 63, pattern: NO_NUL, description: 'Downloads of this dataset.' }),
+  ),
 }
 
 type QueryFilter = Omit<LedgerFilter, 'limit' | 'before'>

@@ -27,6 +27,8 @@ interface DriverError extends Error {
  */
 const UNAVAILABLE_STATES = /^(08...|53[023]00|57014|57P0[1-5]|58030|25006|25P03)$/
 const DISK_FULL_STATE = '53100'
+/** Of two transactions that wait for each other, one is ended. */
+const DEADLOCK_STATE = '40P01'
 
 /** Socket and DNS errors. Here they can only come from connections to the database. */
 const SOCKET_CODES =
@@ -44,6 +46,8 @@ export function fromPostgres(error: unknown): unknown {
   const isUnavailable = code
     ? UNAVAILABLE_STATES.test(code) || SOCKET_CODES.test(code)
     : DRIVER_MESSAGES.test(message)
+  if (code === DEADLOCK_STATE)
+    return new DatabaseError('database-unavailable', 'Two changes waited for each other.', error)
   if (!isUnavailable) return error
   return new DatabaseError('database-unavailable', `PostgreSQL is not available: ${messageOf(error)}`, error)
 }
@@ -54,7 +58,25 @@ export function fromPostgres(error: unknown): unknown {
  */
 export function breaksConnection(error: unknown): boolean {
   const { code } = (error as { cause?: DriverError }).cause ?? {}
-  return error instanceof DatabaseError && !(code && /^(53...|57014|58030)$/.test(code))
+  return error instanceof DatabaseError && !(code && /^(40...|53...|57014|58030)$/.test(code))
+}
+
+const DEADLOCK_ATTEMPTS = 3
+
+/** Runs a transaction again that was ended because of a deadlock. It must change nothing but the database. */
+export async function retriedAfterDeadlock<T>(transaction: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await transaction()
+    } catch (error) {
+      if (!isDeadlock(error) || attempt === DEADLOCK_ATTEMPTS) throw error
+    }
+  }
+}
+
+function isDeadlock(error: unknown): boolean {
+  const { code } = ((error as Error).cause ?? {}) as DriverError
+  return error instanceof DatabaseError && code === DEADLOCK_STATE
 }
 
 /** If all addresses of a host fail, the AggregateError's own message is empty. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { retriedAfterDeadlock } from '../database-error.ts'
 import type { ControlDatabase, Tx } from '../open.ts'
 
 /** What a cache may hold, and must evict when it changes. `everything` is sent if changes were missed. */
@@ -31,6 +32,8 @@ export interface Changes {
   commit<T>(work: (tx: Tx, changed: Changed) => Promise<T>): Promise<T>
   /** Whether caches may be used now. Applies changes not seen yet, if that needs no waiting. */
   trusted(): boolean
+  /** Waits until every process has applied what is committed by now: for a response that tells about it. */
+  appliedEverywhere(): Promise<void>
   /** Number of changes applied: a value read before this number increased must not be cached. */
   readonly applied: number
   listen(listener: Listener): void
@@ -64,28 +67,30 @@ export async function commitNumbered<T>(
   work: (tx: Tx, changed: Changed) => Promise<T>,
   beforeCommit: (tx: Tx, number: number) => Promise<void> = async () => {},
 ): Promise<{ result: T; position: Position | null }> {
-  return database.db.transaction().execute(async (tx) => {
-    const subjects = new Map<string, [string, string]>()
-    const result = await work(tx, (subject, id) => subjects.set(`${subject} ${id}`, [subject, id]))
-    if (subjects.size === 0) return { result, position: null }
-    const token = randomUUID()
-    const { number } = await tx
-      .updateTable('change_number')
-      .set((row) => ({ number: row('number', '+', subjects.size), token }))
-      .returning('number')
-      .executeTakeFirstOrThrow()
-    const at = new Date().toISOString()
-    const rows = [...subjects.values()].map(([subject, subject_id], index) => ({
-      number: number - index,
-      subject,
-      subject_id,
-      at,
-      token,
-    }))
-    await tx.insertInto('changes').values(rows).execute()
-    await beforeCommit(tx, number)
-    return { result, position: { number, token } }
-  })
+  return retriedAfterDeadlock(() =>
+    database.db.transaction().execute(async (tx) => {
+      const subjects = new Map<string, [string, string]>()
+      const result = await work(tx, (subject, id) => subjects.set(`${subject} ${id}`, [subject, id]))
+      if (subjects.size === 0) return { result, position: null }
+      const token = randomUUID()
+      const { number } = await tx
+        .updateTable('change_number')
+        .set((row) => ({ number: row('number', '+', subjects.size), token }))
+        .returning('number')
+        .executeTakeFirstOrThrow()
+      const at = new Date().toISOString()
+      const rows = [...subjects.values()].map(([subject, subject_id], index) => ({
+        number: number - index,
+        subject,
+        subject_id,
+        at,
+        token,
+      }))
+      await tx.insertInto('changes').values(rows).execute()
+      await beforeCommit(tx, number)
+      return { result, position: { number, token } }
+    }),
+  )
 }
 
 /** Notifies the listeners of each change that this process has not applied yet. */

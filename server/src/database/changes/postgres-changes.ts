@@ -62,6 +62,10 @@ export async function openPostgresChanges(
       return result
     },
     trusted: () => node?.trusted() ?? false,
+    async appliedEverywhere() {
+      await node?.catchUpOrDistrust()
+      if (feed.position.number > 0) await acknowledgedByAll(database, feed.position)
+    },
     get applied() {
       return feed.applied
     },

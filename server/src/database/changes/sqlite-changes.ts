@@ -65,6 +65,7 @@ export async function openSqliteChanges(database: ControlDatabase): Promise<Chan
       return result
     },
     trusted: trustNow,
+    appliedEverywhere: async () => catchUp(),
     get applied() {
       return feed.applied
     },

@@ -39,6 +39,7 @@ test('what a page did not need, and what was not sent, counts for nothing', asyn
   for (let i = 0; i < 15; i++) assert.equal((await service.get(path)).status, 200)
   const { headers } = await service.get(path)
   for (let i = 0; i < 30; i++) {
+    assert.equal((await service.fetch(path, { method: 'HEAD' })).status, 200)
     const again = await service.fetch(path, { headers: { 'if-none-match': headers.get('etag')! } })
     assert.equal(again.status, 304)
     assert.equal((await service.get(`${path}&filter=wrong`)).status, 400)

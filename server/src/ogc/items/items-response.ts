@@ -97,8 +97,13 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
   const { exchange, grant, page, plan, allowance } = admitted
   const { dataset, query } = page
   const limit = allowance.count
+  // HEAD sends no features.
   const returnUnused = (returned: number) =>
-    deps.dailyFeatures.release(grant.owner, allowance, limit - returned)
+    deps.dailyFeatures.release(
+      grant.owner,
+      allowance,
+      exchange.request.method === 'HEAD' ? limit : limit - returned,
+    )
   const tag = pageTag(page, limit, deps.escapeFormulas)
   const isPart = asksForRange(exchange) && !page.isSearch
   // Clients that read a page in parts learn its length by HEAD, and the parts are not compressed.

@@ -264,6 +264,26 @@ test('two nodes that take over at once publish each job once, and those of a tab
   assert.equal((await nodes[0]!.parts.catalog.versions('places')).length, rows.length)
 })
 
+test('once a job is done, its version is on every node', async (t) => {
+  const { dataDir, databaseUrl } = await preparePlace(t, 'postgres')
+  const worker = await openTestServer(t, { dataDir, databaseUrl })
+  const other = await openTestServer(t, { dataDir, databaseUrl, settings: { publishJobs: 0 } })
+  const content = points(5)
+  const publish = { table: 'places', file: 'a.geojson', description: {} }
+  for (let version = 1; version <= 8; version++) {
+    const { jobs } = worker.parts
+    const id = jobs.newId()
+    writeFileSync(await jobs.uploadPath(id), content)
+    await jobs.start(id, { publish, origin: operator, uploadBytes: content.length })
+    while ((await other.parts.jobs.find(id)).state !== 'done') await sleep(1)
+    const seen = await Promise.all([worker, other].map((node) => node.request('GET', '/v1/dataset/places')))
+    assert.deepEqual(
+      seen.map(({ body }) => body.version),
+      [version, version],
+    )
+  }
+})
+
 test('a worker that lost its job to another one publishes nothing', async (t) => {
   const place = await preparePlace(t, 'postgres')
   const service = await openTestServer(t, { ...place, childProcesses: true })

@@ -8,6 +8,7 @@ import {
 } from '@wayleave/geodata/compile'
 import type { Logger } from 'pino'
 import { type Clock, DAY, plus } from '../../clock.ts'
+import type { Changes } from '../../database/changes/changes.ts'
 import type { ControlDatabase } from '../../database/open.ts'
 import type { Origin } from '../../events/events.ts'
 import { newId } from '../../id.ts'
@@ -37,6 +38,7 @@ type JobFailure = NonNullable<JobRecord['problem']>
 
 interface JobDeps {
   database: ControlDatabase
+  changes: Changes
   publishing: Publishing
   messages: JobMessages
   runner: JobRunner
@@ -103,11 +105,18 @@ export class Jobs implements JobHandler {
   }
 
   async find(id: string): Promise<JobRecord> {
-    return jobRecord(await requireJob(this.#parts, id))
+    const [job] = await this.#visible([await requireJob(this.#parts, id)])
+    return job!
   }
 
   async list(listing: JobListing): Promise<JobRecord[]> {
-    return (await listJobs(this.#parts.database.db, listing)).map(jobRecord)
+    return this.#visible(await listJobs(this.#parts.database.db, listing))
+  }
+
+  /** Once a caller knows that a job is done, every node has what it published. */
+  async #visible(jobs: Parameters<typeof jobRecord>[0][]): Promise<JobRecord[]> {
+    if (jobs.some(({ state }) => state === 'done')) await this.#parts.changes.appliedEverywhere()
+    return jobs.map(jobRecord)
   }
 
   /** If this process runs the job, nothing of it is left when this returns. */
