@@ -262,7 +262,7 @@ describe('the explorer', { concurrency: 1 }, () => {
 
   flow('colors by a column have a legend with quantiles', async () => {
     await open({ color: 'value' })
-    await legendOf('value', ...classesOf(sensors), 'no value', 'several features')
+    await legendOf('value', ...classesOf(sensors), 'no value', 'zoom in for the color')
     assert.equal(await page.getByText('of all rows').count(), 0, 'without a filter there is one choice')
   })
 
@@ -275,16 +275,16 @@ describe('the explorer', { concurrency: 1 }, () => {
     assert.notDeepEqual(classesOf(rows), classesOf(sensors))
     await open({ color: 'value', filter })
     await matched(rows.length)
-    await legendOf('value', ...classesOf(rows), 'several features')
+    await legendOf('value', ...classesOf(rows), 'zoom in for the color')
     await legend('value').getByText('Classes of the filtered rows.').waitFor()
     await legend('value').getByRole('button', { name: 'Use all rows' }).click()
-    await legendOf('value', ...classesOf(sensors), 'no value', 'several features')
+    await legendOf('value', ...classesOf(sensors), 'no value', 'zoom in for the color')
     await legend('value').getByText('Classes of all rows.').waitFor()
     assert.equal(parameter('classes'), 'all')
     await legend('value').getByRole('button', { name: 'Use the filtered rows' }).click()
-    await legendOf('value', ...classesOf(rows), 'several features')
+    await legendOf('value', ...classesOf(rows), 'zoom in for the color')
     await page.getByLabel('Color by').selectOption('kind')
-    await legendOf('kind', kind, 'several features')
+    await legendOf('kind', kind, 'zoom in for the color')
   })
 
   flow('a page opened with an invalid filter says so once, and shows all rows', async () => {

@@ -15,13 +15,19 @@ const types = new Map([
 ])
 
 const number = fc.double({ noNaN: true, noDefaultInfinity: true }).filter((value) => !Object.is(value, -0))
-// A value with a backslash is written as a pattern, which is shown as a clause of its own.
-const text = fc.string({ unit: 'grapheme' }).filter((value) => !value.includes('\\'))
+const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('\\', 'a\\b', '\\%_', "\\'"))
+/** Integers beyond 2^53 are texts. */
+const unsafe = fc.constantFrom('9007199254740992', '-9007199254740993', '9223372036854775807')
+/** Values with a backslash are written after the others. */
+const written = (values: string[]) => [
+  ...values.filter((value) => !value.includes('\\')),
+  ...values.filter((value) => value.includes('\\')),
+]
 const unique = <T>(value: fc.Arbitrary<T>) => fc.uniqueArray(value, { minLength: 1, maxLength: 4 })
 
 const valuesClause = fc.oneof(
-  fc.record({ column: fc.constantFrom('net', 'odd "name"'), values: unique(text) }),
-  fc.record({ column: fc.constant('in'), values: unique(fc.maxSafeInteger()) }),
+  fc.record({ column: fc.constantFrom('net', 'odd "name"'), values: unique(text).map(written) }),
+  fc.record({ column: fc.constant('in'), values: unique(fc.oneof(fc.maxSafeInteger(), unsafe)) }),
   fc.record({
     column: fc.constant('felt'),
     values: fc.constantFrom<boolean[][]>([true], [false], [true, false]),

@@ -71,12 +71,12 @@ function clientsPage(about: About, base: string, wheel: ClientFile, npmPackage: 
   const content = html`<h1>Clients</h1>
 <p>Libraries that read the datasets of this instance. They have the same version as the instance.</p>
 <h2>Python</h2>
-<pre><code>pip install "wayleave[geo] @ ${base}/clients/${wheel.name}"</code></pre>
+<div class="code"><pre><code>pip install "wayleave[geo] @ ${base}/clients/${wheel.name}"</code></pre></div>
 <p>${link(wheel)}. See <a href="/docs/python">Python</a>.</p>
 <h2>JavaScript</h2>
-<pre><code>npm install ${base}/clients/${npmPackage.name}</code></pre>
+<div class="code"><pre><code>npm install ${base}/clients/${npmPackage.name}</code></pre></div>
 <p>${link(npmPackage)}. In a page without a bundler:</p>
-<pre><code>import { Wayleave } from "${base}/client.js"</code></pre>
+<div class="code"><pre><code>import { Wayleave } from "${base}/client.js"</code></pre></div>
 <p>See <a href="/docs/javascript">JavaScript</a>.</p>`
   return plainPage({ about, title: 'Clients', content })
 }

@@ -31,7 +31,10 @@ export function likePattern(text: string, around = '%'): string {
 }
 
 /** Reverses `likePattern`; null if the pattern has other wildcards. */
-export function textOfPattern(pattern: string): string | null {
-  const match = /^%((?:[^%_\\]|\\.)*)%$/su.exec(pattern)
-  return match ? match[1]!.replace(/\\(.)/gsu, '$1') : null
+export function textOfPattern(pattern: string, around = '%'): string | null {
+  const inner = /^(?:[^%_\\]|\\.)*$/su
+  const end = pattern.length - around.length
+  const isAround = end >= around.length && pattern.startsWith(around) && pattern.endsWith(around)
+  const text = pattern.slice(around.length, end)
+  return isAround && inner.test(text) ? text.replace(/\\(.)/gsu, '$1') : null
 }

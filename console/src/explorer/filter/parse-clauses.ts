@@ -98,6 +98,15 @@ class PartReader {
     return token.text
   }
 
+  /** A value that a column is compared with. */
+  #columnValue(): Value | null {
+    const token = this.#tokens[this.#at]
+    const value = this.#value()
+    // Like the values of facets: integers beyond 2^53 are texts, also those that a JavaScript number can hold.
+    const isUnsafe = typeof value === 'number' && !Number.isSafeInteger(value)
+    return isUnsafe && /^-?\d+$/.test(token!.text) ? token!.text : value
+  }
+
   #value(): Value | null {
     const token = this.#tokens[this.#at]
     if (token?.kind === 'text') {
@@ -155,19 +164,25 @@ class PartReader {
       if (name === null || (column !== null && column !== name)) return null
       column = name
       if (this.#symbol('=')) {
-        const value = this.#value()
+        const value = this.#columnValue()
         if (value === null) return null
         values.push(value)
       } else if (this.#word('in')) {
         if (!this.#symbol('(')) return null
         do {
-          const value = this.#value()
+          const value = this.#columnValue()
           if (value === null) return null
           values.push(value)
         } while (this.#symbol(','))
         if (!this.#symbol(')')) return null
       } else if (this.#word('is') && this.#word('null')) withNull = true
-      else return null
+      else if (this.#word('like')) {
+        // A value with a backslash is written as a pattern.
+        const pattern = this.#value()
+        const value = typeof pattern === 'string' ? textOfPattern(pattern, '') : null
+        if (!value?.includes('\\')) return null
+        values.push(value)
+      } else return null
     } while (isGroup && this.#word('or'))
     if (isGroup && !this.#symbol(')')) return null
     if (text !== null) return column === null ? { kind: 'text', columns: searched, text } : null

@@ -33,7 +33,9 @@ export function tokenize(source: string): Token[] | null {
     if (at >= source.length) break
     let match = take(TEXT)
     if (match) {
-      add('text', match[1]!.replace(/''|\\'/g, "'"), match[0].length)
+      // Two backslashes are a pair, which LIKE patterns interpret.
+      const text = match[1]!.replace(/\\\\|''|\\'/g, (pair) => (pair === '\\\\' ? pair : "'"))
+      add('text', text, match[0].length)
       continue
     }
     match = take(QUOTED)

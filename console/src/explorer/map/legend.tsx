@@ -51,7 +51,7 @@ export function Legend({
             <svg width="18" height="14" viewBox="-9 -7 18 14" aria-hidden="true">
               <circle r="5" fill={cluster} fillOpacity={RING_OPACITY} stroke={cluster} strokeWidth="1.5" />
             </svg>
-            <span>several features</span>
+            <span>zoom in for the color</span>
           </li>
         )}
       </ul>

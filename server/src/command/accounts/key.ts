@@ -5,6 +5,7 @@ import { operator } from '../../events/events.ts'
 import type { KeyActor } from '../../keys/key-access.ts'
 import { existingConfig, newOrExistingConfig } from '../command-config.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
+import { count } from '../output/progress-line.ts'
 import { withControlPlane } from '../with-parts.ts'
 
 const EXAMPLE = 'key_9tB3xQv5Lr1ZsW7nYc4D'
@@ -143,7 +144,7 @@ async function applyListed(files: string[], flags: OperatorFlags): Promise<void>
   print(
     flags,
     { listed: revocations.size, revoked },
-    `${revocations.size} secrets are on the list. ${revoked} of them worked and ${revoked === 1 ? 'is' : 'are'} revoked now.`,
+    `${count(revocations.size, 'secret')} ${revocations.size === 1 ? 'is' : 'are'} on the list. ${revoked} of them worked and ${revoked === 1 ? 'is' : 'are'} revoked now.`,
   )
 }
 

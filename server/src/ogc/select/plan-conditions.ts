@@ -154,9 +154,9 @@ function literal({ name, type }: Column, text: string): Expression {
           throw invalidInput(name, 'must be a number')
         return { kind: 'literal', value: numberValue(literalText.replace(/^\+/, ''), at), at }
       case 'boolean':
-        if (literalText !== 'true' && literalText !== 'false')
-          throw invalidInput(name, 'must be true or false')
-        return { kind: 'literal', value: literalText === 'true', at }
+        // GDAL sends 1 and 0.
+        if (!/^(true|false|1|0)$/.test(literalText)) throw invalidInput(name, 'must be true or false')
+        return { kind: 'literal', value: literalText === 'true' || literalText === '1', at }
       case 'date':
       case 'timestamp':
         return isDate(literalText)
