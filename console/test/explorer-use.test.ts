@@ -239,6 +239,16 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     )
   })
 
+  flow('the filter stays beside the rows, and does not cover what is below them', async () => {
+    await explorer.open('trails', { tab: 'code' })
+    await page.setViewportSize({ width: 1280, height: 500 })
+    await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
+    const box = async (selector: string) => (await page.locator(selector).boundingBox())!
+    const [filter, facts] = [await box('.explorer-filter > details'), await box('.dataset-facts')]
+    assert.ok(filter.height > 100 && filter.y + filter.height <= facts.y, JSON.stringify([filter, facts]))
+    await page.setViewportSize({ width: 1280, height: 860 })
+  })
+
   flow('sign-in, catalogue, explorer and keys work with the keyboard alone', async () => {
     const { page, context } = await explorer.service.open({ viewport: { width: 1000, height: 640 } })
     const keyboard = new Keyboard(page)
