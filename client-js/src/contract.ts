@@ -13,6 +13,12 @@ export interface Column {
   unit?: string
 }
 
+/** The column of the features’ ids. */
+export interface IdColumn {
+  name: string
+  type: 'integer' | 'text'
+}
+
 /** A format that a version can be downloaded in. */
 export interface Format {
   format: string
@@ -60,6 +66,8 @@ export interface Dataset {
   timeExtent: [string, string] | null
   rows: number
   columns: Column[]
+  /** Where the ids of features are a column, as in most files, it has this name: one of `columns`, or a further one. Null for a version from before this was recorded. */
+  idColumn: IdColumn | null
   version: number
   updatedAt: string
   /** The price of one download in credits. */

@@ -74,6 +74,23 @@ def test_ids_that_are_the_column_id_keep_its_name(client: wayleave.Client, folde
     assert client.read_arrow("same_ids", columns=["size"]).column_names == ["id", "size", "geometry"]
 
 
+def test_ids_have_the_same_name_and_type_in_every_selection(client: wayleave.Client, folder: Path) -> None:
+    """In some rows the column `id` has the features' ids, in others it has not."""
+    rows = [data.feature(i, {"id": i if i <= 5 else -i, "k": i}, data.point(i, i)) for i in range(1, 11)]
+    client.publish("mixed_ids", data.write(folder / "mixed.geojson", rows))
+    for filter in ("k <= 5", "k > 5", "k > 100"):
+        frame = client.read("mixed_ids", filter=filter)
+        assert list(frame.columns) == ["feature_id", "id", "k", "geometry"]
+        assert str(frame.feature_id.dtype) == "int64"
+        table = client.read_arrow("mixed_ids", filter=filter)
+        assert table.column_names == ["feature_id", "id", "k", "geometry"]
+        assert table.schema.field("feature_id").type == pa.int64()
+    nothing = client.read("named", filter="size > 1000")
+    assert next(iter(nothing.columns)) == "id"
+    assert nothing.id.dtype == client.read("named", limit=1).id.dtype
+    assert client.read_arrow("named", filter="size > 1000").schema.field("id").type == pa.string()
+
+
 def test_whole_files_with_and_without_ids_are_read(client: wayleave.Client) -> None:
     """A GeoParquet or json file may or may not carry the ids; both are read."""
     for read in (client.read, client.read_table):

@@ -4,6 +4,7 @@ import {
   columnSchema,
   datasetSchema,
   fieldErrorSchema,
+  idColumnSchema,
   offeredFormatSchema,
   problemSchema,
   tilesSchema,
@@ -24,6 +25,7 @@ export const clientFiles: Record<string, () => string> = {
 function javascriptTypes(): string {
   const records = typeText({
     Column: { schema: columnSchema, description: 'A column of a dataset.' },
+    IdColumn: { schema: idColumnSchema, description: 'The column of the features’ ids.' },
     Format: { schema: offeredFormatSchema, description: 'A format that a version can be downloaded in.' },
     Tiles: { schema: tilesSchema, description: 'How far the vector tiles of a dataset are.' },
     Dataset: { schema: datasetSchema, description: 'The public metadata of a dataset.' },

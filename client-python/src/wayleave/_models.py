@@ -71,6 +71,8 @@ class Metadata:
     citation: str = ""
     update_frequency: str = ""
     """Such as `daily` or `annual`; empty if that is not stated."""
+    id_column: Column | None = field(default=None, repr=False)
+    """The column of the features' ids: one of `columns`, or a further one. None if it is not known."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.table!r}: {notebook.summary(self)}>"
@@ -178,7 +180,12 @@ def metadata_of(record: Mapping[str, Any]) -> Metadata:
         contact=record.get("contact", ""),
         citation=record.get("citation", ""),
         update_frequency=record.get("updateFrequency", ""),
+        id_column=_id_column(record.get("idColumn")),
     )
+
+
+def _id_column(record: Mapping[str, Any] | None) -> Column | None:
+    return None if record is None else Column(record["name"], record["type"], False)
 
 
 def archive_of(record: Mapping[str, Any]) -> Archive:

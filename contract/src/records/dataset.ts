@@ -35,6 +35,14 @@ export const columnSchema = Type.Object({
   unit: Type.Optional(Type.String({ description: 'The unit of its values, such as `km` or `°C`.' })),
 })
 
+export const idColumnSchema = Type.Object(
+  { name: Type.String(), type: oneOf(['integer', 'text']) },
+  {
+    description:
+      'Where the ids of features are a column, as in most files, it has this name: one of `columns`, or a further one. Null for a version from before this was recorded.',
+  },
+)
+
 /** A format that a version can be downloaded in. */
 export const offeredFormatSchema = Type.Object({
   format: Type.String(),
@@ -75,6 +83,7 @@ export const datasetSchema = Type.Object({
   timeExtent,
   rows: Type.Integer(),
   columns: Type.Array(columnSchema),
+  idColumn: nullable(idColumnSchema),
   version: Type.Integer(),
   updatedAt: Type.String(),
   credits: Type.Integer({ description: 'The price of one download in credits.' }),

@@ -1,6 +1,6 @@
 import type { ArchiveRecord, DatasetRecord } from '@wayleave/contract/records'
 import { exportFormatsOf, geojsonParts } from '@wayleave/geodata/exports'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
+import { type Manifest, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { ListedDataset, ListedVersion, Version } from './dataset.ts'
 
 /** The sizes of the files of a version that are built, by format, in bytes. */
@@ -32,6 +32,7 @@ export function datasetMetadata(
     timeExtent: manifest.timeExtent ?? null,
     rows: manifest.rows,
     columns: describedColumns(dataset),
+    idColumn: idColumnOf(manifest),
     version: dataset.version,
     updatedAt: dataset.updatedAt,
     credits: dataset.credits,
@@ -44,6 +45,11 @@ export function datasetMetadata(
     tiles,
     sample: dataset.hasSample ? `${baseUrl}/v1/dataset/${table}/sample/json` : null,
   }
+}
+
+function idColumnOf({ id }: Pick<Manifest, 'id'>): DatasetRecord['idColumn'] {
+  const name = id.name ?? id.column
+  return name === null || id.isRowNumber === undefined ? null : { name, type: id.type }
 }
 
 export function archiveMetadata(

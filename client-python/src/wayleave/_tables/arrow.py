@@ -53,7 +53,12 @@ def arrow_of_geoparquet(content: bytes, columns: Sequence[Column], extra: str) -
 
 
 def arrow_of_features(
-    features: Sequence[Feature], columns: Sequence[Column], names: Collection[str], spatial: bool, extra: str
+    features: Sequence[Feature],
+    columns: Sequence[Column],
+    names: Collection[str],
+    spatial: bool,
+    extra: str,
+    known_ids: Column | None = None,
 ) -> pa.Table:
     """Features of pages, typed like the download. `names` are those of all columns of the dataset."""
     rows = [feature["properties"] for feature in features]
@@ -61,9 +66,9 @@ def arrow_of_features(
         column.name: _array([row.get(column.name) for row in rows], column, extra) for column in columns
     }
     ids = [feature.get("id") for feature in features]
-    name = id_column(names, list(arrays), ids, [row.get("id") for row in rows])
+    name = id_column(names, list(arrays), ids, [row.get("id") for row in rows], known_ids)
     if name is not None:
-        arrays = {name: _id_array(ids, extra), **arrays}
+        arrays = {name: _id_array(ids, known_ids, extra), **arrays}
     if not spatial:
         return _table(arrays, None, None, extra)
     pyarrow = need("pyarrow", extra, "An Arrow table")
@@ -146,9 +151,10 @@ def _integers(values: list[int | None], extra: str) -> Any:  # noqa: ANN401
         return pyarrow.array(decimals, pyarrow.decimal128(MAX_DIGITS, 0))
 
 
-def _id_array(ids: list[Any], extra: str) -> Any:  # noqa: ANN401
+def _id_array(ids: list[Any], known: Column | None, extra: str) -> Any:  # noqa: ANN401
     pyarrow = need("pyarrow", extra, "An Arrow table")
-    if ids and all(type(one) is int for one in ids):
+    is_integer = known.type == "integer" if known and not ids else bool(ids)
+    if is_integer and all(type(one) is int for one in ids):
         return _integers(ids, extra)
     return pyarrow.array([None if one is None else str(one) for one in ids], pyarrow.string())
 

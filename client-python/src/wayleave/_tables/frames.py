@@ -41,14 +41,18 @@ def frame_of_geojson(content: bytes, columns: Sequence[Column]) -> gpd.GeoDataFr
 
 
 def frame_of_features(
-    features: Sequence[Feature], columns: Sequence[Column], names: Collection[str] | None = None
+    features: Sequence[Feature],
+    columns: Sequence[Column],
+    names: Collection[str] | None = None,
+    ids: Column | None = None,
 ) -> gpd.GeoDataFrame:
     """Features with their ids in the first column; `columns` also gives the order of the others.
 
-    `names` are those of all columns of the dataset, if `columns` is a part of them.
+    `names` are those of all columns of the dataset, if `columns` is a part of them; `ids` is what the service
+    says about the ids.
     """
     geometry = geometries_of([feature["geometry"] for feature in features])
-    return _geo_frame(_feature_series(features, columns, names), geometry)
+    return _geo_frame(_feature_series(features, columns, names, ids), geometry)
 
 
 def table_of_features(
@@ -56,10 +60,11 @@ def table_of_features(
     columns: Sequence[Column],
     spatial: bool,
     names: Collection[str] | None = None,
+    ids: Column | None = None,
 ) -> pd.DataFrame:
     """Features as plain rows: ids, columns, then the longitude and latitude of a point on each shape."""
     pandas = need("pandas", "pandas", "A dataframe")
-    data = _feature_series(features, columns, names)
+    data = _feature_series(features, columns, names, ids)
     if spatial:
         positions = positions_of([feature["geometry"] for feature in features])
         for column, values in zip(
@@ -119,23 +124,29 @@ def _series(rows: Sequence[dict[str, Any]], columns: Sequence[Column]) -> dict[s
 
 
 def _feature_series(
-    features: Sequence[Feature], columns: Sequence[Column], names: Collection[str] | None
+    features: Sequence[Feature],
+    columns: Sequence[Column],
+    names: Collection[str] | None,
+    known: Column | None,
 ) -> dict[str, pd.Series]:
     rows = [feature["properties"] for feature in features]
     data = _series(rows, columns)
     shown = [column.name for column in columns]
     ordered = {name: data.pop(name) for name in shown if name in data} | data
     ids = [feature.get("id") for feature in features]
-    name = id_column(shown if names is None else names, shown, ids, [row.get("id") for row in rows])
+    own = [row.get("id") for row in rows]
+    name = id_column(shown if names is None else names, shown, ids, own, known)
     if names is not None and "id" in names and "id" not in shown:
         # Requested only to name the ids.
         ordered.pop("id", None)
-    return ordered if name is None else {name: _id_series(ids), **ordered}
+    return ordered if name is None else {name: _id_series(ids, known), **ordered}
 
 
-def _id_series(values: list[Any]) -> pd.Series:
+def _id_series(values: list[Any], known: Column | None = None) -> pd.Series:
     """Ids are all integers or all texts."""
     pandas = need("pandas", "pandas", "A dataframe")
+    if not values and known is not None:
+        return series_of([], known)
     if values and all(type(value) is int for value in values):
         return series_of(values, Column("id", "integer", False))
     if values and all(isinstance(value, str) for value in values):

@@ -71,7 +71,9 @@ def read(
     if not source.selection.is_everything:
         features = yield from source.features(metadata)
         columns = _result_columns(metadata, source.selection)
-        frame = yield from compute(lambda: frame_of_features(features, columns, _names(metadata)))
+        frame = yield from compute(
+            lambda: frame_of_features(features, columns, _names(metadata), metadata.id_column)
+        )
     else:
         if format == "auto":
             offered = [one.format for one in metadata.formats]
@@ -98,7 +100,9 @@ def read_table(
     else:
         features = yield from source.features(metadata, COORDINATES if spatial else ())
         columns = _result_columns(metadata, source.selection)
-        frame = yield from compute(lambda: table_of_features(features, columns, spatial, _names(metadata)))
+        frame = yield from compute(
+            lambda: table_of_features(features, columns, spatial, _names(metadata), metadata.id_column)
+        )
     frame.attrs.update((yield from provenance(settings, metadata)))
     return frame
 
@@ -115,9 +119,8 @@ def read_arrow(
     else:
         features = yield from source.features(metadata)
         columns, spatial = _result_columns(metadata, source.selection), metadata.geometry_type is not None
-        result = yield from compute(
-            lambda: arrow_of_features(features, columns, _names(metadata), spatial, extra)
-        )
+        names, ids = _names(metadata), metadata.id_column
+        result = yield from compute(lambda: arrow_of_features(features, columns, names, spatial, extra, ids))
     return with_provenance(result, (yield from provenance(settings, metadata)))
 
 
@@ -153,7 +156,9 @@ def read_items(
             params = {**params, "properties": name_list(requested)}
         features = yield from _features(settings, table, params, selection, policy, None)
     columns = _result_columns(metadata, selection)
-    frame = yield from compute(lambda: frame_of_features(features, columns, _names(metadata)))
+    frame = yield from compute(
+        lambda: frame_of_features(features, columns, _names(metadata), metadata.id_column)
+    )
     frame.attrs.update((yield from provenance(settings, metadata)))
     return frame
 
