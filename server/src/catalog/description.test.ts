@@ -138,7 +138,7 @@ test('the command line describes a dataset, its columns and its versions', async
   const described = await run('describe', 'depths', '--columns', notes, '--update-frequency', 'annual')
   assert.deepEqual(
     [described.code, described.json],
-    [0, { table: 'depths', changed: ['updateFrequency', 'columnNotes'] }],
+    [0, { table: 'depths', changed: ['updateFrequency', 'columns'] }],
   )
   const [dataset] = (await run('datasets')).json.data
   assert.deepEqual(

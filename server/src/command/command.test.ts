@@ -54,6 +54,12 @@ test('wrong usage exits with 2 and changes nothing', async (t) => {
   }
 })
 
+test('with --json, wrong usage is one document with one sentence', async (t) => {
+  const place = { dataDir: temporaryFolder(t), databaseUrl: null }
+  const { code, json } = await runCommand(place, 'org', 'suspend', newId('org'), '--json')
+  assert.deepEqual([code, json], [2, { error: "required option '--reason <text>' not specified" }])
+})
+
 test('a folder without a service is an error, not a new service', async (t) => {
   const folder = temporaryFolder(t)
   for (const dataDir of [folder, 'misspelt']) {

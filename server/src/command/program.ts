@@ -95,7 +95,9 @@ function reportFailure(error: unknown, args: string[]): number {
   const message = redactPasswords(
     error instanceof Problem ? error.detail.replace(/^\//, '') : (error as Error).message,
   )
-  if (args.includes('--json')) process.stdout.write(`${JSON.stringify({ error: message })}\n`)
+  if (args.includes('--json')) {
+    process.stdout.write(`${JSON.stringify({ error: message.replace(/^error: /, '') })}\n`)
+  }
   if (error instanceof CommanderError) return 2
   process.stderr.write(`wayleave: ${message}\n`)
   if (error instanceof InterruptedError) return error.exitCode

@@ -27,8 +27,11 @@ export function keyCommand(): Command {
         'key create --platform --name Mirror --permissions read:parcels --expires-at 2030-01-31T00:00:00Z',
       ])
         .option('--platform', 'a key of the platform, the one scope that is made here')
-        .requiredOption('--name <name>', 'a label of 1 to 100 characters')
-        .requiredOption('--permissions <list>', 'read, write, or for one dataset read:<table>, write:<table>')
+        .requiredOption('--name <name>', 'a label of 1 to 100 characters (required)')
+        .requiredOption(
+          '--permissions <list>',
+          'read, write, or for one dataset read:<table>, write:<table> (required)',
+        )
         .option('--expires-at <timestamp>', 'when it stops; without it, never')
         .action(create),
     )

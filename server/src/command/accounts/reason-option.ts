@@ -3,7 +3,7 @@ import { isReason, MAX_REASON } from '../../administration/reason-rule.ts'
 
 /** The required option `--reason`. */
 export function reasonOption(): Option {
-  return new Option('--reason <text>', 'why, for the operators')
+  return new Option('--reason <text>', 'why, for the operators (required)')
     .makeOptionMandatory()
     .argParser((text: string) => {
       if (!isReason(text)) throw new InvalidArgumentError(`It is one line of up to ${MAX_REASON} characters.`)

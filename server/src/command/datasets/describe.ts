@@ -24,7 +24,9 @@ async function describe(
   command: Command,
 ): Promise<void> {
   const description = await descriptionOfFlags(flags)
-  const fields = Object.entries(description).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+  const fields = Object.entries(description)
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => (name === 'columnNotes' ? 'columns' : name))
   if (fields.length === 0) command.error('error: Say what to change, for example with --title.', WRONG_USAGE)
   if (description.title === '') command.error('error: A title cannot be empty.', WRONG_USAGE)
   await withParts(flags, ({ publishing }) => publishing.describe(table, description, operator))

@@ -50,7 +50,7 @@ export function publishCommand(compile?: PublishOptions['compile']): Command {
     'publish roads.zip --table roads --crs EPSG:25832 --skip-invalid',
     'publish stops.csv --table stops --longitude x --latitude y --type code=text --dry-run',
     'publish - --format csv --table stops < stops.csv',
-  ]).requiredOption('--table <name>', 'the dataset’s name in addresses', tableName)
+  ]).requiredOption('--table <name>', 'the dataset’s name in addresses (required)', tableName)
   return withDescriptionFlags(command)
     .option('--note <text>', 'what is new in this version')
     .option('--id-column <name>', 'the column that holds the features’ ids')

@@ -16,7 +16,7 @@ interface CheckFlags extends OperatorFlags {
 }
 
 interface MoveFlags extends OperatorFlags {
-  to?: string
+  to: string
   from?: string
 }
 
@@ -40,7 +40,7 @@ export function storageCommand(): Command {
         'Copy everything that the catalog names to another folder or bucket, verified, while the service runs. If it is interrupted, run it again: it continues. Then set WAYLEAVE_STORAGE_URL and restart the nodes.',
         ['storage move --to s3://bucket/prefix', 'storage move --from s3://bucket --to file:///srv/wayleave'],
       )
-        .option('--to <url>', 'the bucket (s3://bucket/prefix) or folder (file:///folder)')
+        .requiredOption('--to <url>', 'the bucket (s3://bucket/prefix) or folder (file:///folder) (required)')
         .option('--from <url>', 'by default what WAYLEAVE_STORAGE_URL names, or the data folder')
         .action(move),
     )
@@ -74,13 +74,13 @@ async function check(flags: CheckFlags): Promise<void> {
 async function move(flags: MoveFlags, command: Command): Promise<void> {
   const config = existingConfig(flags)
   const { settings } = await import('../../settings/settings.ts')
-  for (const url of [flags.to ?? '', ...(flags.from === undefined ? [] : [flags.from])]) {
+  for (const url of [flags.to, ...(flags.from === undefined ? [] : [flags.from])]) {
     const parsed = settings.storageUrl.parse(url)
     if ('expected' in parsed) command.error(`error: "${url}" is not ${parsed.expected}`, { exitCode: 2 })
   }
   const { moveStorage } = await import('../../backup/move-storage.ts')
   const from = await openPlace(config, flags.from ?? null)
-  const to = await openPlace(config, flags.to!)
+  const to = await openPlace(config, flags.to)
   if (from.store.location === to.store.location) {
     command.error('error: the files are there already: --to names where they are now', { exitCode: 2 })
   }
