@@ -111,8 +111,9 @@ export class FeatureSelection {
   }
 
   /**
-   * The page of a query, found synchronously in one time slice; its positions are put into `runs`. Null if something has to be read, if it takes longer, or if the database has to decide;
-   * then `select` goes on. `plan` is made of the query's conditions.
+   * The page of a query, found synchronously in one time slice; its positions are put into `runs`. Null if something
+   * has to be read, if it takes longer, or if the database has to decide; then `select` goes on. `plan` is made of
+   * the query's conditions.
    */
   selectSync(
     snapshot: Snapshot,
