@@ -19,6 +19,7 @@ const METADATA = [
     'timeExtent',
     'rows',
     'columns',
+    'idColumn',
     'version',
     'updatedAt',
     'credits',
@@ -50,6 +51,7 @@ test('metadata is public, has its fields, and says what was published', async (t
   assert.deepEqual([body.geometryTypes, body.timeExtent], [['Point'], null])
   assert.deepEqual(body.bbox, [-180, -90, -151, -61])
   assert.deepEqual(body.columns[1], { name: 'name', type: 'text', nullable: false })
+  assert.deepEqual(body.idColumn, { name: 'id', type: 'integer' })
   assert.ok(Math.abs(Date.parse(body.updatedAt) - Date.now()) < 60_000)
   const csv = body.formats.find((one: { format: string }) => one.format === 'csv')
   assert.deepEqual(csv, {
