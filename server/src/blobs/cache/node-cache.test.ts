@@ -60,7 +60,12 @@ async function openObject(t: TestContext, { blocks = 40, maxBytes = 1 << 30, now
 test('blocks are fetched once, by all readers together, and then read from disk', async (t) => {
   const { read, store, content, openCache, object, cache } = await openObject(t)
   await Promise.all([read(10, 20), read(BLOCK - 5, BLOCK + 5), read(0, 3 * BLOCK), read(30, 31)])
-  assert.deepEqual(store.reads.sort(), ['object 0-1', 'object 1-2', 'object 2-3'])
+  // Which reader comes first is open, so neighbours may be fetched together.
+  const fetched = store.reads.flatMap((read) => {
+    const [from, to] = read.replace('object ', '').split('-').map(Number) as [number, number]
+    return Array.from({ length: to - from }, (_, i) => from + i)
+  })
+  assert.deepEqual(fetched.sort(), [0, 1, 2])
   assert.equal(await read(content.length - 10, content.length + 50), 10)
   assert.equal(await read(content.length, content.length + 1), 0)
   object.prefetch([
