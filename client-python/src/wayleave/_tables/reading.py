@@ -202,6 +202,8 @@ class _Source:
                     geometry_type=one.geometry_type,
                     columns=columns,
                     formats=one.formats,
+                    # That of the current version.
+                    id_column=None,
                 )
         # The service itself responds that the version does not exist.
         return replace(metadata, version=self._version)
