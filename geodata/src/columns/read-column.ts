@@ -33,9 +33,9 @@ export async function readKeys(
   keys: readonly ColumnKeys[],
 ): Promise<void> {
   const values = columns.map((column) => {
-    return column.type === 'number'
-      ? `coalesce(${quoteName(column.name)}, 0)::DOUBLE`
-      : `coalesce(${integerSql(column)}, 0)::BIGINT`
+    const [value, type] =
+      column.type === 'number' ? [quoteName(column.name), 'DOUBLE'] : [integerSql(column), 'BIGINT']
+    return column.nullable ? `coalesce(${value}, 0)::${type}` : `${value}::${type}`
   })
   const nullable = columns.filter((column) => column.nullable)
   const flags = nullable.map(({ name }) => `(${quoteName(name)} IS NULL)::UTINYINT`)
