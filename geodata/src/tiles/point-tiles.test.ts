@@ -126,6 +126,12 @@ test('dense cells become one point at the mean of their members; sums stay exact
     assert.ok(match, `a cluster of ${properties.point_count} at ${x}, ${y}`)
   }
   assert.equal(new Set(clusters.map(({ lists }) => String(lists[0]))).size, clusters.length)
+  const alone = sums.filter(({ count }) => count === 1).length
+  assert.ok(alone > 600)
+  assert.ok(
+    clusters.every(({ properties }) => Number(properties.point_count) > 1),
+    'a feature that is alone in its cell is shown with its values',
+  )
 })
 
 test('a tile of few large features shows as many as its size allows, and counts the others', async () => {

@@ -24,6 +24,7 @@ export function addPoints(
   { points, clusters }: PointsShown,
 ): void {
   const { layer, source, geometry, content } = target
+  source.prefetch?.(points.map((point) => target.positionOf(point)))
   for (const point of points) {
     const places = target.placesOf?.(point)
     geometry.clear()

@@ -11,6 +11,8 @@ export interface FeatureBytes {
   start: number
   end: number
   seek(position: number): void
+  /** Starts fetching features that will be read soon, if that takes long. */
+  prefetch?(positions: ArrayLike<number>): void
 }
 
 /** The `,\n` after a feature. */

@@ -5,12 +5,9 @@ import { EXTENT, EXTENT_BITS, WORLD_BITS } from '../web-mercator.ts'
 const CELL_BITS = 6
 const CELLS = 1 << CELL_BITS
 
-/** A tile with more features than this is dense: most of its cells are shown as one point. */
-export const MAX_SHOWN = 2500
-/** A dense tile shows the features of its emptiest cells up to this many features and bytes of the pack. */
-const MAX_SHOWN_IN_DENSE = 400
-const MAX_SHOWN_BYTES_IN_DENSE = 48_000
-/** A cell with more members is shown as one point, unless the whole tile is shown: they would cover each other. */
+/** A tile with more features than this is dense: it shows those that are alone in their cells, and counts the others. */
+const MAX_SHOWN = 2500
+/** The same for a tile of fewer features whose bytes are too many: its emptiest cells show up to this many. */
 const MAX_MEMBERS_SHOWN = 16
 
 /** Points, numbered in any way: `xs` and `ys` are world coordinates, `order` lists the numbers. */
@@ -58,17 +55,15 @@ export class PointCells {
    * up to `maxBytes` in the pack.
    */
   divide(tile: TileAddress, points: PointSet, from: number, to: number, maxBytes: number): PointsShown {
-    const isDense = to - from > MAX_SHOWN && maxBytes !== ALL_POINTS
-    if (!isDense && maxBytes > 0) {
+    const isDense = to - from > MAX_SHOWN
+    if (maxBytes === ALL_POINTS || (!isDense && maxBytes > 0)) {
       const shown = Array.from(points.order.subarray(from, to))
       if (maxBytes === ALL_POINTS || sumBytes(points, shown) <= maxBytes)
         return { points: shown, clusters: [] }
     }
     this.#clear()
     this.#add(tile, points, from, to)
-    return isDense
-      ? this.#finish(tile, points, from, to, MAX_SHOWN_IN_DENSE, Math.min(maxBytes, MAX_SHOWN_BYTES_IN_DENSE))
-      : this.#finish(tile, points, from, to, MAX_SHOWN, maxBytes)
+    return this.#finish(tile, points, from, to, isDense ? 1 : MAX_MEMBERS_SHOWN, maxBytes)
   }
 
   #clear(): void {
@@ -102,17 +97,20 @@ export class PointCells {
     }
   }
 
-  /** The result for the points that were added, which are the same range. The emptiest cells show their members. */
+  /**
+   * The result for the points that were added, which are the same range. The emptiest cells show their members:
+   * cells of up to `maxMembers`, and of fewer as long as their bytes are too many.
+   */
   #finish(
     { z }: TileAddress,
     points: PointSet,
     from: number,
     to: number,
-    maxShown: number,
+    maxMembers: number,
     maxBytes: number,
   ): PointsShown {
     const counts = this.#counts
-    let fullest = maxBytes === 0 ? 0 : this.#fullestShown(maxShown)
+    let fullest = maxBytes === 0 ? 0 : maxMembers
     let shown = fullest === 0 ? [] : this.#membersOf(z, points, from, to, fullest)
     while (fullest > 0 && sumBytes(points, shown) > maxBytes) {
       fullest--
@@ -126,18 +124,6 @@ export class PointCells {
       clusters.push(tileUnit(x), tileUnit(y), this.#weights[cell]!)
     }
     return { points: shown, clusters }
-  }
-
-  /** The largest count of a cell whose members can be shown, given that emptier cells are shown as well. */
-  #fullestShown(maxShown: number): number {
-    const cellsOf = new Int32Array(MAX_MEMBERS_SHOWN + 1)
-    for (const count of this.#counts) if (count > 0 && count < cellsOf.length) cellsOf[count]!++
-    let shown = 0
-    for (let count = 1; count < cellsOf.length; count++) {
-      shown += count * cellsOf[count]!
-      if (shown > maxShown) return count - 1
-    }
-    return cellsOf.length - 1
   }
 
   #membersOf(z: number, points: PointSet, from: number, to: number, fullest: number): number[] {

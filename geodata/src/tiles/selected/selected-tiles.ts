@@ -5,7 +5,6 @@ import { type Manifest, SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
 import { positionsIn } from '../build/build-shape-tiles.ts'
 import { compressTileSync } from '../encode/compress-tile.ts'
 import { LocalPack, type PackBytes, PackFile } from '../encode/feature-bytes.ts'
-import { MAX_SHOWN } from '../encode/point-cells.ts'
 import { TileEncoder } from '../encode/tile-encoder.ts'
 import { ShapeReader } from '../shapes/read-shapes.ts'
 import type { TileAddress } from '../tile-id.ts'
@@ -79,8 +78,6 @@ export class SelectedTiles {
   #encodePoints(tile: TileAddress, positions: PositionBits, isDeepest: boolean, places: Places) {
     const { xs, ys } = places
     const order = this.#pointsIn(tile, positions, places)
-    // Of more points, most are counted and not read.
-    if (order.length <= MAX_SHOWN) this.#source.prefetch(order)
     const set = { xs, ys, order, bytesOf: (position: number) => this.#sizeOf(position) }
     return this.#encoder.points(tile, set, 0, order.length, isDeepest)
   }
