@@ -218,15 +218,23 @@ export async function newestSnapshot(db: Db): Promise<string | null> {
   return row?.snapshot ?? null
 }
 
-/** Deletes all but the `keep` newest versions. Returns the snapshots that no version references any more. */
-export async function deleteOldVersions(tx: Tx, table: string, keep: number): Promise<string[]> {
+/**
+ * Deletes all but the `keep` newest versions, and the version `served` if it is older. Returns the snapshots that
+ * no version references any more.
+ */
+export async function deleteOldVersions(
+  tx: Tx,
+  table: string,
+  keep: number,
+  served: number | null = null,
+): Promise<string[]> {
   const rows = await tx
     .selectFrom('versions')
     .select(['version', 'snapshot'])
     .where('table_name', '=', table)
     .orderBy('version', 'desc')
     .execute()
-  const old = rows.slice(keep)
+  const old = rows.slice(keep).filter(({ version }) => version !== served)
   if (old.length > 0) {
     await tx
       .deleteFrom('versions')

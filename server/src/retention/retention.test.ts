@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
+import { readVersions } from '../catalog/store.ts'
 import { DAY, plus } from '../clock.ts'
 import { operator } from '../events/events.ts'
 import { openAccount } from '../testing/account.ts'
@@ -140,3 +142,23 @@ function files(dataDir: string): string[] {
     return existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.csv')) : []
   })
 }
+
+test('wayleave prune keeps the newest version that is not damaged, which is the one that is served', async (t) => {
+  const place = await emptyPlace(t, 'sqlite')
+  const service = await serverAt(t, place)
+  for (let round = 1; round <= 3; round++) await publishText(service, 'places', 'a.geojson', points(round))
+  const { snapshot } = (await readVersions(service.parts.database.db, 'places'))[0]!
+  truncateSync(join(place.dataDir, 'snapshots', snapshot, SNAPSHOT_FILES.pack), 10)
+  writeFileSync(join(place.dataDir, 'wayleave.json'), JSON.stringify({ keepVersions: 1 }))
+  for (const args of [['--dry-run'], []]) {
+    const { json, code, stderr } = await runCommand(place, 'prune', '--json', ...args)
+    assert.equal(code, 0, stderr)
+    const data = json.data as { what: string; removed: number }[]
+    assert.equal(data.find(({ what }) => what === 'versions')!.removed, 1)
+  }
+  const left = await readVersions(service.parts.database.db, 'places')
+  assert.deepEqual(
+    left.map(({ version }) => version),
+    [3, 2],
+  )
+})

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Version } from '../../catalog/dataset.ts'
 import type { PrunedKind } from '../../retention/retention.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
 import { megabytes } from '../output/progress-line.ts'
@@ -11,7 +12,7 @@ interface PruneFlags extends OperatorFlags {
 export function pruneCommand(): Command {
   return operatorCommand(
     'prune',
-    'Delete what is older than the settings say, now. The service does the same every hour. The ledger is never touched.',
+    'Delete what is older than the settings say, now. The service does the same every hour; it deletes old versions when a new one is published. The ledger is never touched.',
     ['prune --dry-run', 'prune'],
   )
     .option('--dry-run', 'only count what would be deleted')
@@ -22,15 +23,16 @@ async function prune(flags: PruneFlags): Promise<void> {
   const dryRun = flags.dryRun === true
   const { Retention } = await import('../../retention/retention.ts')
   const { removeOldVersions } = await import('../../retention/old-versions.ts')
-  const data = await withParts(flags, async ({ database, changes, clock, config, blobs }) => {
+  const data = await withParts(flags, async ({ database, changes, clock, config, blobs, health }) => {
     const { db } = database
     const pruned = await new Retention({ db, clock, config, blobs }).apply({ dryRun })
     const { keepVersions } = config
     const removeSnapshot = (snapshot: string) => blobs.discard(snapshot, clock())
+    const isWhole = async (version: Version) => (await health.firstCheck(version)) === null
     const versions =
       keepVersions === null
         ? 0
-        : await removeOldVersions({ db, changes, removeSnapshot }, keepVersions, { dryRun })
+        : await removeOldVersions({ db, changes, removeSnapshot, isWhole }, keepVersions, { dryRun })
     return [...pruned, { what: 'versions', setting: 'WAYLEAVE_KEEP_VERSIONS', days: null, removed: versions }]
   })
   const rows = data.map((row: PrunedKind) => [
