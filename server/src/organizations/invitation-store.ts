@@ -74,8 +74,10 @@ export async function hasOpenInvitation(db: Db, email: string, now: Date): Promi
         .onRef('members.user_id', '=', 'invitations.invited_by')
         .onRef('members.organization_id', '=', 'invitations.organization_id'),
     )
+    .innerJoin('organizations', 'organizations.id', 'invitations.organization_id')
     .select(['invitations.permissions as invited', 'members.permissions as held'])
     .where('invitations.email', '=', email)
+    .where('organizations.suspended_at', 'is', null)
     .where('invitations.accepted_at', 'is', null)
     .where('invitations.expires_at', '>', now.toISOString())
     .execute()

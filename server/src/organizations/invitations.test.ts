@@ -255,6 +255,40 @@ for (const database of databaseKinds) {
     assert.equal((await accept(service, bob, token)).status, 200)
   })
 
+  guarantee('a suspended organization invites nobody, and nobody joins it until it is resumed', async (t) => {
+    const service = await openTestServer(t, { database, settings: { signUp: 'invite' } })
+    const { members, organizations } = service.parts
+    const { id } = await organizations.create(operator, 'Survey')
+    await members.add(operator, id, 'ada@example.org')
+    const ada = await signIn(service, 'ada@example.org')
+    const { token } = await invite(service, ada, 'new@example.org')
+    const suspension = (suspended_at: string | null) =>
+      service.parts.database.db
+        .updateTable('organizations')
+        .set({ suspended_at })
+        .where('id', '=', id)
+        .execute()
+    await suspension('2026-01-01T00:00:00.000Z')
+    const body = { email: 'bob@example.org' }
+    const refused = await service.request('POST', `/v1/organization/${id}/invitations`, { ...ada, body })
+    assert.deepEqual([refused.status, refused.body.code], [409, 'conflict'])
+    assert.equal(await untakenMail(service, 'bob@example.org'), null)
+    const preview = () => service.request('POST', '/v1/invitations/preview', { body: { token } })
+    assert.equal((await preview()).body.code, 'invitation-invalid')
+    // Nor does such an invitation open the sign-up.
+    await service.request('POST', '/v1/auth/magic-link', { body: { email: 'new@example.org' } })
+    await service.parts.identity.signIn.close()
+    assert.equal(await untakenMail(service, 'new@example.org'), null)
+
+    await suspension(null)
+    assert.equal((await preview()).status, 200)
+    const joined = await signIn(service, 'new@example.org')
+    await suspension('2026-01-01T00:00:00.000Z')
+    assert.equal((await accept(service, joined, token)).body.code, 'invitation-invalid')
+    await suspension(null)
+    assert.equal((await accept(service, joined, token)).status, 200)
+  })
+
   guarantee('invitations to an address cost it no sign-in mail', async (t) => {
     const service = await openTestServer(t, { database, settings: { signInRate: 2 } })
     const eve = await signIn(service, 'eve@example.org')

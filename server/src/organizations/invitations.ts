@@ -24,7 +24,7 @@ import {
   setAccepted,
 } from './invitation-store.ts'
 import { moveMember } from './members.ts'
-import { findOrganization } from './store.ts'
+import { findOrganization, type Organization } from './store.ts'
 
 const LIFETIME = 7 * DAY
 
@@ -92,7 +92,11 @@ export class Invitations {
         subject: `invitation:${invitation.id}`,
         detail: { email, permissions: invitation.permissions },
       })
-      return (await findOrganization(tx, organizationId))!.name
+      const organization = (await findOrganization(tx, organizationId))!
+      if (organization.suspendedAt !== null) {
+        throw new Problem('conflict', 'The organization is suspended and cannot invite members.')
+      }
+      return organization.name
     })
     mailer.post(invitationMail(email, `${baseUrl()}/invitation#${token}`, name, caller.email))
     return invitation
@@ -122,9 +126,9 @@ export class Invitations {
     const { organizationId, email, permissions, expiresAt } = invitation
     const members = await readMembers(database.db, organizationId)
     requireInviter(invitation, members)
-    const organization = await findOrganization(database.db, organizationId)
+    const organization = requireWorking(await findOrganization(database.db, organizationId))
     return {
-      organizationName: organization!.name,
+      organizationName: organization.name,
       invitedBy: members.find(({ userId }) => userId === invitation.invitedBy)!.email,
       email,
       permissions,
@@ -152,6 +156,7 @@ export class Invitations {
         const already = members.find((member) => member.userId === caller.userId)
         return already?.permissions ?? permissions
       })
+      requireWorking(await findOrganization(tx, organizationId))
       // Lock order: inviting locks the organization before the invitation, so use the same order here.
       requireOpen(await lockInvitation(database, tx, hashToken(token)), now)
       await setAccepted(tx, id, now)
@@ -184,6 +189,12 @@ function requireInviter({ invitedBy, permissions }: Invitation, members: readonl
   const inviter = members.find((member) => member.userId === invitedBy)
   if (inviter && mayInvite(inviter.permissions, permissions)) return
   throw new Problem('invitation-invalid', 'The inviter may no longer invite members with these permissions.')
+}
+
+/** The keys of a suspended organization are refused, so those who join it would lose the ones that they have. */
+function requireWorking(organization: Organization | undefined): Organization {
+  if (organization && organization.suspendedAt === null) return organization
+  throw new Problem('invitation-invalid', 'The organization is suspended at present.')
 }
 
 function requireOpen(invitation: Invitation | undefined, now: Date): Invitation {

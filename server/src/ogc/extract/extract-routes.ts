@@ -71,13 +71,23 @@ export function extractRoutes(app: App, deps: ExtractDeps): void {
       const held = await holdSnapshot(deps, dataset)
       releases.push(held.release)
       const runs = await selectRows(held.snapshot, query, plan, selecting, deps)
-      await takeFeatures(grant.owner, runs.count, deps)
-      const body = await bodyOf(held.snapshot, dataset, runs, query, { selecting, sending }, deps)
-      body.once('close', release)
-      setHeaders(reply, dataset, query, runs.count)
       const isPacked = query.encoding !== parquet && acceptsGzip(request.headers['accept-encoding'])
-      if (!isPacked) return reply.send(body)
-      return reply.header('content-encoding', 'gzip').send(gzipped(body))
+      // Without rows, none of the day's features are used.
+      if (request.method === 'HEAD') {
+        release()
+        setHeaders(reply, dataset, query, runs.count, isPacked)
+        return reply.send()
+      }
+      const returnFeatures = await takeFeatures(grant.owner, runs.count, deps)
+      const body = await bodyOf(held.snapshot, dataset, runs, query, { selecting, sending }, deps).catch(
+        (error: unknown) => {
+          returnFeatures()
+          throw error
+        },
+      )
+      body.once('close', release)
+      setHeaders(reply, dataset, query, runs.count, isPacked)
+      return reply.send(isPacked ? gzipped(body) : body)
     } catch (error) {
       release()
       throw error
@@ -133,11 +143,18 @@ function tooLarge(reason: string, members: object): Problem {
   )
 }
 
-/** A file has all its rows or is not sent, so a part of the day's features is not enough. */
-async function takeFeatures(owner: string, count: number, { dailyFeatures }: ExtractDeps): Promise<void> {
-  if (count === 0) return
+/**
+ * A file has all its rows or is not sent, so a part of the day's features is not enough. The result returns them,
+ * for a file that could not be made.
+ */
+async function takeFeatures(
+  owner: string,
+  count: number,
+  { dailyFeatures }: ExtractDeps,
+): Promise<() => void> {
+  if (count === 0) return () => {}
   const allowance = await dailyFeatures.take(owner, count)
-  if (allowance.count >= count) return
+  if (allowance.count >= count) return () => dailyFeatures.release(owner, allowance, count)
   dailyFeatures.release(owner, allowance, allowance.count)
   throw dailyFeatures.problem(
     `The file would have ${count} features, and the keys of its owner may read ${allowance.count} more today (UTC).`,
@@ -165,9 +182,11 @@ function setHeaders(
   { table }: Dataset,
   { encoding }: ExtractQuery,
   count: number,
+  isPacked: boolean,
 ): void {
   reply.header('content-type', encoding === csv ? `${encoding.mediaType}; charset=utf-8` : encoding.mediaType)
   reply.header('content-disposition', `attachment; filename="${table}.${EXTENSIONS[encoding.name]}"`)
   reply.header('vary', VARY).header('cache-control', CACHE_CONTROL)
   reply.header('ogc-numberreturned', String(count)).header('ogc-numbermatched', String(count))
+  if (isPacked) reply.header('content-encoding', 'gzip')
 }

@@ -104,11 +104,16 @@ test('a file beyond the limits is refused before anything is sent', async (t) =>
 })
 
 test('the rows of a file count against the daily limit, all of them or none', async (t) => {
-  const { publish, get } = await openOgc(t, {
+  const { publish, get, fetch } = await openOgc(t, {
     clock: () => new Date('2026-03-01T22:00:00Z'),
     settings: { dailyFeatures: 100 },
   })
   await publish('places', randomPlaces(80, 5))
+  // HEAD sends no rows.
+  for (const f of ['csv', 'json', 'parquet']) {
+    const head = await fetch(`/collections/places/extract?f=${f}`, { method: 'HEAD' })
+    assert.deepEqual([head.status, head.headers.get('ogc-numbermatched')], [200, '80'])
+  }
   assert.equal((await get('/collections/places/extract')).status, 200)
   const { status, headers, body } = await get('/collections/places/extract')
   assert.deepEqual([status, body.code], [429, 'daily-features-reached'])
