@@ -71,7 +71,7 @@ export function publishCommand(compile?: PublishOptions['compile']): Command {
     )
     .option('--format <name>', 'the format if the file does not show it')
     .option('--skip-invalid', 'publish the valid rows and report the others')
-    .option('--no-sample', 'publish no free sample')
+    .option('--no-sample', 'publish no free sample, and a coarser preview')
     .option('--no-tiles', 'build no vector tiles')
     .option('--build-exports', 'build every download format before the version is shown')
     .option('--dry-run', 'do everything except making the version visible, and print the report')

@@ -38,7 +38,7 @@ export function previewRoutes(app: App, deps: PreviewRoutesDeps): void {
   const find = async (table: string) => {
     const dataset = await catalog.find(table)
     const drawn = await previews.of(dataset)
-    return { preview: drawn?.preview ?? null, etag: `"${drawn?.tag}-preview-2"` }
+    return { preview: drawn?.preview ?? null, etag: `"${drawn?.tag}-preview-3"` }
   }
 
   app.get('/v1/dataset/:table/preview', {

@@ -19,12 +19,20 @@ export interface Preview {
 
 type Box = [west: number, south: number, east: number, north: number]
 
-/** A preview is about this many pixels wide. */
+/** A preview is about this many pixels wide, or high if that is more. */
 const WIDTH = 400
 /** Max length of the paths together, in characters. */
 const MAX_LENGTH = 60_000
 /** The size of the details that are left out, in pixels: the smallest one with which the paths are short enough. */
 const STEPS = [0.75, 1.5, 3, 6, 12]
+/**
+ * The min distance of dots, which lie on a grid, in pixels. A preview is public, and the coordinates of points are
+ * what keys are for: it shows where points are, to a 200th of the map's width.
+ */
+const DOT_STEP = 2
+/** The same for all details of a dataset that has no free sample, and the grid of its lines and areas. */
+const COARSE_STEP = 6
+const COARSE_GRID = 2
 
 const unzip = promisify(gunzip)
 
@@ -58,12 +66,17 @@ function tilesIn(box: Box, z: number): TileAddress[] {
   return tiles
 }
 
-/** Draws all features of the gzipped tiles, with fewer details if there are many. */
-export async function drawPreview(bbox: Box, tiles: readonly PreviewTile[]): Promise<Preview> {
-  const [west, , east] = bbox
-  const degreesPerPixel = (west > east ? 360 : Math.max(east - west, 0.001)) / WIDTH
+/** Draws all features of the gzipped tiles, with fewer details if there are many, or if `isCoarse`. */
+export async function drawPreview(
+  bbox: Box,
+  tiles: readonly PreviewTile[],
+  isCoarse: boolean,
+): Promise<Preview> {
+  const [west, south, east, north] = bbox
+  const degreesPerPixel = (west > east ? 360 : Math.max(east - west, north - south, 0.001)) / WIDTH
   for (const step of STEPS) {
-    const drawing = new Drawing(degreesPerPixel, step)
+    if (isCoarse && step < COARSE_STEP) continue
+    const drawing = new Drawing(degreesPerPixel, step, isCoarse)
     const isLast = step === STEPS.at(-1)
     await drawTiles(drawing, tiles, isLast)
     if (isLast || !drawing.isFull) return { bbox, ...drawing.paths }
@@ -104,13 +117,18 @@ class Drawing {
   readonly paths = { points: '', lines: '', areas: '', cutAreas: '' }
   maxLength = MAX_LENGTH
   readonly #minStep: number
+  readonly #dotStep: number
+  /** The distance of the positions of lines and areas, if they are on a grid. */
+  readonly #grid: number | null
   readonly #decimals: number
-  /** Dots that are less than a step apart are drawn once. */
+  /** The cells of the grid that have a dot. */
   readonly #dots = new Set<string>()
   #isGivenUp = false
 
-  constructor(degreesPerPixel: number, step: number) {
+  constructor(degreesPerPixel: number, step: number, isCoarse: boolean) {
     this.#minStep = degreesPerPixel * step
+    this.#dotStep = degreesPerPixel * Math.max(step, DOT_STEP)
+    this.#grid = isCoarse ? degreesPerPixel * COARSE_GRID : null
     this.#decimals = Math.min(6, Math.max(1, Math.ceil(-Math.log10(degreesPerPixel / 4))))
   }
 
@@ -161,10 +179,11 @@ class Drawing {
   }
 
   #dot(position: number[]): void {
-    const place = position.map((value) => Math.round(value / this.#minStep)).join()
-    if (this.#dots.has(place)) return
-    this.#dots.add(place)
-    this.paths.points += `M${this.#text(position)}h0`
+    const cell = position.map((value) => Math.round(value / this.#dotStep))
+    const name = cell.join()
+    if (this.#dots.has(name)) return
+    this.#dots.add(name)
+    this.paths.points += `M${this.#text(cell.map((number) => number * this.#dotStep))}h0`
   }
 
   #path(part: readonly TilePoint[], min: number, positionOf: PositionOf): string {
@@ -174,7 +193,8 @@ class Drawing {
       const position = positionOf(x, y)
       const isEnd = i === part.length - 1
       if (last && !isEnd && distance(last, position) < this.#minStep) return
-      const text = this.#text(position)
+      const grid = this.#grid
+      const text = this.#text(grid ? position.map((value) => Math.round(value / grid) * grid) : position)
       if (texts.at(-1) !== text) texts.push(text)
       last = position
     })

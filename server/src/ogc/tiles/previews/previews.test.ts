@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { publishText } from '../../../testing/publish.ts'
 import { openOgc } from '../../testing/open-ogc.ts'
 import { openPlaces, waitForTiles } from '../../testing/open-places.ts'
 import { previewTiles } from './preview.ts'
@@ -29,6 +30,38 @@ test('a preview is drawn from tiles, shows all parts of the data, and is small',
   const picture = await service.request('GET', '/v1/dataset/places/thumbnail.svg')
   assert.equal(picture.headers.get('content-type'), 'image/svg+xml')
   assert.match(picture.text, /^<svg [^>]*viewBox="[-\d. ]+"[^>]*><path [^>]*d="M/)
+})
+
+test('a preview does not give the coordinates of points away, least of all without a free sample', async (t) => {
+  const service = await openOgc(t)
+  const width = 0.04
+  const places = Array.from({ length: 300 }, (_, i) => [
+    5.1 + ((i * 0.618033988749) % 1) * width,
+    52.1 + ((i * 0.754877666247) % 1) * width,
+  ])
+  const content = JSON.stringify({
+    type: 'FeatureCollection',
+    features: places.map((coordinates, i) => {
+      return { type: 'Feature', properties: { i }, geometry: { type: 'Point', coordinates } }
+    }),
+  })
+  /** The share of the points that have a dot within `pixels` of a map that is 400 pixels wide. */
+  const found = async (table: string, pixels: number) => {
+    const { body } = await service.request('GET', `/v1/dataset/${table}/preview`)
+    const dots = [...body.points.matchAll(/M(-?[\d.]+) (-?[\d.]+)h0/g)].map(([, x, y]) => [x, -y])
+    const near = (a: number, b: number) => Math.abs(a - b) < (pixels * width) / 400
+    return places.filter(([x, y]) => dots.some((dot) => near(dot[0], x!) && near(dot[1]!, y!))).length / 300
+  }
+  for (const sample of [true, false]) {
+    const table = sample ? 'open' : 'closed'
+    await publishText(service, table, 'places.geojson', content, { sample })
+    service.get(`/collections/${table}/tiles/WebMercatorQuad/0/0/0`)
+    await waitForTiles(service, table)
+  }
+  assert.ok((await found('open', 1.5)) > 0.9, 'each is shown')
+  assert.ok((await found('open', 0.25)) < 0.2)
+  assert.ok((await found('closed', 4)) > 0.9)
+  assert.ok((await found('closed', 1)) < 0.3)
 })
 
 test('a preview of many detailed areas shows all of them, with fewer details', async (t) => {

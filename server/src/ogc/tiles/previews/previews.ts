@@ -50,6 +50,6 @@ export class Previews {
       const tile = await this.#archives.read(version, address)
       if (tile?.bytes) tiles.push({ address, bytes: tile.bytes })
     }
-    return { preview: await drawPreview(bbox, tiles), tag: open.tag }
+    return { preview: await drawPreview(bbox, tiles, !version.hasSample), tag: open.tag }
   }
 }
