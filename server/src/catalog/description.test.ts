@@ -109,12 +109,17 @@ test('the sizes of files are stated once they are built, and paid ones are liste
     const { bytes } = await getBytes(service, `/v1/dataset/places/files/${format}`, account.key)
     assert.equal((await sizes())[format], bytes.length, format)
   }
+  // A browser gets the compressed file; the size is that of the file itself.
+  const path = '/v1/dataset/places/files/kml'
+  await service.request('GET', path, { key: account.key, headers: { 'accept-encoding': 'gzip' } })
+  const stated = (await sizes())['kml']
+  assert.equal(stated, (await getBytes(service, path, account.key)).bytes.length)
   const paidAt = now.toISOString()
   assert.deepEqual(
     (await purchases()).sort((a: { format: string }, b: { format: string }) =>
       a.format < b.format ? -1 : 1,
     ),
-    ['csv', 'geojson', 'geoparquet', 'gpkg'].map((format) => {
+    ['csv', 'geojson', 'geoparquet', 'gpkg', 'kml'].map((format) => {
       return { version: 1, format, paidAt, freeUntil: plus(now, DAY).toISOString() }
     }),
   )

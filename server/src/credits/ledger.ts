@@ -76,8 +76,14 @@ export class Ledger {
     return rows.map((row) => ({
       ...row,
       keyName: row.keyId === null ? null : (names.get(`key:${row.keyId}`) ?? null),
-      member: memberOf(row, names, owners),
+      member: this.#shownMember(row, memberOf(row, names, owners)),
     }))
+  }
+
+  /** The first credits of an organization have the user who created it as actor, but they are the operator's. */
+  #shownMember({ kind }: { kind: LedgerRow['kind'] }, member: string | null): string | null {
+    const isGiven = kind === 'grant' || kind === 'correction'
+    return isGiven && member !== null && !this.#administrators.has(member) ? null : member
   }
 
   async #change(

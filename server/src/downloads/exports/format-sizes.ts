@@ -29,7 +29,13 @@ export class FormatSizes {
 
   record({ version, format, encoding }: ExportRequest, { bytes }: ExportFile): void {
     const sizes = this.#sizes.get(version.snapshot)
-    if (encoding !== 'identity' || sizes === undefined || sizes.get(format.format) === bytes) return
+    if (sizes === undefined) return
+    if (encoding !== 'identity') {
+      // It was made from the file itself, whose size is not known here.
+      if (!format.ready && !sizes.has(format.format)) this.forget(version.snapshot)
+      return
+    }
+    if (sizes.get(format.format) === bytes) return
     this.#sizes.set(version.snapshot, new Map([...sizes, [format.format, bytes]]))
   }
 
