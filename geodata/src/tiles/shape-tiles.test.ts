@@ -184,6 +184,18 @@ test('a polygon over the whole world is a run of equal tiles, stored once', asyn
   }
 })
 
+const NAMES = `
+import json, sys, pyogrio
+frame = pyogrio.read_dataframe(sys.argv[1])
+print(json.dumps(sorted(frame['name'].unique())))
+`
+
+/** The names of the features that GDAL finds in an archive. */
+function namesByGdal(path: string): string[] {
+  const text = execFileSync(process.env.WAYLEAVE_TEST_PYTHON!, ['-c', NAMES, path], { encoding: 'utf8' })
+  return JSON.parse(text)
+}
+
 test('GDAL reads the archive', async () => {
   const { path } = await tilesOf(
     [
@@ -207,11 +219,14 @@ test('GDAL reads the archive', async () => {
     ],
     4,
   )
-  const program = `
-import json, sys, pyogrio
-frame = pyogrio.read_dataframe(sys.argv[1])
-print(json.dumps(sorted(frame['name'].unique())))
-`
-  const names = execFileSync(process.env.WAYLEAVE_TEST_PYTHON!, ['-c', program, path], { encoding: 'utf8' })
-  assert.deepEqual(JSON.parse(names), ['a', 'b', 'c'])
+  assert.deepEqual(namesByGdal(path), ['a', 'b', 'c'])
+})
+
+test('GDAL reads an archive of features at the poles, which tiles show at their edge', async () => {
+  const places = [0, 90, -90].map((latitude) => ({ type: 'Point', coordinates: [8, latitude] }))
+  const { path } = await tilesOf(
+    places.map((place, i) => feature({ name: `place ${i}` }, place, i + 1)),
+    2,
+  )
+  assert.deepEqual(namesByGdal(path).sort(), ['place 0', 'place 1', 'place 2'])
 })

@@ -66,6 +66,44 @@ test('GDAL keeps the fractions of a column that begins with whole numbers', asyn
   )
 })
 
+const GEOPANDAS = `
+import json, sys, geopandas
+def values(table):
+    frame = geopandas.read_file('OAPIF:' + sys.argv[1], layer=table)
+    return {name: frame[name].tolist() for name in frame.columns if name != 'geometry'}
+print(json.dumps({table: values(table) for table in sys.argv[2:]}))
+`
+
+test('the GDAL of geopandas reads a column that is named id, wherever it is, and finds features by text ids', async (t) => {
+  const python = process.env['WAYLEAVE_TEST_PYTHON']
+  if (!python) throw new Error('WAYLEAVE_TEST_PYTHON is not set: run the tests with npm test.')
+  const service = await openOgc(t)
+  const columns = { first: ['id', 'size'], last: ['size', 'id'], only: ['id'] }
+  const kinds = { texts: (n: number) => `T${n}`, integers: (n: number) => n + 10 }
+  const expected: Record<string, object> = {}
+  for (const [place, names] of Object.entries(columns)) {
+    for (const [kind, idOf] of Object.entries(kinds)) {
+      const valueOf = (name: string, n: number) => (name === 'id' ? idOf(n) : n / 2)
+      const rows = [1, 2, 3].map((n) =>
+        point(n, n, Object.fromEntries(names.map((name) => [name, valueOf(name, n)]))),
+      )
+      const values = names.map((name) => [name, [1, 2, 3].map((n) => valueOf(name, n))])
+      for (const isId of [true, false]) {
+        const table = `${place}_${kind}_${isId ? 'ids' : 'rows'}`
+        await service.publish(table, rows, isId ? { idColumn: 'id' } : {})
+        expected[table] = Object.fromEntries(values)
+      }
+    }
+  }
+  const env = { ...process.env, GDAL_HTTP_USERPWD: `${service.key}:` }
+  const args = ['-c', GEOPANDAS, `${service.url}/v1/ogc`, ...Object.keys(expected)]
+  assert.deepEqual(JSON.parse((await run(python, args, { env })).stdout), expected)
+  const source = `OAPIF:${service.url}/v1/ogc`
+  const found = await ogr(service.key, 'ogrinfo', '-ro', '-q', source, 'first_texts_ids', '-where', "id='T2'")
+  assert.match(found, /id \(String\) = T2/)
+  assert.doesNotMatch(found, /T1|T3/)
+})
+
 const OWSLIB = `
 import json, sys
 from owslib.ogcapi.features import Features

@@ -1,4 +1,5 @@
 import type { Bbox } from '../../geometry/bbox.ts'
+import { MAX_LATITUDE } from '../web-mercator.ts'
 
 /** The header of a PMTiles 3 archive, https://github.com/protomaps/PMTiles, spec v3. */
 export const HEADER_BYTES = 127
@@ -9,6 +10,8 @@ const MAGIC = 'PMTiles'
 const VERSION = 3
 const GZIP = 2
 const MVT = 1
+/** In the unit of the header, rounded down. */
+const LAST_LATITUDE = Math.floor(MAX_LATITUDE * 1e7) / 1e7
 
 export interface Part {
   offset: number
@@ -41,14 +44,19 @@ export function writeHeader(header: PmtilesHeader): Buffer {
   })
   bytes.set([1, GZIP, GZIP, MVT, header.minZoom, header.maxZoom], 96)
   const [west, south, east, north] = header.bounds
-  const degrees = [west, south, east, north]
-  degrees.forEach((degree, i) => {
+  const edges = [west, latitudeOfTiles(south), east, latitudeOfTiles(north)] as const
+  edges.forEach((degree, i) => {
     bytes.writeInt32LE(Math.round(degree * 1e7), 102 + i * 4)
   })
   bytes[118] = header.minZoom
   bytes.writeInt32LE(Math.round(((west + east) / 2) * 1e7), 119)
-  bytes.writeInt32LE(Math.round(((south + north) / 2) * 1e7), 123)
+  bytes.writeInt32LE(Math.round(((edges[1] + edges[3]) / 2) * 1e7), 123)
   return bytes
+}
+
+/** The latitude nearest to it that tiles have: GDAL finds no features in an archive whose bounds are beyond it. */
+function latitudeOfTiles(degree: number): number {
+  return Math.max(-LAST_LATITUDE, Math.min(LAST_LATITUDE, degree))
 }
 
 /** Throws if the bytes are not the head of an archive of gzipped MVT tiles. */

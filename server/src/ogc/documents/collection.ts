@@ -5,6 +5,7 @@ import { CRS84, type CrsList, storageCrs } from '../request/crs-list.ts'
 import {
   DOCUMENT_ENCODINGS,
   type Encoding,
+  geojson,
   html,
   ITEMS_ENCODINGS,
   json,
@@ -49,11 +50,12 @@ export function collectionDocument(
     updated: dataset.updatedAt,
     links: [
       ...own,
-      ...ITEMS_ENCODINGS.map(({ name, mediaType, title }) => ({
-        href: `${url}/items?f=${name}`,
+      ...ITEMS_ENCODINGS.map((encoding) => ({
+        // The first one, which clients get by default, has no query: GDAL appends the id of a feature to it.
+        href: encoding === geojson ? `${url}/items` : `${url}/items?f=${encoding.name}`,
         rel: 'items',
-        type: mediaType,
-        title: `The features as ${title}`,
+        type: encoding.mediaType,
+        title: `The features as ${encoding.title}`,
       })),
       {
         href: `${url}/queryables`,

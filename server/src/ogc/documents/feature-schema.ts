@@ -10,13 +10,18 @@ import { ROOT } from '../write/links.ts'
  *
  * GDAL understands one type per column and no list of types, so that a value may be null is said by
  * `nullable`, as in OpenAPI.
+ *
+ * A first column that is named `id` is not listed: GDAL 3.12 takes it for the ids of the features, adds a column for
+ * them and then leaves both of them empty.
  */
 export function featureSchema(dataset: Dataset, base: string, sizes: readonly (IntegerSize | null)[]) {
   const { table, title, description, manifest } = dataset
   const { columns, geometryType, geometryTypes, id } = manifest
-  const entries = columns.map((column, i): [string, object] => [
+  const listed = columns.filter(({ name }, i) => i > 0 || name !== 'id')
+  const sizeOf = (column: Column) => sizes[columns.indexOf(column)] ?? null
+  const entries = listed.map((column): [string, object] => [
     column.name,
-    { title: column.name, ...valueSchema(column, sizes[i] ?? null), nullable: column.nullable },
+    { title: column.name, ...valueSchema(column, sizeOf(column)), nullable: column.nullable },
   ])
   const shapes = geometryTypes.map((type) => ({ $ref: `https://geojson.org/schema/${type}.json` }))
   return {
@@ -34,7 +39,7 @@ export function featureSchema(dataset: Dataset, base: string, sizes: readonly (I
       properties: {
         type: 'object',
         properties: Object.fromEntries(entries),
-        required: columns.map(({ name }) => name),
+        required: listed.map(({ name }) => name),
       },
     },
   }

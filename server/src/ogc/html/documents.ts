@@ -7,6 +7,7 @@ import type { apiDefinition } from '../documents/api-definition.ts'
 import type { allCollections, CollectionDocument } from '../documents/collection.ts'
 import type { landingPage } from '../documents/landing.ts'
 import type { collectionSchema } from '../documents/schemas.ts'
+import { ITEMS_ENCODINGS } from '../request/encodings.ts'
 import { type Link, ROOT } from '../write/links.ts'
 import { facts, htmlPage, type Place, table, timeText } from './layout.ts'
 
@@ -82,7 +83,6 @@ export function collectionHtml({ base, about }: Place, dataset: Dataset, documen
   const { manifest } = dataset
   const url = `${base}${ROOT}/collections/${dataset.table}`
   const box = document.extent?.spatial?.bbox[0]
-  const encodings = document.links.filter(({ rel }) => rel === 'items')
   return htmlPage({
     title: dataset.title,
     trail: collectionTrail(base, dataset),
@@ -106,9 +106,8 @@ ${facts([
   ['Coordinate systems', html`${document.crs.map((uri) => html`<code>${uri}</code><br>`)}`],
   [
     'Features as',
-    html`${encodings.map(
-      ({ href, title = '' }, i) =>
-        html`${i > 0 ? ', ' : ''}<a href="${href}">${title.replace(/^The features as /, '')}</a>`,
+    html`${ITEMS_ENCODINGS.map(
+      ({ name, title }, i) => html`${i > 0 ? ', ' : ''}<a href="${url}/items?f=${name}">${title}</a>`,
     )}`,
   ],
 ])}

@@ -70,6 +70,8 @@ test('features are filtered, sorted and selected by their ids, whatever the ids 
     ['', 400],
     ['a,,b', 400],
     ['["a",{}]', 400],
+    ['[9007199254740993,1]', 200],
+    ['[1.5]', 400],
     [Array.from({ length: 1001 }, (_, i) => i).join(), 400],
     [Array.from({ length: 1000 }, (_, i) => i).join(), 200],
   ] as const) {

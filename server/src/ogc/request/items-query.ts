@@ -1,3 +1,4 @@
+import { parseJson } from '@wayleave/geodata/features'
 import { queryColumn } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { invalidInput } from '../../problem.ts'
@@ -184,8 +185,9 @@ function readIds(text: string): string[] {
 function idList(text: string): string[] {
   if (!/^\s*\[.*\]\s*$/s.test(text)) return text.split(',')
   try {
-    const list = JSON.parse(text) as unknown[]
-    if (list.every((id) => typeof id === 'string' || Number.isSafeInteger(id))) return list.map(String)
+    const list = parseJson(text) as unknown[]
+    if (list.every((id) => typeof id === 'string' || typeof id === 'bigint' || Number.isSafeInteger(id)))
+      return list.map(String)
   } catch {
     // An id may begin with a bracket; the list is then separated by commas like any other.
     return text.split(',')
