@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { collection, compileText, feature, scratch } from '../compile/compile-fixture.ts'
 import { type DecodedArchive, decodeArchive } from './archive/test-archive.ts'
 import { buildTiles } from './build/build-tiles.ts'
+import { PointCells } from './encode/point-cells.ts'
 import { EXTENT, worldX, worldY } from './web-mercator.ts'
 
 let serial = 0
@@ -132,6 +133,23 @@ test('dense cells become one point at the mean of their members; sums stay exact
     clusters.every(({ properties }) => Number(properties.point_count) > 1),
     'a feature that is alone in its cell is shown with its values',
   )
+})
+
+test('a dense tile counts all of its features if those that are alone may not be read', () => {
+  const places = dense(3000)
+  const xs = Uint32Array.from(places, ([longitude]) => worldX(longitude!))
+  const ys = Uint32Array.from(places, ([, latitude]) => worldY(latitude!))
+  const order = Uint32Array.from(places, (_, i) => i)
+  const shownIf = (mayRead: boolean) => {
+    const set = { xs, ys, order, bytesOf: () => 100, mayRead: () => mayRead }
+    return new PointCells().divide({ z: 0, x: 0, y: 0 }, set, 0, places.length, 800_000)
+  }
+  for (const mayRead of [true, false]) {
+    const { points, clusters } = shownIf(mayRead)
+    assert.equal(points.length > 300, mayRead)
+    const counted = clusters.reduce((sum, value, i) => (i % 3 === 2 ? sum + value : sum), 0)
+    assert.equal(points.length + counted, places.length)
+  }
 })
 
 test('a tile of few large features shows as many as its size allows, and counts the others', async () => {

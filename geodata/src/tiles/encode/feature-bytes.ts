@@ -119,6 +119,16 @@ export class PackFile implements FeatureBytes {
     )
   }
 
+  /** Whether the features lie in at most `max` blocks, which are read as a whole. */
+  areWithinBlocks(positions: readonly number[], max: number): boolean {
+    const blocks = new Set<number>()
+    for (const position of positions) {
+      blocks.add(Math.floor(this.#offsets[position]! / BLOCK_BYTES))
+      if (blocks.size > max) return false
+    }
+    return true
+  }
+
   close(): void {
     this.#source.close()
   }

@@ -19,6 +19,8 @@ export interface PointSet {
   bytesOf(point: number): number
   /** By point: 0 if its feature is counted in another tile, else 1. Without it, all are counted. */
   weights?: Uint8Array
+  /** Whether a dense tile may read these features, which can be scattered over the pack. Without it, it may. */
+  mayRead?(points: readonly number[]): boolean
 }
 
 /** What a tile shows of its points. */
@@ -115,6 +117,10 @@ export class PointCells {
     while (fullest > 0 && sumBytes(points, shown) > maxBytes) {
       fullest--
       shown = shown.filter((point) => counts[cellOf(z, points, point)]! <= fullest)
+    }
+    if (maxMembers === 1 && points.mayRead?.(shown) === false) {
+      fullest = 0
+      shown = []
     }
     const clusters: number[] = []
     for (let cell = 0; cell < counts.length; cell++) {

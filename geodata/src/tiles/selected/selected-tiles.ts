@@ -5,11 +5,18 @@ import { type Manifest, SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
 import { positionsIn } from '../build/build-shape-tiles.ts'
 import { compressTileSync } from '../encode/compress-tile.ts'
 import { LocalPack, type PackBytes, PackFile } from '../encode/feature-bytes.ts'
+import type { PointSet } from '../encode/point-cells.ts'
 import { TileEncoder } from '../encode/tile-encoder.ts'
 import { ShapeReader } from '../shapes/read-shapes.ts'
 import type { TileAddress } from '../tile-id.ts'
 import { projectPoints, WORLD_BITS } from '../web-mercator.ts'
 import type { PositionBits } from './position-bits.ts'
+
+/**
+ * A dense tile shows the features that are alone in their cells if they lie in at most so many blocks of the pack,
+ * of a megabyte each; otherwise it counts them too. In a bucket, each block is a request.
+ */
+const MAX_BLOCKS_OF_DENSE = 64
 
 /** The points in Web Mercator, from 0 to `WORLD`. */
 interface Places {
@@ -18,8 +25,8 @@ interface Places {
 }
 
 /**
- * Makes tiles of selected features of a snapshot, by the same rules as the tiles of its archive. It reads and
- * computes synchronously, so it runs in a thread of its own.
+ * Makes tiles of selected features of a snapshot, by the same rules as the tiles of its archive, except that dense
+ * tiles read a bounded part of the pack. It reads and computes synchronously, so it runs in a thread of its own.
  */
 export class SelectedTiles {
   readonly #tree: IndexTree
@@ -78,7 +85,13 @@ export class SelectedTiles {
   #encodePoints(tile: TileAddress, positions: PositionBits, isDeepest: boolean, places: Places) {
     const { xs, ys } = places
     const order = this.#pointsIn(tile, positions, places)
-    const set = { xs, ys, order, bytesOf: (position: number) => this.#sizeOf(position) }
+    const set: PointSet = {
+      xs,
+      ys,
+      order,
+      bytesOf: (position) => this.#sizeOf(position),
+      mayRead: (points) => this.#source.areWithinBlocks(points, MAX_BLOCKS_OF_DENSE),
+    }
     return this.#encoder.points(tile, set, 0, order.length, isDeepest)
   }
 
