@@ -18,6 +18,7 @@ import {
 import { CachedObject } from './cache/cached-object.ts'
 import { BLOCKS_FOLDER, type NodeCache } from './cache/node-cache.ts'
 import { ObjectReader } from './cache/object-reader.ts'
+import { type ExportTombstone, parseTombstone, tombstoneOf } from './export-tombstone.ts'
 import { SNAPSHOTS, snapshotKey } from './object-keys.ts'
 
 const META = '.meta.json'
@@ -34,6 +35,20 @@ export interface DerivedMeta {
 /** A finished file is damaged or missing in the store: it has to be made again. */
 export class DamagedDerivedError extends Error {
   override name = 'DamagedDerivedError'
+  /** The checksum that the damaged file should have. */
+  readonly sha256: string
+
+  constructor(message: string, sha256: string, options?: ErrorOptions) {
+    super(message, options)
+    this.sha256 = sha256
+  }
+}
+
+/** An export in the bucket. */
+interface ListedExport {
+  snapshot: string
+  name: string
+  bytes: number
 }
 
 interface FoundObject {
@@ -45,6 +60,7 @@ interface FoundObject {
 export interface DerivedObject<M extends DerivedMeta> {
   meta: M
   open(isSequential: boolean): ReadableFile
+  /** Throws a DamagedDerivedError if the store no longer has the object. */
   signedAddress(address: SignedAddress): Promise<string | null>
 }
 
@@ -97,6 +113,10 @@ export class DerivedObjects {
     if (blocks.length !== Math.ceil(bytes / CHECKED_BLOCK_BYTES)) return undefined
     const key = objectKey(snapshot, name, meta)
     const folder = join(this.#cache.root, snapshot)
+    const damaged = (message: string, cause?: unknown) => {
+      this.forget(snapshot, name)
+      return new DamagedDerivedError(message, meta.sha256, { cause })
+    }
     const object = new CachedObject({
       store: this.#store,
       cache: this.#cache,
@@ -106,15 +126,20 @@ export class DerivedObjects {
       blocks,
       folder: join(folder, BLOCKS_FOLDER, `${name.replaceAll('/', '-')}.${meta.sha256.slice(0, 16)}`),
       wholePath: join(folder, name),
-      damaged: (message, cause) => {
-        this.forget(snapshot, name)
-        return new DamagedDerivedError(message, { cause })
-      },
+      damaged,
     })
+    let seenAt = Number.NEGATIVE_INFINITY
     return {
       meta,
       open: (isSequential) => new ObjectReader(object, isSequential),
-      signedAddress: (address) => this.#store.signedAddress(key, address),
+      signedAddress: async (address) => {
+        // The client would get the 404 of the store.
+        if (performance.now() - seenAt >= META_MS) {
+          if ((await this.#store.head(key)) === null) throw damaged(`${name} is missing in the store.`)
+          seenAt = performance.now()
+        }
+        return this.#store.signedAddress(key, address)
+      },
     }
   }
 
@@ -178,6 +203,34 @@ export class DerivedObjects {
     await rm(join(this.#cache.root, snapshot, name), { force: true })
   }
 
+  /** Removes the file in which the error occurred, unless it is removed already or was made again. */
+  async removeDamaged(snapshot: string, name: string, { sha256 }: DamagedDerivedError): Promise<void> {
+    this.forget(snapshot, name)
+    const meta = await this.#readMeta(snapshot, name)
+    if (meta?.sha256 === sha256) await this.remove(snapshot, name)
+  }
+
+  /**
+   * Removes only the meta, so that the file counts as not made. Other nodes may be sending its bytes, and clients
+   * may have a signed address of them: the tombstone tells when they can be deleted.
+   */
+  async retire(snapshot: string, name: string, at: Date): Promise<void> {
+    // The tombstone first: if this is interrupted, the bytes are not forgotten.
+    await this.#store.write(snapshotKey(snapshot, tombstoneOf(name, at)), Buffer.alloc(0))
+    await this.#store.delete([snapshotKey(snapshot, name + META)])
+    this.forget(snapshot, name)
+    await rm(join(this.#cache.root, snapshot, name), { force: true })
+  }
+
+  /**
+   * Deletes the bytes of a retired file, if they are older than the given time, and its tombstone. If the file was
+   * made again, its bytes stay.
+   */
+  async deleteRetired({ snapshot, name, key }: ExportTombstone, before: Date): Promise<void> {
+    await this.removeReplaced(snapshot, name, before)
+    await this.#store.delete([key])
+  }
+
   /**
    * Removes the objects that an earlier file of this name had, if they are older than the given time: requests may
    * still read newer ones, or another process is uploading them. The current object stays.
@@ -190,18 +243,28 @@ export class DerivedObjects {
     await this.#store.delete(replaced.map(({ key }) => key))
   }
 
-  /** The exports that were built before the given time. Object stores do not record reads. */
-  async exportsBefore(before: Date): Promise<{ snapshot: string; name: string; bytes: number }[]> {
-    const old: { snapshot: string; name: string; bytes: number }[] = []
+  /**
+   * The exports that were built before the given time, because object stores do not record reads, and the
+   * tombstones of all that were removed.
+   */
+  async listExports(before: Date): Promise<{ old: ListedExport[]; removed: ExportTombstone[] }> {
+    const old: ListedExport[] = []
+    const removed: ExportTombstone[] = []
     const sizes = new Map<string, number>()
     for await (const { key, bytes, modifiedAt } of this.#store.list(SNAPSHOTS)) {
       const [, snapshot, folder, file] = key.split('/')
-      if (folder !== 'exports' || file === undefined) continue
-      if (!file.endsWith(META)) sizes.set(`${snapshot}/exports/${file.replace(/\.[0-9a-f]{16}$/, '')}`, bytes)
-      else if (modifiedAt < before)
-        old.push({ snapshot: snapshot!, name: `exports/${file.slice(0, -META.length)}`, bytes: 0 })
+      if (snapshot === undefined || folder !== 'exports' || file === undefined) continue
+      const tombstone = parseTombstone(key)
+      if (tombstone) {
+        removed.push(tombstone)
+      } else if (!file.endsWith(META)) {
+        sizes.set(`${snapshot}/exports/${file.replace(/\.[0-9a-f]{16}$/, '')}`, bytes)
+      } else if (modifiedAt < before) {
+        old.push({ snapshot, name: `exports/${file.slice(0, -META.length)}`, bytes: 0 })
+      }
     }
-    return old.map((file) => ({ ...file, bytes: sizes.get(`${file.snapshot}/${file.name}`) ?? 0 }))
+    for (const file of old) file.bytes = sizes.get(`${file.snapshot}/${file.name}`) ?? 0
+    return { old, removed }
   }
 
   async #objectsOf(snapshot: string, name: string): Promise<ObjectInfo[]> {

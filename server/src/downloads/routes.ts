@@ -39,6 +39,12 @@ interface DownloadDeps {
   config: Pick<Config, 'downloads' | 'downloadLinkSeconds'>
 }
 
+/** A file in the bucket, and the signed address of its bytes. */
+interface SignedFile {
+  etag: string
+  address: string
+}
+
 /**
  * In order of preference if the client accepts both equally: the smaller one that decompresses faster comes
  * first.
@@ -270,8 +276,8 @@ export function downloadRoutes(
   ) {
     try {
       const file = readyFile ?? (await exports.get(exportRequest))
-      const address = await signedAddress(request, file)
-      if (address !== null) return redirect(reply, file, address, charge)
+      const stored = await storedFor(request, exportRequest, file)
+      if (stored) return redirect(reply, stored, charge)
       return send(request, reply, exportRequest, await openWanted(exportRequest, file), charge)
     } catch (error) {
       exports.forget(exportRequest)
@@ -281,22 +287,35 @@ export function downloadRoutes(
   }
 
   /**
-   * The address in the bucket to which the client is redirected; null if the service sends the file. The store
-   * has other tags and times for its objects, so a client that resumes by ours gets the rest from here.
+   * The file in the bucket to which the client is redirected; null if the service sends the file. The store has
+   * other tags and times for its objects, so a client that resumes by ours gets the rest from here.
    */
-  async function signedAddress(request: FastifyRequest, file: ExportFile): Promise<string | null> {
+  async function storedFor(
+    request: FastifyRequest,
+    exportRequest: ExportRequest,
+    file: ExportFile,
+  ): Promise<SignedFile | null> {
     const condition = headerText(request.headers['if-range'])
     const isOurs = condition !== undefined && (condition === file.etag || !/^(W\/)?"/.test(condition))
     if (config.downloads !== 'redirect' || isOurs || isScript(request.headers)) return null
-    return file.signedAddress({
-      lifetime: config.downloadLinkSeconds,
-      mediaType: file.mediaType,
-      filename: file.filename,
-      encoding: file.encoding === 'identity' ? null : file.encoding,
+    return signed(exportRequest).catch(async (error: unknown) => {
+      if (!(await exports.forgetDamaged(exportRequest, error))) throw error
+      return signed(exportRequest)
     })
   }
 
-  function redirect(reply: FastifyReply, { etag }: ExportFile, address: string, charge: Charge) {
+  async function signed(exportRequest: ExportRequest): Promise<SignedFile | null> {
+    const { mediaType, filename, encoding, etag, signedAddress } = await exports.getStored(exportRequest)
+    const address = await signedAddress({
+      lifetime: config.downloadLinkSeconds,
+      mediaType,
+      filename,
+      encoding: encoding === 'identity' ? null : encoding,
+    })
+    return address === null ? null : { etag, address }
+  }
+
+  function redirect(reply: FastifyReply, { etag, address }: SignedFile, charge: Charge) {
     chargeHeaders(reply, charge)
     return reply.header('etag', etag).header('cache-control', 'private, no-store').redirect(address, 307)
   }

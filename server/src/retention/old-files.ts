@@ -1,6 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DerivedObjects } from '../blobs/derived-objects.ts'
+import { plus } from '../clock.ts'
 import { removeBuilt } from '../downloads/exports/built-file.ts'
 import { tryLockExports } from '../downloads/exports/exports-lock.ts'
 
@@ -47,19 +48,29 @@ export async function removeOldExports(
   return removed
 }
 
-/** The same in a bucket, by the time of the build: object stores do not record when an object was read. */
+interface BucketLimits {
+  /** Exports that were built before are removed: object stores do not record when an object was read. */
+  before: Date
+  now: Date
+  /** How long the bytes of a removed export are kept, because other nodes may be sending them, in ms. */
+  grace: number
+}
+
+/** The same in a bucket. The bytes of the exports that are counted as removed are deleted by a later call. */
 export async function removeOldObjects(
   derived: DerivedObjects,
-  before: Date,
+  { before, now, grace }: BucketLimits,
   { dryRun = false }: { dryRun?: boolean } = {},
 ): Promise<RemovedFiles> {
-  const removed: RemovedFiles = { files: 0, bytes: 0 }
-  for (const { snapshot, name, bytes } of await derived.exportsBefore(before)) {
-    if (!dryRun) await derived.remove(snapshot, name)
-    removed.files++
-    removed.bytes += bytes
+  const { old, removed } = await derived.listExports(before)
+  if (!dryRun) {
+    for (const { snapshot, name } of old) await derived.retire(snapshot, name, now)
+    const unread = plus(now, -grace)
+    for (const tombstone of removed) {
+      if (tombstone.removedAt <= unread) await derived.deleteRetired(tombstone, unread)
+    }
   }
-  return removed
+  return { files: old.length, bytes: old.reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
 /** Removes mails that were written to the outbox before the given time. */

@@ -62,7 +62,7 @@ export class Retention {
 
   /** With `dryRun`, only counts. `maxSteps` limits how many rows of a table one call deletes. */
   async apply({ dryRun = false, maxSteps = Number.POSITIVE_INFINITY } = {}): Promise<PrunedKind[]> {
-    const { db, config, blobs } = this.#parts
+    const { db, config, blobs, clock } = this.#parts
     const rows: [what: string, setting: string, days: number | null, table: OldRows][] = [
       ['events', 'WAYLEAVE_KEEP_EVENT_DAYS', config.keepEventDays, oldEvents(db)],
       ['usage rows', 'WAYLEAVE_KEEP_USAGE_DAYS', config.keepUsageDays, oldUsage(db)],
@@ -79,7 +79,7 @@ export class Retention {
     result.push(
       await this.#pruneFiles('exports', 'WAYLEAVE_KEEP_EXPORT_DAYS', config.keepExportDays, (before) =>
         blobs.derived
-          ? removeOldObjects(blobs.derived, before, { dryRun })
+          ? removeOldObjects(blobs.derived, { before, now: clock(), grace: blobs.minGrace }, { dryRun })
           : removeOldExports(blobs.root, before, { dryRun }),
       ),
       await this.#pruneFiles(

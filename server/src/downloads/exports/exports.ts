@@ -113,14 +113,26 @@ export class Exports {
     )
   }
 
+  /**
+   * The same for a client that is redirected to the bucket: housekeeping, perhaps of another node, may have removed
+   * a file that this process knows. A removal is noticed within a minute, and the bytes are kept for longer.
+   */
+  async getStored(request: ExportRequest): Promise<ExportFile> {
+    if (this.#parts.blobs.isLocal) return this.get(request)
+    const file = await this.#lookUp(request)
+    if (file) return this.#keep(request, file)
+    this.forget(request)
+    return this.get(request)
+  }
+
   /** Evicts a file that is gone or damaged; the next request looks for it, or builds it, again. */
   forget(request: ExportRequest): void {
     this.#ready.delete(nameOf(request))
   }
 
   /**
-   * The same after an error while reading. An export that is damaged in the bucket is removed there too, so
-   * that it is built again; only then the result is true.
+   * The same after an error while reading. An export that is damaged or missing in the bucket is removed there too,
+   * unless it was built again meanwhile; only then the result is true.
    */
   async forgetDamaged(request: ExportRequest, error: unknown): Promise<boolean> {
     this.forget(request)
@@ -128,7 +140,8 @@ export class Exports {
     if (!(error instanceof DamagedDerivedError)) return false
     const { snapshot } = request.version
     const folder = await blobs.localFolder(snapshot)
-    await blobs.derived?.remove(snapshot, relative(folder, pathsOf(request, folder, escapeFormulas).path))
+    const name = relative(folder, pathsOf(request, folder, escapeFormulas).path)
+    await blobs.derived?.removeDamaged(snapshot, name, error)
     return true
   }
 
