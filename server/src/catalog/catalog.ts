@@ -8,6 +8,7 @@ import { type Dataset, isTable, type ListedDataset, summaryOf, type Version } fr
 import { eachBounded } from './each-bounded.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'
 import { readDataset, readDatasetsAfter, readListedDatasets, readVersions } from './store.ts'
+import { VersionRemoved } from './version-removed.ts'
 
 /**
  * Max concurrent first checks of snapshots: enough to keep a disk busy, few enough to leave I/O for requests.
@@ -72,6 +73,23 @@ export class Catalog {
   /** Returns synchronously if the dataset is cached. Throws 404 for a table that does not exist. */
   find(table: string): MaybePromise<Dataset> {
     return this.#datasets.peek(table) ?? this.#load(table)
+  }
+
+  /**
+   * Does the work of a request that names no version, with the dataset that was found for it. If the version is
+   * replaced and removed meanwhile, the work is done once more, with the version that is current then.
+   */
+  withCurrent<T>(dataset: Dataset, work: (current: Dataset) => Promise<T>): Promise<T> {
+    return work(dataset).catch(async (error: unknown) => {
+      if (!(error instanceof VersionRemoved)) throw error
+      return work(await this.findAgain(dataset.table))
+    })
+  }
+
+  /** The dataset as it is in the database now. */
+  findAgain(table: string): Promise<Dataset> {
+    this.#datasets.evict(table)
+    return this.#load(table)
   }
 
   /** Returns synchronously if the list is cached; the array is the same until a dataset changes. */

@@ -2,8 +2,9 @@ import { checkSizes, DamagedSnapshotError, readManifest } from '@wayleave/geodat
 import type { Logger } from 'pino'
 import type { Blobs } from '../blobs/blobs.ts'
 import { BoundedCache } from '../caching/bounded-cache.ts'
-import { notFound, Problem } from '../problem.ts'
+import { Problem } from '../problem.ts'
 import type { Version } from './dataset.ts'
+import { VersionRemoved } from './version-removed.ts'
 
 /** What is wrong with a published version. */
 export interface Damage {
@@ -84,7 +85,21 @@ export class SnapshotHealth {
     const damage = asDamage(error)
     if (damage === null) return error
     const recorded = await this.#record(version, damage)
-    return recorded ? damagedProblem(version, error) : notFound(`such version of "${version.table}" any more`)
+    return recorded ? damagedProblem(version, error) : new VersionRemoved(version, error)
+  }
+
+  /**
+   * What to throw for an error, of whatever kind, while a version was read or a file built from it: `VersionRemoved`
+   * if the version is removed. Refusals of the request itself stay what they are.
+   */
+  async removalOr(version: Version, error: unknown): Promise<unknown> {
+    if (error instanceof Problem && error.status < 500 && error.code !== 'not-found') return error
+    return (await this.#isPublished(version)) ? error : new VersionRemoved(version, error)
+  }
+
+  /** If the database is unreachable, assume that it is: a false alarm is better than silence. */
+  #isPublished({ snapshot }: Version): Promise<boolean> {
+    return this.#parts.isPublished(snapshot).catch(() => true)
   }
 
   async #check(version: Version): Promise<Damage | null> {
@@ -107,10 +122,8 @@ export class SnapshotHealth {
 
   async #record(version: Version, { file, message }: DamagedSnapshotError): Promise<Damage | null> {
     const { table, snapshot } = version
-    const { isPublished, log } = this.#parts
-    // If the database is unreachable, assume that the version is published: a false alarm is better than
-    // silence.
-    if (!(await isPublished(snapshot).catch(() => true))) return null
+    const { log } = this.#parts
+    if (!(await this.#isPublished(version))) return null
     const earlier = this.#damage.get(snapshot)
     if (earlier) return earlier
     const damage: Damage = { table, version: version.version, snapshot, file, message }

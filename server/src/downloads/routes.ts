@@ -130,14 +130,7 @@ export function downloadRoutes(
     handler: async (request, reply) => {
       const { table, format } = request.params as { table: string; format: string }
       const dataset = await catalog.find(table)
-      return download(request, reply, {
-        grant: grants.get(request)!,
-        dataset,
-        version: dataset,
-        format,
-        addOn: 'API_ACCESS',
-        operation: 'download',
-      })
+      return downloadCurrent(request, reply, dataset, format)
     },
   })
 
@@ -156,14 +149,7 @@ export function downloadRoutes(
       if (extension !== undefined && file !== `${dataset.table}.${extension}`) {
         throw notFound(`file named "${file.slice(0, 80)}"`)
       }
-      return download(request, reply, {
-        grant: grants.get(request)!,
-        dataset,
-        version: dataset,
-        format,
-        addOn: 'API_ACCESS',
-        operation: 'download',
-      })
+      return downloadCurrent(request, reply, dataset, format)
     },
   })
 
@@ -217,6 +203,21 @@ export function downloadRoutes(
     operation: string
   }
 
+  /** If the version is removed while its file is built, what was charged is refunded before it is repeated. */
+  function downloadCurrent(request: FastifyRequest, reply: FastifyReply, dataset: Dataset, format: string) {
+    const grant = grants.get(request)!
+    return catalog.withCurrent(dataset, (current) =>
+      download(request, reply, {
+        grant,
+        dataset: current,
+        version: current,
+        format,
+        addOn: 'API_ACCESS',
+        operation: 'download',
+      }),
+    )
+  }
+
   async function download(request: FastifyRequest, reply: FastifyReply, requested: Download) {
     const { grant, dataset, version, addOn, operation } = requested
     const format = exportFormatsOf(version.manifest).find((entry) => entry.format === requested.format)
@@ -239,8 +240,12 @@ export function downloadRoutes(
     const { headers } = request
     const conditional =
       headers['if-none-match'] !== undefined || headers.range !== undefined || request.method === 'HEAD'
+    const orRemoval = async (error: unknown) => {
+      throw await health.removalOr(version, error)
+    }
     let readyFile =
-      exports.peek(exportRequest) ?? (conditional ? await exports.find(exportRequest) : undefined)
+      exports.peek(exportRequest) ??
+      (conditional ? await exports.find(exportRequest).catch(orRemoval) : undefined)
     const call = { operation, table: dataset.table, format: format.format }
     const bill = { grant, call, version: version.version, price: dataset.credits }
     if (!readyFile && conditional) {
@@ -255,7 +260,7 @@ export function downloadRoutes(
         describe(reply, describeExport(exportRequest))
         return withoutBytes(reply)
       }
-      readyFile = await exports.get(exportRequest)
+      readyFile = await exports.get(exportRequest).catch(orRemoval)
     }
     const free = readyFile && sendFree(request, reply, readyFile)
     if (free) return free
@@ -281,8 +286,9 @@ export function downloadRoutes(
       return send(request, reply, exportRequest, await openWanted(exportRequest, file), charge)
     } catch (error) {
       exports.forget(exportRequest)
+      const problem = await health.removalOr(exportRequest.version, error)
       await charge.refund()
-      throw error
+      throw problem
     }
   }
 
