@@ -42,11 +42,14 @@ export function ogcRoutes(app: App, parts: OgcDeps): void {
     const encoding = negotiate(FEATURE_SCHEMA_ENCODINGS, parameterOf(pairs, 'f'), request.headers.accept)
     const base = baseUrl.of(request)
     meter.record(grant, { operation: 'collections', table: dataset.table, format: encoding.name })
-    const sizes = await parts.snapshots.use(dataset, async ({ folder, manifest }) => {
-      await parts.verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows)
-      return (await integerSizesOf(folder, manifest)).slice(-manifest.columns.length)
-    })
-    return sendDocument(request, reply, encoding, JSON.stringify(featureSchema(dataset, base, sizes)))
+    const schema = await parts.catalog.withCurrent(dataset, (current) =>
+      parts.snapshots.use(current, async ({ folder, manifest }) => {
+        await parts.verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows)
+        const sizes = (await integerSizesOf(folder, manifest)).slice(-manifest.columns.length)
+        return featureSchema(current, base, sizes)
+      }),
+    )
+    return sendDocument(request, reply, encoding, JSON.stringify(schema))
   })
 
   facetRoutes(app, parts)

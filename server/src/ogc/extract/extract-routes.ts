@@ -54,9 +54,16 @@ export function extractRoutes(app: App, deps: ExtractDeps): void {
 
   app.get(`${ROOT}/collections/:table/extract`, async (request, reply) => {
     const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps)
-    const query = readExtractQuery(readQuery(request.url), request.headers.accept, dataset, deps)
-    const plan = query.items.conditions && planConditions(query.items.conditions, dataset)
-    deps.meter.record(grant, { operation: 'extract', table: dataset.table, format: query.encoding.name })
+    const read = (current: Dataset) => {
+      const query = readExtractQuery(readQuery(request.url), request.headers.accept, current, deps)
+      return { query, plan: query.items.conditions && planConditions(query.items.conditions, current) }
+    }
+    const first = read(dataset)
+    deps.meter.record(grant, {
+      operation: 'extract',
+      table: dataset.table,
+      format: first.query.encoding.name,
+    })
     const exchange = exchangeOf(request, reply)
     const disconnected = () => exchange.disconnected()
     const selecting = deps.workload.begin(grant.owner, disconnected)
@@ -68,9 +75,14 @@ export function extractRoutes(app: App, deps: ExtractDeps): void {
     try {
       const slot = await queue.acquire(grant.owner, 1, selecting.signal)
       releases.push(() => slot.release())
-      const held = await holdSnapshot(deps, dataset)
-      releases.push(held.release)
-      const runs = await selectRows(held.snapshot, query, plan, selecting, deps)
+      const { snapshot, query, runs } = await deps.catalog.withCurrent(dataset, async (current) => {
+        const { query, plan } = current === dataset ? first : read(current)
+        const held = await holdSnapshot(deps, current)
+        releases.push(held.release)
+        // Inside `use`, an error becomes what it means: a damaged version, or one that was removed.
+        const select = (snapshot: Snapshot) => selectRows(snapshot, query, plan, selecting, deps)
+        return { snapshot: held.snapshot, query, runs: await deps.snapshots.use(current, select) }
+      })
       const isPacked = query.encoding !== parquet && acceptsGzip(request.headers['accept-encoding'])
       // Without rows, none of the day's features are used.
       if (request.method === 'HEAD') {
@@ -79,7 +91,7 @@ export function extractRoutes(app: App, deps: ExtractDeps): void {
         return reply.send()
       }
       const returnFeatures = await takeFeatures(grant.owner, runs.count, deps)
-      const body = await bodyOf(held.snapshot, dataset, runs, query, { selecting, sending }, deps).catch(
+      const body = await bodyOf(snapshot, dataset, runs, query, { selecting, sending }, deps).catch(
         (error: unknown) => {
           returnFeatures()
           throw error

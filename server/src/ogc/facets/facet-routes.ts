@@ -21,16 +21,22 @@ export interface FacetDeps extends ItemsDeps {
 export function facetRoutes(app: App, deps: FacetDeps): void {
   app.get(`${ROOT}/collections/:table/facets`, async (request, reply) => {
     const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps)
-    const query = readFacetQuery(readQuery(request.url), request.headers.accept, dataset, deps)
-    const plan = query.items.conditions && planConditions(query.items.conditions, dataset)
+    const read = (current: Dataset) => {
+      const query = readFacetQuery(readQuery(request.url), request.headers.accept, current, deps)
+      return { query, plan: query.items.conditions && planConditions(query.items.conditions, current) }
+    }
+    const first = read(dataset)
     deps.meter.record(grant, { operation: 'facets', table: dataset.table, format: 'json' })
     const exchange = exchangeOf(request, reply)
     const work = deps.workload.begin(grant.owner, () => exchange.disconnected())
     try {
-      const result = await deps.snapshots.use(dataset, (snapshot: Snapshot) =>
-        deps.workload.search(work, () => deps.facets.count(snapshot, query, plan, work)),
-      )
-      const text = facetText(result, query, dataset, deps.baseUrl.of(request))
+      const text = await deps.catalog.withCurrent(dataset, async (current) => {
+        const { query, plan } = current === dataset ? first : read(current)
+        const result = await deps.snapshots.use(current, (snapshot: Snapshot) =>
+          deps.workload.search(work, () => deps.facets.count(snapshot, query, plan, work)),
+        )
+        return facetText(result, query, current, deps.baseUrl.of(request))
+      })
       return sendDocument(request, reply, json, text)
     } finally {
       work.end()

@@ -50,11 +50,13 @@ export function itemRoute(deps: ItemsDeps): DataRoute {
         refuseUnknown(pairs, parameters)
         const encoding = negotiate(ITEM_ENCODINGS, parameterOf(pairs, 'f'), exchange.request.headers.accept)
         const named = parameterOf(pairs, 'crs')
-        const { manifest } = dataset
-        const crs = named === undefined ? storageCrs(manifest) : deps.crsList.named('crs', named, manifest)
         const base = deps.baseUrl.of(exchange.caller)
-        const item: ItemRequest = { dataset, id: id!, pairs, encoding, crs, base }
-        return andThen(findItem(item, deps), (position) =>
+        const itemOf = (current: Dataset): ItemRequest => {
+          const { manifest } = current
+          const crs = named === undefined ? storageCrs(manifest) : deps.crsList.named('crs', named, manifest)
+          return { dataset: current, id: id!, pairs, encoding, crs, base }
+        }
+        return andThen(findItem(dataset, itemOf, deps), ({ item, position }) =>
           andThen(deps.dailyFeatures.take(grant.owner, 1), () => {
             deps.meter.record(grant, { operation: 'item', table: dataset.table, format: encoding.name })
             return itemResponse(exchange, grant, item, position, deps)
@@ -84,14 +86,34 @@ interface ItemRequest {
   base: string
 }
 
-/** The position of the feature; synchronous if what has to be compared is in memory. Throws 404. */
-function findItem({ dataset, id }: ItemRequest, { snapshots }: ItemsDeps): MaybePromise<number> {
+interface FoundItem {
+  item: ItemRequest
+  position: number
+}
+
+/** The feature in the current version; synchronous if what has to be compared is in memory. Throws 404. */
+function findItem(
+  dataset: Dataset,
+  itemOf: (current: Dataset) => ItemRequest,
+  { catalog, snapshots }: ItemsDeps,
+): MaybePromise<FoundItem> {
+  const item = itemOf(dataset)
+  const { id } = item
   const inMemory = snapshots.peek(dataset.snapshot)?.findByIdInMemory(id)
-  const position = inMemory ?? snapshots.use(dataset, (snapshot) => snapshot.findById(id))
-  return andThen(position, (row) => {
-    if (row === -1) throw notFound(`feature "${id.slice(0, 80)}" in the collection "${dataset.table}"`)
-    return row
-  })
+  if (typeof inMemory === 'number') return requireFound({ item, position: inMemory })
+  return catalog
+    .withCurrent(dataset, async (current) => ({
+      item: current === dataset ? item : itemOf(current),
+      position: await snapshots.use(current, (snapshot) => snapshot.findById(id)),
+    }))
+    .then(requireFound)
+}
+
+function requireFound(found: FoundItem): FoundItem {
+  const { dataset, id } = found.item
+  if (found.position === -1)
+    throw notFound(`feature "${id.slice(0, 80)}" in the collection "${dataset.table}"`)
+  return found
 }
 
 function itemResponse(

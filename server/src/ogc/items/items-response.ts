@@ -2,6 +2,7 @@ import { PositionRuns, type Snapshot } from '@wayleave/geodata/features'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Grant } from '../../access/grant.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
+import { VersionRemoved } from '../../catalog/version-removed.ts'
 import type { Hold } from '../../concurrency/fair-queue.ts'
 import { matchesEtag } from '../../http/headers.ts'
 import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
@@ -59,19 +60,37 @@ export function itemsResponse(
   deps: ItemsDeps,
   readBody: (() => QueryPair[]) | null = null,
 ): MaybePromise<DataResponse> {
-  return andThen(admit(exchange, table, deps), ({ grant, dataset }) => {
-    const { accept } = exchange.request.headers
-    const query = readBody
-      ? readSearch(exchange, readBody(), dataset, deps)
-      : readItemsQuery(readQuery(exchange.url), accept, dataset, deps)
-    return andThen(deps.featureSelection.start(dataset, query), (start) => {
-      const plan = query.conditions && planConditions(query.conditions, start.version)
-      const base = deps.baseUrl.of(exchange.caller)
-      const page = { ...start, dataset, base, query, isSearch: readBody !== null, cursors: deps.cursors }
-      return andThen(deps.dailyFeatures.take(grant.owner, query.limit), (allowance) =>
-        pageResponse({ exchange, grant, page, plan, allowance }, deps),
-      )
-    })
+  return andThen(admit(exchange, table, deps), ({ grant, dataset }) =>
+    responseFrom(dataset, { exchange, grant, readBody, isRepeated: false }, deps),
+  )
+}
+
+/** A request of a client that may read the dataset. */
+interface AdmittedRequest {
+  exchange: Exchange
+  grant: Grant
+  readBody: (() => QueryPair[]) | null
+  /** Whether its first version was removed while it was read. */
+  isRepeated: boolean
+}
+
+function responseFrom(
+  dataset: Dataset,
+  admitted: AdmittedRequest,
+  deps: ItemsDeps,
+): MaybePromise<DataResponse> {
+  const { exchange, grant, readBody } = admitted
+  const { accept } = exchange.request.headers
+  const query = readBody
+    ? readSearch(exchange, readBody(), dataset, deps)
+    : readItemsQuery(readQuery(exchange.url), accept, dataset, deps)
+  return andThen(deps.featureSelection.start(dataset, query), (start) => {
+    const plan = query.conditions && planConditions(query.conditions, start.version)
+    const base = deps.baseUrl.of(exchange.caller)
+    const page = { ...start, dataset, base, query, isSearch: readBody !== null, cursors: deps.cursors }
+    return andThen(deps.dailyFeatures.take(grant.owner, query.limit), (allowance) =>
+      pageResponse({ admitted, page, plan, allowance }, deps),
+    )
   })
 }
 
@@ -83,18 +102,18 @@ function readSearch(exchange: Exchange, pairs: QueryPair[], dataset: Dataset, de
   return readItemsQuery(pairs, accept, dataset, rules)
 }
 
-/** An authenticated and parsed request for a page. */
+/** A page that was asked for, and what the client may get of it. */
 interface AdmittedPage {
-  exchange: Exchange
-  grant: Grant
+  admitted: AdmittedRequest
   page: PageRequest
   plan: FilterPlan | null
   /** The max number of features: fewer than requested if the key's daily limit is nearly reached. */
   allowance: FeatureAllowance
 }
 
-function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<DataResponse> {
-  const { exchange, grant, page, plan, allowance } = admitted
+function pageResponse(admittedPage: AdmittedPage, deps: ItemsDeps): MaybePromise<DataResponse> {
+  const { admitted, page, plan, allowance } = admittedPage
+  const { exchange, grant, isRepeated } = admitted
   const { dataset, query } = page
   const limit = allowance.count
   // HEAD sends no features.
@@ -110,8 +129,10 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
   const isCompressible = !isPart && exchange.request.method !== 'HEAD'
   const coding = isCompressible ? pageCoding(exchange.request.headers['accept-encoding']) : null
   const finish = (response: DataResponse) => (isPart ? rangeOfPage(exchange, response, tag) : response)
-  exchange.addHeaderLines(VARY_LINE)
-  deps.meter.record(grant, { operation: 'items', table: dataset.table, format: query.encoding.name })
+  if (!isRepeated) {
+    exchange.addHeaderLines(VARY_LINE)
+    deps.meter.record(grant, { operation: 'items', table: dataset.table, format: query.encoding.name })
+  }
   const unchanged = page.isSearch ? null : unchangedTag(exchange, tag, coding)
   if (unchanged !== null) {
     returnUnused(0)
@@ -133,7 +154,12 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
       })
     }
   }
-  return readPage(admitted, tag, coding, deps, returnUnused).then(finish)
+  return readPage(admittedPage, tag, coding, deps, returnUnused).then(finish, async (error: unknown) => {
+    // A cursor names the version that it continues.
+    if (!(error instanceof VersionRemoved) || isRepeated || query.cursor !== null) throw error
+    const current = await deps.catalog.findAgain(dataset.table)
+    return responseFrom(current, { ...admitted, isRepeated: true }, deps)
+  })
 }
 
 function selectInMemory(
@@ -170,19 +196,20 @@ function setPageHeaders(
 }
 
 async function readPage(
-  admitted: AdmittedPage,
+  admittedPage: AdmittedPage,
   tag: string,
   coding: PageCoding | null,
   deps: ItemsDeps,
   returnUnused: (returned: number) => void,
 ): Promise<DataResponse> {
-  const { exchange, grant, page } = admitted
+  const { page } = admittedPage
+  const { exchange, grant } = admittedPage.admitted
   const work = deps.workload.begin(grant.owner, () => exchange.disconnected())
   // Features that could not be read are not counted.
   let returned = 0
   try {
     return await deps.snapshots.use(page.version, async (snapshot) => {
-      const written = await writeSelected(admitted, snapshot, work, deps)
+      const written = await writeSelected(admittedPage, snapshot, work, deps)
       const response = await compressed(written.response, coding)
       returned = written.returned
       written.memory?.reduceTo(bodyLength(response))
@@ -209,7 +236,7 @@ interface WrittenSelection {
 
 /** Selects the features of a page, and writes as many of them as a page may have. */
 async function writeSelected(
-  { exchange, page, plan, allowance }: AdmittedPage,
+  { admitted: { exchange }, page, plan, allowance }: AdmittedPage,
   snapshot: Snapshot,
   work: TimedWork,
   deps: ItemsDeps,
