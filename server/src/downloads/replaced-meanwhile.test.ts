@@ -82,6 +82,20 @@ test('the price of the new version is charged, and refused if the credits do not
   assert.deepEqual(await ledger(), { balance: 3, amounts: [-1, 1, -7, -3, 3] })
 })
 
+test('a dataset that is replaced again while the download is repeated is 503, and nothing is charged', async (t) => {
+  const { service, hooks, publish, account, ledger } = await openReplacing(t, 1)
+  await publish(10)
+  const replace = async () => void (await publish(20))
+  hooks.beforeBuild = async () => {
+    await replace()
+    hooks.beforeBuild = replace
+  }
+  const download = await service.request('GET', '/v1/dataset/places/files/csv', { key: account.key })
+  assert.deepEqual([download.status, download.body.code], [503, 'export-not-ready'], download.text)
+  assert.ok(Number(download.headers.get('retry-after')) > 0)
+  assert.deepEqual(await ledger(), { balance: 10, amounts: [-1, 1, -1, 1] })
+})
+
 test('conditional requests, and the name of the file, get the new version too', async (t) => {
   const { service, hooks, publish, account, ledger } = await openReplacing(t, 1)
   await publish(10)

@@ -12,6 +12,7 @@ import { type Grant, requireAddOn, requirePermission } from '../access/grant.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
 import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
+import { VersionRemoved } from '../catalog/version-removed.ts'
 import type { Cashier, Charge } from '../credits/cashier.ts'
 import type { App } from '../http/fastify-app.ts'
 import { matchesEtag, preferredEncoding } from '../http/headers.ts'
@@ -206,7 +207,7 @@ export function downloadRoutes(
   /** If the version is removed while its file is built, what was charged is refunded before it is repeated. */
   function downloadCurrent(request: FastifyRequest, reply: FastifyReply, dataset: Dataset, format: string) {
     const grant = grants.get(request)!
-    return catalog.withCurrent(dataset, (current) =>
+    const start = (current: Dataset) =>
       download(request, reply, {
         grant,
         dataset: current,
@@ -214,8 +215,13 @@ export function downloadRoutes(
         format,
         addOn: 'API_ACCESS',
         operation: 'download',
-      }),
-    )
+      })
+    return catalog.withCurrent(dataset, start).catch((error: unknown) => {
+      if (!(error instanceof VersionRemoved)) throw error
+      // Not 404, which would say that the dataset is gone.
+      const detail = `"${dataset.table}" was replaced twice while its file was built. Ask again later.`
+      throw new Problem('export-not-ready', detail, { headers: { 'retry-after': '15' }, cause: error })
+    })
   }
 
   async function download(request: FastifyRequest, reply: FastifyReply, requested: Download) {
