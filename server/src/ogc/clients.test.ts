@@ -83,11 +83,11 @@ test('the GDAL of geopandas reads a column that is named id, wherever it is, and
   const expected: Record<string, object> = {}
   for (const [place, names] of Object.entries(columns)) {
     for (const [kind, idOf] of Object.entries(kinds)) {
-      const valueOf = (name: string, n: number) => (name === 'id' ? idOf(n) : n / 2)
+      const valueAt = (name: string, n: number) => (name === 'id' ? idOf(n) : n / 2)
       const rows = [1, 2, 3].map((n) =>
-        point(n, n, Object.fromEntries(names.map((name) => [name, valueOf(name, n)]))),
+        point(n, n, Object.fromEntries(names.map((name) => [name, valueAt(name, n)]))),
       )
-      const values = names.map((name) => [name, [1, 2, 3].map((n) => valueOf(name, n))])
+      const values = names.map((name) => [name, [1, 2, 3].map((n) => valueAt(name, n))])
       for (const isId of [true, false]) {
         const table = `${place}_${kind}_${isId ? 'ids' : 'rows'}`
         await service.publish(table, rows, isId ? { idColumn: 'id' } : {})

@@ -199,7 +199,11 @@ for (const database of databaseKinds) {
       const ada = await signIn(service, 'ada@example.org')
       const ledger = await service.request('GET', `/v1/organization/${ada.organizationId}/ledger`, ada)
       const [first] = ledger.body.data
-      assert.deepEqual([first.kind, first.amount, first.member], ['grant', 10, null], 'the operator gave them')
+      assert.deepEqual(
+        [first.kind, first.amount, first.member],
+        ['grant', 10, null],
+        'the operator gave them',
+      )
       await joinAs(service, ada.organizationId, 'bob@example.org', ['MEMBER_MANAGE'])
       const early = await service.request('POST', '/v1/organization', { ...ada, body: { name: 'Second' } })
       assert.deepEqual([early.status, early.body.code], [409, 'conflict'])
