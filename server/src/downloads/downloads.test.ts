@@ -285,6 +285,7 @@ test('archives need ARCHIVED_DATA alone, and each version keeps its own bytes in
     for (const [format, mediaType] of FORMATS) {
       const answer = await get(service, `${path}/${format}`, account.key)
       assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, mediaType], format)
+      assert.match(answer.headers.get('content-disposition')!, new RegExp(`"places-v${index + 1}\\.`))
     }
   }
   assert.equal((await readAccountLedger(service, account)).balance, 100 - 3 * FORMATS.length)

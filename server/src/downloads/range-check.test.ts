@@ -29,7 +29,6 @@ async function serveDamaged(t: TestContext) {
   const file: ExportFile = {
     mediaType: 'application/geo+json',
     encoding: 'identity',
-    filename: 'a.geojson',
     lastModified: new Date(0),
     open: () => openStamped(path, stamp),
     signedAddress: async () => null,

@@ -23,6 +23,7 @@ import type { Config } from '../settings/config.ts'
 import { headerText, isScript, rangeOf } from './download-headers.ts'
 import {
   describeExport,
+  fileNameOf,
   type ExportDescription,
   type ExportFile,
   type ExportRequest,
@@ -238,6 +239,7 @@ export function downloadRoutes(
       version,
       format,
       encoding: compressible ? preferredEncoding(request.headers['accept-encoding'], STORED) : 'identity',
+      isArchive: operation === 'archive',
       requestId: request.id,
     }
     if (compressible) reply.header('vary', 'Accept-Encoding')
@@ -263,12 +265,12 @@ export function downloadRoutes(
       if (refusal && request.method !== 'HEAD') throw refusal
       if (refusal) {
         // Headers that only the finished file determines are omitted.
-        describe(reply, describeExport(exportRequest))
+        describe(reply, describeExport(exportRequest), fileNameOf(exportRequest))
         return withoutBytes(reply)
       }
       readyFile = await exports.get(exportRequest).catch(orRemoval)
     }
-    const free = readyFile && sendFree(request, reply, readyFile)
+    const free = readyFile && sendFree(request, reply, readyFile, fileNameOf(exportRequest))
     if (free) return free
 
     // Watched from before the charge: a shutdown in between would leave the charge without a delivery or a
@@ -317,11 +319,11 @@ export function downloadRoutes(
   }
 
   async function signed(exportRequest: ExportRequest): Promise<SignedFile | null> {
-    const { mediaType, filename, encoding, etag, signedAddress } = await exports.getStored(exportRequest)
+    const { mediaType, encoding, etag, signedAddress } = await exports.getStored(exportRequest)
     const address = await signedAddress({
       lifetime: config.downloadLinkSeconds,
       mediaType,
-      filename,
+      filename: fileNameOf(exportRequest),
       encoding: encoding === 'identity' ? null : encoding,
     })
     return address === null ? null : { etag, address }
@@ -358,7 +360,7 @@ export function downloadRoutes(
     const range = rangeOf(request, file)
     const bytes = range === null || range === 'unsatisfiable' ? { start: 0, end: file.bytes } : range
     chargeHeaders(reply, charge)
-    describeFile(reply, file)
+    describeFile(reply, file, fileNameOf(exportRequest))
     if (bytes.end - bytes.start < file.bytes) {
       reply.code(206).header('content-range', `bytes ${bytes.start}-${bytes.end - 1}/${file.bytes}`)
     }
@@ -387,13 +389,18 @@ function chargeHeaders(reply: FastifyReply, { charged, remaining }: Charge): voi
 }
 
 /** Sends the free responses 304, 416 and HEAD; returns null for all other requests. */
-function sendFree(request: FastifyRequest, reply: FastifyReply, file: ExportFile): FastifyReply | null {
+function sendFree(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: ExportFile,
+  filename: string,
+): FastifyReply | null {
   if (matchesEtag(request.headers['if-none-match'], file.etag)) {
-    describeFile(reply, file)
+    describeFile(reply, file, filename)
     return reply.code(304).send()
   }
   if (request.method === 'HEAD') {
-    describeFile(reply, file)
+    describeFile(reply, file, filename)
     return withoutBytes(reply.header('content-length', String(file.bytes)))
   }
   if (rangeOf(request, file) !== 'unsatisfiable') return null
@@ -407,18 +414,18 @@ function withoutBytes(reply: FastifyReply): FastifyReply {
   return reply.send(Readable.from([]))
 }
 
-function describe(reply: FastifyReply, described: ExportDescription): void {
+function describe(reply: FastifyReply, described: ExportDescription, filename: string): void {
   reply
     .header('content-type', described.mediaType)
-    .header('content-disposition', `attachment; filename="${described.filename}"`)
+    .header('content-disposition', `attachment; filename="${filename}"`)
     .header('last-modified', described.lastModified.toUTCString())
     .header('accept-ranges', 'bytes')
     .header('cache-control', 'private, no-cache')
   if (described.encoding !== 'identity') reply.header('content-encoding', described.encoding)
 }
 
-function describeFile(reply: FastifyReply, file: ExportFile): void {
-  describe(reply, file)
+function describeFile(reply: FastifyReply, file: ExportFile, filename: string): void {
+  describe(reply, file, filename)
   reply.header('etag', file.etag)
   if (file.digest !== null) reply.header('repr-digest', `sha-256=:${file.digest}:`)
 }

@@ -9,6 +9,8 @@ export interface ExportRequest {
   version: Version
   format: ExportFormatEntry
   encoding: 'identity' | Variant
+  /** Whether the client named the version, which is then part of the name of the file. */
+  isArchive?: boolean
   /** The id of the HTTP request that needs the file, for the log of the worker that builds it. */
   requestId?: string
 }
@@ -16,8 +18,6 @@ export interface ExportRequest {
 export interface ExportDescription {
   mediaType: string
   encoding: 'identity' | 'gzip' | 'zstd'
-  /** The name under which a browser saves the file. */
-  filename: string
   lastModified: Date
 }
 
@@ -56,13 +56,17 @@ export interface ExportFile extends ExportDescription, Pick<StoredFile, 'open' |
 }
 
 /** The properties of an export that are known before it is built. */
-export function describeExport({ dataset, version, format, encoding }: ExportRequest): ExportDescription {
+export function describeExport({ version, format, encoding }: ExportRequest): ExportDescription {
   return {
     mediaType: format.mediaType,
     encoding,
-    filename: `${dataset.table}.${format.extension}`,
     lastModified: new Date(version.createdAt),
   }
+}
+
+/** The name under which a browser saves the file, such as `places.csv`, or `places-v3.csv` for an archive. */
+export function fileNameOf({ dataset, version, format, isArchive = false }: ExportRequest): string {
+  return `${dataset.table}${isArchive ? `-v${version.version}` : ''}.${format.extension}`
 }
 
 export function toExportFile(
