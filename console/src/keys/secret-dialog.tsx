@@ -44,7 +44,7 @@ export function SecretDialog({
         <code data-secret>{secret}</code>
         <CopyButton text={secret} onCopy={() => setCopied(true)} />
       </div>
-      {isConfirming ? (
+      {isConfirming && !copied ? (
         <div className="note warn stack-small" role="alert">
           <p>You have not copied the secret. If you leave now, it is lost, and the key must be rotated.</p>
           <div className="row">
