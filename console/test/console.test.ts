@@ -253,6 +253,58 @@ describe('the console', { concurrency: 1 }, () => {
     assert.equal(archive.suggestedFilename(), 'parcels.geojson')
   })
 
+  step(
+    'a download goes on in other tabs and pages, can be stopped there, and ends with sign-out',
+    async () => {
+      const { page, context } = await service.open()
+      await service.signIn(page, USER)
+      const held = Promise.withResolvers<void>()
+      const requests: string[] = []
+      await page.route('**/files/*', async (route) => {
+        requests.push(new URL(route.request().url()).pathname)
+        await held.promise
+        await route.continue().catch(() => {})
+      })
+      const panel = page.getByRole('tabpanel')
+      const progress = (name: string) => panel.getByRole('progressbar', { name: `Download of ${name}` })
+      await page.goto(`${service.url}/datasets/parcels?tab=download`)
+      for (const name of ['CSV', 'KML']) await panel.getByRole('button', { name: `Download ${name}` }).click()
+      await page.getByRole('tab', { name: 'Columns' }).click()
+      await page.getByRole('tab', { name: 'Download' }).click()
+      await progress('CSV').waitFor()
+      await page.getByRole('link', { name: 'Keys', exact: true }).click()
+      await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor()
+      await page.goBack()
+      await progress('CSV').waitFor()
+      await panel
+        .getByRole('listitem')
+        .filter({ hasText: 'KML' })
+        .getByRole('button', { name: 'Stop' })
+        .click()
+      await panel.getByRole('button', { name: 'Download KML' }).waitFor()
+      await page.getByRole('tab', { name: 'Columns' }).click()
+      const [download] = await Promise.all([page.waitForEvent('download'), held.resolve()])
+      assert.equal(download.suggestedFilename(), 'parcels.csv')
+      await page.getByRole('tab', { name: 'Download' }).click()
+      await panel.getByText(/^Downloaded, /).waitFor()
+      assert.deepEqual(
+        requests,
+        ['csv', 'kml'].map((format) => `/v1/dataset/parcels/files/${format}`),
+      )
+
+      await page.unroute('**/files/*')
+      await page.route('**/files/*', () => {})
+      await panel.getByRole('button', { name: 'Download KML' }).click()
+      await progress('KML').waitFor()
+      const [ended] = await Promise.all([
+        page.waitForEvent('requestfailed', (request) => request.url().includes('/files/')),
+        page.getByRole('button', { name: 'Sign out' }).click(),
+      ])
+      assert.match(ended.failure()!.errorText, /ABORTED/)
+      await context.close()
+    },
+  )
+
   step('the usage of a key shows its calls and credits by day and operation', async () => {
     assert.equal(await curl('/v1/dataset/parcels/files/csv', secret), '200')
     await user.getByRole('link', { name: 'Keys', exact: true }).click()

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { Icon } from '../components/icon.tsx'
 import { ProblemNote } from '../components/page/problem-note.tsx'
 import { bytes, formatName } from '../words.ts'
-import type { DownloadState } from './use-download.ts'
+import type { DownloadState } from './download-store.ts'
 import { useDownload } from './use-download.ts'
 
 /** One format of one version, with its size, its download button, progress and result. */

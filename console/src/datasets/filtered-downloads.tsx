@@ -44,7 +44,16 @@ function FilteredRow({
   filter: string
   sort: string
 }) {
-  const { state, start, stop } = useExtract(table, format, filter, sort)
-  const name = `${EXTRACT_FORMATS[format].name} of the filtered rows`
-  return <FileRow name={name} state={state} onStart={start} onStop={stop} disabled={false} />
+  const { state, isOfThisFilter, start, stop } = useExtract(table, format, filter, sort)
+  const isOfAnother = state.kind === 'running' && !isOfThisFilter
+  return (
+    <FileRow
+      name={`${EXTRACT_FORMATS[format].name} of the filtered rows`}
+      note={isOfAnother && <span className="small soft">The filter has changed since</span>}
+      state={state}
+      onStart={start}
+      onStop={stop}
+      disabled={false}
+    />
+  )
 }

@@ -1,44 +1,26 @@
-import { useQueryClient } from '@tanstack/react-query'
-import type { Progress } from '@wayleave/client'
-import { useRef, useState } from 'react'
 import { data } from '../api/data.ts'
+import { queryClient } from '../api/queries.ts'
 import { fileName } from '../words.ts'
-import { saveFile } from './save-file.ts'
+import { startDownload, stopDownload, useStoredDownload } from './download-store.ts'
 
-export type DownloadState =
-  | { kind: 'idle' }
-  | { kind: 'running'; progress: Progress | null }
-  | { kind: 'done'; bytes: number }
-  | { kind: 'failed'; error: unknown }
+/** Without a version, the prefix of the files of the current one. */
+export function fileKeyPrefix(table: string, version?: number): string {
+  return `${table}/${version ?? 'current'}/`
+}
 
-/** Throttles progress updates: a fast download has thousands of chunks a second. */
-const PROGRESS_MS = 100
-
-/** Downloads a whole file with the session's key, reports progress, and passes the file to the browser. */
+/** Downloads a whole file with the session's key. */
 export function useDownload(table: string, format: string, version?: number) {
-  const [state, setState] = useState<DownloadState>({ kind: 'idle' })
-  const stopping = useRef<AbortController>(null)
-  const queries = useQueryClient()
+  const key = fileKeyPrefix(table, version) + format
+  const { state } = useStoredDownload(key)
   const start = async () => {
-    stopping.current = new AbortController()
-    const { signal } = stopping.current
-    setState({ kind: 'running', progress: null })
-    try {
-      let lastReportAt = 0
-      const onProgress = (progress: Progress) => {
-        if (performance.now() - lastReportAt < PROGRESS_MS) return
-        lastReportAt = performance.now()
-        setState({ kind: 'running', progress })
-      }
-      const file = await data.download(table, format, { as: 'blob', version, signal, onProgress })
-      saveFile(file, fileName(table, format))
-      setState({ kind: 'done', bytes: file.size })
-    } catch (error) {
-      setState(signal.aborted ? { kind: 'idle' } : { kind: 'failed', error })
-    }
+    await startDownload(key, {
+      fileName: fileName(table, format),
+      fetchFile: (signal, onProgress) =>
+        data.download(table, format, { as: 'blob', version, signal, onProgress }),
+    })
     // The balance, the ledger, the purchases and the sizes of files have changed.
     for (const name of ['me', 'rows', 'purchases', 'datasets'])
-      queries.invalidateQueries({ queryKey: [name] })
+      queryClient.invalidateQueries({ queryKey: [name] })
   }
-  return { state, start, stop: () => stopping.current?.abort() }
+  return { state, start, stop: () => stopDownload(key) }
 }

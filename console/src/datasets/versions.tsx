@@ -7,6 +7,8 @@ import { Table } from '../components/table.tsx'
 import { Moment } from '../components/when.tsx'
 import { count, formatName, plural, suitsDataset } from '../words.ts'
 import { DownloadRow } from './download-row.tsx'
+import { hasDownloads } from './download-store.ts'
+import { fileKeyPrefix } from './use-download.ts'
 import { usePurchases } from './use-purchases.ts'
 import { versionChanges } from './version-changes.ts'
 
@@ -75,7 +77,7 @@ function Changes({ version, versions }: { version: Archive; versions: Archive[] 
 }
 
 function VersionFiles({ table, archive, disabled }: { table: string; archive: Archive; disabled: boolean }) {
-  const [open, setOpen] = useState(false)
+  const [open, setOpen] = useState(() => hasDownloads(fileKeyPrefix(table, archive.version)))
   const purchases = usePurchases(table, open)
   const isPaid = (format: string) =>
     purchases.some((purchase) => purchase.version === archive.version && purchase.format === format)
