@@ -19,6 +19,8 @@ const MARK = 'signed-in'
  */
 class Session {
   state: SessionState = 'unknown'
+  /** Whether the session ended without a sign-out in this tab, such as in another one or by an administrator. */
+  hasEnded = false
   #token = ''
   #endsAt = 0
   #renewing: Promise<string> | null = null
@@ -27,6 +29,7 @@ class Session {
 
   constructor() {
     this.#otherTabs.onmessage = ({ data }) => {
+      this.hasEnded ||= data === 'signed-out' && this.state === 'signed-in'
       // Another user may have signed in there, so discard the state of the previous user.
       this.#forget()
       if (data === 'signed-in') this.renew('').catch(() => {})
@@ -40,8 +43,8 @@ class Session {
 
   /** Restores the session of an earlier visit. A browser in which no user is signed in sends no request. */
   async restore(): Promise<void> {
-    if (isMarked()) await this.token()
-    else this.#become('signed-out')
+    if (isMarked() === false) this.#become('signed-out')
+    else await this.token()
   }
 
   /** Returns an access token that is still valid. */
@@ -77,7 +80,10 @@ class Session {
     try {
       return this.#hold(await post<Tokens>('/v1/auth/refresh', { cookie: true }))
     } catch (error) {
-      if (error instanceof ProblemError && error.status === 401) this.#forget()
+      if (error instanceof ProblemError && error.status === 401) {
+        this.hasEnded ||= this.state === 'signed-in' || isMarked() === true
+        this.#forget()
+      }
       throw error
     }
   }
@@ -91,6 +97,7 @@ class Session {
   #hold({ accessToken, expiresIn }: Tokens): string {
     this.#token = accessToken
     this.#endsAt = Date.now() + expiresIn * 1000
+    this.hasEnded = false
     mark(true)
     this.#become('signed-in')
     return accessToken
@@ -112,12 +119,12 @@ class Session {
 
 export const session = new Session()
 
-function isMarked(): boolean {
+/** Null if storage is blocked: then only the service knows. */
+function isMarked(): boolean | null {
   try {
     return localStorage.getItem(MARK) !== null
   } catch {
-    // If storage is blocked, only the service knows.
-    return true
+    return null
   }
 }
 

@@ -3,6 +3,12 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { demoLink } from '../api/demo-link.ts'
 import { useSession } from '../api/queries.ts'
+import {
+  forgetRequestedMail,
+  type RequestedMail,
+  rememberRequestedMail,
+  requestedMail,
+} from '../api/requested-mail.ts'
 import { post, session } from '../api/session.ts'
 import { Field } from '../components/form/field.tsx'
 import { DemoMail } from '../components/page/demo-mail.tsx'
@@ -16,7 +22,7 @@ export function SignInPage() {
   const state = useSession()
   const location = useLocation()
   const [email, setEmail] = useState(() => emailOf(location.state))
-  const [sent, setSent] = useState<Sent | null>(null)
+  const [sent, setSent] = useState(() => sentBefore(email))
   const next = nextOf(location.state ?? { next: new URLSearchParams(location.search).get('next') })
   const [token = '', encodedNext = ''] = location.hash.slice(1).split('~')
 
@@ -25,16 +31,29 @@ export function SignInPage() {
     return <RedeemLink token={token} next={nextPage} signedIn={state === 'signed-in'} />
   }
   if (state === 'signed-in') return <Enter next={next} />
-  if (sent) return <CheckMail sent={sent} next={next} onBack={() => setSent(null)} />
-  return <AskForMail email={email} next={next} onEmail={setEmail} onSent={setSent} />
+  if (sent) {
+    const askAgain = () => {
+      forgetRequestedMail()
+      setSent(null)
+    }
+    return <CheckMail sent={sent} next={next} onBack={askAgain} />
+  }
+  const checkMail = (mail: Sent) => {
+    rememberRequestedMail(mail)
+    setSent(mail)
+  }
+  return <AskForMail email={email} next={next} onEmail={setEmail} onSent={checkMail} />
 }
 
-interface Sent {
-  email: string
+interface Sent extends RequestedMail {
   /** The link of the previous mail, if the service is a demo. */
   linkBefore: string | null
-  /** Binds the code to this page: the code works only together with it. */
-  request: string
+}
+
+/** The mail that was sent before a reload, unless the page that leads here knows another address. */
+function sentBefore(email: string): Sent | null {
+  const mail = requestedMail()
+  return mail && (email === '' || email === mail.email) ? { ...mail, linkBefore: null } : null
 }
 
 /** Where signing in leads if no page asked for it. */
@@ -113,6 +132,11 @@ function AskForMail({
   return (
     <div className="narrow stack">
       <h1>Sign in</h1>
+      {session.hasEnded && (
+        <p className="note" role="status">
+          Your session has ended. Sign in again to go on.
+        </p>
+      )}
       {site.demoAdministrator === null ? (
         <p className="soft">No password: we email you a link and a code.</p>
       ) : (
@@ -214,7 +238,7 @@ function RedeemLink({ token, next, signedIn }: { token: string; next: string; si
       </p>
       {redeem.isError && <ProblemNote error={redeem.error} />}
       {redeem.isError ? (
-        <Link className="button wide" to="/sign-in">
+        <Link className="button wide" to="/sign-in" onClick={forgetRequestedMail}>
           Ask for a new link
         </Link>
       ) : (
