@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { parcelsGeojson } from './parcels.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
-import { drop, poll, shownOn } from './test-page-actions.ts'
+import { drop, navigate, poll, shownOn } from './test-page-actions.ts'
 
 const run = promisify(execFile)
 const USER = 'user@example.org'
@@ -446,6 +446,47 @@ describe('the console', { concurrency: 1 }, () => {
     await user.getByRole('link', { name: 'Usage' }).click()
     await user.getByRole('row', { name: /Town map/ }).waitFor()
   })
+
+  step(
+    'joining and leaving request nothing that is refused; without an organization, pages say so',
+    async () => {
+      const guest = 'guest@example.org'
+      const { page, context } = await service.open()
+      await service.signIn(page, guest)
+      await user.getByRole('link', { name: 'Members' }).click()
+      await user.getByRole('button', { name: 'Invite a colleague' }).click()
+      await user.getByLabel('Email address').fill(guest)
+      await user.getByRole('button', { name: 'Send the invitation' }).click()
+      const { link } = await service.mailedLink(guest)
+      const refused: string[] = []
+      page.on('response', (response) => {
+        if (response.status() >= 400) refused.push(`${response.status()} ${new URL(response.url()).pathname}`)
+      })
+      await page.goto(link)
+      await page.getByRole('button', { name: /^Join / }).click()
+      await page.getByRole('heading', { name: 'Members' }).waitFor()
+      await page.getByRole('button', { name: `Leave ${guest}` }).click()
+      await page.getByRole('button', { name: 'Leave the organization' }).click()
+      await page.getByRole('link', { name: 'Organization', exact: true }).waitFor({ state: 'detached' })
+      await page.getByRole('heading', { name: 'Recently updated' }).waitFor()
+      assert.deepEqual(refused, [])
+
+      const none = 'You do not belong to an organization.'
+      await navigate(page, '/datasets/parcels?tab=download')
+      await page.getByText(`You see a free sample. ${none}`).waitFor()
+      await page.getByRole('tab', { name: 'Versions' }).click()
+      await page.getByRole('tabpanel').getByText(none).waitFor()
+      await page.getByRole('tab', { name: 'Download' }).click()
+      const note = page.getByRole('tabpanel').getByText(none)
+      await note.getByRole('link', { name: 'make an organization of your own' }).click()
+      await page.getByRole('heading', { name: 'You do not belong to an organization' }).waitFor()
+
+      await page.goto(link)
+      await page.getByRole('heading', { name: 'This invitation cannot be used' }).waitFor()
+      await page.getByText('Ask the person who invited you').waitFor()
+      await context.close()
+    },
+  )
 
   step('an address is blocked, and a user’s sessions are ended; the events tell of both', async () => {
     const tab = (name: string) =>

@@ -61,6 +61,15 @@ export function useMe() {
   return useQuery({ queryKey: ['me'], queryFn: () => call<Me>('GET', '/v1/auth/me'), enabled })
 }
 
+/**
+ * After the user has joined or left an organization: everything is stale, but only the user is read again at
+ * once. What the page still shows is of the organization before, or of an invitation that is used up.
+ */
+export async function organizationChanged(): Promise<void> {
+  await queryClient.invalidateQueries({ refetchType: 'none' })
+  await queryClient.refetchQueries({ queryKey: ['me'] })
+}
+
 /** The user's organization with permissions; null while it is loading or if there is none. */
 export function useOrganization(): OrganizationRecord | null {
   return useMe().data?.organization ?? null

@@ -1,5 +1,6 @@
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { AccessNote } from '../access/access-note.tsx'
+import { NoOrganizationNote } from '../access/no-organization-note.tsx'
 import { useMe, useSession } from '../api/queries.ts'
 import { SignInLink } from '../components/page/sign-in-link.tsx'
 import { plural, suitsDataset } from '../words.ts'
@@ -9,7 +10,8 @@ import { usePurchases } from './use-purchases.ts'
 /** Downloads of the whole dataset in each format, with size and price shown in advance. */
 export function Downloads({ dataset }: { dataset: DatasetDetails }) {
   const { table, credits, formats, version } = dataset
-  const organization = useMe().data?.organization
+  const me = useMe().data
+  const organization = me?.organization
   const signedIn = useSession() === 'signed-in'
   const balance = organization?.credits.balance ?? 0
   const unlocked = organization?.addOns.includes('API_ACCESS') ?? false
@@ -24,6 +26,7 @@ export function Downloads({ dataset }: { dataset: DatasetDetails }) {
           <SignInLink>Sign in</SignInLink> to download.
         </p>
       )}
+      {me && !organization && <NoOrganizationNote />}
       {organization && !unlocked && <AccessNote organization={organization} addOn="API_ACCESS" />}
       {organization && unlocked && (
         <p className="small soft">

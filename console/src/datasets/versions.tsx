@@ -1,6 +1,7 @@
 import type { Archive, Dataset } from '@wayleave/client'
 import { useState } from 'react'
 import { AccessNote } from '../access/access-note.tsx'
+import { NoOrganizationNote } from '../access/no-organization-note.tsx'
 import { useArchives, useMe } from '../api/queries.ts'
 import { Loaded } from '../components/page/loaded.tsx'
 import { Table } from '../components/table.tsx'
@@ -15,7 +16,8 @@ import { versionChanges } from './version-changes.ts'
 /** All versions of a dataset. Downloading them needs ARCHIVED_DATA. */
 export function Versions({ dataset }: { dataset: Dataset }) {
   const archives = useArchives(dataset.table, true)
-  const organization = useMe().data?.organization
+  const me = useMe().data
+  const organization = me?.organization
   const unlocked = organization?.addOns.includes('ARCHIVED_DATA') ?? false
   return (
     <div className="stack">
@@ -25,6 +27,7 @@ export function Versions({ dataset }: { dataset: Dataset }) {
           ? `A download of an older version costs ${plural(dataset.credits, 'credit')}, as the current one does.`
           : 'Older versions are downloaded with the add-on ARCHIVED_DATA.'}
       </p>
+      {me && !organization && <NoOrganizationNote />}
       {organization && !unlocked && <AccessNote organization={organization} addOn="ARCHIVED_DATA" />}
       <div className="card flush">
         <Loaded query={archives} lines={3}>

@@ -3,6 +3,7 @@ import type { Member, OrganizationRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { call } from '../api/call.ts'
+import { organizationChanged } from '../api/queries.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { MemberPermissionsField } from './member-permissions.tsx'
 
@@ -61,7 +62,6 @@ export function RemoveMemberDialog(props: MemberDialogProps) {
 }
 
 export function LeaveDialog(props: MemberDialogProps) {
-  const queries = useQueryClient()
   const navigate = useNavigate()
   return (
     <ActionDialog
@@ -71,8 +71,8 @@ export function LeaveDialog(props: MemberDialogProps) {
       onClose={props.onClose}
       onAction={async () => {
         await call('DELETE', pathOf(props))
-        await queries.invalidateQueries()
         navigate('/')
+        await organizationChanged()
       }}
     >
       <p>

@@ -1,8 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import type { InvitationPreview, OrganizationRecord } from '@wayleave/contract/records'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { call } from '../api/call.ts'
-import { useMe, useSession } from '../api/queries.ts'
+import { asProblem } from '../api/problem.ts'
+import { organizationChanged, useMe, useSession } from '../api/queries.ts'
 import { post, session } from '../api/session.ts'
 import { Empty } from '../components/page/empty.tsx'
 import { ProblemNote } from '../components/page/problem-note.tsx'
@@ -21,10 +22,10 @@ export function InvitationPage() {
     retry: false,
   })
   if (!token) return <Empty title="This link is incomplete: open it from the email" />
+  if (preview.isError) return <InvalidInvitation error={preview.error} retry={preview.refetch} />
   return (
     <div className="narrow stack">
       <h1>You are invited</h1>
-      {preview.isError && <ProblemNote error={preview.error} />}
       {preview.isPending && <Skeleton lines={3} />}
       {preview.data && (
         <>
@@ -43,6 +44,20 @@ export function InvitationPage() {
   )
 }
 
+function InvalidInvitation({ error, retry }: { error: unknown; retry: () => unknown }) {
+  if (asProblem(error).code !== 'invitation-invalid') return <ProblemNote error={error} retry={retry} />
+  return (
+    <div className="narrow stack">
+      <h1>This invitation cannot be used</h1>
+      <ProblemNote error={error} />
+      <p>
+        Ask the person who invited you for a new invitation. If you have joined already, the organization is
+        in <Link to="/getting-started">your account</Link>.
+      </p>
+    </div>
+  )
+}
+
 function SignInLink({ token, email }: { token: string; email: string }) {
   return (
     <Link className="button primary wide" to="/sign-in" state={{ next: `/invitation#${token}`, email }}>
@@ -53,12 +68,11 @@ function SignInLink({ token, email }: { token: string; email: string }) {
 
 function Accept({ token, invitation }: { token: string; invitation: InvitationPreview }) {
   const { data: me } = useMe()
-  const queries = useQueryClient()
   const navigate = useNavigate()
   const accept = useMutation({
     mutationFn: () => call<OrganizationRecord>('POST', '/v1/invitations/accept', { token }),
     onSuccess: async () => {
-      await queries.invalidateQueries()
+      await organizationChanged()
       navigate('/organization/members', { replace: true })
     },
   })
