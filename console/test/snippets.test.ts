@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { testedProgram } from '../../scripts/program/tested-program.ts'
-import { type Snippet, snippetsFor } from '../src/datasets/snippet-texts.ts'
+import { embedQuery, type Snippet, snippetsFor } from '../src/datasets/snippet-texts.ts'
 import { variableName } from '../src/datasets/variable-name.ts'
 import { parcelsGeojson } from './parcels.ts'
 import { startServer } from './test-console.ts'
@@ -159,3 +159,14 @@ async function startService(t: TestContext) {
   }
   return { folder, snippetsOf, run }
 }
+
+test('the frame gets the view, and the color only of a column by which it can color', () => {
+  const columns = [
+    { name: 'magnitude', type: 'number', nullable: false },
+    { name: 'kind', type: 'text', nullable: false },
+  ] as const
+  const query = (color: string) =>
+    embedQuery({ columns: [...columns] }, new URLSearchParams({ tab: 'code', view: '8,47,5', color }))
+  assert.equal(query('kind'), 'view=8%2C47%2C5&color=kind')
+  assert.equal(query('magnitude'), 'view=8%2C47%2C5')
+})

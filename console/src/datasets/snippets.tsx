@@ -6,7 +6,7 @@ import { CodeBlock } from '../components/code-block.tsx'
 import { Field } from '../components/form/field.tsx'
 import { SignInLink } from '../components/page/sign-in-link.tsx'
 import { Tabs } from '../components/tabs.tsx'
-import { snippetsFor } from './snippet-texts.ts'
+import { embedQuery, snippetsFor } from './snippet-texts.ts'
 
 /** Code examples with the prefix of one of the user's keys. Only the user knows the rest of the key. */
 export function Snippets({ dataset, filter }: { dataset: Dataset; filter: string }) {
@@ -16,16 +16,13 @@ export function Snippets({ dataset, filter }: { dataset: Dataset; filter: string
   const [keyId, setKeyId] = useState('')
   const [language, setLanguage] = useState('curl')
   const [address] = useSearchParams()
-  const mapQuery = new URLSearchParams(
-    [...address].filter(([name]) => name === 'view' || name === 'color'),
-  ).toString()
   const key = keys.find(({ id }) => id === keyId) ?? keys[0]
   const snippets = snippetsFor(
     dataset,
     location.origin,
     key ? `${key.prefix}…` : 'YOUR_KEY',
     filter,
-    mapQuery,
+    embedQuery(dataset, address),
   )
   const snippet = snippets[language] ?? snippets['curl']!
   const names = Object.fromEntries(Object.entries(snippets).map(([id, { name }]) => [id, name]))
