@@ -153,11 +153,25 @@ describe('the console', { concurrency: 1 }, () => {
   step('a file that cannot be read is reported, and nothing is published', async () => {
     await admin.getByRole('link', { name: 'Publish', exact: true }).click()
     await admin.reload()
+    const publish = admin.getByRole('button', { name: 'Publish' })
+    await drop(admin, 'broken.geojson', '')
+    await admin.getByText('This file is empty, so there is nothing to publish.').waitFor()
+    assert.ok(await publish.isDisabled())
     await drop(admin, 'broken.geojson', '{"type":"FeatureCollection","features":[{"type":')
-    await admin.getByRole('button', { name: 'Publish' }).click()
-    await admin.getByText('Nothing was changed: the current version is still served.').waitFor()
+    await publish.click()
+    await admin.getByText('Nothing was published.').waitFor()
     const answer = await fetch(`${service.url}/v1/dataset/broken`)
     assert.equal(answer.status, 404)
+    await drop(admin, 'broken.txt', 'only words\nand no columns\n')
+    await publish.click()
+    await admin.getByText('--format is an option of the command “wayleave publish”.').waitFor()
+    await admin.getByLabel('Table', { exact: true }).fill('parcels')
+    await drop(admin, 'parcels.geojson', parcelsGeojson(2).replace(/"coordinates":\[+/, '$&500,500],['))
+    await publish.click()
+    await admin.getByText('Nothing was changed: the current version is still served.').waitFor()
+    const outcome = await admin.getByRole('region', { name: 'Progress' }).textContent()
+    assert.match(outcome!, /1 row of the file cannot be published:Row 1: /)
+    assert.equal(outcome!.match(/cannot be published/g)!.length, 1)
   })
 
   step('an administrator grants add-ons and credits, which the organization then has', async () => {
@@ -375,6 +389,18 @@ describe('the console', { concurrency: 1 }, () => {
       await user.keyboard.press('Escape')
       await user.locator('button:focus', { hasText: 'Create an organization key' }).waitFor()
       await user.keyboard.press('Enter')
+      await user.getByLabel('Name').fill(' ')
+      await user.getByLabel('Read').selectOption('some')
+      await user.getByRole('button', { name: 'Create the key' }).click()
+      // Each field has its error, once and without a JSON pointer.
+      const alerts = user.getByRole('dialog').getByRole('alert')
+      await alerts.first().waitFor()
+      assert.deepEqual(await alerts.allTextContents(), [
+        'Name must have 1 to 100 characters.',
+        'Choose at least one dataset to read.',
+      ])
+      await user.getByLabel('parcels').check()
+      await alerts.filter({ hasText: 'Choose' }).waitFor({ state: 'detached' })
       await user.getByLabel('Name').fill('Town map')
       await user.getByRole('button', { name: 'Create the key' }).click()
       const shared = await storedSecret(user)

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api/call.ts'
-import { asProblem } from '../api/problem.ts'
+import { fieldErrorOf } from '../api/problem.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { Field } from '../components/form/field.tsx'
 import { ReasonField } from './reason-field.tsx'
@@ -25,6 +25,7 @@ export function BlockAddressDialog({ onClose }: { onClose: () => void }) {
       title="Block an address"
       action="Block"
       danger
+      fields={['/network']}
       onClose={onClose}
       onAction={async () => {
         const expiresAt = hours && new Date(Date.now() + Number(hours) * 3_600_000).toISOString()
@@ -37,9 +38,7 @@ export function BlockAddressDialog({ onClose }: { onClose: () => void }) {
           <Field
             label="Address or network"
             help="Such as 192.0.2.7, 192.0.2.0/24 or 2001:db8::/32."
-            wrong={
-              error ? asProblem(error).errors.find(({ path }) => path === '/network')?.message : undefined
-            }
+            wrong={fieldErrorOf(error, '/network')}
           >
             {(props) => (
               <input

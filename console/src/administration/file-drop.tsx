@@ -29,11 +29,17 @@ export function FileDrop({ file, onFile }: { file: File | null; onFile: (file: F
       onDrop={drop}
     >
       <strong>{file ? file.name : 'Drop a file here'}</strong>
-      <span className="small soft">
-        {file
-          ? bytes(file.size)
-          : 'GeoPackage, zipped shapefile, GeoJSON, CSV, Excel, Parquet, KML, GPX and others'}
-      </span>
+      {file?.size === 0 ? (
+        <span className="wrong" role="alert">
+          This file is empty, so there is nothing to publish.
+        </span>
+      ) : (
+        <span className="small soft">
+          {file
+            ? bytes(file.size)
+            : 'GeoPackage, zipped shapefile, GeoJSON, CSV, Excel, Parquet, KML, GPX and others'}
+        </span>
+      )}
       <label className="button small" htmlFor={id}>
         {file ? 'Choose another file' : 'Choose a file'}
         <input

@@ -53,6 +53,7 @@ function RenameDialog({ organization, onClose }: DialogProps) {
     <ActionDialog
       title={`Rename ${organization.name}`}
       action="Rename"
+      fields={['/name']}
       onClose={onClose}
       onAction={async () => {
         await call('PATCH', `/v1/admin/organizations/${organization.id}`, { name })

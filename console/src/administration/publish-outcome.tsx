@@ -1,6 +1,8 @@
 import type { JobRecord, PublishReportRecord, RowProblem } from '@wayleave/contract/records'
 import { Link } from 'react-router'
+import { useDatasets } from '../api/queries.ts'
 import { count, plural, shapeName } from '../words.ts'
+import { optionHints, publishWords } from './publish-words.ts'
 
 const phases: Record<string, string> = {
   reading: 'Reading the file',
@@ -11,7 +13,7 @@ const phases: Record<string, string> = {
 /** The progress and the result of a publishing job. */
 export function PublishOutcome({ job }: { job: JobRecord }) {
   if (job.state === 'done' && job.report) return <Report report={job.report} />
-  if (job.state === 'failed') return <Failure problem={job.problem} />
+  if (job.state === 'failed') return <Failure table={job.table} problem={job.problem} />
   if (job.state === 'cancelled') {
     return (
       <p className="note" role="status">
@@ -78,28 +80,47 @@ function Report({ report }: { report: PublishReportRecord }) {
       <RowProblems problems={report.problems} />
       {report.notes.map((note) => (
         <p key={note} className="note small">
-          {note}
+          {publishWords(note)}
         </p>
       ))}
+      <Hints messages={report.notes} />
     </div>
   )
 }
 
-function Failure({ problem }: { problem: JobRecord['problem'] }) {
+function Failure({ table, problem }: { table: string; problem: JobRecord['problem'] }) {
+  const { data: datasets } = useDatasets()
+  const { detail = 'The file could not be published.', problems = [], problemCount = 0 } = problem ?? {}
   return (
     <div className="stack-small">
       <div className="note bad" role="alert">
-        <p>{problem?.detail ?? 'The file could not be published.'}</p>
-        {problem?.problemCount !== undefined && (
-          <p className="small">
-            {plural(problem.problemCount, 'row')} cannot be published. The first of them:
-          </p>
-        )}
+        {/* The detail of bad rows repeats the first of them. */}
+        <p>{problems.length > 0 ? badRows(problemCount, problems.length) : publishWords(detail)}</p>
       </div>
-      <RowProblems problems={problem?.problems ?? []} />
-      <p className="small soft">Nothing was changed: the current version is still served.</p>
+      <RowProblems problems={problems} />
+      <Hints messages={problems.length > 0 ? problems.map(({ message }) => message) : [detail]} />
+      {datasets && (
+        <p className="small soft">
+          {datasets.some((dataset) => dataset.table === table)
+            ? 'Nothing was changed: the current version is still served.'
+            : 'Nothing was published.'}
+        </p>
+      )}
     </div>
   )
+}
+
+function badRows(all: number, listed: number): string {
+  const rows = `${plural(all, 'row')} of the file cannot be published`
+  return all > listed ? `${rows}. The first ${listed}:` : `${rows}:`
+}
+
+function Hints({ messages }: { messages: string[] }) {
+  return optionHints(messages).map((hint) => (
+    <p key={hint} className="small">
+      {hint}
+    </p>
+  ))
 }
 
 function RowProblems({ problems }: { problems: RowProblem[] }) {
@@ -108,7 +129,7 @@ function RowProblems({ problems }: { problems: RowProblem[] }) {
     <ul className="small">
       {problems.map(({ row, message }) => (
         <li key={`${row} ${message}`}>
-          Row {count(row)}: {message}
+          Row {count(row)}: {publishWords(message)}
         </li>
       ))}
     </ul>

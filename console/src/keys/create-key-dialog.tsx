@@ -59,7 +59,13 @@ export function CreateKeyDialog({
     onCreated(key)
   }
   return (
-    <ActionDialog title={owner.title} action="Create the key" onAction={create} onClose={onClose}>
+    <ActionDialog
+      title={owner.title}
+      action="Create the key"
+      fields={['/name', '/permissions']}
+      onAction={create}
+      onClose={onClose}
+    >
       {(error) => (
         <>
           <p className="soft">{owner.about}</p>
@@ -69,7 +75,12 @@ export function CreateKeyDialog({
             help="Where the key is used, such as “Map of the town hall”."
             error={error}
           />
-          <PermissionsField reaches={reaches} onChange={setReaches} withWrite={owner.withWrite} />
+          <PermissionsField
+            reaches={reaches}
+            onChange={setReaches}
+            withWrite={owner.withWrite}
+            error={error}
+          />
           <ExpiryField expiry={expiry} onChange={setExpiry} />
         </>
       )}

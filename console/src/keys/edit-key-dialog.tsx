@@ -42,13 +42,14 @@ export function EditKeyDialog({
     <ActionDialog
       title={`Change “${record.name}”`}
       action="Save the changes"
+      fields={['/name', '/permissions']}
       onAction={save}
       onClose={onClose}
     >
       {(error) => (
         <>
           <NameField name={name} onChange={setName} error={error} />
-          <PermissionsField reaches={reaches} onChange={setReaches} withWrite={withWrite} />
+          <PermissionsField reaches={reaches} onChange={setReaches} withWrite={withWrite} error={error} />
           <ExpiryField expiry={expiry} onChange={setExpiry} current={record.expiresAt} />
           <p className="note small">
             The secret stays the same, and programs go on using it. What you take away here is refused from

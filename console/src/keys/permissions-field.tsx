@@ -1,18 +1,23 @@
 import type { KeyPermission } from '@wayleave/contract/permissions'
 import { useId } from 'react'
+import { fieldErrorOf } from '../api/problem.ts'
 import { useDatasets } from '../api/queries.ts'
-import type { Reach, Reaches } from './key-permissions.ts'
+import { permissionsOf, type Reach, type Reaches } from './key-permissions.ts'
 
 /** The permissions of a key, and the datasets they cover. */
 export function PermissionsField({
   reaches,
   onChange,
   withWrite,
+  error,
 }: {
   reaches: Reaches
   onChange: (reaches: Reaches) => void
   withWrite: boolean
+  /** The error of the last submit. */
+  error: unknown
 }) {
+  const wrong = permissionsOf(reaches).length === 0 ? fieldErrorOf(error, '/permissions') : undefined
   const reach = (permission: KeyPermission, label: string, help: string) => (
     <ReachField
       label={label}
@@ -25,6 +30,11 @@ export function PermissionsField({
     <>
       {reach('read', 'Read', 'Maps, features and downloads.')}
       {withWrite && reach('write', 'Write', 'Publishing and describing datasets, with a platform key.')}
+      {wrong && (
+        <p className="wrong" role="alert">
+          Choose at least one dataset to read{withWrite && ' or write'}.
+        </p>
+      )}
     </>
   )
 }

@@ -9,6 +9,7 @@ export function ActionDialog({
   children,
   action,
   danger = false,
+  fields = [],
   onAction,
   onClose,
 }: {
@@ -17,6 +18,8 @@ export function ActionDialog({
   children: ReactNode | ((error: unknown) => ReactNode)
   action: string
   danger?: boolean
+  /** The paths of the fields among the children that show their errors themselves. */
+  fields?: readonly string[]
   onAction: () => Promise<unknown>
   onClose: () => void
 }) {
@@ -29,7 +32,7 @@ export function ActionDialog({
     <Dialog title={title} onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         {typeof children === 'function' ? children(run.error) : children}
-        {run.isError && <ProblemNote error={run.error} />}
+        {run.isError && <ProblemNote error={run.error} fields={fields} />}
         <div className="dialog-foot">
           <button type="button" className="button" onClick={onClose}>
             Cancel

@@ -34,7 +34,7 @@ export function Field({
         </span>
       )}
       {wrong && (
-        <span className="wrong" id={`${id}-wrong`}>
+        <span className="wrong" id={`${id}-wrong`} role="alert">
           {wrong}
         </span>
       )}

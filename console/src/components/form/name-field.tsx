@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { asProblem } from '../../api/problem.ts'
+import { fieldErrorOf } from '../../api/problem.ts'
 import { Field } from './field.tsx'
 
 /** The name field of a key or an organization, with the service's validation error. */
@@ -15,9 +15,8 @@ export function NameField({
   /** The error of the last submit. */
   error: unknown
 }) {
-  const wrong = error ? asProblem(error).errors.find(({ path }) => path === '/name')?.message : undefined
   return (
-    <Field label="Name" help={help} wrong={wrong}>
+    <Field label="Name" help={help} wrong={fieldErrorOf(error, '/name')}>
       {(props) => (
         <input
           {...props}

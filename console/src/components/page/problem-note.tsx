@@ -1,16 +1,28 @@
-import { asProblem } from '../../api/problem.ts'
+import { asProblem, fieldSentence, withoutPointer } from '../../api/problem.ts'
 
 /** An error with the service's message, and the request id to find it in the service's log. */
-export function ProblemNote({ error, retry }: { error: unknown; retry?: () => unknown }) {
+export function ProblemNote({
+  error,
+  retry,
+  fields = [],
+}: {
+  error: unknown
+  retry?: () => unknown
+  /** The paths of the fields that show their errors themselves. */
+  fields?: readonly string[]
+}) {
   const problem = asProblem(error)
-  const others = problem.errors.slice(1)
+  const isShown = ({ path }: { path: string }) => fields.includes(path)
+  const [first, ...others] = problem.errors
+  const sentences = [
+    ...(first && isShown(first) ? [] : [withoutPointer(problem.message)]),
+    ...others.filter((one) => !isShown(one)).map(fieldSentence),
+  ]
+  if (sentences.length === 0) return null
   return (
     <div className="note bad" role="alert">
-      <p>{problem.message}</p>
-      {others.map(({ path, message }) => (
-        <p key={path + message}>
-          {path}: {message}.
-        </p>
+      {sentences.map((sentence) => (
+        <p key={sentence}>{sentence}</p>
       ))}
       {problem.contact && (
         <p>

@@ -3,6 +3,7 @@ import type { JobState } from '@wayleave/contract/job-states'
 import { isJobEnded, type JobRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { CancelJobDialog } from '../../administration/cancel-job-dialog.tsx'
+import { publishWords } from '../../administration/publish-words.ts'
 import { useJobs } from '../../api/queries.ts'
 import { RowButton } from '../../components/form/row-button.tsx'
 import { ListCard } from '../../components/list-card.tsx'
@@ -67,7 +68,7 @@ export function JobsPage() {
 }
 
 function noteOf({ state, report, problem, progress }: JobRecord): string {
-  if (state === 'failed') return problem?.detail ?? ''
+  if (state === 'failed') return publishWords(problem?.detail ?? '')
   if (report)
     return report.version === null
       ? 'Checked only'

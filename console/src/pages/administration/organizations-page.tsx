@@ -84,6 +84,7 @@ function CreateOrganizationDialog({ onClose }: { onClose: () => void }) {
     <ActionDialog
       title="Create an organization"
       action="Create"
+      fields={['/name']}
       onClose={onClose}
       onAction={async () => {
         await call('POST', '/v1/admin/organizations', { name })

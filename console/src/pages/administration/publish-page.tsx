@@ -53,7 +53,7 @@ export function PublishPage() {
   }
   const publish = async (event: FormEvent) => {
     event.preventDefault()
-    if (!file) return
+    if (!file?.size) return
     setJobId(null)
     setSending({ kind: 'sending', sent: 0 })
     stopping.current = new AbortController()
@@ -116,7 +116,7 @@ export function PublishPage() {
             <ReadingFields value={reading} onChange={setReading} />
           </details>
           <div>
-            <button type="submit" className="button primary" disabled={!file || busy}>
+            <button type="submit" className="button primary" disabled={!file?.size || busy}>
               Publish
             </button>
           </div>

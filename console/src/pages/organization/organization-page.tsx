@@ -59,6 +59,7 @@ function RenameDialog({ organization, onClose }: { organization: OrganizationRec
     <ActionDialog
       title="Rename the organization"
       action="Rename"
+      fields={['/name']}
       onClose={onClose}
       onAction={async () => {
         await call('PATCH', `/v1/organization/${organization.id}`, { name })

@@ -1,0 +1,33 @@
+/** The fields of the form that do the same as options of the command line. */
+const FIELDS: Record<string, string> = {
+  '--layer': '“Layer or sheet”',
+  '--crs': '“CRS”',
+  '--encoding': '“Encoding”',
+  '--longitude': '“Column of longitudes”',
+  '--latitude': '“Column of latitudes”',
+  '--id-column': '“Column of ids”',
+  '--time-column': '“Column of times”',
+  '--type': '“Column types”',
+  '--no-geometry': 'the box “Publish a table without geometry”',
+  '--skip-invalid': 'the box “Publish the valid rows, and leave the others out”',
+}
+
+const OPTION = /(?<![\w-])--[a-z][a-z-]*[a-z]/g
+
+/** A message about publishing, with the fields of the form in place of options of the command line. */
+export function publishWords(message: string): string {
+  return message
+    .replace(/such as --\S+ /, 'such as ')
+    .replace(/(?<! and) --latitude /, ' and --latitude ')
+    .replace(OPTION, (option) => FIELDS[option] ?? option)
+}
+
+/** Says where the fields and options are that messages name. */
+export function optionHints(messages: readonly string[]): string[] {
+  const options = [...new Set(messages.flatMap((message) => message.match(OPTION) ?? []))]
+  const others = options.filter((option) => !(option in FIELDS))
+  const hints = others.map((option) => `${option} is an option of the command “wayleave publish”.`)
+  return options.length > others.length
+    ? ['What the form can set is under “How to read the file”.', ...hints]
+    : hints
+}
