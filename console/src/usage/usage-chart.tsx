@@ -42,7 +42,8 @@ function options(element: HTMLElement): UPlot.Options {
   const style = getComputedStyle(element)
   const color = (name: string) => resolved(element, `var(${name})`)
   const soft = color('--soft')
-  const font = `12px ${style.fontFamily}`
+  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
+  const font = `${0.75 * rem}px ${style.fontFamily}`
   const axis = { stroke: soft, font, grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } }
   const whole = (_chart: UPlot, values: number[]) =>
     values.map((value) => (Number.isInteger(value) ? short.format(value) : ''))
@@ -63,12 +64,12 @@ function options(element: HTMLElement): UPlot.Options {
     },
     axes: [
       { ...axis, grid: { show: false }, values: dayNames },
-      { ...axis, size: 48, values: whole },
+      { ...axis, size: 3 * rem, values: whole },
       {
         ...axis,
         scale: 'credits',
         side: 1,
-        size: 48,
+        size: 3 * rem,
         stroke: color('--warn'),
         grid: { show: false },
         values: whole,
