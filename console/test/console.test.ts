@@ -158,6 +158,17 @@ describe('the console', { concurrency: 1 }, () => {
     await admin.getByText('This file is empty, so there is nothing to publish.').waitFor()
     assert.ok(await publish.isDisabled())
     await drop(admin, 'broken.geojson', '{"type":"FeatureCollection","features":[{"type":')
+    // The browser scrolls to the faulty field, below the bar; the focus on the bar scrolls nothing.
+    await admin.getByLabel('Table', { exact: true }).fill('Broken')
+    await publish.click()
+    const bar = (await admin.getByRole('banner').boundingBox())!
+    const label = (await admin.getByText('Table', { exact: true }).boundingBox())!
+    assert.ok(label.y >= bar.y + bar.height, `${label.y} is below ${bar.y + bar.height}`)
+    const before = await admin.evaluate(() => scrollY)
+    assert.ok(before > 0)
+    await admin.getByRole('banner').getByRole('link', { name: 'Datasets' }).focus()
+    assert.equal(await admin.evaluate(() => scrollY), before)
+    await admin.getByLabel('Table', { exact: true }).fill('broken')
     await publish.click()
     await admin.getByText('Nothing was published.').waitFor()
     const answer = await fetch(`${service.url}/v1/dataset/broken`)

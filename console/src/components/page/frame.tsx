@@ -7,6 +7,7 @@ import { session } from '../../api/session.ts'
 import { site } from '../../site.ts'
 import { setTheme, useTheme } from '../../theme.ts'
 import { Icon } from '../icon.tsx'
+import { revealCurrentTab } from '../reveal-current-tab.ts'
 import { ProblemNote } from './problem-note.tsx'
 import { SignInLink } from './sign-in-link.tsx'
 import { SiteFooter } from './site-footer.tsx'
@@ -26,12 +27,9 @@ export function Frame() {
   }, [])
   useEffect(begin, [begin])
 
-  // Move the focus, so that a screen reader starts at the new page as after a page load.
   useEffect(() => {
-    // On a phone the menus scroll: scroll the current page's entry into view.
-    for (const link of document.querySelectorAll('nav [aria-current]')) {
-      link.scrollIntoView({ inline: 'nearest', block: 'nearest' })
-    }
+    revealCurrentTab(document.querySelector<HTMLElement>('.bar nav'))
+    // Move the focus, so that a screen reader starts at the new page as after a page load.
     if (document.activeElement !== document.body && document.activeElement?.closest('main')) return
     document.getElementById('content')?.focus({ preventScroll: true })
   }, [pathname])

@@ -93,6 +93,7 @@ export function PublishPage() {
                 {...props}
                 required
                 pattern="[a-z][a-z0-9_]{0,62}"
+                title="Lower-case letters, digits and _, a letter first, at most 63 characters"
                 value={table}
                 onChange={(event) => setTable(event.target.value)}
               />
@@ -121,7 +122,7 @@ export function PublishPage() {
             </button>
           </div>
         </section>
-        <section ref={outcome} className="card stack-small below-bar" aria-label="Progress">
+        <section ref={outcome} className="card stack-small" aria-label="Progress">
           <h2>Progress</h2>
           {sending.kind === 'idle' && !jobId && (
             <p className="soft small">
