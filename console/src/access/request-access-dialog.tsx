@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { Field } from '../components/form/field.tsx'
+import { count } from '../words.ts'
 import { AddOnsField } from './add-ons-field.tsx'
 import { CreditsField } from './credits-field.tsx'
 
@@ -48,7 +49,7 @@ export function RequestAccessDialog({
       <CreditsField
         credits={credits}
         onChange={setCredits}
-        help={`${organization.name} has ${organization.credits.balance}.`}
+        help={`${organization.name} has ${count(organization.credits.balance)}.`}
       />
       <Field label="What do you need it for?">
         {(props) => (

@@ -3,6 +3,7 @@ import { useDeferredValue, useState } from 'react'
 import { Link } from 'react-router'
 import { type UserAction, UserDialog } from '../../administration/user-dialogs.tsx'
 import { useAdminUsers } from '../../api/queries.ts'
+import { EmailAddress } from '../../components/email-address.tsx'
 import { RowButton } from '../../components/form/row-button.tsx'
 import { SearchField } from '../../components/form/search-field.tsx'
 import { ListCard } from '../../components/list-card.tsx'
@@ -30,7 +31,9 @@ export function UsersPage() {
           kind: 'long',
           cell: ({ id, email, blockedAt, blockReason }) => (
             <>
-              <Link to={`/administration/users/${id}`}>{email}</Link>
+              <Link to={`/administration/users/${id}`}>
+                <EmailAddress email={email} />
+              </Link>
               {blockedAt && (
                 <div className="small">
                   <span className="badge bad">Blocked</span> <span className="soft">{blockReason}</span>

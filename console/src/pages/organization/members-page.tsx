@@ -1,6 +1,7 @@
 import type { Member } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { useMe, useMembers, useOrganization } from '../../api/queries.ts'
+import { EmailAddress } from '../../components/email-address.tsx'
 import { RowButton } from '../../components/form/row-button.tsx'
 import { ListCard } from '../../components/list-card.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
@@ -37,7 +38,7 @@ export function MembersPage() {
             kind: 'long',
             cell: ({ email, userId }) => (
               <>
-                {email} {isCaller(userId) && <span className="badge">You</span>}
+                <EmailAddress email={email} /> {isCaller(userId) && <span className="badge">You</span>}
               </>
             ),
           },
