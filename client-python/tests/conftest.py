@@ -34,6 +34,7 @@ def service(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Ite
     service.publish("named", data.named(folder / "named.geojson"), "--id-column", "code")
     service.publish("holland", data.write(folder / "h.geojson", [data.feature(1, {}, data.point(4.5, 51.5))]))
     service.publish("numbered", data.numbered(folder / "numbered.geojson"))
+    service.publish("surveyed", data.surveyed(folder / "surveyed.geojson"))
     service.publish("awkward", data.awkward(folder / "awkward.geojson"))
     (folder / "described.csv").write_text("name,geometry\nsquare,four sides\ncircle,round\n")
     service.publish("described", folder / "described.csv")

@@ -79,6 +79,16 @@ def numbered(path: Path) -> Path:
     return write(path, [feature(100 + i, {"id": i % 3, "size": i}, point(i, i)) for i in range(30)])
 
 
+def surveyed(path: Path) -> Path:
+    """Columns with the names that tables give to the coordinates, and one that a renamed column would get."""
+    names = ("Latitude", "longitude_1", "longitude", "size")
+    rows = [(f"N{i}", i / 2, f"E{i}", i) for i in range(5)]
+    return write(
+        path,
+        [feature(i, dict(zip(names, row, strict=True)), point(i, i + 1)) for i, row in enumerate(rows)],
+    )
+
+
 def awkward(path: Path) -> Path:
     """Columns with commas, brackets and spaces in their names."""
     return write(

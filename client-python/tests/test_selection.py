@@ -164,6 +164,28 @@ def test_names_that_every_result_has_may_be_selected(client: wayleave.Client) ->
         client.read("many", columns=["longitude"])
 
 
+def test_columns_named_like_the_coordinates_are_renamed_in_every_selection(client: wayleave.Client) -> None:
+    """As in the csv and json exports."""
+    whole = client.read_table("surveyed")
+    assert list(whole.columns) == [
+        "id",
+        "Latitude_1",
+        "longitude_1",
+        "longitude_2",
+        "size",
+        "longitude",
+        "latitude",
+    ]
+    assert sorted(whole.longitude_2) == ["E0", "E1", "E2", "E3", "E4"]
+    assert_frame_equal(client.read_table("surveyed", limit=9), whole)
+    assert_frame_equal(client.read_table("surveyed", limit=3), whole.head(3))
+    part = client.read_table("surveyed", columns=["longitude", "size"], limit=9)
+    assert_frame_equal(part, whole[["id", "longitude_2", "size", "longitude", "latitude"]])
+    empty = client.read_table("surveyed", filter="size > 100")
+    assert_frame_equal(empty, whole.head(0))
+    assert list(client.sample("surveyed").columns) == list(whole.columns)
+
+
 def test_a_dataset_is_named_by_a_text(client: wayleave.Client) -> None:
     with pytest.raises(TypeError, match=r"named by a text, not by Dataset\. Pass its attribute table\."):
         client.read(client["many"])

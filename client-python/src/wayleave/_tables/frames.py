@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from wayleave._extras import need
@@ -25,7 +26,11 @@ COORDINATES = (Column("longitude", "number", True), Column("latitude", "number",
 def frame_of_rows(rows: Sequence[dict[str, Any]], columns: Sequence[Column], spatial: bool) -> pd.DataFrame:
     """Rows of the json export or the sample."""
     pandas = need("pandas", "pandas", "A dataframe")
-    return pandas.DataFrame(_series(rows, [*columns, *(COORDINATES if spatial else ())]), copy=False)
+    if spatial:
+        renamed = _row_names(column.name for column in columns)
+        columns = [replace(column, name=renamed[column.name]) for column in columns]
+        columns = [*columns, *COORDINATES]
+    return pandas.DataFrame(_series(rows, columns), copy=False)
 
 
 def frame_of_json(content: bytes, columns: Sequence[Column], spatial: bool) -> pd.DataFrame:
@@ -62,10 +67,15 @@ def table_of_features(
     names: Collection[str] | None = None,
     ids: Column | None = None,
 ) -> pd.DataFrame:
-    """Features as plain rows: ids, columns, then the longitude and latitude of a point on each shape."""
+    """Features as plain rows: ids, columns, then the longitude and latitude of a point on each shape.
+
+    The columns have the names of the json export, in every part of the dataset.
+    """
     pandas = need("pandas", "pandas", "A dataframe")
     data = _feature_series(features, columns, names, ids)
     if spatial:
+        renamed = _row_names([*(names or ()), *data])
+        data = {renamed[name]: values for name, values in data.items()}
         positions = positions_of([feature["geometry"] for feature in features])
         for column, values in zip(
             COORDINATES, zip(*positions, strict=True) if positions else ((), ()), strict=True
@@ -107,6 +117,25 @@ def _geo_frame(data: dict[str, pd.Series], geometry: Any) -> gpd.GeoDataFrame:  
     pandas = need("pandas", "geo", "A geodataframe")
     index = pandas.RangeIndex(len(geometry))
     return geopandas.GeoDataFrame(pandas.DataFrame(data, index=index, copy=False), geometry=geometry, crs=CRS)
+
+
+def _row_names(names: Iterable[str]) -> dict[str, str]:
+    """The names that the columns of a spatial dataset have in its csv and json exports.
+
+    There, `longitude` and `latitude` are the coordinates, so that a column of that name gets a suffix.
+    """
+    own = dict.fromkeys(names)
+    used = {name.lower() for name in own}
+    reserved = {column.name for column in COORDINATES}
+    renamed = {}
+    for name in own:
+        row_name, number = name, 1
+        if name.lower() in reserved:
+            while (row_name := f"{name}_{number}").lower() in used:
+                number += 1
+            used.add(row_name.lower())
+        renamed[name] = row_name
+    return renamed
 
 
 def _series(rows: Sequence[dict[str, Any]], columns: Sequence[Column]) -> dict[str, pd.Series]:
