@@ -97,6 +97,38 @@ test('a workbook of Excel: shared texts, dates, errors, gaps, coordinates, one s
   await refused(bomb, /refused as a decompression bomb/)
 })
 
+test('integers beyond 2^53 in a sheet keep all digits', async (t) => {
+  const numbers = [
+    '1234567890123456789',
+    '-9007199254740993',
+    '9007199254740991',
+    '12345678901234567890123',
+    '2.5',
+  ]
+  const cells = numbers.map((text) => `<row><c><v>${text}</v></c></row>`).join('')
+  const head = '<row><c t="str"><v>n</v></c></row>'
+  const xlsx = await zipped(t, 'a.xlsx', {
+    ...WORKBOOK,
+    'xl/worksheets/sheet1.xml': SHEET(`${head}${cells}<row><c s="1"><v>0000000000044196</v></c></row>`),
+  })
+  const exact = [1234567890123456789n, -9007199254740993n, 9007199254740991, 12345678901234567890123n, 2.5]
+  assert.deepEqual(
+    (await read(xlsx)).rows.map(({ n }) => n),
+    [...exact, '2020-12-31'],
+  )
+  const row = (cell: string) => `<table:table-row>${cell}</table:table-row>`
+  const ods = await zipped(t, 'a.ods', {
+    mimetype: 'application/vnd.oasis.opendocument.spreadsheet',
+    'content.xml': `<office:document-content><table:table table:name="Data">${row(
+      '<table:table-cell office:value-type="string"><text:p>n</text:p></table:table-cell>',
+    )}${numbers.map((text) => row(`<table:table-cell office:value-type="float" office:value="${text}"/>`)).join('')}</table:table></office:document-content>`,
+  })
+  assert.deepEqual(
+    (await read(ods)).rows.map(({ n }) => n),
+    exact,
+  )
+})
+
 test('TopoJSON, GPX, Esri JSON and a lone .dbf say the same as GDAL reads from them', async (t) => {
   const topo = join(import.meta.dirname, '../../../node_modules/world-atlas/land-110m.json')
   const land = await read(topo)

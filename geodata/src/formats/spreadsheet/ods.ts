@@ -3,6 +3,7 @@ import { SourceError } from '../../source-error.ts'
 import { chooseLayer } from '../choose-layer.ts'
 import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
 import { ZipArchive } from '../zip/zip.ts'
+import { cellNumber } from './cell-number.ts'
 import { openSheetTable, type SheetRow } from './sheet-table.ts'
 import type { SpreadsheetOptions } from './xlsx.ts'
 import { parseWholeXml, parseXml, type XmlEvents } from './xml-events.ts'
@@ -164,7 +165,7 @@ function cellValue(cell: { [name: string]: string }, text: string): Value {
     case 'float':
     case 'currency':
     case 'percentage': {
-      const number = Number(cell['office:value'])
+      const number = cellNumber(cell['office:value'] ?? 'NaN')
       return Number.isNaN(number) ? text || null : number
     }
     case 'date': {

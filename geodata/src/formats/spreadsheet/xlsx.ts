@@ -3,6 +3,7 @@ import { SourceError } from '../../source-error.ts'
 import { chooseLayer } from '../choose-layer.ts'
 import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
 import { ZipArchive } from '../zip/zip.ts'
+import { cellNumber } from './cell-number.ts'
 import { type DateKind, serialText } from './serial-date.ts'
 import { openSheetTable, type SheetRow } from './sheet-table.ts'
 import { readDateStyles, readSharedTexts, readWorkbook, unescapeText } from './xlsx-parts.ts'
@@ -195,7 +196,7 @@ class SheetCells implements XmlEvents {
     const number = Number(text)
     if (Number.isNaN(number)) return text
     const kind = this.#parts.styles[this.#style] ?? null
-    if (kind === null) return number
+    if (kind === null) return cellNumber(text)
     return serialText(number, kind, this.#parts.is1904) ?? number
   }
 }
