@@ -1,7 +1,7 @@
 import { DuckDBBlobValue } from '@duckdb/node-api'
 import type { SourceColumn, Value } from '../../feature.ts'
-import { quoteName } from '../../quote-sql.ts'
 import { parseJson } from '../json/parse-json.ts'
+import type { DescribedColumn } from './parquet-geometry.ts'
 
 /** The SQL of one column and the conversion of its values. */
 export interface ParquetColumn extends SourceColumn {
@@ -15,8 +15,7 @@ export interface ParquetColumn extends SourceColumn {
 /** A double represents this many digits of any decimal number exactly. */
 const EXACT_DIGITS = 15
 
-export function parquetColumn(name: string, type: string): ParquetColumn {
-  const id = quoteName(name)
+export function parquetColumn({ name, id, type }: DescribedColumn): ParquetColumn {
   if (/(\[\d*\]|^STRUCT\(|^MAP\(|^UNION\(|^JSON$|^VARIANT$)/.test(type) && !/^ENUM\(/.test(type))
     return { name, type: 'json', sql: `CAST(to_json(${id}) AS VARCHAR)`, convert: toJson }
   const decimal = /^DECIMAL\((\d+),(\d+)\)$/.exec(type)

@@ -1,14 +1,13 @@
 import type { Geometry, Position, Value } from '../../feature.ts'
 import { readWkb } from '../../geometry/wkb.ts'
 import { writeWkt } from '../../geometry/wkt.ts'
-import { quoteName } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import { GEOARROW_TYPES, USUAL_GEOMETRY_NAMES } from '../geoarrow.ts'
 import { bytesOf, type ParquetColumn } from './parquet-column.ts'
 
 /** The column that contains the geometry, according to the file. */
 export interface ParquetGeometry {
-  name: string
+  column: DescribedColumn
   crs: string | null
   sql: string
   read(value: unknown): Geometry | null | string
@@ -28,30 +27,30 @@ interface GeoColumn {
 
 /** What a file's "geo" metadata says about columns other than the geometry. */
 export interface OtherGeoColumns {
-  /** Further columns with geometries, by name, which become text. */
-  geometries: Map<string, ParquetColumn>
+  /** Further columns with geometries, which become text. */
+  geometries: Map<DescribedColumn, ParquetColumn>
   /** Columns of bounding boxes. The boxes are computed anew, so these are left out. */
-  coverings: string[]
+  coverings: DescribedColumn[]
 }
 
 export function otherGeoColumns(
   metadata: string | null,
   columns: DescribedColumn[],
-  primary: string | undefined,
+  primary: DescribedColumn | undefined,
   file: string,
 ): OtherGeoColumns {
   const geo = metadata === null ? null : parseMetadata(metadata, file)
-  const geometries = new Map<string, ParquetColumn>()
-  const coverings = new Set<string>()
+  const geometries = new Map<DescribedColumn, ParquetColumn>()
+  const coverings = new Set<DescribedColumn>()
   for (const [name, { encoding = 'WKB', covering }] of Object.entries(geo?.columns ?? {})) {
     const box = covering?.bbox?.xmin?.[0]
-    const isBox = columns.some((column) => column.name === box && column.type.startsWith('STRUCT('))
-    if (isBox) coverings.add(String(box))
+    const boxes = columns.find((column) => column.name === box && column.type.startsWith('STRUCT('))
+    if (boxes) coverings.add(boxes)
     const described = columns.find((column) => column.name === name)
-    if (!described || name === primary) continue
-    const { sql, read } = reading(name, described.type, encoding, file)
+    if (!described || described === primary) continue
+    const { sql, read } = reading(described, encoding, file)
     const note = `Column ${name} is another geometry: it is kept as WKT text, with the coordinates that it has in the file.`
-    geometries.set(name, { name, type: 'text', sql, convert: (value) => wktOf(value, read), note })
+    geometries.set(described, { name, type: 'text', sql, convert: (value) => wktOf(value, read), note })
   }
   return { geometries, coverings: [...coverings] }
 }
@@ -65,9 +64,12 @@ function wktOf(value: unknown, read: ParquetGeometry['read']): Value {
   return bytes === null ? String(value) : Buffer.from(bytes).toString('base64')
 }
 
-/** A column as DuckDB describes it. */
+/** A column of the file with the type that DuckDB gives it. */
 export interface DescribedColumn {
+  /** The name in the file. DuckDB renames columns whose names differ only in case, or not at all. */
   name: string
+  /** The quoted name in DuckDB. */
+  id: string
   type: string
   /** The CRS of Parquet's own geometry type; undefined if it does not state one. */
   nativeCrs?: string
@@ -81,20 +83,20 @@ export function findParquetGeometry(
   const geo = metadata === null ? null : parseMetadata(metadata, file)
   const primary = geo?.primary_column ?? Object.keys(geo?.columns ?? {})[0]
   if (geo && primary !== undefined) {
-    const type = columns.find(({ name }) => name === primary)?.type
-    if (type === undefined)
+    const column = columns.find(({ name }) => name === primary)
+    if (column === undefined)
       throw new SourceError(`${file} says that its geometry is in ${primary}, but has no such column.`)
     const { encoding = 'WKB', crs } = geo.columns?.[primary] ?? {}
-    return { name: primary, crs: crsOf(crs), ...reading(primary, type, encoding, file) }
+    return { column, crs: crsOf(crs), ...reading(column, encoding, file) }
   }
   // Without metadata: Parquet's own geometry type, or bytes under a usual name that begin like WKB.
   const native = columns.find(({ type }) => type.startsWith('GEOMETRY'))
   if (native) {
     const crs = native.nativeCrs ?? 'OGC:CRS84'
-    return { name: native.name, crs, ...reading(native.name, native.type, 'WKB', file) }
+    return { column: native, crs, ...reading(native, 'WKB', file) }
   }
   const bytes = columns.find(({ name, type }) => type === 'BLOB' && USUAL_GEOMETRY_NAMES.test(name))
-  return bytes ? { name: bytes.name, crs: null, ...reading(bytes.name, 'BLOB', 'WKB', file) } : null
+  return bytes ? { column: bytes, crs: null, ...reading(bytes, 'WKB', file) } : null
 }
 
 function parseMetadata(metadata: string, file: string): GeoMetadata {
@@ -116,20 +118,19 @@ function crsOf(crs: object | string | null | undefined): string | null {
 }
 
 function reading(
-  name: string,
-  type: string,
+  { id, type }: DescribedColumn,
   encoding: string,
   file: string,
 ): Pick<ParquetGeometry, 'sql' | 'read'> {
   if (/^WKB$/i.test(encoding))
     return {
-      sql: type.startsWith('GEOMETRY') ? `ST_AsWKB(${quoteName(name)})` : quoteName(name),
+      sql: type.startsWith('GEOMETRY') ? `ST_AsWKB(${id})` : id,
       read: fromWkb,
     }
   const native = GEOARROW_TYPES[encoding.toLowerCase()]
   if (!native) throw new SourceError(`${file} encodes its geometry as ${encoding}, which is not known.`)
   return {
-    sql: `CAST(to_json(${quoteName(name)}) AS VARCHAR)`,
+    sql: `CAST(to_json(${id}) AS VARCHAR)`,
     read: (value) => ({ type: native, coordinates: positions(parseNested(String(value))) }) as Geometry,
   }
 }

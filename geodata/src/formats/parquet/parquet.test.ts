@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
+import { compileSnapshot } from '../../compile/compile.ts'
 import { crsCode, transformerToWgs84 } from '../../crs.ts'
 import { SourceError } from '../../source-error.ts'
 import { DEFAULT_LIMITS } from '../reading/source-limits.ts'
@@ -55,6 +56,13 @@ for name, codec in [('decimals', 'snappy'), ('zstd', 'zstd'), ('lz4', 'lz4')]:
         'count': pyarrow.array([text('1'), text('-' + '7' * 60), None], pyarrow.decimal256(76, 0)),
         'nested': pyarrow.array([[text('1.00')], None, []], pyarrow.list_(pyarrow.decimal256(40, 2))),
     }), os.path.join(sys.argv[2], name + '.parquet'), compression=codec)
+for name, names in [('case', ['a', 'A', 'A_1', 'a_1']), ('twice', ['x', 'x', 'x_1'])]:
+    pyarrow.parquet.write_table(pyarrow.table([[n] for n in range(len(names))], names=names),
+        os.path.join(sys.argv[2], name + '.parquet'))
+point = json.dumps({'primary_column': 'GEOM', 'columns': {'GEOM': {'encoding': 'WKB'}, 'geom': {'encoding': 'WKB'}}})
+pyarrow.parquet.write_table(
+    pyarrow.table([[shapely.Point(9, 9).wkb], [shapely.Point(1, 2).wkb]], names=['geom', 'GEOM'])
+    .replace_schema_metadata({'geo': point}), os.path.join(sys.argv[2], 'geometries.parquet'))
 `
 const COUNTIES = '/usr/lib/R/site-library/sf/gpkg/nc.gpkg'
 const POINTS = [
@@ -134,6 +142,33 @@ test('GeoParquet that geopandas writes says the same as its source, with WKB and
     }
     await refusal(path('lz4'), /^lz4.parquet has decimals of more than 38 digits that cannot be read: .*LZ4/)
   })
+
+  await t.test(
+    'columns have their names in the file, also those that a database cannot tell apart',
+    async () => {
+      const table = async (name: string) => {
+        const { stream, features } = await read(path(name))
+        return [stream.columns.map((column) => column.name), features[0]!.values]
+      }
+      assert.deepEqual(await table('case'), [
+        ['a', 'A', 'A_1', 'a_1'],
+        [0, 1, 2, 3],
+      ])
+      assert.deepEqual(await table('twice'), [
+        ['x', 'x', 'x_1'],
+        [0, 1, 2],
+      ])
+      const { features, rows } = await read(path('geometries'))
+      assert.deepEqual(features[0]!.geometry, { type: 'Point', coordinates: [1, 2] })
+      assert.deepEqual(rows, [{ geom: 'POINT (9 9)' }])
+      const { manifest } = await compileSnapshot({ path: path('case'), folder: join(folder, 'snapshot') })
+      assert.deepEqual(
+        manifest.columns.map((column) => column.name),
+        ['a', 'A_2', 'A_1', 'a_1_1'],
+      )
+      assert.deepEqual(manifest.notes, ['Column 2, "A", is named A_2.', 'Column 4, "a_1", is named a_1_1.'])
+    },
+  )
 
   await t.test('the CRS, by code or in full', async () => {
     assert.equal(crsCode((await read(path('utm'))).stream.crs!), 'EPSG:25832')

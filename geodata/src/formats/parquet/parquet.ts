@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api'
 import type { Feature, FeatureStream, Geometry, UnreadableRow, Value } from '../../feature.ts'
 import { type DuckDb, isOutOfMemory, openDuckDb } from '../../open-duckdb.ts'
-import { quoteText } from '../../quote-sql.ts'
+import { quoteName, quoteText } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import { findCoordinateColumns, otherColumns } from '../coordinate-columns.ts'
 import { geometryReader } from '../coordinate-reader.ts'
@@ -17,7 +17,13 @@ import {
   otherGeoColumns,
   type ParquetGeometry,
 } from './parquet-geometry.ts'
-import { findWideDecimals, type SchemaElement, WideDecimals, wideDecimalColumn } from './wide-decimals.ts'
+import {
+  columnElements,
+  findWideDecimals,
+  type SchemaElement,
+  WideDecimals,
+  wideDecimalColumn,
+} from './wide-decimals.ts'
 
 const DEFAULT_DATABASE_MEGABYTES = 512
 const THREADS = 2
@@ -47,22 +53,21 @@ export async function openParquet(
   const size = await refuseTruncated(path, file)
   const database = await ParquetDatabase.open(path, file, options)
   try {
-    const described = await database.describe()
+    const schema = await database.schema()
+    const described = await database.describe(schema)
     if (described.length > limits.columns)
       throw new SourceError(`${file} has ${described.length} columns; at most ${limits.columns} are read.`)
     const metadata = await database.geoMetadata()
     const stated = findParquetGeometry(metadata, described, file)
-    const others = otherGeoColumns(metadata, described, stated?.name, file)
-    const wide = findWideDecimals(await database.schema())
-    const unread = new Set([stated?.name, ...others.coverings, ...wide.nested])
-    const columns = described
-      .filter(({ name }) => !unread.has(name))
-      .map(({ name, type }) => {
-        const decimals = wide.columns.find((column) => column.name === name)
-        return decimals
-          ? wideDecimalColumn(decimals)
-          : (others.geometries.get(name) ?? parquetColumn(name, type))
-      })
+    const others = otherGeoColumns(metadata, described, stated?.column, file)
+    const wide = findWideDecimals(schema)
+    const nested = wide.nested.map((place) => described[place]!)
+    const unread = new Set([stated?.column, ...others.coverings, ...nested])
+    const columns = described.flatMap((column, place) => {
+      if (unread.has(column)) return []
+      const decimals = wide.columns.find((each) => each.place === place)
+      return decimals ? wideDecimalColumn(decimals) : (others.geometries.get(column) ?? parquetColumn(column))
+    })
     const coordinatesByName = stated
       ? null
       : await findByNames(database, columns, { ...options.coordinates, crs: options.crs, file })
@@ -96,7 +101,7 @@ export async function openParquet(
       notes: [
         ...valueColumns.flatMap(({ note }) => note ?? []),
         ...others.coverings.map(coveringNote),
-        ...wide.nested.map(nestedNote),
+        ...nested.map(nestedNote),
         ...(coordinatesByName?.notes ?? []),
       ],
       crs: stated ? stated.crs : (coordinatesByName?.crs ?? null),
@@ -142,11 +147,11 @@ export async function openParquet(
   }
 }
 
-function coveringNote(name: string): string {
+function coveringNote({ name }: DescribedColumn): string {
   return `Column ${name} holds the bounding boxes of the geometries: it is left out.`
 }
 
-function nestedNote(name: string): string {
+function nestedNote({ name }: DescribedColumn): string {
   return `Column ${name} has decimals of more than 38 digits inside lists or structures, which cannot be read: it is left out.`
 }
 
@@ -309,9 +314,16 @@ class ParquetDatabase {
     return new SourceError(`${this.#file} cannot be read: ${reason}.`)
   }
 
-  async describe(): Promise<DescribedColumn[]> {
+  async describe(schema: SchemaElement[]): Promise<DescribedColumn[]> {
+    const ownNames = columnElements(schema).map(([column]) => column!.name)
     const rows = await this.#rows(`DESCRIBE SELECT * FROM ${this.#from}`)
-    const columns = rows.map(([name, type]): DescribedColumn => ({ name: String(name), type: String(type) }))
+    const columns = rows.map(
+      ([name, type], i): DescribedColumn => ({
+        name: ownNames[i] ?? String(name),
+        id: quoteName(String(name)),
+        type: String(type),
+      }),
+    )
     const native = columns.find(({ type }) => type.startsWith('GEOMETRY'))
     if (native) native.nativeCrs = await this.#nativeCrs(native.name)
     return columns

@@ -20,25 +20,43 @@ export interface SchemaElement {
 }
 
 export interface WideDecimal {
+  /** Its place among the columns of the file. */
+  place: number
   name: string
   digits: number
   scale: number
 }
 
-/** The columns with decimals that DuckDB cannot read, and the names of columns that have such inside. */
-export function findWideDecimals(schema: SchemaElement[]): { columns: WideDecimal[]; nested: string[] } {
+/** The columns with decimals that DuckDB cannot read, and the places of columns that have such inside. */
+export function findWideDecimals(schema: SchemaElement[]): { columns: WideDecimal[]; nested: number[] } {
   const columns: WideDecimal[] = []
-  const nested = new Set<string>()
-  let at = 1
-  const visit = (top: string | null): void => {
-    const { name, children, digits, scale } = schema[at++]!
-    const isWide = digits !== null && digits > DATABASE_DIGITS
-    if (isWide && top === null) columns.push({ name, digits, scale: scale ?? 0 })
-    else if (isWide) nested.add(top!)
-    for (let i = 0; i < children && at < schema.length; i++) visit(top ?? name)
+  const nested: number[] = []
+  for (const [place, [column, ...inner]] of columnElements(schema).entries()) {
+    const { name, digits, scale } = column!
+    if (isWide(column!)) columns.push({ place, name, digits: digits!, scale: scale ?? 0 })
+    else if (inner.some(isWide)) nested.push(place)
   }
-  while (at < schema.length) visit(null)
-  return { columns, nested: [...nested] }
+  return { columns, nested }
+}
+
+function isWide({ digits }: SchemaElement): boolean {
+  return digits !== null && digits > DATABASE_DIGITS
+}
+
+/** The elements of each column: the column itself, then those inside of it. */
+export function columnElements(schema: SchemaElement[]): SchemaElement[][] {
+  const columns: SchemaElement[][] = []
+  /** How many elements of the current column are still to come. */
+  let remaining = 0
+  for (const element of schema.slice(1)) {
+    if (remaining === 0) {
+      columns.push([])
+      remaining = 1
+    }
+    columns.at(-1)!.push(element)
+    remaining += element.children - 1
+  }
+  return columns
 }
 
 /** Integers stay integers; decimals become text, because a number does not hold that many digits. */
