@@ -20,6 +20,15 @@ export function timestampText(microseconds: bigint): string {
   return `${second}${fraction}Z`
 }
 
+/** As `timestampText`, of nanoseconds; with nine digits of the second if some of the last three are not zero. */
+export function nanosecondText(nanoseconds: bigint): string {
+  const finer = ((nanoseconds % 1000n) + 1000n) % 1000n
+  const text = timestampText((nanoseconds - finer) / 1000n)
+  if (finer === 0n) return text
+  const [second, fraction = ''] = text.slice(0, -1).split('.')
+  return `${second}.${fraction.padEnd(6, '0')}${String(finer).padStart(3, '0')}Z`
+}
+
 /** The number of the day `2025-12-31`, counted from 1970-01-01. */
 export function dayOf(date: string): number {
   return Date.parse(`${date}T00:00:00Z`) / DAY_MS

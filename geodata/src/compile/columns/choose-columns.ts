@@ -21,6 +21,10 @@ export function chooseColumns(summary: StageSummary, spatial: boolean, notes: st
       notes.push(
         `Column ${names[i]} has integers of more than ${MAX_INTEGER_DIGITS} digits: it is published as text, which keeps every digit.`,
       )
+    if (type === 'text' && profile.declared === 'timestamp')
+      notes.push(
+        `Column ${names[i]} has values that a column of times cannot hold, such as nanoseconds or years beyond 9999: it is published as text.`,
+      )
     const valueCount = profile.present - (type === 'text' ? 0 : profile.blank)
     return { name: names[i]!, type, nullable: valueCount < summary.rows, profile }
   })

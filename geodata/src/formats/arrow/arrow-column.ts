@@ -1,5 +1,5 @@
 import { type DataType, type Field, type TimeUnit, Type, type Vector } from 'apache-arrow'
-import { timestampText } from '../../calendar.ts'
+import { nanosecondText, timestampText } from '../../calendar.ts'
 import type { ColumnType, SourceColumn, Value } from '../../feature.ts'
 
 /** A column of an Arrow file, by its position, and the conversion of its values. */
@@ -100,14 +100,10 @@ function exactTimeText(vector: Vector | null, row: number, unit: TimeUnit): stri
   if (!vector?.isValid(row)) return null
   const value = (vector.data[0]!.values as BigInt64Array)[row]!
   const nanoseconds = value * 10n ** BigInt(9 - UNIT_DIGITS[unit])
-  const finer = ((nanoseconds % 1000n) + 1000n) % 1000n
-  const microseconds = (nanoseconds - finer) / 1000n
+  const microseconds = nanoseconds / 1000n
   if (microseconds > MAX_DATE_MICROSECONDS || microseconds < -MAX_DATE_MICROSECONDS) return null
-  const text = timestampText(microseconds)
-  if (finer === 0n) return text
   // A column of times has microseconds; with finer values it stays text, so that nothing is lost.
-  const [second, fraction = ''] = text.slice(0, -1).split('.')
-  return `${second}.${fraction.padEnd(6, '0')}${String(finer).padStart(3, '0')}Z`
+  return nanosecondText(nanoseconds)
 }
 
 /** Milliseconds since 1970, with microseconds as their fraction. */

@@ -1,5 +1,6 @@
 import type { CoordinateChoice } from '../reading/read-options.ts'
 import type { SourceLimits } from '../reading/source-limits.ts'
+import type { FineTimes } from './fine-times.ts'
 
 export interface ParquetOptions {
   limits?: SourceLimits
@@ -8,6 +9,8 @@ export interface ParquetOptions {
   coordinates?: CoordinateChoice
   databaseMegabytes?: number
   threads?: number
+  /** Known if the file was opened before. */
+  fineTimes?: FineTimes
   /** Whether the file outlives the reading of its blocks; otherwise it is not split into blocks. */
   stays?: boolean
 }

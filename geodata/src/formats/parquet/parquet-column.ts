@@ -1,6 +1,7 @@
 import { DuckDBBlobValue } from '@duckdb/node-api'
 import type { SourceColumn, Value } from '../../feature.ts'
 import { parseJson } from '../json/parse-json.ts'
+import type { ExactReading } from './exact-columns.ts'
 import type { DescribedColumn } from './parquet-geometry.ts'
 
 /** The SQL of one column and the conversion of its values. */
@@ -8,8 +9,8 @@ export interface ParquetColumn extends SourceColumn {
   sql: string
   convert(value: unknown): Value
   note?: string
-  /** Whether its values are read by `WideDecimals` and not by the database. */
-  isWideDecimal?: boolean
+  /** If its values are read by `ExactColumns` and not by the database. */
+  exact?: ExactReading
 }
 
 /** A double represents this many digits of any decimal number exactly. */

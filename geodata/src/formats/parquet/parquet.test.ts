@@ -59,6 +59,14 @@ for name, codec in [('decimals', 'snappy'), ('zstd', 'zstd'), ('lz4', 'lz4')]:
 for name, names in [('case', ['a', 'A', 'A_1', 'a_1']), ('twice', ['x', 'x', 'x_1'])]:
     pyarrow.parquet.write_table(pyarrow.table([[n] for n in range(len(names))], names=names),
         os.path.join(sys.argv[2], name + '.parquet'))
+fine = [1700000000123456789, -1, None]
+whole = [1700000000123456000, -1000, None]
+for codec in ['snappy', 'lz4']:
+    pyarrow.parquet.write_table(pyarrow.table({
+        'fine': pyarrow.array(fine, pyarrow.timestamp('ns', tz='UTC')),
+        'whole': pyarrow.array(whole, pyarrow.timestamp('ns', tz='Europe/Berlin')),
+        'local': pyarrow.array(fine, pyarrow.timestamp('ns')),
+    }), os.path.join(sys.argv[2], 'times-' + codec + '.parquet'), compression=codec)
 point = json.dumps({'primary_column': 'GEOM', 'columns': {'GEOM': {'encoding': 'WKB'}, 'geom': {'encoding': 'WKB'}}})
 pyarrow.parquet.write_table(
     pyarrow.table([[shapely.Point(9, 9).wkb], [shapely.Point(1, 2).wkb]], names=['geom', 'GEOM'])
@@ -141,6 +149,38 @@ test('GeoParquet that geopandas writes says the same as its source, with WKB and
       assert.match(stream.notes[1]!, /^Column nested has decimals of more than 38 digits .* left out\.$/)
     }
     await refusal(path('lz4'), /^lz4.parquet has decimals of more than 38 digits that cannot be read: .*LZ4/)
+  })
+
+  await t.test('times with a zone keep their nanoseconds, as text', async () => {
+    const { stream, rows } = await read(path('times-snappy'))
+    assert.deepEqual(
+      rows.map(({ fine }) => fine),
+      ['2023-11-14T22:13:20.123456789Z', '1969-12-31T23:59:59.999999999Z', null],
+    )
+    assert.deepEqual(
+      rows.map(({ whole }) => whole),
+      ['2023-11-14 22:13:20.123456+00', '1969-12-31 23:59:59.999999+00', null],
+    )
+    assert.deepEqual(stream.notes, [])
+    const { manifest } = await compileSnapshot({ path: path('times-snappy'), folder: join(folder, 'times') })
+    assert.deepEqual(
+      manifest.columns.map(({ name, type }) => [name, type]),
+      [
+        ['fine', 'text'],
+        ['whole', 'timestamp'],
+        ['local', 'text'],
+      ],
+    )
+    assert.deepEqual(
+      manifest.notes,
+      ['fine', 'local'].map(
+        (name) =>
+          `Column ${name} has values that a column of times cannot hold, such as nanoseconds or years beyond 9999: it is published as text.`,
+      ),
+    )
+    const other = await read(path('times-lz4'))
+    assert.equal(other.rows[0]!['fine'], '2023-11-14 22:13:20.123456+00')
+    assert.match(other.stream.notes[0]!, /^Column fine has times in nanoseconds, .* cut to microseconds/)
   })
 
   await t.test(

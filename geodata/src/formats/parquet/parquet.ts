@@ -9,6 +9,8 @@ import { geometryReader } from '../coordinate-reader.ts'
 import type { BlockParsing, BlockStream } from '../reading/block-stream.ts'
 import type { CoordinateChoice } from '../reading/read-options.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
+import { ExactColumns } from './exact-columns.ts'
+import { cutTimesNote, findFineTimes, fineTimeColumn } from './fine-times.ts'
 import type { ParquetBlock, ParquetOptions } from './parquet-block.ts'
 import { bytesOf, type ParquetColumn, parquetColumn } from './parquet-column.ts'
 import {
@@ -17,13 +19,8 @@ import {
   otherGeoColumns,
   type ParquetGeometry,
 } from './parquet-geometry.ts'
-import {
-  columnElements,
-  findWideDecimals,
-  type SchemaElement,
-  WideDecimals,
-  wideDecimalColumn,
-} from './wide-decimals.ts'
+import { columnElements, type SchemaElement } from './schema-element.ts'
+import { findWideDecimals, wideDecimalColumn } from './wide-decimals.ts'
 
 const DEFAULT_DATABASE_MEGABYTES = 512
 const THREADS = 2
@@ -61,11 +58,14 @@ export async function openParquet(
     const stated = findParquetGeometry(metadata, described, file)
     const others = otherGeoColumns(metadata, described, stated?.column, file)
     const wide = findWideDecimals(schema)
+    const total = await database.count()
+    const fineTimes = options.fineTimes ?? (await findFineTimes(path, file, schema, total))
     const nested = wide.nested.map((place) => described[place]!)
     const unread = new Set([stated?.column, ...others.coverings, ...nested])
     const columns = described.flatMap((column, place) => {
       if (unread.has(column)) return []
       const decimals = wide.columns.find((each) => each.place === place)
+      if (fineTimes.fine.includes(place)) return fineTimeColumn(column)
       return decimals ? wideDecimalColumn(decimals) : (others.geometries.get(column) ?? parquetColumn(column))
     })
     const coordinatesByName = stated
@@ -74,7 +74,7 @@ export async function openParquet(
     const valueColumns = coordinatesByName
       ? otherColumns(columns.length, coordinatesByName.columns).map((i) => columns[i]!)
       : columns
-    const total = await database.count()
+    const exact = columns.flatMap(({ name, exact }) => (exact ? [{ name, ...exact }] : []))
     let row = 0
     const shape = geometryOf(
       stated,
@@ -83,17 +83,17 @@ export async function openParquet(
     const table = shape?.usesTable ? columns : valueColumns
     const read = async function* (block: ParquetBlock | null): AsyncGenerator<Batch> {
       let before = block === null ? 0 : block.firstRow - 1
-      const decimals = wide.columns.length > 0 ? await WideDecimals.open(path, file, wide.columns) : null
+      const exactColumns = exact.length > 0 ? await ExactColumns.open(path, file, exact) : null
       try {
         for await (const values of database.columns(stated, table, rangeOf(block))) {
-          if (decimals) await insertDecimals(values, table, stated ? 1 : 0, decimals, before)
+          if (exactColumns) await insertExact(values, table, stated ? 1 : 0, exactColumns, before)
           if (stated) refuseLarge(values[0]!, before, file, limits)
           const batch = toRows(values, table, valueColumns, shape, before)
           before += batch.length
           yield batch
         }
       } finally {
-        await decimals?.close()
+        await exactColumns?.close()
       }
     }
     const stream: ParquetStream = {
@@ -102,6 +102,7 @@ export async function openParquet(
         ...valueColumns.flatMap(({ note }) => note ?? []),
         ...others.coverings.map(coveringNote),
         ...nested.map(nestedNote),
+        ...fineTimes.unknown.map((place) => cutTimesNote(described[place]!)),
         ...(coordinatesByName?.notes ?? []),
       ],
       crs: stated ? stated.crs : (coordinatesByName?.crs ?? null),
@@ -131,7 +132,7 @@ export async function openParquet(
       format: 'parquet',
       path,
       file,
-      options: { limits, crs, coordinates, databaseMegabytes, threads: 1 },
+      options: { limits, crs, coordinates, databaseMegabytes, threads: 1, fineTimes },
     }
     return Object.assign(stream, {
       parsing,
@@ -155,16 +156,16 @@ function nestedNote({ name }: DescribedColumn): string {
   return `Column ${name} has decimals of more than 38 digits inside lists or structures, which cannot be read: it is left out.`
 }
 
-/** Puts the values of wide decimals, which the database does not read, in the place of its nulls. */
-async function insertDecimals(
+/** Puts the values that the database does not read exactly in the place of its nulls. */
+async function insertExact(
   values: unknown[][],
   table: ParquetColumn[],
   first: number,
-  decimals: WideDecimals,
+  exactColumns: ExactColumns,
   before: number,
 ): Promise<void> {
-  const places = table.flatMap(({ isWideDecimal }, i) => (isWideDecimal ? [first + i] : []))
-  const read = await decimals.read(before, values[0]?.length ?? 0)
+  const places = table.flatMap(({ exact }, i) => (exact ? [first + i] : []))
+  const read = await exactColumns.read(before, values[0]?.length ?? 0)
   for (const [i, place] of places.entries()) values[place] = read[i]!
 }
 
@@ -368,6 +369,7 @@ class ParquetDatabase {
         children: Number(children ?? 0),
         digits: isDecimal ? Number(stated?.[2] ?? precision) : null,
         scale: isDecimal ? Number(stated?.[1] ?? scale) : null,
+        isNanosecondUtc: /^TimestampType\(isAdjustedToUTC=1, .*NANOS=NanoSeconds/.test(String(logical)),
       }
     })
   }

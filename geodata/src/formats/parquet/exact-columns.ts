@@ -1,0 +1,125 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { type Compressors, type FileMetaData, parquetMetadataAsync, parquetRead } from 'hyparquet'
+import type { Value } from '../../feature.ts'
+import { SourceError } from '../../source-error.ts'
+import { DATABASE_DIGITS } from './wide-decimals.ts'
+
+/** How many rows are read at once. */
+const CHUNK_ROWS = 122_880
+
+export interface ExactReading {
+  /** What the column has that DuckDB does not read exactly, in words. */
+  contents: string
+  /** Converts a value as it is stored: bytes, an integer or null. */
+  decode(value: unknown): Value
+}
+
+export interface ExactColumn extends ExactReading {
+  name: string
+}
+
+const COMPRESSORS: Compressors = {
+  GZIP: (input) => gunzipSync(input),
+  BROTLI: (input) => brotliDecompressSync(input),
+  ZSTD: (input) => zstdDecompressSync(input),
+}
+
+/** Reads columns that DuckDB does not read exactly, in the order of the rows. */
+export class ExactColumns {
+  readonly #columns: ExactColumn[]
+  readonly #file: string
+  readonly #handle: FileHandle
+  readonly #size: number
+  readonly #metadata: FileMetaData
+  /** The values of the rows from `#firstRow` on, by row and column. */
+  #rows: unknown[][] = []
+  #firstRow = 0
+
+  private constructor(
+    columns: ExactColumn[],
+    file: string,
+    handle: FileHandle,
+    size: number,
+    metadata: FileMetaData,
+  ) {
+    this.#columns = columns
+    this.#file = file
+    this.#handle = handle
+    this.#size = size
+    this.#metadata = metadata
+  }
+
+  static async open(path: string, file: string, columns: ExactColumn[]): Promise<ExactColumns> {
+    const handle = await open(path)
+    try {
+      const { size } = await handle.stat()
+      const metadata = await parquetMetadataAsync(bufferOf(handle, size))
+      // Without these annotations the values are returned as the bytes or integers that are stored.
+      for (const element of metadata.schema) {
+        const isTime = element.logical_type?.type === 'TIMESTAMP' && element.logical_type.unit === 'NANOS'
+        if ((element.precision ?? 0) <= DATABASE_DIGITS && !isTime) continue
+        delete element.converted_type
+        delete element.logical_type
+      }
+      return new ExactColumns(columns, file, handle, size, metadata)
+    } catch (error) {
+      await handle.close()
+      throw refusal(file, columns, error)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close()
+  }
+
+  /** The values of some rows, counted from 0, by column. */
+  async read(firstRow: number, count: number): Promise<Value[][]> {
+    const values: Value[][] = this.#columns.map(() => [])
+    for (let row = firstRow; row < firstRow + count; row++) {
+      if (row < this.#firstRow || row >= this.#firstRow + this.#rows.length) await this.#fill(row)
+      const record = this.#rows[row - this.#firstRow]
+      for (const [i, { decode }] of this.#columns.entries()) values[i]!.push(decode(record?.[i] ?? null))
+    }
+    return values
+  }
+
+  async #fill(row: number): Promise<void> {
+    const rowEnd = Math.min(Number(this.#metadata.num_rows), row + CHUNK_ROWS)
+    try {
+      await parquetRead({
+        file: bufferOf(this.#handle, this.#size),
+        metadata: this.#metadata,
+        columns: this.#columns.map(({ name }) => name),
+        rowStart: row,
+        rowEnd,
+        compressors: COMPRESSORS,
+        utf8: false,
+        geoparquet: false,
+        onComplete: (rows) => {
+          this.#rows = rows
+        },
+      })
+    } catch (error) {
+      throw refusal(this.#file, this.#columns, error)
+    }
+    this.#firstRow = row
+    if (this.#rows.length === 0) throw new SourceError(`${this.#file} ends too early: before row ${row + 1}.`)
+  }
+}
+
+function bufferOf(handle: FileHandle, byteLength: number) {
+  return {
+    byteLength,
+    async slice(start: number, end = byteLength): Promise<ArrayBuffer> {
+      const bytes = new Uint8Array(Math.max(0, end - start))
+      await handle.read(bytes, 0, bytes.length, start)
+      return bytes.buffer
+    },
+  }
+}
+
+function refusal(file: string, columns: ExactColumn[], error: unknown): SourceError {
+  const contents = [...new Set(columns.map((column) => column.contents))].join(' and ')
+  return new SourceError(`${file} has ${contents} that cannot be read: ${(error as Error).message}.`)
+}
