@@ -4,9 +4,9 @@ import type { Assembly, FinalColumn } from '../assemble.ts'
 import { findColumn } from './choose-columns.ts'
 import { type DateReading, readDates } from './date-notation.ts'
 import { type NumberReading, readNumbers, readThousands } from './number-notation.ts'
-import { admits, areNumbers, KIND } from './value-kinds.ts'
+import { admits, areNumbers, KIND, MAX_SIGNIFICANT_DIGITS } from './value-kinds.ts'
 
-const NUMBERS = KIND.writtenNumber | KIND.integer | KIND.number | KIND.bigInteger
+const NUMBERS = KIND.writtenNumber | KIND.integer | KIND.number | KIND.bigInteger | KIND.rounded
 
 interface NotationOptions {
   rows: number
@@ -73,6 +73,11 @@ export async function chooseNotations(
       )
   }
   for (const [column, type] of chosen) await convert(assembly, column, type, rows, file)
+  for (const { name, type, profile } of columns)
+    if (type === 'number' && profile.kinds & KIND.rounded)
+      notes.push(
+        `Column ${name} has numbers of more than ${MAX_SIGNIFICANT_DIGITS} digits: they are rounded. To keep every digit, publish with --type ${name}=text.`,
+      )
 }
 
 /** Whether decimal points may be thousands, once other columns have shown that decimals have commas. */

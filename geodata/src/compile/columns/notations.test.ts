@@ -81,3 +81,30 @@ test('the publisher chooses types, and a value that does not fit is named', asyn
   })
   await assert.rejects(compiled('a,b\n1,x\n', { c: 'text' }), /has no column "c"/)
 })
+
+test('the report names columns whose decimals have more digits than a number', async () => {
+  const text =
+    'long,small,exact,note\n12345678901234567890.12,-0.1234567890123456789,0.12345678901234568,a\n1.5,2,3.10000000000000000000,b\n'
+  const { types, rows, notes } = await compiled(text)
+  assert.deepEqual(types, ['number', 'number', 'number', 'text'])
+  assert.deepEqual(rows[0], [
+    Number('12345678901234567890.12'),
+    -0.12345678901234568,
+    0.12345678901234568,
+    'a',
+  ])
+  assert.equal(
+    notes,
+    ['long', 'small']
+      .map(
+        (name) =>
+          `Column ${name} has numbers of more than 17 digits: they are rounded. To keep every digit, publish with --type ${name}=text.`,
+      )
+      .join('\n'),
+  )
+  const kept = await compiled(text, { long: 'text' })
+  assert.deepEqual([kept.types[0], kept.rows[0]![0]], ['text', '12345678901234567890.12'])
+  assert.doesNotMatch(kept.notes, /Column long/)
+  const mixed = await compiled('a;b\n1,5;x\n12345678901234567890.1234;y\n')
+  assert.equal(mixed.types[0], 'text')
+})

@@ -1,4 +1,4 @@
-import { KIND, kindOfText } from './value-kinds.ts'
+import { KIND, kindOfText, MAX_SIGNIFICANT_DIGITS } from './value-kinds.ts'
 
 const ZERO = 48
 const NINE = 57
@@ -29,7 +29,7 @@ export function kindOfTextBytes(bytes: Buffer, start: number, end: number): numb
   return kindOfText(bytes.toString('utf8', start, end))
 }
 
-/** Numbers of at most 15 digits without leading zeros, perhaps with a point; 0 for anything else. */
+/** Integers of at most 15 digits and numbers with a point, without leading zeros; 0 for anything else. */
 function plainNumberKind(bytes: Buffer, first: number, end: number): number {
   const length = end - first
   if (length < 1 || length > 25) return 0
@@ -43,10 +43,20 @@ function plainNumberKind(bytes: Buffer, first: number, end: number): number {
   if (point === first || point === end - 1) return 0
   const whole = (point < 0 ? end : point) - first
   if (bytes[first] === ZERO && whole > 1) return 0
-  if (point >= 0) return KIND.number
+  if (point >= 0) return isRounded(bytes, first, point, end) ? KIND.number | KIND.rounded : KIND.number
   // Minus zero is not an integer, because its sign would be lost.
   const isMinusZero = bytes[first] === ZERO && bytes[first - 1] === MINUS
   return whole <= 15 && !isMinusZero ? KIND.integer : 0
+}
+
+/** Whether digits with a point are more than a double keeps, not counting zeros at both ends. */
+function isRounded(bytes: Buffer, first: number, point: number, end: number): boolean {
+  if (end - first - 1 <= MAX_SIGNIFICANT_DIGITS) return false
+  let from = first
+  while (from < end && (bytes[from] === ZERO || bytes[from] === POINT)) from++
+  let to = end
+  while (to > from && (bytes[to - 1] === ZERO || bytes[to - 1] === POINT)) to--
+  return to - from - (point > from && point < to ? 1 : 0) > MAX_SIGNIFICANT_DIGITS
 }
 
 function isDigits(bytes: Buffer, from: number, to: number): boolean {

@@ -26,10 +26,13 @@ export const KIND = {
   writtenNumber: 2048,
   /** A date in a notation of a language, such as `31.12.2020`, perhaps with a time. */
   writtenDate: 4096,
+  /** Set together with `number` if the text has more significant digits than a double keeps. */
+  rounded: 8192,
 } as const
 
 const INTEGER_COLUMN = KIND.integer | KIND.bigInteger | KIND.wideInteger | KIND.inexact
-const NUMBER_COLUMN = KIND.integer | KIND.bigInteger | KIND.wideInteger | KIND.hugeInteger | KIND.number
+const NUMBER_COLUMN =
+  KIND.integer | KIND.bigInteger | KIND.wideInteger | KIND.hugeInteger | KIND.number | KIND.rounded
 
 export function areIntegers(kinds: number): boolean {
   return (kinds & ~INTEGER_COLUMN) === 0
@@ -68,6 +71,8 @@ const BOOLEAN = /^(?:true|false)$/i
 /** The most digits of a database column. */
 export const MAX_INTEGER_DIGITS = 38
 const MAX_DOUBLE_DIGITS = 309
+/** The max number of significant digits of a double that is written in its shortest form. */
+export const MAX_SIGNIFICANT_DIGITS = 17
 
 /** The kind of a value that has a JSON type. Null and undefined have no kind (0). */
 export function kindOfValue(value: Value | undefined): number {
@@ -108,7 +113,10 @@ export function kindOfText(text: string): number {
     // No double is that large, and parsing takes time that grows with the square of the length.
     return digits > MAX_DOUBLE_DIGITS ? KIND.hugeInteger | KIND.inexact : kindOfBigint(BigInt(text))
   }
-  if (NUMBER.test(text)) return Number.isFinite(Number(text)) ? KIND.number : KIND.text
+  if (NUMBER.test(text)) {
+    if (!Number.isFinite(Number(text))) return KIND.text
+    return text.length > MAX_SIGNIFICANT_DIGITS && isRounded(text) ? KIND.number | KIND.rounded : KIND.number
+  }
   const kind = kindOfTime(text)
   if (kind !== KIND.text || text.length > MAX_WRITTEN_LENGTH) return kind
   return WRITTEN_NUMBER.test(text)
@@ -116,6 +124,15 @@ export function kindOfText(text: string): number {
     : WRITTEN_DATE.test(text)
       ? KIND.writtenDate
       : KIND.text
+}
+
+/** Whether a number has more significant digits than a double keeps. */
+function isRounded(text: string): boolean {
+  const digits = text
+    .replace(/[eE].*$/, '')
+    .replace(/^[-0.]+|[0.]+$/g, '')
+    .replace('.', '')
+  return digits.length > MAX_SIGNIFICANT_DIGITS
 }
 
 function kindOfTime(text: string): number {
