@@ -77,6 +77,8 @@ export interface SourceColumn {
 export interface Feature {
   /** The id in the source (GeoJSON `id`, GeoPackage fid), or null if there is none. */
   id: string | number | bigint | null
+  /** Set if the source has an id that is neither a text nor a number; `id` is then null. */
+  hasUnusableId?: true
   /**
    * Aligned with `FeatureStream.columns`. The stream may discover columns while it is read: `columns` is
    * appended to, and a row that is shorter than `columns` has null for the missing values.

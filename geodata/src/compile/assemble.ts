@@ -95,7 +95,7 @@ export class Assembly {
     return row![0] === true
   }
 
-  /** Rows whose id is missing or repeats an earlier one, in source order; at most `limit` are listed. */
+  /** Rows whose id is missing, empty or repeats an earlier one, in source order; at most `limit` are listed. */
   async badIds(
     column: FinalColumn,
     limit: number,
@@ -122,7 +122,7 @@ export class Assembly {
   }
 
   #badIdsSql(column: FinalColumn): string {
-    const id = `${columnSql(column.profile, column.type)}::VARCHAR`
+    const id = `nullif(${columnSql(column.profile, column.type)}::VARCHAR, '')`
     return `SELECT row, id FROM (SELECT row, ${id} AS id, row_number() OVER (PARTITION BY ${id} ORDER BY row) AS nth FROM staged) WHERE id IS NULL OR nth > 1`
   }
 

@@ -248,3 +248,38 @@ test('ids that are missing in part, or are numbers and texts, are reported', asy
     ['7', 'a'],
   )
 })
+
+test('the report says when ids of the source are changed, unusable or empty', async () => {
+  const report = async (ids: unknown[]) => {
+    const point = { type: 'Point', coordinates: [1, 2] }
+    const rows = collection(ids.map((id, n) => feature({ n }, point, id)))
+    const { manifest, features } = await compileText(rows)
+    return { notes: manifest.notes, ids: features.map(({ id }) => id).sort() }
+  }
+  assert.deepEqual(await report([1.5, 2.5, 3]), {
+    notes: [
+      'Some ids in the source are numbers but no integers of up to 38 digits, so all ids are published as texts.',
+    ],
+    ids: ['1.5', '2.5', '3'],
+  })
+  const unusable =
+    'Some ids in the source are neither texts nor numbers, so features are numbered by their rows.'
+  assert.deepEqual(await report([true, false]), { notes: [unusable], ids: [1, 2] })
+  assert.deepEqual(await report(['a', { b: 1 }, 'c']), { notes: [unusable], ids: [1, 2, 3] })
+  assert.deepEqual(await report(['a', '', 'c']), {
+    notes: ['Only 2 of 3 features have an id in the source, so features are numbered by their rows.'],
+    ids: [1, 2, 3],
+  })
+  assert.deepEqual(await report(['a', 'b']), { notes: [], ids: ['a', 'b'] })
+  assert.deepEqual(await report([null, null]), { notes: [], ids: [1, 2] })
+})
+
+test('an empty text in the id column is a missing id', async () => {
+  const rows = collection(['a', '', 'c'].map((code) => feature({ code })))
+  await assert.rejects(compileText(rows, { idColumn: 'code' }), /Row 2: the id column code is empty/)
+  const { features } = await compileText(rows, { idColumn: 'code', skipInvalid: true })
+  assert.deepEqual(
+    features.map(({ id }) => id),
+    ['a', 'c'],
+  )
+})

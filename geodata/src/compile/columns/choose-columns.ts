@@ -5,7 +5,14 @@ import type { CompileOptions } from '../compile-options.ts'
 import { InvalidSourceError } from '../invalid-source-error.ts'
 import { DEFAULT_LISTED_PROBLEMS, type StageSummary } from '../stage/stage.ts'
 import { columnNames } from './column-names.ts'
-import { areHugeIntegers, areIntegers, areMixedIds, columnType, MAX_INTEGER_DIGITS } from './value-kinds.ts'
+import {
+  areHugeIntegers,
+  areIntegers,
+  areMixedIds,
+  areNumbers,
+  columnType,
+  MAX_INTEGER_DIGITS,
+} from './value-kinds.ts'
 
 /** The published columns, with names and types derived from all rows. */
 export function chooseColumns(summary: StageSummary, spatial: boolean, notes: string[]): FinalColumn[] {
@@ -53,6 +60,12 @@ export async function chooseIds(
     return column
   }
   const profile = summary.id
+  if (summary.unusableIds > 0) {
+    notes.push(
+      'Some ids in the source are neither texts nor numbers, so features are numbered by their rows.',
+    )
+    return null
+  }
   if (summary.rows === 0 || profile.present === 0) return null
   if (profile.present < summary.rows) {
     notes.push(
@@ -67,6 +80,10 @@ export async function chooseIds(
   if (areIntegers(profile.kinds)) return { profile, type: 'integer' }
   if (areMixedIds(profile.kinds))
     notes.push('Some ids in the source are numbers and some are texts, so all ids are published as texts.')
+  else if (areNumbers(profile.kinds) || areHugeIntegers(profile.kinds))
+    notes.push(
+      `Some ids in the source are numbers but no integers of up to ${MAX_INTEGER_DIGITS} digits, so all ids are published as texts.`,
+    )
   return { profile, type: 'text' }
 }
 

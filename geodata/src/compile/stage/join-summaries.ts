@@ -15,6 +15,7 @@ export function joinSummaries(
     first.rows += other.rows
     first.problems = first.problems.concat(other.problems)
     first.problemCount += other.problemCount
+    first.unusableIds += other.unusableIds
     joinPlaces(first.places, other.places)
     joinChanges(first.changes, other.changes)
     first.files.push(...other.files)

@@ -40,6 +40,8 @@ export interface StageSummary {
   problemCount: number
   /** Rows that were left out later because their id was missing or repeated. */
   skippedForIds: number
+  /** Features whose id in the source is neither a text nor a number. */
+  unusableIds: number
   places: PlaceProfile
   changes: GeometryChanges
   columns: ColumnProfile[]
@@ -95,6 +97,7 @@ export class Stage {
       problems: [],
       problemCount: 0,
       skippedForIds: 0,
+      unusableIds: 0,
       places: this.#places.profile,
       changes: noChanges(),
       columns: [],
@@ -122,6 +125,9 @@ export class Stage {
     for (const row of rows) {
       if (isUnreadable(row)) this.problem(row.row, row.problem)
       else if (this.#prepare(row.row, row.geometry)) {
+        if (row.hasUnusableId) this.summary.unusableIds++
+        // An empty id cannot be part of a path, so it counts as missing.
+        if (row.id === '') row.id = null
         this.#features.push(row)
         this.#gather(row.row, row.geometry)
         row.geometry = null

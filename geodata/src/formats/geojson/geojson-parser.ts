@@ -103,7 +103,10 @@ export class GeojsonParser {
     const isId = typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint'
     const values = this.#values(properties)
     if (raw.time !== undefined) this.#setTime(values, raw.time)
-    return { id: isId ? id : null, values, geometry, row }
+    if (isId) return { id, values, geometry, row }
+    const feature: Feature = { id: null, values, geometry, row }
+    if (id !== undefined && id !== null) feature.hasUnusableId = true
+    return feature
   }
 
   /** The geometry, or a sentence if it is in another CRS than the file's first one. */
