@@ -97,6 +97,51 @@ test('a workbook of Excel: shared texts, dates, errors, gaps, coordinates, one s
   await refused(bomb, /refused as a decompression bomb/)
 })
 
+test('the report says what GPX loses: single points of tracks and routes, and heights of lines', async (t) => {
+  const point = (n: number, height?: number) =>
+    `<trkpt lat="${n}" lon="${n}">${height === undefined ? '' : `<ele>${height}</ele>`}</trkpt>`
+  const track = (...segments: string[]) =>
+    `<trk>${segments.map((points) => `<trkseg>${points}</trkseg>`).join('')}</trk>`
+  const lost = written(
+    t,
+    'a.gpx',
+    `<gpx>${track(point(1, 5) + point(2), point(3))}${track(point(4), point(5))}<rte><rtept lat="1" lon="1"/></rte>${track(point(6, 1) + point(7, 2), '')}</gpx>`,
+  )
+  const { stream, features } = await read(lost)
+  assert.deepEqual(
+    features.map(({ geometry }) => geometry),
+    [
+      {
+        type: 'MultiLineString',
+        coordinates: [
+          [
+            [1, 1],
+            [2, 2],
+          ],
+        ],
+      },
+      null,
+      null,
+      {
+        type: 'MultiLineString',
+        coordinates: [
+          [
+            [6, 6, 1],
+            [7, 7, 2],
+          ],
+        ],
+      },
+    ],
+  )
+  assert.deepEqual(stream.notes, [
+    '4 segments of tracks or routes have a single point, which is no line, and are left out. Publish with --layer track_points or route_points to keep every point.',
+    '2 tracks or routes have no segment of two points or more and are published without geometry.',
+    '1 segment of tracks or routes has points with and without <ele> and is published without heights.',
+  ])
+  const whole = written(t, 'b.gpx', `<gpx>${track(point(1, 5) + point(2, 6))}</gpx>`)
+  assert.deepEqual((await read(whole)).stream.notes, [])
+})
+
 test('integers beyond 2^53 in a sheet keep all digits', async (t) => {
   const numbers = [
     '1234567890123456789',

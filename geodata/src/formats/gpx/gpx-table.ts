@@ -17,6 +17,7 @@ const SHAPES = ['trkseg', 'rtept', 'trkpt', 'ele']
 export class GpxTable {
   readonly columns: SourceColumn[] = []
   rows = 0
+  readonly #losses: Losses = { singlePoints: 0, missingLines: 0, heights: 0 }
   readonly #file: string
   readonly #limits: SourceLimits
   readonly #places = new Map<string, number>()
@@ -30,7 +31,7 @@ export class GpxTable {
 
   row(element: GpxElement): Feature | UnreadableRow {
     const row = ++this.rows
-    const geometry = readGeometry(element)
+    const geometry = readGeometry(element, this.#losses)
     if (typeof geometry === 'string') return { row, problem: geometry }
     const values: Value[] = new Array(this.columns.length).fill(null)
     const set = (name: string, value: string) => {
@@ -41,6 +42,26 @@ export class GpxTable {
     if (this.#places.has('element')) set('element', element.name)
     for (const child of element.children) this.#addValues(child, set)
     return { id: null, values, geometry, row }
+  }
+
+  /** Sentences about data of the rows so far that the geometries do not have. */
+  lossNotes(): string[] {
+    const { singlePoints, missingLines, heights } = this.#losses
+    const notes: string[] = []
+    const segments = (count: number) => (count === 1 ? '1 segment' : `${count} segments`)
+    if (singlePoints > 0)
+      notes.push(
+        `${segments(singlePoints)} of tracks or routes ${singlePoints === 1 ? 'has' : 'have'} a single point, which is no line, and ${singlePoints === 1 ? 'is' : 'are'} left out. Publish with --layer track_points or route_points to keep every point.`,
+      )
+    if (missingLines > 0)
+      notes.push(
+        `${missingLines === 1 ? '1 track or route has' : `${missingLines} tracks or routes have`} no segment of two points or more and ${missingLines === 1 ? 'is' : 'are'} published without geometry.`,
+      )
+    if (heights > 0)
+      notes.push(
+        `${segments(heights)} of tracks or routes ${heights === 1 ? 'has' : 'have'} points with and without <ele> and ${heights === 1 ? 'is' : 'are'} published without heights.`,
+      )
+    return notes
   }
 
   #addValues(child: GpxElement, set: (name: string, value: string) => void): void {
@@ -63,42 +84,56 @@ export class GpxTable {
   }
 }
 
-function readGeometry(element: GpxElement): Geometry | null | string {
+/** What lines cannot hold, for the publisher's report. */
+interface Losses {
+  /** Segments of tracks, and routes, of one point. */
+  singlePoints: number
+  /** Tracks and routes that have points and no line. */
+  missingLines: number
+  /** Lines of which some points have a height and some have none. */
+  heights: number
+}
+
+function readGeometry(element: GpxElement, losses: Losses): Geometry | null | string {
   if (POINTS.includes(element.name)) {
     const point = positionOf(element)
     return typeof point === 'string' ? point : { type: 'Point', coordinates: point }
   }
-  if (element.name === 'rte') {
-    const line = positionsOf(element, 'rtept')
-    return typeof line === 'string'
-      ? line
-      : line.length < 2
-        ? null
-        : { type: 'LineString', coordinates: line }
-  }
+  const isRoute = element.name === 'rte'
+  const segments = isRoute ? [element] : element.children.filter(({ name }) => name === 'trkseg')
   const lines: Position[][] = []
-  for (const segment of element.children.filter(({ name }) => name === 'trkseg')) {
-    const line = positionsOf(segment, 'trkpt')
+  let singlePoints = 0
+  for (const segment of segments) {
+    const line = positionsOf(segment, isRoute ? 'rtept' : 'trkpt', losses)
     if (typeof line === 'string') return line
     // A segment of one point is written when recording starts and stops at once; it is no line.
     if (line.length > 1) lines.push(line)
+    else singlePoints += line.length
   }
-  if (lines.length === 0) return null
-  return { type: 'MultiLineString', coordinates: lines }
+  losses.singlePoints += singlePoints
+  if (lines.length === 0) {
+    if (singlePoints > 0) losses.missingLines++
+    return null
+  }
+  return isRoute
+    ? { type: 'LineString', coordinates: lines[0]! }
+    : { type: 'MultiLineString', coordinates: lines }
 }
 
 /** Heights are kept only if all points of a line have one. */
-function positionsOf(element: GpxElement, name: string): Position[] | string {
+function positionsOf(element: GpxElement, name: string, losses: Losses): Position[] | string {
   const positions: Position[] = []
-  let haveHeights = true
+  let heights = 0
   for (const child of element.children) {
     if (child.name !== name) continue
     const position = positionOf(child)
     if (typeof position === 'string') return position
-    haveHeights &&= position.length > 2
+    if (position.length > 2) heights++
     positions.push(position)
   }
-  return haveHeights ? positions : positions.map(([x, y]) => [x!, y!])
+  if (heights === positions.length) return positions
+  if (heights > 0) losses.heights++
+  return positions.map(([x, y]) => [x!, y!])
 }
 
 function positionOf({ name, attributes, children }: GpxElement): Position | string {

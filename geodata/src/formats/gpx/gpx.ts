@@ -31,11 +31,12 @@ export async function openGpx(
   const elements = layer === undefined ? TOP_ELEMENTS : LAYERS[layer]!
   const table = new GpxTable(file, limits, layer === undefined)
   const contents = (layer ?? 'waypoints, routes or tracks').replace('_', ' ')
+  const notes: string[] = []
   return openXmlFeatures(
     source,
     options.encoding,
-    table.columns,
-    () => new GpxReader(file, elements, table, limits, contents),
+    { columns: table.columns, notes },
+    () => new GpxReader(file, elements, table, limits, contents, notes),
   )
 }
 
@@ -46,6 +47,7 @@ class GpxReader implements XmlFeatureReader {
   readonly #contents: string
   readonly #table: GpxTable
   readonly #limits: SourceLimits
+  readonly #notes: string[]
   readonly #parser = new SaxesParser()
   #rows: (Feature | UnreadableRow)[] = []
   /** The open elements, from the feature inwards. */
@@ -53,12 +55,20 @@ class GpxReader implements XmlFeatureReader {
   #depth = 0
   #characters = 0
 
-  constructor(file: string, elements: string[], table: GpxTable, limits: SourceLimits, contents: string) {
+  constructor(
+    file: string,
+    elements: string[],
+    table: GpxTable,
+    limits: SourceLimits,
+    contents: string,
+    notes: string[],
+  ) {
     this.#file = file
     this.#contents = contents
     this.#elements = elements
     this.#table = table
     this.#limits = limits
+    this.#notes = notes
     const parser = this.#parser
     parser.on('error', (error) => {
       throw new SourceError(
@@ -78,6 +88,7 @@ class GpxReader implements XmlFeatureReader {
   close(): void {
     this.#parser.close()
     if (this.#table.rows === 0) throw new SourceError(`${this.#file} has no ${this.#contents}.`)
+    this.#notes.push(...this.#table.lossNotes())
   }
 
   take(): (Feature | UnreadableRow)[] {

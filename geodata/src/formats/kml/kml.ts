@@ -24,7 +24,7 @@ export async function openKml(
   return openXmlFeatures(
     source,
     options.encoding,
-    table.columns,
+    { columns: table.columns, notes: [] },
     () => new PlacemarkReader(file, table, limits),
   )
 }

@@ -19,7 +19,8 @@ export interface XmlFeatureReader {
 export async function openXmlFeatures(
   source: ByteSource,
   encoding: string | undefined,
-  columns: FeatureStream['columns'],
+  /** Both may grow while the document is read. */
+  { columns, notes }: Pick<FeatureStream, 'columns' | 'notes'>,
   createReader: () => XmlFeatureReader,
 ): Promise<FeatureStream> {
   const [head, whole] = await peek(source, HEAD_BYTES)
@@ -27,7 +28,7 @@ export async function openXmlFeatures(
   let bytesRead = 0
   return {
     columns,
-    notes: [],
+    notes,
     crs: 'OGC:CRS84',
     spatial: true,
     totalBytes: source.totalBytes,
