@@ -1,6 +1,7 @@
 import { SourceError } from '../source-error.ts'
 import { type Format, FORMATS as OWN_FORMATS } from './format-table.ts'
 import { GDAL_FORMAT_TABLE } from './gdal/gdal-formats.ts'
+import { refuseNulInText } from './reading/nul-character.ts'
 import type { Kind } from './reading/sniff.ts'
 
 /** All formats: those with a reader of our own, then those that GDAL reads. */
@@ -42,6 +43,7 @@ export async function chooseFormat(
   if (kind === 'xls' && head.includes(Buffer.from('EncryptedPackage', 'utf16le')))
     throw new SourceError(`${file} is a workbook that is protected by a password. Save it without one.`)
   if (format) return chosen(format, requestedFormat, file)
+  if (kind === 'binary') refuseNulInText(head, file)
   if (requestedFormat) throw new SourceError(`${file} is not ${requestedFormat.title}.`)
   const titles = OWN_FORMATS.map(({ title }) => title).join(', ')
   const readable = `Supported formats: ${titles} and, with GDAL, ${GDAL_FORMAT_TABLE.map(({ title }) => title).join(', ')}.`

@@ -195,8 +195,13 @@ test('what cannot be read gets a sentence that names the file', async (t) => {
     ['header.csv', 'a,b,c\n', /^header\.csv has a header but no rows\.$/],
     ['junk.csv', junk, /^junk\.csv has an unknown format\. Supported formats: GeoJSON, CSV, /],
     ['junk.gpkg', junk, /^junk\.gpkg has an unknown format/],
-    ['nul.csv', 'a,b\n1,\0\n', /^nul\.csv has an unknown format/],
-    ['late-nul.csv', `a,b\n${'1,2\n'.repeat(50000)}\0`, /^late-nul\.csv is not text: byte 200005 is zero\.$/],
+    [
+      'nul.csv',
+      'a,b\n1,\0\n',
+      /^nul\.csv contains a NUL character \(byte 7\), which text cannot have\. Remove such characters, for example with tr -d '\\000'/,
+    ],
+    ['late-nul.csv', `a,b\n${'1,2\n'.repeat(50000)}\0`, /^late-nul\.csv contains a NUL .*byte 200005/],
+    ['nul.geojson', GEOJSON.replace('"type"', '"\0":1,"type"'), /^nul\.geojson contains a NUL .*byte 3/],
     ['quotes.csv', 'a,b\n1,"2\n3,4\n', /^quotes\.csv ends inside a quoted value that begins in row 1\.$/],
     [
       'wide.csv',
@@ -230,6 +235,7 @@ test('what cannot be read gets a sentence that names the file', async (t) => {
     ['cut.zip', Buffer.from('504b0304140000000800', 'hex'), /^cut\.zip is not a whole zip file/],
   ]
   for (const [name, content, message] of cases) await refusal(written(t, name, content), message)
+  await refusal(written(t, 'nul.txt', 'a,b\n1,\0\n'), /^nul\.txt contains a NUL/, { format: 'csv' })
   await refusal(
     await zip(t, 'none.zip', { 'readme.md': 'hello' }),
     /^none\.zip has no file in it that can be read\.$/,

@@ -3,6 +3,7 @@ import { SourceError } from '../../source-error.ts'
 import { findCoordinateColumns, otherColumns } from '../coordinate-columns.ts'
 import type { BlockStream } from '../reading/block-stream.ts'
 import { type ByteSource, peek } from '../reading/byte-source.ts'
+import { nulCharacter } from '../reading/nul-character.ts'
 import type { ReadOptions } from '../reading/read-options.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import { TextDecoding, utf16Of, utf16ToUtf8 } from '../reading/text-decoding.ts'
@@ -129,7 +130,7 @@ async function asUtf8(source: ByteSource): Promise<ByteSource> {
 
 function refuseBinary(head: Buffer, file: string): void {
   const at = head.indexOf(0)
-  if (at >= 0) throw new SourceError(`${file} is not text: byte ${at + 1} is zero.`)
+  if (at >= 0) throw nulCharacter(file, at)
 }
 
 function asLines(bytes: Buffer, lineEnd: number): Buffer {
@@ -150,8 +151,7 @@ async function* wholeLines(
   let offset = 0
   for await (const each of bytes) {
     const piece = Buffer.from(each.buffer, each.byteOffset + skip, each.byteLength - skip)
-    if (piece.includes(0))
-      throw new SourceError(`${file} is not text: byte ${offset + piece.indexOf(0) + 1} is zero.`)
+    if (piece.includes(0)) throw nulCharacter(file, offset + skip + piece.indexOf(0))
     offset += each.byteLength
     skip = 0
     const end = piece.lastIndexOf(lineEnd) + 1

@@ -56,7 +56,7 @@ export function sniff(head: Buffer): Kind {
 }
 
 /** Text contains no NUL bytes and hardly any other control characters, except an occasional separator. */
-function isBinary(head: Buffer): boolean {
+export function isBinary(head: Uint8Array): boolean {
   let control = 0
   for (const byte of head) {
     if (byte === 0) return true
