@@ -72,6 +72,8 @@ export type Value = null | boolean | number | bigint | string | Value[] | { [nam
 export interface SourceColumn {
   name: string
   type: ColumnType | 'infer-json' | 'infer-text'
+  /** Its number in the file, from 1, if the file may have other columns that became the geometry. */
+  number?: number
 }
 
 export interface Feature {

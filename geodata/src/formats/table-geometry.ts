@@ -74,8 +74,9 @@ export async function withCoordinateColumns(
     stream.batches = () => resumed(first, batches)
     return stream
   }
-  const keptColumns = valueIndexes.map((i) => stream.columns[i]!)
-  const discovered = () => stream.columns.slice(names.length + keptColumns.length - valueIndexes.length)
+  const keptColumns = valueIndexes.map((i) => ({ ...stream.columns[i]!, number: i + 1 }))
+  const omitted = names.length - valueIndexes.length
+  const discovered = () => stream.columns.slice(omitted + keptColumns.length)
   return {
     columns: keptColumns,
     notes: stream.notes,
@@ -87,7 +88,8 @@ export async function withCoordinateColumns(
     },
     async *batches(): AsyncGenerator<Batch> {
       for await (const batch of resumed(first, batches)) {
-        keptColumns.push(...discovered())
+        for (const column of discovered())
+          keptColumns.push({ ...column, number: omitted + keptColumns.length + 1 })
         yield batch.map(convert)
       }
     },

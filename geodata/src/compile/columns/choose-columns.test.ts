@@ -72,6 +72,20 @@ test('column names are made usable and unique, and the report says so', async ()
   assert.equal(manifest.notes.length, 4)
 })
 
+test('the report numbers columns as the file does, also after those that became the geometry', async () => {
+  const renamed = ['Column 3, "geometry", is named geometry_1.', 'Column 5, "A", is named A_1.']
+  const notes = async (text: string, format: string) => {
+    const { manifest } = await compileText(text, { format, file: `a.${format}` })
+    return manifest.notes.filter((note) => note.includes('is named'))
+  }
+  assert.deepEqual(await notes('lon,lat,geometry,a,A\n1,2,x,3,4\n', 'csv'), renamed)
+  assert.deepEqual(await notes('[{"lon":1,"lat":2,"geometry":"x","a":3,"A":4}]', 'json'), renamed)
+  const path = join(scratch, 'numbered.parquet')
+  await query(`COPY (SELECT 1.5 AS lon, 2.5 AS lat, 'x' AS geometry) TO '${path}' (FORMAT parquet)`)
+  const { manifest } = await compileSnapshot({ path, folder: join(scratch, 'numbered') })
+  assert.ok(manifest.notes.includes(renamed[0]!), manifest.notes.join())
+})
+
 test('the time column is the first of dates or timestamps unless another is named', async () => {
   const rows = collection([feature({ a: 1, d: '2020-01-01', t: '2020-01-01T00:00:00Z' })])
   assert.equal((await compileText(rows)).manifest.timeColumn, 'd')

@@ -16,11 +16,7 @@ import {
 
 /** The published columns, with names and types derived from all rows. */
 export function chooseColumns(summary: StageSummary, spatial: boolean, notes: string[]): FinalColumn[] {
-  const names = columnNames(
-    summary.columns.map((profile) => profile.name),
-    spatial,
-    notes,
-  )
+  const names = columnNames(summary.columns, spatial, notes)
   const columns = summary.columns.map((profile, i): FinalColumn => {
     const type = columnType(profile.kinds, profile.declared)
     if (profile.notFinite > 0) notes.push(notFiniteNote(names[i]!, profile.notFinite))

@@ -1,5 +1,5 @@
 import type { Geometry } from '../../feature.ts'
-import { type CsvBlock, CsvParser, type CsvRows } from '../../formats/csv/csv-parser.ts'
+import { type CsvBlock, CsvParser, type CsvRows, csvColumns } from '../../formats/csv/csv-parser.ts'
 import type { RecordReader } from '../../formats/csv/csv-records.ts'
 import { GeojsonParser } from '../../formats/geojson/geojson-parser.ts'
 import type { GeojsonBlock } from '../../formats/geojson/geojson-scanner.ts'
@@ -57,7 +57,7 @@ function geojsonStaging({ file, maxColumns, place }: Parsing<'geojson'>, stage: 
 
 function csvStaging({ layout }: Parsing<'csv'>, stage: Stage) {
   const parser = new CsvParser(layout)
-  stage.declareTexts(layout.valueIndexes.map((place) => layout.names[place]!))
+  stage.declareTexts(csvColumns(layout))
   const rows: CsvRows = {
     unreadable: (row, problem) => stage.problem(row, problem),
     row: (row: number, geometry: Geometry | null, record: RecordReader, valueIndexes: number[]) =>

@@ -91,7 +91,7 @@ export class Stage {
     this.#idColumn = options.idColumn
     this.#maxProblems = options.maxProblems ?? DEFAULT_LISTED_PROBLEMS
     this.#runs = new RunWriter(join(options.folder, `${options.prefix}.runs`))
-    this.#id = new StagedColumn(newProfile('id', 'id', 'infer-json', 0, 0))
+    this.#id = new StagedColumn(newProfile({ name: 'id', type: 'infer-json' }, 'id', 0, 0))
     this.summary = {
       rows: 0,
       problems: [],
@@ -118,7 +118,7 @@ export class Stage {
       const index = this.#columns.length
       const column = columns[index]!
       const firstRow = rows[0]?.row ?? 0
-      const profile = newProfile(column.name, stagedName(index), column.type, firstRow, index)
+      const profile = newProfile(column, stagedName(index), firstRow, index)
       this.#columns.push(new StagedColumn(profile))
       this.summary.columns.push(profile)
     }
@@ -136,9 +136,9 @@ export class Stage {
   }
 
   /** Declares the columns of a source in which all values are texts; its rows are added with `addTexts`. */
-  declareTexts(names: string[]): void {
-    for (const [index, name] of names.entries()) {
-      const profile = newProfile(name, `column${index}`, 'infer-text', 0, index)
+  declareTexts(columns: SourceColumn[]): void {
+    for (const [index, column] of columns.entries()) {
+      const profile = newProfile(column, `column${index}`, 0, index)
       this.#texts.push(new StagedText(profile, CHUNK_ROWS))
       this.summary.columns.push(profile)
     }
@@ -204,7 +204,7 @@ export class Stage {
   #writeRun(): void {
     const columns = [...this.#texts, ...this.#columns]
     const names = columnNames(
-      columns.map(({ profile }) => profile.name),
+      columns.map(({ profile }) => profile),
       this.#places.profile.hasGeometry,
       [],
     )
@@ -278,14 +278,13 @@ function findName(name: string, names: string[], columns: { profile: ColumnProfi
 }
 
 function newProfile(
-  name: string,
+  { name, type, number }: SourceColumn,
   staged: string,
-  declared: SourceColumn['type'],
   firstRow: number,
   firstPlace: number,
 ): ColumnProfile {
   const nothing = { kinds: 0, present: 0, blank: 0, notFinite: 0 }
-  return { name, staged, declared, ...nothing, stagedAs: [], firstRow, firstPlace }
+  return { name, staged, declared: type, number, ...nothing, stagedAs: [], firstRow, firstPlace }
 }
 
 function writeParts(file: string, parts: Uint8Array[]): void {

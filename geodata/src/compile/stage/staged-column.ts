@@ -26,6 +26,8 @@ export interface ColumnProfile {
   /** The name in the staged files, without the suffix such as `:integer`. */
   staged: string
   declared: SourceColumn['type']
+  /** See SourceColumn. */
+  number: number | undefined
   kinds: number
   present: number
   /** How many of those are empty strings in a source of strings: missing unless the column is text. */

@@ -70,7 +70,7 @@ export async function openArrow(
     return features
   }
   return {
-    columns: columns.map(({ name, type }) => ({ name, type })),
+    columns: columns.map(({ name, type, index }) => ({ name, type, number: index + 1 })),
     notes: [],
     crs: geometry?.crs ?? null,
     spatial: geometry !== null,

@@ -1,5 +1,5 @@
 import { readDecimal } from '../../decimal.ts'
-import type { Feature, Geometry, UnreadableRow, Value } from '../../feature.ts'
+import type { Feature, Geometry, SourceColumn, UnreadableRow, Value } from '../../feature.ts'
 import type { CoordinateColumns } from '../coordinate-reader.ts'
 import { geometryReader } from '../coordinate-reader.ts'
 import { RecordReader } from './csv-records.ts'
@@ -25,6 +25,11 @@ export interface CsvLayout {
   valueIndexes: number[]
   coordinates: CoordinateColumns | null
   crs: string | null
+}
+
+/** The columns that are kept as values, with their numbers in the file. */
+export function csvColumns({ names, valueIndexes }: CsvLayout): SourceColumn[] {
+  return valueIndexes.map((i) => ({ name: names[i]!, type: 'infer-text', number: i + 1 }))
 }
 
 /** The receiver of rows, which makes features of them or passes them directly to the staged columns. */

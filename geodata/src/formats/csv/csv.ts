@@ -1,4 +1,3 @@
-import type { SourceColumn } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import { findCoordinateColumns, otherColumns } from '../coordinate-columns.ts'
 import type { BlockStream } from '../reading/block-stream.ts'
@@ -9,7 +8,7 @@ import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source
 import { TextDecoding, utf16Of, utf16ToUtf8 } from '../reading/text-decoding.ts'
 import { CsvBlocks } from './csv-blocks.ts'
 import { detectDialect, readSepLine } from './csv-dialect.ts'
-import { CsvFeatures, type CsvLayout, CsvParser } from './csv-parser.ts'
+import { CsvFeatures, type CsvLayout, CsvParser, csvColumns } from './csv-parser.ts'
 import { sampleRecords } from './csv-records.ts'
 
 /** The number of bytes used to detect delimiter, header and coordinates. */
@@ -56,7 +55,6 @@ export async function openCsv(source: ByteSource, options: CsvOptions = {}): Pro
     file,
   })
   const valueIndexes = otherColumns(names.length, coordinates.columns)
-  const columns: SourceColumn[] = valueIndexes.map((i) => ({ name: names[i]!, type: 'infer-text' }))
   const notes = [...coordinates.notes]
   if (sepLine) notes.push(`The first line, sep=${delimiter}, names the delimiter and is no row.`)
   if (!hasHeader) notes.push('The file has no header: its columns are named column_1, column_2 and so on.')
@@ -67,6 +65,7 @@ export async function openCsv(source: ByteSource, options: CsvOptions = {}): Pro
     coordinates: coordinates.columns,
     crs: coordinates.crs,
   }
+  const columns = csvColumns(layout)
   const blocks = new CsvBlocks(file, limits, delimiter, hasHeader)
   let bytesRead = 0
   const readBlocks = async function* () {

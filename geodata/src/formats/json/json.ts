@@ -165,6 +165,8 @@ class JsonTable {
   readonly #places = new Map<string, number>()
   /** The names of the columns that contain the coordinates. */
   readonly #coordinates: string[] = []
+  /** The names in the first rows; more may follow. */
+  readonly #firstNames: string[]
   #count = 0
 
   constructor(file: string, first: Element[], limits: SourceLimits, options: JsonOptions) {
@@ -177,6 +179,7 @@ class JsonTable {
       rows.map((row) => names.map((name) => row[name] ?? null)),
       { ...options, file },
     )
+    this.#firstNames = names
     this.notes = coordinates.notes
     this.crs = coordinates.crs
     if (coordinates.columns) {
@@ -216,7 +219,9 @@ class JsonTable {
     if (place >= this.#limits.columns)
       throw new SourceError(`${this.#file} has more than ${this.#limits.columns} columns.`)
     this.#places.set(name, place)
-    this.columns.push({ name, type: 'infer-json' })
+    const position = this.#firstNames.indexOf(name)
+    const number = (position < 0 ? place + this.#coordinates.length : position) + 1
+    this.columns.push({ name, type: 'infer-json', number })
     return place
   }
 }

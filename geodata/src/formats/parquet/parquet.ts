@@ -65,8 +65,12 @@ export async function openParquet(
     const columns = described.flatMap((column, place) => {
       if (unread.has(column)) return []
       const decimals = wide.columns.find((each) => each.place === place)
-      if (fineTimes.fine.includes(place)) return fineTimeColumn(column)
-      return decimals ? wideDecimalColumn(decimals) : (others.geometries.get(column) ?? parquetColumn(column))
+      const reading = decimals
+        ? wideDecimalColumn(decimals)
+        : fineTimes.fine.includes(place)
+          ? fineTimeColumn(column)
+          : (others.geometries.get(column) ?? parquetColumn(column))
+      return { ...reading, number: place + 1 }
     })
     const coordinatesByName = stated
       ? null
@@ -97,7 +101,7 @@ export async function openParquet(
       }
     }
     const stream: ParquetStream = {
-      columns: valueColumns.map(({ name, type }) => ({ name, type })),
+      columns: valueColumns.map(({ name, type, number }) => ({ name, type, number })),
       notes: [
         ...valueColumns.flatMap(({ note }) => note ?? []),
         ...others.coverings.map(coveringNote),
