@@ -64,8 +64,10 @@ export function formatName(format: string): string {
   return formatRow(format)?.title ?? format
 }
 
-export function fileName(table: string, format: string): string {
-  return `${table}.${formatRow(format)?.extension ?? format}`
+/** The name of a downloaded file, which the service gives it too; with the version if one was chosen. */
+export function fileName(table: string, format: string, version?: number): string {
+  const suffix = version === undefined ? '' : `-v${version}`
+  return `${table}${suffix}.${formatRow(format)?.extension ?? format}`
 }
 
 /** Whether lists offer a format: those that are meant for geometries are not offered for a table without any. */

@@ -284,7 +284,7 @@ describe('the console', { concurrency: 1 }, () => {
       user.waitForEvent('download'),
       user.getByRole('tabpanel').getByRole('button', { name: 'Download GeoJSON' }).click(),
     ])
-    assert.equal(archive.suggestedFilename(), 'parcels.geojson')
+    assert.equal(archive.suggestedFilename(), 'parcels-v1.geojson')
   })
 
   step(

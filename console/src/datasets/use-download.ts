@@ -14,7 +14,7 @@ export function useDownload(table: string, format: string, version?: number) {
   const { state } = useStoredDownload(key)
   const start = async () => {
     await startDownload(key, {
-      fileName: fileName(table, format),
+      fileName: fileName(table, format, version),
       fetchFile: (signal, onProgress) =>
         data.download(table, format, { as: 'blob', version, signal, onProgress }),
     })

@@ -23,10 +23,10 @@ import type { Config } from '../settings/config.ts'
 import { headerText, isScript, rangeOf } from './download-headers.ts'
 import {
   describeExport,
-  fileNameOf,
   type ExportDescription,
   type ExportFile,
   type ExportRequest,
+  fileNameOf,
 } from './exports/export-file.ts'
 import type { Exports } from './exports/exports.ts'
 import { type OpenExport, openExport, sendExport } from './send-export.ts'
