@@ -1,6 +1,7 @@
 import '@wayleave/contract/styles/base.css'
 import '@wayleave/contract/styles/layout.css'
 import '@wayleave/contract/styles/controls.css'
+import '@wayleave/contract/styles/tables.css'
 import '@wayleave/contract/styles/content.css'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { createRoot } from 'react-dom/client'

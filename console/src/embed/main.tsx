@@ -1,5 +1,6 @@
 import '@wayleave/contract/styles/base.css'
 import '@wayleave/contract/styles/controls.css'
+import '@wayleave/contract/styles/tables.css'
 import '@wayleave/contract/styles/content.css'
 import '../styles/explorer.css'
 import '../styles/embed.css'

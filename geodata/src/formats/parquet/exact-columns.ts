@@ -3,17 +3,11 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { type Compressors, type FileMetaData, parquetMetadataAsync, parquetRead } from 'hyparquet'
 import type { Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
+import type { ExactReading } from './exact-reading.ts'
 import { DATABASE_DIGITS } from './wide-decimals.ts'
 
 /** How many rows are read at once. */
 const CHUNK_ROWS = 122_880
-
-export interface ExactReading {
-  /** What the column has that DuckDB does not read exactly, in words. */
-  contents: string
-  /** Converts a value as it is stored: bytes, an integer or null. */
-  decode(value: unknown): Value
-}
 
 export interface ExactColumn extends ExactReading {
   name: string

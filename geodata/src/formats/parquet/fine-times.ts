@@ -1,8 +1,8 @@
 import { nanosecondText } from '../../calendar.ts'
 import { SourceError } from '../../source-error.ts'
+import type { DescribedColumn } from './described-column.ts'
 import { ExactColumns } from './exact-columns.ts'
 import type { ParquetColumn } from './parquet-column.ts'
-import type { DescribedColumn } from './parquet-geometry.ts'
 import { columnElements, type SchemaElement } from './schema-element.ts'
 
 const CONTENTS = 'times in nanoseconds'

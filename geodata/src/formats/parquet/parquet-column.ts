@@ -1,8 +1,8 @@
 import { DuckDBBlobValue } from '@duckdb/node-api'
 import type { SourceColumn, Value } from '../../feature.ts'
 import { parseJson } from '../json/parse-json.ts'
-import type { ExactReading } from './exact-columns.ts'
-import type { DescribedColumn } from './parquet-geometry.ts'
+import type { DescribedColumn } from './described-column.ts'
+import type { ExactReading } from './exact-reading.ts'
 
 /** The SQL of one column and the conversion of its values. */
 export interface ParquetColumn extends SourceColumn {

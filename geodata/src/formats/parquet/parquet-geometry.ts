@@ -3,6 +3,7 @@ import { readWkb } from '../../geometry/wkb.ts'
 import { writeWkt } from '../../geometry/wkt.ts'
 import { SourceError } from '../../source-error.ts'
 import { GEOARROW_TYPES, USUAL_GEOMETRY_NAMES } from '../geoarrow.ts'
+import type { DescribedColumn } from './described-column.ts'
 import { bytesOf, type ParquetColumn } from './parquet-column.ts'
 
 /** The column that contains the geometry, according to the file. */
@@ -62,17 +63,6 @@ function wktOf(value: unknown, read: ParquetGeometry['read']): Value {
   if (typeof geometry !== 'string') return writeWkt(geometry)
   const bytes = bytesOf(value)
   return bytes === null ? String(value) : Buffer.from(bytes).toString('base64')
-}
-
-/** A column of the file with the type that DuckDB gives it. */
-export interface DescribedColumn {
-  /** The name in the file. DuckDB renames columns whose names differ only in case, or not at all. */
-  name: string
-  /** The quoted name in DuckDB. */
-  id: string
-  type: string
-  /** The CRS of Parquet's own geometry type; undefined if it does not state one. */
-  nativeCrs?: string
 }
 
 export function findParquetGeometry(

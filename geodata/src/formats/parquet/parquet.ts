@@ -9,16 +9,12 @@ import { geometryReader } from '../coordinate-reader.ts'
 import type { BlockParsing, BlockStream } from '../reading/block-stream.ts'
 import type { CoordinateChoice } from '../reading/read-options.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
+import type { DescribedColumn } from './described-column.ts'
 import { ExactColumns } from './exact-columns.ts'
 import { cutTimesNote, findFineTimes, fineTimeColumn } from './fine-times.ts'
 import type { ParquetBlock, ParquetOptions } from './parquet-block.ts'
 import { bytesOf, type ParquetColumn, parquetColumn } from './parquet-column.ts'
-import {
-  type DescribedColumn,
-  findParquetGeometry,
-  otherGeoColumns,
-  type ParquetGeometry,
-} from './parquet-geometry.ts'
+import { findParquetGeometry, otherGeoColumns, type ParquetGeometry } from './parquet-geometry.ts'
 import { columnElements, type SchemaElement } from './schema-element.ts'
 import { findWideDecimals, wideDecimalColumn } from './wide-decimals.ts'
 

@@ -10,7 +10,7 @@ import { matchesEtag } from '../headers.ts'
 
 /** One source of styles for the console, the documentation and the pages of the OGC API. */
 const STYLES = new URL('../../../../contract/styles/', import.meta.url)
-const SHEETS = ['base', 'layout', 'controls', 'content', 'prose']
+const SHEETS = ['base', 'layout', 'controls', 'tables', 'content', 'prose']
 
 const LOGO_TYPES: Record<string, string> = {
   '.svg': 'image/svg+xml',
