@@ -185,7 +185,6 @@ ogr2ogr ${table}.gpkg 'OAPIF:${origin}/v1/ogc' ${table} -oo PAGE_SIZE=10000`,
   }
 }
 
-/** A map for other sites. It has no key, so it shows what is public: the free sample. */
 /** The view and the colors of the map, as the frame takes them: it colors by texts, whose values are public. */
 export function embedQuery({ columns }: Pick<Dataset, 'columns'>, address: URLSearchParams): string {
   const isPublic = (color: string) =>
@@ -195,6 +194,7 @@ export function embedQuery({ columns }: Pick<Dataset, 'columns'>, address: URLSe
   ).toString()
 }
 
+/** A map for other sites. It has no key, so it shows what is public: the free sample. */
 function embed({ dataset: { table, title }, origin }: View, mapQuery: string): Snippet {
   const address = `${origin}/embed/${table}${mapQuery && `?${mapQuery}`}`
   return {
