@@ -1,5 +1,4 @@
 import type { OutgoingHttpHeaders } from 'node:http'
-import { Readable } from 'node:stream'
 import type { AddOn } from '@wayleave/contract/add-ons'
 import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, type ExportFormat } from '@wayleave/contract/export-formats'
 import { purchaseSchema } from '@wayleave/contract/records'
@@ -15,21 +14,16 @@ import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
 import { VersionRemoved } from '../catalog/version-removed.ts'
 import type { Cashier, Charge } from '../credits/cashier.ts'
 import type { App } from '../http/fastify-app.ts'
-import { matchesEtag, preferredEncoding } from '../http/headers.ts'
+import { preferredEncoding } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
 import { noQuery } from '../http/schemas.ts'
 import { notFound, Problem, type ProblemCode } from '../problem.ts'
 import type { Config } from '../settings/config.ts'
-import { headerText, isScript, rangeOf } from './download-headers.ts'
-import {
-  describeExport,
-  type ExportDescription,
-  type ExportFile,
-  type ExportRequest,
-  fileNameOf,
-} from './exports/export-file.ts'
+import { chargeHeaders, describe, describeFile, headerText, isScript, rangeOf } from './download-headers.ts'
+import { describeExport, type ExportFile, type ExportRequest, fileNameOf } from './exports/export-file.ts'
 import type { Exports } from './exports/exports.ts'
 import { type OpenExport, openExport, sendExport } from './send-export.ts'
+import { sendFree, withoutBytes } from './send-free.ts'
 
 interface DownloadDeps {
   authenticate: Authenticate
@@ -381,51 +375,4 @@ export function downloadRoutes(
     cashier.watch(sent)
     return reply
   }
-}
-
-function chargeHeaders(reply: FastifyReply, { charged, remaining }: Charge): void {
-  reply.header('credits-charged', String(charged))
-  if (remaining !== null) reply.header('credits-remaining', String(remaining))
-}
-
-/** Sends the free responses 304, 416 and HEAD; returns null for all other requests. */
-function sendFree(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  file: ExportFile,
-  filename: string,
-): FastifyReply | null {
-  if (matchesEtag(request.headers['if-none-match'], file.etag)) {
-    describeFile(reply, file, filename)
-    return reply.code(304).send()
-  }
-  if (request.method === 'HEAD') {
-    describeFile(reply, file, filename)
-    return withoutBytes(reply.header('content-length', String(file.bytes)))
-  }
-  if (rangeOf(request, file) !== 'unsatisfiable') return null
-  throw new Problem('range-not-satisfiable', `The file has ${file.bytes} bytes.`, {
-    headers: { 'content-range': `bytes */${file.bytes}` },
-  })
-}
-
-/** Sends an empty stream; with no payload Fastify would set `Content-Length: 0`. */
-function withoutBytes(reply: FastifyReply): FastifyReply {
-  return reply.send(Readable.from([]))
-}
-
-function describe(reply: FastifyReply, described: ExportDescription, filename: string): void {
-  reply
-    .header('content-type', described.mediaType)
-    .header('content-disposition', `attachment; filename="${filename}"`)
-    .header('last-modified', described.lastModified.toUTCString())
-    .header('accept-ranges', 'bytes')
-    .header('cache-control', 'private, no-cache')
-  if (described.encoding !== 'identity') reply.header('content-encoding', described.encoding)
-}
-
-function describeFile(reply: FastifyReply, file: ExportFile, filename: string): void {
-  describe(reply, file, filename)
-  reply.header('etag', file.etag)
-  if (file.digest !== null) reply.header('repr-digest', `sha-256=:${file.digest}:`)
 }

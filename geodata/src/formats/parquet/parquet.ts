@@ -1,8 +1,5 @@
 import { open } from 'node:fs/promises'
-import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api'
 import type { Feature, FeatureStream, Geometry, UnreadableRow, Value } from '../../feature.ts'
-import { type DuckDb, isOutOfMemory, openDuckDb } from '../../open-duckdb.ts'
-import { quoteName, quoteText } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import { findCoordinateColumns, otherColumns } from '../coordinate-columns.ts'
 import { geometryReader } from '../coordinate-reader.ts'
@@ -14,12 +11,10 @@ import { ExactColumns } from './exact-columns.ts'
 import { cutTimesNote, findFineTimes, fineTimeColumn } from './fine-times.ts'
 import type { ParquetBlock, ParquetOptions } from './parquet-block.ts'
 import { bytesOf, type ParquetColumn, parquetColumn } from './parquet-column.ts'
+import { ParquetDatabase } from './parquet-database.ts'
 import { findParquetGeometry, otherGeoColumns, type ParquetGeometry } from './parquet-geometry.ts'
-import { columnElements, type SchemaElement } from './schema-element.ts'
 import { findWideDecimals, wideDecimalColumn } from './wide-decimals.ts'
 
-const DEFAULT_DATABASE_MEGABYTES = 512
-const THREADS = 2
 /** The usual size of a row group, so that blocks split few of them. */
 const BLOCK_ROWS = 122_880
 /** If the file has a column of this name, rows cannot be selected by row number. */
@@ -260,150 +255,4 @@ function toRows(
       })
   }
   return batch
-}
-
-class ParquetDatabase {
-  readonly #database: DuckDb
-  readonly #connection: DuckDBConnection
-  readonly #path: string
-  readonly #file: string
-  readonly #from: string
-
-  private constructor(database: DuckDb, path: string, file: string) {
-    this.#database = database
-    this.#connection = database.connection
-    this.#path = path
-    this.#file = file
-    this.#from = `read_parquet(${quoteText(path)})`
-  }
-
-  /** Opens a session that can only read this one file; the restriction cannot be lifted. */
-  static async open(path: string, file: string, options: ParquetOptions): Promise<ParquetDatabase> {
-    const database = await openDuckDb({
-      threads: options.threads ?? THREADS,
-      memoryLimit: `${options.databaseMegabytes ?? DEFAULT_DATABASE_MEGABYTES}MB`,
-      files: [path],
-      settings: [
-        "SET streaming_buffer_size = '16MB'",
-        // Read geometries as bytes, so that an invalid one is a problem of its row and not of the whole file.
-        'SET enable_geoparquet_conversion = false',
-        'SET ignore_unknown_crs = true',
-      ],
-    })
-    return new ParquetDatabase(database, path, file)
-  }
-
-  close(): void {
-    this.#database.close()
-  }
-
-  async #rows(sql: string): Promise<unknown[][]> {
-    try {
-      return (await this.#connection.runAndReadAll(sql)).getRows()
-    } catch (error) {
-      throw this.#refusal(error)
-    }
-  }
-
-  #refusal(error: unknown): Error {
-    if (isOutOfMemory(error)) return error as Error
-    const [line = ''] = (error as Error).message.split('\n')
-    const reason = line
-      .replaceAll(this.#path, this.#file)
-      .replace(/^[\w ]*Error: /, '')
-      .replace(/\.$/, '')
-    return new SourceError(`${this.#file} cannot be read: ${reason}.`)
-  }
-
-  async describe(schema: SchemaElement[]): Promise<DescribedColumn[]> {
-    const ownNames = columnElements(schema).map(([column]) => column!.name)
-    const rows = await this.#rows(`DESCRIBE SELECT * FROM ${this.#from}`)
-    const columns = rows.map(
-      ([name, type], i): DescribedColumn => ({
-        name: ownNames[i] ?? String(name),
-        id: quoteName(String(name)),
-        type: String(type),
-      }),
-    )
-    const native = columns.find(({ type }) => type.startsWith('GEOMETRY'))
-    if (native) native.nativeCrs = await this.#nativeCrs(native.name)
-    return columns
-  }
-
-  /**
-   * The CRS of Parquet's geometry type, from the schema itself, because DuckDB drops those that it does not
-   * know from the column's type. According to the specification it is `srid:<number>`, `projjson:<key>` for
-   * PROJJSON under that key in the file's metadata, or any other text of the writer; absent means longitude
-   * and latitude in WGS84.
-   */
-  async #nativeCrs(column: string): Promise<string | undefined> {
-    const [row] = await this.#rows(`SELECT logical_type FROM parquet_schema(${quoteText(this.#path)})
-      WHERE name = ${quoteText(column)} AND logical_type LIKE 'Geo%Type(%'`)
-    const crs = /^Geo\w+Type\(crs=(.*?)(?:, algorithm=\w*)?\)$/s.exec(String(row?.[0] ?? ''))?.[1]
-    if (crs === undefined || crs === '' || crs === '<null>') return undefined
-    const key = /^projjson:(.+)$/s.exec(crs)?.[1]
-    if (key === undefined) return crs
-    const [entry] = await this.#rows(`SELECT decode(value) FROM parquet_kv_metadata(${quoteText(this.#path)})
-      WHERE decode(key) = ${quoteText(key)}`)
-    if (!entry)
-      throw new SourceError(
-        `${this.#file} says that its CRS is under "${key}" in its metadata, but has no such entry. Name it with --crs.`,
-      )
-    return String(entry[0])
-  }
-
-  async geoMetadata(): Promise<string | null> {
-    const sql = `SELECT decode(value) FROM parquet_kv_metadata(${quoteText(this.#path)}) WHERE decode(key) = 'geo'`
-    const [row] = await this.#rows(sql)
-    return row ? String(row[0]) : null
-  }
-
-  async schema(): Promise<SchemaElement[]> {
-    const rows = await this.#rows(`SELECT name, num_children, logical_type, precision, scale, converted_type
-      FROM parquet_schema(${quoteText(this.#path)})`)
-    return rows.map(([name, children, logical, precision, scale, converted]) => {
-      const stated = /^DecimalType\(scale=(\d+), precision=(\d+)\)$/.exec(String(logical))
-      const isDecimal = stated !== null || converted === 'DECIMAL'
-      return {
-        name: String(name),
-        children: Number(children ?? 0),
-        digits: isDecimal ? Number(stated?.[2] ?? precision) : null,
-        scale: isDecimal ? Number(stated?.[1] ?? scale) : null,
-        isNanosecondUtc: /^TimestampType\(isAdjustedToUTC=1, .*NANOS=NanoSeconds/.test(String(logical)),
-      }
-    })
-  }
-
-  async count(): Promise<number> {
-    const [row] = await this.#rows(`SELECT count(*) FROM ${this.#from}`)
-    return Number(row![0])
-  }
-
-  /** The values by column, a few thousand rows at a time; the geometry comes first if there is one. */
-  async *columns(
-    geometry: ParquetGeometry | null,
-    columns: ParquetColumn[],
-    chosen: string,
-  ): AsyncGenerator<unknown[][]> {
-    const selected = [...(geometry ? [geometry.sql] : []), ...columns.map(({ sql }) => sql)]
-    const list = selected.length > 0 ? selected.join(', ') : 'true'
-    let next: Promise<DuckDBDataChunk | null> = Promise.resolve(null)
-    try {
-      const result = await this.#connection.stream(`SELECT ${list} FROM ${this.#from}${chosen}`)
-      next = result.fetchChunk()
-      for (;;) {
-        const chunk = await next
-        if (!chunk || chunk.rowCount === 0) return
-        // Fetch the next chunk while this one is converted to rows.
-        next = result.fetchChunk()
-        next.catch(() => {})
-        yield chunk.getColumns()
-      }
-    } catch (error) {
-      throw this.#refusal(error)
-    } finally {
-      // The session must not be closed during a fetch.
-      await next.catch(() => {})
-    }
-  }
 }

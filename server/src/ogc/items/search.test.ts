@@ -67,6 +67,7 @@ test('a search takes its query from a body, and its next link leads through all 
     ['{', 400],
     ['[]', 400],
     ['[[['.repeat(50_000), 400],
+    [`{"ids":[${'9'.repeat(1000)}]}`, 400],
     [{ limit: [1] }, 400],
     [{ unknown: 1 }, 400],
     [{ filter: { op: 'none', args: [] } }, 400],

@@ -6,6 +6,9 @@ import type { QueryPair } from './query-string.ts'
 /** Members that may be arrays, whose elements are separated by commas in a URL. */
 const LISTS = ['bbox', 'sortby', 'properties']
 
+/** Parsing takes a time that grows with the square of the digits, and no column has integers of more than 38. */
+const LONG_NUMBER = /[\s:,[-]\d{400}/
+
 /**
  * The parameters of a search, from its JSON body: the same names and values as in a URL. `filter` may also be
  * CQL2 JSON itself, and lists may be arrays. Integers of any size are exact.
@@ -21,6 +24,7 @@ export function readSearchBody(text: string): QueryPair[] {
 }
 
 function parsedBody(text: string): object {
+  if (LONG_NUMBER.test(text)) throw invalidInput('body', 'must not contain numbers of 400 digits or more')
   let body: unknown
   try {
     body = parseJson(text)
