@@ -1,4 +1,4 @@
-import { saveFile } from '../datasets/save-file.ts'
+import { saveFile } from '../datasets/downloads/save-file.ts'
 import { problemFrom, unreachable } from './problem.ts'
 import { session } from './session.ts'
 

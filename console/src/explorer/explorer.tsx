@@ -22,7 +22,7 @@ import { useMatched } from './use-matched.ts'
 const ChartsTab = lazy(async () => ({ default: (await import('./charts/charts-tab.tsx')).ChartsTab }))
 const Snippets = lazy(async () => ({ default: (await import('../datasets/snippets.tsx')).Snippets }))
 const DownloadTab = lazy(async () => ({
-  default: (await import('../datasets/download-tab.tsx')).DownloadTab,
+  default: (await import('../datasets/downloads/download-tab.tsx')).DownloadTab,
 }))
 const ColumnTable = lazy(async () => ({
   default: (await import('../datasets/column-table.tsx')).ColumnTable,

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { FastifyReply } from 'fastify'
 import type { Charge } from '../credits/cashier.ts'
 import type { ExportDescription, ExportFile } from './exports/export-file.ts'
 import { type ByteRange, parseRange, rangeStillHolds } from './range.ts'
@@ -23,24 +22,32 @@ export function isScript({ origin, ...headers }: IncomingHttpHeaders): boolean {
   return origin !== undefined || (headers['sec-fetch-site'] !== undefined && !isNavigation)
 }
 
-export function chargeHeaders(reply: FastifyReply, { charged, remaining }: Charge): void {
-  reply.header('credits-charged', String(charged))
-  if (remaining !== null) reply.header('credits-remaining', String(remaining))
+export function chargeHeaders({ charged, remaining }: Charge): Record<string, string> {
+  return {
+    'credits-charged': String(charged),
+    ...(remaining === null ? {} : { 'credits-remaining': String(remaining) }),
+  }
 }
 
 /** The headers that are known before the file is built. */
-export function describe(reply: FastifyReply, described: ExportDescription, filename: string): void {
-  reply
-    .header('content-type', described.mediaType)
-    .header('content-disposition', `attachment; filename="${filename}"`)
-    .header('last-modified', described.lastModified.toUTCString())
-    .header('accept-ranges', 'bytes')
-    .header('cache-control', 'private, no-cache')
-  if (described.encoding !== 'identity') reply.header('content-encoding', described.encoding)
+export function descriptionHeaders(
+  { mediaType, lastModified, encoding }: ExportDescription,
+  filename: string,
+): Record<string, string> {
+  return {
+    'content-type': mediaType,
+    'content-disposition': `attachment; filename="${filename}"`,
+    'last-modified': lastModified.toUTCString(),
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+    ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
+  }
 }
 
-export function describeFile(reply: FastifyReply, file: ExportFile, filename: string): void {
-  describe(reply, file, filename)
-  reply.header('etag', file.etag)
-  if (file.digest !== null) reply.header('repr-digest', `sha-256=:${file.digest}:`)
+export function fileHeaders(file: ExportFile, filename: string): Record<string, string> {
+  return {
+    ...descriptionHeaders(file, filename),
+    etag: file.etag,
+    ...(file.digest === null ? {} : { 'repr-digest': `sha-256=:${file.digest}:` }),
+  }
 }

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
 import type { AddOn } from '@wayleave/contract/add-ons'
 import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, type ExportFormat } from '@wayleave/contract/export-formats'
 import { purchaseSchema } from '@wayleave/contract/records'
@@ -14,16 +15,22 @@ import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
 import { VersionRemoved } from '../catalog/version-removed.ts'
 import type { Cashier, Charge } from '../credits/cashier.ts'
 import type { App } from '../http/fastify-app.ts'
-import { preferredEncoding } from '../http/headers.ts'
+import { matchesEtag, preferredEncoding } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
 import { noQuery } from '../http/schemas.ts'
 import { notFound, Problem, type ProblemCode } from '../problem.ts'
 import type { Config } from '../settings/config.ts'
-import { chargeHeaders, describe, describeFile, headerText, isScript, rangeOf } from './download-headers.ts'
+import {
+  chargeHeaders,
+  descriptionHeaders,
+  fileHeaders,
+  headerText,
+  isScript,
+  rangeOf,
+} from './download-headers.ts'
 import { describeExport, type ExportFile, type ExportRequest, fileNameOf } from './exports/export-file.ts'
 import type { Exports } from './exports/exports.ts'
 import { type OpenExport, openExport, sendExport } from './send-export.ts'
-import { sendFree, withoutBytes } from './send-free.ts'
 
 interface DownloadDeps {
   authenticate: Authenticate
@@ -259,7 +266,7 @@ export function downloadRoutes(
       if (refusal && request.method !== 'HEAD') throw refusal
       if (refusal) {
         // Headers that only the finished file determines are omitted.
-        describe(reply, describeExport(exportRequest), fileNameOf(exportRequest))
+        reply.headers(descriptionHeaders(describeExport(exportRequest), fileNameOf(exportRequest)))
         return withoutBytes(reply)
       }
       readyFile = await exports.get(exportRequest).catch(orRemoval)
@@ -324,7 +331,7 @@ export function downloadRoutes(
   }
 
   function redirect(reply: FastifyReply, { etag, address }: SignedFile, charge: Charge) {
-    chargeHeaders(reply, charge)
+    reply.headers(chargeHeaders(charge))
     return reply.header('etag', etag).header('cache-control', 'private, no-store').redirect(address, 307)
   }
 
@@ -353,8 +360,8 @@ export function downloadRoutes(
     const { file } = opened
     const range = rangeOf(request, file)
     const bytes = range === null || range === 'unsatisfiable' ? { start: 0, end: file.bytes } : range
-    chargeHeaders(reply, charge)
-    describeFile(reply, file, fileNameOf(exportRequest))
+    reply.headers(chargeHeaders(charge))
+    reply.headers(fileHeaders(file, fileNameOf(exportRequest)))
     if (bytes.end - bytes.start < file.bytes) {
       reply.code(206).header('content-range', `bytes ${bytes.start}-${bytes.end - 1}/${file.bytes}`)
     }
@@ -375,4 +382,30 @@ export function downloadRoutes(
     cashier.watch(sent)
     return reply
   }
+}
+
+/** Sends the free responses 304, 416 and HEAD; returns null for all other requests. */
+function sendFree(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: ExportFile,
+  filename: string,
+): FastifyReply | null {
+  if (matchesEtag(request.headers['if-none-match'], file.etag)) {
+    reply.headers(fileHeaders(file, filename))
+    return reply.code(304).send()
+  }
+  if (request.method === 'HEAD') {
+    reply.headers(fileHeaders(file, filename))
+    return withoutBytes(reply.header('content-length', String(file.bytes)))
+  }
+  if (rangeOf(request, file) !== 'unsatisfiable') return null
+  throw new Problem('range-not-satisfiable', `The file has ${file.bytes} bytes.`, {
+    headers: { 'content-range': `bytes */${file.bytes}` },
+  })
+}
+
+/** Sends an empty stream; with no payload Fastify would set `Content-Length: 0`. */
+function withoutBytes(reply: FastifyReply): FastifyReply {
+  return reply.send(Readable.from([]))
 }

@@ -1,6 +1,6 @@
 import type { Progress } from '@wayleave/client'
 import { useEffect, useSyncExternalStore } from 'react'
-import { session } from '../api/session.ts'
+import { session } from '../../api/session.ts'
 import { saveFile } from './save-file.ts'
 
 export type DownloadState =

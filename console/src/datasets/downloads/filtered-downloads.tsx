@@ -1,5 +1,5 @@
-import type { Exploration } from '../explorer/access.ts'
-import { plural } from '../words.ts'
+import type { Exploration } from '../../explorer/access.ts'
+import { plural } from '../../words.ts'
 import { FileRow } from './download-row.tsx'
 import { EXTRACT_FORMATS, useExtract } from './use-extract.ts'
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { PurchaseRecord } from '@wayleave/contract/records'
-import { readOgc } from '../api/ogc.ts'
+import { readOgc } from '../../api/ogc.ts'
 
 /** What the user has paid for and may download again without paying. */
 export function usePurchases(table: string, enabled: boolean): PurchaseRecord[] {

@@ -1,4 +1,4 @@
-import type { Exploration } from '../explorer/access.ts'
+import type { Exploration } from '../../explorer/access.ts'
 import { Downloads } from './downloads.tsx'
 import { FilteredDownloads } from './filtered-downloads.tsx'
 

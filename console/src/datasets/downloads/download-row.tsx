@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
-import { Icon } from '../components/icon.tsx'
-import { ProblemNote } from '../components/page/problem-note.tsx'
-import { bytes, formatName } from '../words.ts'
+import { Icon } from '../../components/icon.tsx'
+import { ProblemNote } from '../../components/page/problem-note.tsx'
+import { bytes, formatName } from '../../words.ts'
 import type { DownloadState } from './download-store.ts'
 import { useDownload } from './use-download.ts'
 

@@ -1,6 +1,6 @@
-import { data } from '../api/data.ts'
-import { queryClient } from '../api/queries.ts'
-import { fileName } from '../words.ts'
+import { data } from '../../api/data.ts'
+import { queryClient } from '../../api/queries.ts'
+import { fileName } from '../../words.ts'
 import { startDownload, stopDownload, useStoredDownload } from './download-store.ts'
 
 /** Without a version, the prefix of the files of the current one. */

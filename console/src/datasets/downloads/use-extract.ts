@@ -1,5 +1,5 @@
 import type { Progress } from '@wayleave/client'
-import { collectionUrl, fetchOgc, nameList } from '../api/ogc.ts'
+import { collectionUrl, fetchOgc, nameList } from '../../api/ogc.ts'
 import { type DownloadState, startDownload, stopDownload, useStoredDownload } from './download-store.ts'
 
 export const EXTRACT_FORMATS = {
