@@ -97,7 +97,7 @@ export class SnapshotHealth {
     return (await this.#isPublished(version)) ? error : new VersionRemoved(version, error)
   }
 
-  /** If the database is unreachable, assume that it is: a false alarm is better than silence. */
+  /** True if the database is unreachable: a false alarm about a removed version is better than silence. */
   #isPublished({ snapshot }: Version): Promise<boolean> {
     return this.#parts.isPublished(snapshot).catch(() => true)
   }

@@ -219,8 +219,8 @@ export async function newestSnapshot(db: Db): Promise<string | null> {
 }
 
 /**
- * Deletes all but the `keep` newest versions, and the version `served` if it is older. Returns the snapshots that
- * no version references any more.
+ * Deletes all versions except the `keep` newest and the version `served`. Returns the snapshots that no version
+ * references any more.
  */
 export async function deleteOldVersions(
   tx: Tx,
