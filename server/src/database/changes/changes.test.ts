@@ -132,3 +132,15 @@ test('on SQLite a failed check for changes is repeated, and no cache is trusted 
   assert.ok(two!.changes.trusted())
   assert.equal(failures, -1)
 })
+
+test('on SQLite a change by a command reaches a server that has just checked, however fast the commit is', async (t) => {
+  const [server, command] = await openNodes(t, 'sqlite', [true, false])
+  const expected: string[] = []
+  for (let i = 0; i < 100; i++) {
+    expected.push(`key k${i}`)
+    assert.ok(server!.changes.trusted())
+    await command!.changes.commit(async (_tx, changed) => changed('key', `k${i}`))
+    assert.ok(server!.changes.trusted())
+    assert.deepEqual(server!.heard, expected)
+  }
+})

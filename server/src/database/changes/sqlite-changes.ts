@@ -1,18 +1,25 @@
 import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fromSqlite } from '../database-error.ts'
 import type { ControlDatabase } from '../open.ts'
 import { ChangeFeed, type ChangeRow, type Changes, commitNumbered, type Position } from './changes.ts'
+import type { NodeOptions } from './postgres-changes.ts'
 
 const LOOK_HOLDS_MS = 1
+/** A timer may be up to a millisecond early. */
+const COMMAND_WAITS_MS = LOOK_HOLDS_MS + 2
 
 /**
  * On SQLite, `PRAGMA data_version` on a connection that never writes changes with every commit of any other
  * connection, in this process or another. Reading it takes a few microseconds, so it is polled at most once a
- * millisecond, when a cache is used; the changes themselves are read only if it has changed. That is
- * sufficient: a command takes longer than a millisecond from its commit to its exit, so a request that is
- * sent after the command is served after a later poll.
+ * millisecond, when a cache is used; the changes themselves are read only if it has changed. The
+ * process that serves polls after its own commits. A command waits until a poll from before its commit is no
+ * longer valid.
  */
-export async function openSqliteChanges(database: ControlDatabase): Promise<Changes> {
+export async function openSqliteChanges(
+  database: ControlDatabase,
+  { serving }: Pick<NodeOptions, 'serving'>,
+): Promise<Changes> {
   const connection = new DatabaseSync(database.file!, { readOnly: true })
   const dataVersion = connection.prepare('pragma data_version')
   const currentPosition = connection.prepare('select number, token from change_number')
@@ -58,14 +65,19 @@ export async function openSqliteChanges(database: ControlDatabase): Promise<Chan
     return true
   }
 
+  async function appliedEverywhere(): Promise<void> {
+    catchUp()
+    if (!serving) await sleep(COMMAND_WAITS_MS)
+  }
+
   return {
     async commit(work) {
       const { result, position } = await commitNumbered(database, work)
-      if (position !== null) catchUp()
+      if (position !== null) await appliedEverywhere()
       return result
     },
     trusted: trustNow,
-    appliedEverywhere: async () => catchUp(),
+    appliedEverywhere,
     get applied() {
       return feed.applied
     },
