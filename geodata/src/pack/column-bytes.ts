@@ -176,6 +176,17 @@ export class ColumnBytes {
     this.#digits(fraction, digits)
   }
 
+  /** Appends an integer, as JavaScript formats it. Most need no conversion to text, which takes longer. */
+  integer(value: number): void {
+    const size = value | 0
+    if (size !== value || size < 0) {
+      this.ascii(String(value))
+      return
+    }
+    this.#room(10)
+    this.#digits(size, digitCount(size))
+  }
+
   /** Appends an integer of at most 31 bits, padded with zeros to `count` digits. */
   #digits(value: number, count: number): void {
     let rest = value

@@ -3,7 +3,7 @@ import { RECORD_HEAD, type Run } from './run-writer.ts'
 
 /** The memory for the buffers of all runs together, and the min and max for one run. */
 const ALL_BYTES = 48 << 20
-const MIN_BYTES = 1 << 13
+const MIN_BYTES = 1 << 12
 const MAX_BYTES = 1 << 18
 
 /** Merges many runs into one sequence ordered by key and row. */

@@ -52,7 +52,9 @@ function geojsonStaging({ file, maxColumns, place }: Parsing<'geojson'>, stage: 
   // Staged names are derived from the column name, because each thread discovers the columns in its own
   // order. They are hexadecimal, because the database treats names that differ only in case as equal.
   const stagedName = (index: number) => Buffer.from(parser.keys[index]!, 'utf8').toString('hex')
-  return (block: SourceBlock) => stage.add(parser.parse(block as GeojsonBlock), parser.columns, stagedName)
+  return (block: SourceBlock) => {
+    for (const rows of parser.parse(block as GeojsonBlock)) stage.add(rows, parser.columns, stagedName)
+  }
 }
 
 function csvStaging({ layout }: Parsing<'csv'>, stage: Stage) {

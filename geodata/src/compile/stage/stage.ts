@@ -25,8 +25,11 @@ import { joinTexts, noTexts, type StagedTexts } from './staged-texts.ts'
 
 export const DEFAULT_LISTED_PROBLEMS = 10
 
-/** The rows per staged file: enough for the database to work in bulk, few enough to need little memory. */
-const CHUNK_ROWS = 8192
+/**
+ * The rows per staged file: enough for the database to work in bulk, few enough that the texts of a chunk stay
+ * in the cache of a processor while they are sorted.
+ */
+const CHUNK_ROWS = 4096
 /** Geometries with many positions fill a chunk before the max number of rows is reached. */
 const CHUNK_GEOMETRY_BYTES = 1 << 24
 

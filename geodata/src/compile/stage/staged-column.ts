@@ -79,6 +79,7 @@ export class StagedColumn {
     else if (typeof value === 'string')
       out.jsonString(this.#chunkKinds === KIND.timestamp ? utcText(value) : value)
     else if (typeof value !== 'boolean' && this.#isNumber) out.jsonNumber(Number(value))
+    else if (typeof value === 'number') out.integer(value)
     else out.ascii(String(value))
   }
 

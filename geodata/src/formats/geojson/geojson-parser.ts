@@ -15,6 +15,8 @@ const TYPE_NAMES: ReadonlySet<string> = new Set(GEOMETRY_TYPES)
 
 const DEFAULT_COLUMNS = 2000
 const MAX_NAME_LENGTH = 1000
+/** The memory of larger texts is mapped and unmapped for each of them; smaller ones share pages. */
+const PART_BYTES = 32_000
 
 interface RawFeature {
   type?: unknown
@@ -46,27 +48,39 @@ export class GeojsonParser {
     this.#maxColumns = maxColumns
   }
 
-  parse(block: GeojsonBlock): (Feature | UnreadableRow)[] {
-    const elements = this.#parseWhole(block)
+  /** Parses a block in parts, so that what was parsed of one can be freed before the next is parsed. */
+  *parse({ bytes, ranges, firstRow, commas }: GeojsonBlock): Generator<(Feature | UnreadableRow)[]> {
+    for (let from = 0; from < ranges.length; ) {
+      const end = ranges[from]! + PART_BYTES
+      let to = from + 2
+      while (to < ranges.length && ranges[to + 1]! <= end) to += 2
+      const part = { bytes, ranges: ranges.subarray(from, to), firstRow: firstRow + from / 2, commas }
+      yield this.#parsePart(part)
+      from = to
+    }
+  }
+
+  #parsePart(part: GeojsonBlock): (Feature | UnreadableRow)[] {
+    const elements = this.#parseWhole(part)
     const rows: (Feature | UnreadableRow)[] = []
-    for (let i = 0; i < block.ranges.length / 2; i++) {
-      const row = block.firstRow + i
+    for (let i = 0; i < part.ranges.length / 2; i++) {
+      const row = part.firstRow + i
       if (elements !== null) rows.push(this.#feature(elements[i]!, row))
-      else rows.push(this.#parseOne(block, i, row))
+      else rows.push(this.#parseOne(part, i, row))
     }
     return rows
   }
 
-  /** Parses the whole block with one call; returns null if each element must be parsed separately. */
-  #parseWhole(block: GeojsonBlock): unknown[] | null {
-    if (!block.commas || block.ranges.length === 0) return null
+  /** Parses a whole part with one call; returns null if each element must be parsed separately. */
+  #parseWhole(part: GeojsonBlock): unknown[] | null {
+    if (!part.commas) return null
     try {
-      const bytes = block.bytes.subarray(block.ranges[0]!, block.ranges[block.ranges.length - 1]!)
+      const bytes = part.bytes.subarray(part.ranges[0]!, part.ranges[part.ranges.length - 1]!)
       if (hasLongInteger(bytes)) return null
-      // A block of one element may be a huge feature, whose text should not be copied unnecessarily.
-      if (block.ranges.length === 2) return [JSON.parse(decode(bytes))]
+      // A single element may be a huge feature, whose text should not be copied unnecessarily.
+      if (part.ranges.length === 2) return [JSON.parse(decode(bytes))]
       const elements = JSON.parse(`[${decode(bytes)}]`) as unknown[]
-      return elements.length === block.ranges.length / 2 ? elements : null
+      return elements.length === part.ranges.length / 2 ? elements : null
     } catch {
       return null
     }

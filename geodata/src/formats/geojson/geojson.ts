@@ -63,9 +63,10 @@ export async function openGeojson(source: ByteSource, options: GeojsonOptions = 
     blocks,
     async *batches() {
       for await (const block of blocks()) {
-        const rows = parser.parse(block)
-        spatial ||= rows.some((row) => 'geometry' in row && row.geometry !== null)
-        yield rows
+        for (const rows of parser.parse(block)) {
+          spatial ||= rows.some((row) => 'geometry' in row && row.geometry !== null)
+          yield rows
+        }
       }
     },
   }
