@@ -41,14 +41,21 @@ export function escapeText(character: string): string {
 }
 
 const TIME_PARTS =
-  /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)?$/
+  /^(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)?$/
+
+/** A date as in responses, from one that may have slashes. */
+export function dateText(text: string): string {
+  return text[4] === '/' ? `${text.slice(0, 4)}-${text.slice(5, 7)}-${text.slice(8, 10)}` : text
+}
 
 /** A timestamp in UTC as in responses; returned unchanged if it already has that form. */
 export function utcText(text: string): string {
   // Fast path for most timestamps: UTC and no fraction, so nothing has to be calculated.
   const length = text.length - (text.endsWith('Z') ? 1 : text.endsWith('+00') ? 3 : 0)
-  if (length === 19 && text[16] === ':')
-    return text.length === 20 && text[10] === 'T' ? text : `${text.slice(0, 10)}T${text.slice(11, 19)}Z`
+  if (length === 19 && text[16] === ':') {
+    if (text.length === 20 && text[10] === 'T' && text[4] === '-') return text
+    return `${dateText(text.slice(0, 10))}T${text.slice(11, 19)}Z`
+  }
   const parts = TIME_PARTS.exec(text)
   if (parts === null) throw new Error(`${JSON.stringify(text)} is no timestamp`)
   const [year, month, day, hour, minute, second] = parts.slice(1, 7).map((part) => Number(part ?? 0))

@@ -2,11 +2,13 @@ import type { ColumnType } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import type { Assembly, FinalColumn } from '../assemble.ts'
 import { findColumn } from './choose-columns.ts'
-import { type DateReading, readDates } from './date-notation.ts'
+import { type DateOrder, type DateReading, readDates } from './date-notation.ts'
 import { type NumberReading, readNumbers, readThousands } from './number-notation.ts'
 import { admits, areNumbers, KIND, MAX_SIGNIFICANT_DIGITS } from './value-kinds.ts'
 
 const NUMBERS = KIND.writtenNumber | KIND.integer | KIND.number | KIND.bigInteger | KIND.rounded
+/** Of dates with the year first, only those without leading zeros are kinds of a language. */
+const DATES = KIND.writtenDate | KIND.date | KIND.timestamp | KIND.slashed
 
 interface NotationOptions {
   rows: number
@@ -36,7 +38,8 @@ export async function chooseNotations(
     const { kinds } = column.profile
     if (kinds & KIND.writtenNumber && (kinds & ~NUMBERS) === 0)
       numbers.set(column, await readNumbers(assembly, column.profile))
-    else if (kinds === KIND.writtenDate) dates.set(column, await readDates(assembly, column.profile))
+    else if (kinds & KIND.writtenDate && (kinds & ~DATES) === 0)
+      dates.set(column, await readDates(assembly, column.profile))
   }
   const usesDecimalCommas = [...numbers.values()].some((reading) => reading.provesDecimalComma)
   if (usesDecimalCommas)
@@ -73,11 +76,15 @@ export async function chooseNotations(
       )
   }
   for (const [column, type] of chosen) await convert(assembly, column, type, rows, file)
-  for (const { name, type, profile } of columns)
+  for (const { name, type, profile } of columns) {
+    const isTime = type === 'date' || type === 'timestamp'
+    if (isTime && profile.kinds & KIND.slashed && !profile.notation)
+      notes.push(timeNote(name, type, 'year-first'))
     if (type === 'number' && profile.kinds & KIND.rounded)
       notes.push(
         `Column ${name} has numbers of more than ${MAX_SIGNIFICANT_DIGITS} digits: they are rounded. To keep every digit, publish with --type ${name}=text.`,
       )
+  }
 }
 
 /** Whether decimal points may be thousands, once other columns have shown that decimals have commas. */
@@ -91,16 +98,20 @@ function apply(
   type: ColumnType,
   notation: NonNullable<FinalColumn['profile']['notation']>,
   notes: string[],
-  order?: string,
+  order?: DateOrder,
 ): void {
   column.type = type
   column.profile.notation = notation
   column.nullable = column.profile.present - column.profile.blank < rows
   notes.push(
     notation.kind === 'date'
-      ? `Column ${column.name} was read as ${type === 'date' ? 'dates' : 'times'}, ${order === 'year-first' ? 'year first' : order === 'month-first' ? 'month first' : 'day first'}.`
+      ? timeNote(column.name, type, order!)
       : `Column ${column.name} was read as numbers with ${spelling(notation)}.`,
   )
+}
+
+function timeNote(name: string, type: ColumnType, order: DateOrder): string {
+  return `Column ${name} was read as ${type === 'date' ? 'dates' : 'times'}, ${order.replace('-', ' ')}.`
 }
 
 function spelling({ group, decimal }: { group: string; decimal: string }): string {

@@ -64,6 +64,67 @@ test('dates are read in the order that the whole column shows', async () => {
   assert.deepEqual(settled.rows, [['2020-12-31', '2020-02-01']])
 })
 
+const slashed = {
+  header: 'opened,at,zoned,mixed,short,text',
+  first: '1993/01/30,2023/11/08 22:24:54,2023/11/08 22:24:54.5+02,1993/01/30,2020/12/31,1993/01/30',
+  second: '2020/02/29,2023/11/08 22:24,2023/11/08 22:24:54+0530,1993-01-31,2020/1/5,soon',
+}
+
+test('dates with slashes, as GDAL writes them in CSV, are dates', async () => {
+  const { types, rows, notes } = await compiled(Object.values(slashed).join('\n'))
+  assert.deepEqual(types, ['date', 'timestamp', 'timestamp', 'date', 'date', 'text'])
+  assert.deepEqual(rows, [
+    [
+      '1993-01-30',
+      '2023-11-08T22:24:54Z',
+      '2023-11-08T20:24:54.5Z',
+      '1993-01-30',
+      '2020-12-31',
+      '1993/01/30',
+    ],
+    ['2020-02-29', '2023-11-08T22:24:00Z', '2023-11-08T16:54:54Z', '1993-01-31', '2020-01-05', 'soon'],
+  ])
+  assert.match(notes, /Column opened was read as dates, year first\./)
+  assert.match(notes, /Column zoned was read as times, year first\./)
+  assert.doesNotMatch(notes, /Column text/)
+  const chosen = await compiled(Object.values(slashed).join('\n'), { opened: 'text', mixed: 'date' })
+  assert.deepEqual([chosen.types[0], chosen.types[3]], ['text', 'date'])
+  assert.deepEqual([chosen.rows[1]![0], chosen.rows[1]![3]], ['2020/02/29', '1993-01-31'])
+})
+
+test('dates with slashes are text if a later row says so, however the rows are divided', async () => {
+  const rows = Array.from({ length: 9000 }, (_, i) =>
+    i < 8999 ? '1993/01/30,2023/11/08 22:24:54+00' : 'x,y',
+  )
+  const { types, rows: published } = await compiled(`a,b\n${rows.join('\n')}\n`)
+  assert.deepEqual(types, ['text', 'text'])
+  assert.deepEqual(published[0], ['1993/01/30', '2023/11/08 22:24:54+00'])
+})
+
+test('dates with slashes in GeoJSON are dates', async () => {
+  const text = JSON.stringify({
+    type: 'FeatureCollection',
+    features: ['1993/01/30', '2020-02-29'].map((day, i) => ({
+      type: 'Feature',
+      id: day,
+      properties: { day, at: `${day} 10:00`, other: i === 0 ? day : 'x' },
+      geometry: null,
+    })),
+  })
+  const { manifest, features } = await compileText(text)
+  assert.deepEqual(
+    manifest.columns.map(({ type }) => type),
+    ['date', 'timestamp', 'text'],
+  )
+  assert.deepEqual(
+    features.map(({ id, properties }) => [id, ...Object.values(properties)]),
+    [
+      ['1993/01/30', '1993-01-30', '1993-01-30T10:00:00Z', '1993/01/30'],
+      ['2020-02-29', '2020-02-29', '2020-02-29T10:00:00Z', 'x'],
+    ],
+  )
+})
+
 test('the publisher chooses types, and a value that does not fit is named', async () => {
   const text = 'zip,n,code\n1234,5,007\n5678,6,08\n'
   const chosen = await compiled(text, { zip: 'text', n: 'number', code: 'integer' })

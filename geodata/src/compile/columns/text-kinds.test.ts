@@ -14,6 +14,13 @@ const text = fc.oneof(
   fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
   fc.date({ noInvalidDate: true }).map((date) => date.toISOString().replace(/\.\d+Z$/, 'Z')),
   fc.date({ noInvalidDate: true }).map((date) => date.toISOString().slice(0, 10)),
+  fc.date({ noInvalidDate: true }).map((date) => date.toISOString().slice(0, 10).replaceAll('-', '/')),
+  fc.date({ noInvalidDate: true }).map((date) =>
+    date
+      .toISOString()
+      .replace(/\.\d+Z$/, 'Z')
+      .replaceAll('-', '/'),
+  ),
   fc.constantFrom(
     'true',
     'FALSE',
@@ -27,6 +34,9 @@ const text = fc.oneof(
     '00',
     '1e400',
     '2020-02-30',
+    '2020/02/30',
+    '2020/02-01',
+    '2020-02/01',
   ),
   fc.constantFrom(
     '0001-01-01T00:00:00Z',
@@ -64,6 +74,28 @@ test('days and times to the second are known, and only those that exist', () => 
       assert.equal(kindOfText(value), kind, value)
     }),
     { numRuns: 20_000 },
+  )
+})
+
+test('times with slashes are those that are times with hyphens', () => {
+  const digits = (width: number, max: number) => fc.nat(max).map((n) => String(n).padStart(width, '0'))
+  const day = fc.tuple(digits(4, 9999), digits(2, 13), digits(2, 32))
+  const clock = fc.constantFrom(
+    '',
+    ' 22:24:54',
+    'T22:24:54.123+05:30',
+    ' 22:24:54+00',
+    ' 25:00:00',
+    ' 22:24Z',
+  )
+  fc.assert(
+    fc.property(day, clock, (parts, time) => {
+      const plain = kindOfText(parts.join('-') + time)
+      const slashed = kindOfText(parts.join('/') + time)
+      if (plain !== KIND.text) assert.equal(slashed, plain | KIND.slashed)
+      else assert.ok(slashed === KIND.text || slashed === KIND.writtenDate)
+    }),
+    { numRuns: 5000 },
   )
 })
 

@@ -4,6 +4,7 @@ const ZERO = 48
 const NINE = 57
 const MINUS = 45
 const POINT = 46
+const SLASH = 47
 
 /**
  * `kindOfText` for a text in bytes. Words, plain numbers, dates and UTC timestamps, which most columns
@@ -19,11 +20,12 @@ export function kindOfTextBytes(bytes: Buffer, start: number, end: number): numb
   const kind = first === POINT ? 0 : plainNumberKind(bytes, first === MINUS ? start + 1 : start, end)
   if (kind !== 0) return kind
   if (isDigit) {
-    if (end - start === 10 && isDayText(bytes, start)) return KIND.date
+    const slashed = bytes[start + 4] === SLASH ? KIND.slashed : 0
+    if (end - start === 10 && isDayText(bytes, start)) return KIND.date | slashed
     if (end - start === 20 && isDayText(bytes, start) && isUtcTimeText(bytes, start + 10)) {
       // The first and last year have special rules, so leave them to `kindOfText`.
       const year = fourDigits(bytes, start)
-      if (year > 1 && year < 9999) return KIND.timestamp
+      if (year > 1 && year < 9999) return KIND.timestamp | slashed
     }
   }
   return kindOfText(bytes.toString('utf8', start, end))
@@ -72,9 +74,10 @@ function fourDigits(bytes: Buffer, at: number): number {
   return twoDigits(bytes, at) * 100 + twoDigits(bytes, at + 2)
 }
 
-/** Whether the ten bytes are a day from 1 to 28 of any month, such as `2020-12-28`. False is inconclusive. */
+/** Whether the ten bytes are a day from 1 to 28 of any month, such as `2020-12-28` or `2020/12/28`. False is inconclusive. */
 function isDayText(bytes: Buffer, at: number): boolean {
-  if (bytes[at + 4] !== MINUS || bytes[at + 7] !== MINUS) return false
+  const separator = bytes[at + 4]
+  if ((separator !== MINUS && separator !== SLASH) || bytes[at + 7] !== separator) return false
   if (!isDigits(bytes, at, at + 4) || !isDigits(bytes, at + 5, at + 7) || !isDigits(bytes, at + 8, at + 10))
     return false
   const month = twoDigits(bytes, at + 5)

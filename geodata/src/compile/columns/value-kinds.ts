@@ -28,6 +28,8 @@ export const KIND = {
   writtenDate: 4096,
   /** Set together with `number` if the text has more significant digits than a double keeps. */
   rounded: 8192,
+  /** Set together with `date` or `timestamp` if there are slashes between year, month and day, as GDAL writes CSV. */
+  slashed: 16384,
 } as const
 
 const INTEGER_COLUMN = KIND.integer | KIND.bigInteger | KIND.wideInteger | KIND.inexact
@@ -45,8 +47,23 @@ export function areHugeIntegers(kinds: number): boolean {
 
 /** Whether some values are numbers and some are texts. */
 export function areMixedIds(kinds: number): boolean {
-  const texts = KIND.text | KIND.date | KIND.timestamp
+  const texts = KIND.text | KIND.date | KIND.timestamp | KIND.slashed
   return (kinds & texts) !== 0 && (kinds & ~texts) !== 0
+}
+
+/** Whether all values are dates. */
+export function areDates(kinds: number): boolean {
+  return (kinds & KIND.date) !== 0 && (kinds & ~(KIND.date | KIND.slashed)) === 0
+}
+
+/** Whether all values are timestamps. */
+export function areTimestamps(kinds: number): boolean {
+  return (kinds & KIND.timestamp) !== 0 && (kinds & ~(KIND.timestamp | KIND.slashed)) === 0
+}
+
+/** Whether all values are strings, whatever they say. */
+export function areStrings(kinds: number): boolean {
+  return (kinds & ~(KIND.text | KIND.date | KIND.timestamp | KIND.slashed)) === 0
 }
 
 /** Whether all values are numbers that a double represents exactly, including large integers. */
@@ -54,9 +71,9 @@ export function areNumbers(kinds: number): boolean {
   return (kinds & ~NUMBER_COLUMN) === 0
 }
 
-const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
+const DATE = /^(\d{4})[-/](\d{2})[-/](\d{2})$/
 const TIMESTAMP =
-  /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-](\d{2})(?::?(\d{2}))?)?$/
+  /^(\d{4})[-/](\d{2})[-/](\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-](\d{2})(?::?(\d{2}))?)?$/
 const INTEGER = /^(?:0|-?[1-9]\d*)$/
 const NUMBER = /^-?(?:(?:0|[1-9]\d*)(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/
 /** Digits in groups of three, or with a decimal comma. */
@@ -66,6 +83,8 @@ const WRITTEN_DATE =
   /^(?:\d{1,2}([./-])\d{1,2}\1\d{4}|\d{4}([./])\d{1,2}\2\d{1,2})(?: \d{1,2}:\d{2}(?::\d{2})?)?$/
 const MAX_WRITTEN_LENGTH = 22
 const MINUTES_PER_DAY = 24 * 60
+const HYPHEN = 45
+const SLASH = 47
 const BOOLEAN = /^(?:true|false)$/i
 
 /** The most digits of a database column. */
@@ -136,8 +155,15 @@ function isRounded(text: string): boolean {
 }
 
 function kindOfTime(text: string): number {
-  // Fast path: few other strings have hyphens at these two positions, so most strings return here.
-  if (text.length < 10 || text.charCodeAt(4) !== 45 || text.charCodeAt(7) !== 45) return KIND.text
+  // Fast path: few other strings have hyphens or slashes at these two positions, so most strings return here.
+  if (text.length < 10) return KIND.text
+  const separator = text.charCodeAt(4)
+  if ((separator !== HYPHEN && separator !== SLASH) || text.charCodeAt(7) !== separator) return KIND.text
+  const kind = kindOfSeparatedTime(text)
+  return separator === SLASH && kind !== KIND.text ? kind | KIND.slashed : kind
+}
+
+function kindOfSeparatedTime(text: string): number {
   if (isPlainDay(text)) {
     if (text.length === 10) return KIND.date
     if (isPlainTime(text)) return KIND.timestamp
@@ -213,8 +239,8 @@ export function columnType(kinds: number, declared: SourceColumn['type']): Colum
   if (areIntegers(kinds)) return 'integer'
   // Not if a double cannot represent an integer beyond 2^53 in the same column exactly.
   if (areNumbers(kinds) && kinds & KIND.number) return 'number'
-  if (kinds === KIND.date) return 'date'
-  if (kinds === KIND.timestamp) return 'timestamp'
+  if (areDates(kinds)) return 'date'
+  if (areTimestamps(kinds)) return 'timestamp'
   return 'text'
 }
 
@@ -232,8 +258,8 @@ export function admits(declared: ColumnType, kinds: number): boolean {
     case 'number':
       return areNumbers(kinds)
     case 'date':
-      return (kinds & ~KIND.date) === 0
+      return (kinds & ~(KIND.date | KIND.slashed)) === 0
     case 'timestamp':
-      return (kinds & ~KIND.timestamp) === 0
+      return (kinds & ~(KIND.timestamp | KIND.slashed)) === 0
   }
 }

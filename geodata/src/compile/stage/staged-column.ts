@@ -1,9 +1,18 @@
 import type { SourceColumn, Value } from '../../feature.ts'
 import { ColumnBytes } from '../../pack/column-bytes.ts'
-import { ANY_TYPE, TYPE, utcText } from '../../pack/value-text.ts'
+import { ANY_TYPE, dateText, TYPE, utcText } from '../../pack/value-text.ts'
 import { countNotFinite, jsonText } from '../columns/json-text.ts'
 import type { Notation } from '../columns/notation.ts'
-import { areIntegers, areNumbers, KIND, kindOfText, kindOfValue } from '../columns/value-kinds.ts'
+import {
+  areDates,
+  areIntegers,
+  areNumbers,
+  areStrings,
+  areTimestamps,
+  KIND,
+  kindOfText,
+  kindOfValue,
+} from '../columns/value-kinds.ts'
 import type { PlainColumn, PlainType } from '../plain-parquet.ts'
 
 /**
@@ -67,20 +76,24 @@ export class StagedColumn {
     if (kinds === KIND.boolean) return TYPE.boolean | TYPE.json
     if (this.#isNumber) return TYPE.number
     if (areIntegers(kinds)) return TYPE.integer
-    if (kinds === KIND.timestamp) return TYPE.timestamp
-    if (kinds === KIND.date) return TYPE.date | TYPE.text | TYPE.json
-    return (kinds & ~(KIND.text | KIND.date | KIND.timestamp)) === 0 ? TYPE.text | TYPE.json : 0
+    if (areTimestamps(kinds)) return TYPE.timestamp
+    if (areDates(kinds)) return kinds & KIND.slashed ? TYPE.date : TYPE.date | TYPE.text | TYPE.json
+    return areStrings(kinds) ? TYPE.text | TYPE.json : 0
   }
 
   /** Writes a value of the most recently encoded chunk as JSON, as in a feature. */
   writeText(value: Value | undefined, out: ColumnBytes): void {
     if (!isPresent(value)) out.ascii('null')
     else if (this.#chunkKinds & KIND.nested) out.unicode(jsonText(value!))
-    else if (typeof value === 'string')
-      out.jsonString(this.#chunkKinds === KIND.timestamp ? utcText(value) : value)
+    else if (typeof value === 'string') out.jsonString(this.#timeText(value))
     else if (typeof value !== 'boolean' && this.#isNumber) out.jsonNumber(Number(value))
     else if (typeof value === 'number') out.integer(value)
     else out.ascii(String(value))
+  }
+
+  #timeText(value: string): string {
+    if (areTimestamps(this.#chunkKinds)) return utcText(value)
+    return areDates(this.#chunkKinds) ? dateText(value) : value
   }
 
   /** Encodes this column of a chunk; null if the chunk has no value in it. */
@@ -137,7 +150,7 @@ export class StagedColumn {
   #chooseStaging(): StagedAs {
     const kinds = this.#chunkKinds
     if (this.profile.declared === 'infer-text') return 'text'
-    if ((kinds & ~(KIND.text | KIND.date | KIND.timestamp)) === 0) return 'text'
+    if (areStrings(kinds)) return 'text'
     if (kinds === KIND.boolean) return 'boolean'
     if ((kinds & ~(KIND.integer | KIND.bigInteger | KIND.inexact)) === 0) return 'integer'
     if (areNumbers(kinds) && kinds & KIND.number) return 'number'

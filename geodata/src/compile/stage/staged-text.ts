@@ -1,8 +1,8 @@
 import { readDecimal } from '../../decimal.ts'
 import { ColumnBytes } from '../../pack/column-bytes.ts'
-import { ANY_TYPE, TYPE, utcText } from '../../pack/value-text.ts'
+import { ANY_TYPE, dateText, TYPE, utcText } from '../../pack/value-text.ts'
 import { kindOfTextBytes } from '../columns/text-kinds.ts'
-import { areIntegers, areNumbers, KIND } from '../columns/value-kinds.ts'
+import { areDates, areIntegers, areNumbers, areTimestamps, KIND } from '../columns/value-kinds.ts'
 import type { PlainColumn } from '../plain-parquet.ts'
 import type { ColumnProfile, StagedAs } from './staged-column.ts'
 
@@ -74,8 +74,8 @@ export class StagedText {
     if (kinds === KIND.boolean) return TYPE.boolean
     if (this.#isNumber) return TYPE.number
     if (areIntegers(kinds)) return TYPE.integer
-    if (kinds === KIND.date) return TYPE.date | TYPE.text
-    if (kinds === KIND.timestamp) return TYPE.timestamp | (this.#isCanonical ? TYPE.text : 0)
+    if (areDates(kinds)) return TYPE.date | (kinds & KIND.slashed ? 0 : TYPE.text)
+    if (areTimestamps(kinds)) return TYPE.timestamp | (this.#isCanonical ? TYPE.text : 0)
     return TYPE.text
   }
 
@@ -95,8 +95,10 @@ export class StagedText {
       out.range(bytes, start, end)
       if (!hasPoint(bytes, start, end)) out.ascii('.0')
     } else if (areIntegers(kinds)) out.range(bytes, start, end)
-    else if (kinds === KIND.timestamp && !this.#isCanonical)
+    else if (areTimestamps(kinds) && !this.#isCanonical)
       out.jsonString(utcText(bytes.toString('latin1', start, end)))
+    else if (areDates(kinds) && kinds & KIND.slashed)
+      out.jsonString(dateText(bytes.toString('latin1', start, end)))
     else out.jsonRange(bytes, start, end)
   }
 
@@ -118,7 +120,7 @@ export class StagedText {
     let typed: Uint8Array | null = null
     if (kinds === KIND.integer) typed = this.#integers()
     else if (kinds === KIND.number || kinds === (KIND.number | KIND.integer)) typed = this.#numbers()
-    this.#isCanonical = kinds === KIND.timestamp ? this.#areUtc() : typed !== null
+    this.#isCanonical = areTimestamps(kinds) ? (kinds & KIND.slashed) === 0 && this.#areUtc() : typed !== null
     if (typed === null) return ['text', this.#texts.data()]
     return [kinds === KIND.integer ? 'integer' : 'number', typed]
   }

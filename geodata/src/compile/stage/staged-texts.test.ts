@@ -56,6 +56,12 @@ const time = fc
       date.toISOString().replace(/\.\d+Z$/, 'Z'),
       date.toISOString().replace(/:\d\d\.\d+Z$/, ''),
       date.toISOString().replace(/Z$/, '450-0130'),
+      date
+        .toISOString()
+        .replace(/\.\d+Z$/, '+00')
+        .replace('T', ' ')
+        .replaceAll('-', '/'),
+      date.toISOString().replaceAll('-', '/'),
     ),
   )
 const number = fc.oneof(
