@@ -1,5 +1,10 @@
+export interface BenchOptions {
+  /** The folder of another checkout of the project, to compare with it. */
+  against?: string
+}
+
 /** A benchmark: it measures, and prints lines of Markdown. Every benchmark file exports one as `bench`. */
-export type Bench = (print: (line: string) => void) => Promise<void>
+export type Bench = (print: (line: string) => void, options: BenchOptions) => Promise<void>
 
 export function decimal(value: number, digits = 2): string {
   return value.toFixed(digits)

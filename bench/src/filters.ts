@@ -12,6 +12,7 @@ import { load } from './measure/load.ts'
 import { longestStall } from './measure/longest-stall.ts'
 import { idleWait, longestWait } from './measure/longest-wait.ts'
 import { runMeasured } from './measure/measured-process.ts'
+import { median } from './measure/median.ts'
 import { type Opponent, openOpponent } from './measure/postgis.ts'
 import { figuresOf } from './measure/process-figures.ts'
 import { startWayleave, type WayleaveServer } from './measure/wayleave-server.ts'
@@ -267,10 +268,6 @@ async function documents(
       await bare.stop()
     }
   }
-}
-
-function median(numbers: number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!
 }
 
 function megabytesOf(pid: number): number {

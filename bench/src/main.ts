@@ -1,5 +1,6 @@
-/** `npm run bench [-- name…]`: measures, and prints ratios of figures from the same run. */
+/** `npm run bench [-- name… [--against folder]]`: measures, and prints ratios of figures from the same run. */
 import { availableParallelism, cpus, totalmem } from 'node:os'
+import { parseArgs } from 'node:util'
 import type { Bench } from './bench.ts'
 
 const benches = {
@@ -20,7 +21,16 @@ const benches = {
 
 process.exitCode = await main(process.argv.slice(2))
 
-async function main(names: string[]): Promise<number> {
+async function main(args: string[]): Promise<number> {
+  const { positionals: names, values } = parseArgs({
+    args,
+    options: { against: { type: 'string' } },
+    allowPositionals: true,
+  })
+  if (values.against !== undefined && names.join() !== 'publish') {
+    console.error('--against <checkout> belongs to the bench publish.')
+    return 2
+  }
   const unknown = names.filter((name) => !Object.hasOwn(benches, name))
   if (unknown.length > 0) {
     console.error(`There is no bench ${unknown.join(', ')}. There are: ${Object.keys(benches).join(', ')}.`)
@@ -36,7 +46,7 @@ async function main(names: string[]): Promise<number> {
     console.log(`## ${name}: ${title}\n`)
     try {
       const { bench }: { bench: Bench } = await import(file.href)
-      await bench((line) => console.log(line))
+      await bench((line) => console.log(line), values)
     } catch (error) {
       // Continue with the other benchmarks.
       console.error(error)

@@ -8,6 +8,7 @@ import { compileNodeFlags } from '@wayleave/geodata/compile'
 import { type Bench, decimal, whole } from './bench.ts'
 import { generateGeojson } from './measure/generate.ts'
 import { type Measured, runMeasured } from './measure/measured-process.ts'
+import { benchAgainst } from './publish-against.ts'
 
 const FEATURES = 1_000_000
 /** To test whether memory grows with the file. */
@@ -17,8 +18,11 @@ const POLYGONS = 300_000
 const compiler = fileURLToPath(new URL('./publish-process.ts', import.meta.url))
 const exporter = fileURLToPath(new URL('./export-process.ts', import.meta.url))
 
-/** Publishing compared with `ogr2ogr -f GPKG` of the same file, and its peak memory. */
-export const bench: Bench = async (print) => {
+/** Publishing compared with `ogr2ogr -f GPKG` of the same file, and its peak memory; or with another checkout. */
+export const bench: Bench = (print, { against }) =>
+  against === undefined ? benchPublish(print) : benchAgainst(print, against)
+
+async function benchPublish(print: (line: string) => void): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'wayleave-bench-'))
   try {
     const geojson = join(folder, 'places.geojson')

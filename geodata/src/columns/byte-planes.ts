@@ -3,22 +3,61 @@ import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
 
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
-const LEVEL = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+/** With the default size of chunks, 16 KB, the event loop would get a callback for each of them. */
+const COMPRESSION = { chunkSize: 1 << 20, params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+
+/** Memory for byte planes, which is used again for the next column: new memory is slow to write at first. */
+export class PlaneMemory {
+  readonly #bytes: number
+  readonly #isKept: boolean
+  readonly #free: Buffer[] = []
+
+  /** `bytes`: the max size of the planes of one section. `isKept`: whether memory may be held between columns. */
+  constructor(bytes: number, isKept: boolean) {
+    this.#bytes = bytes
+    this.#isKept = isKept
+  }
+
+  /** Compresses planes that `write` fills; it has to fill all of them. */
+  async pack(bytes: number, write: (planes: Buffer) => void): Promise<{ packed: Buffer; size: number }> {
+    const memory = this.#free.pop() ?? Buffer.allocUnsafeSlow(this.#isKept ? this.#bytes : bytes)
+    try {
+      const planes = memory.subarray(0, bytes)
+      write(planes)
+      return { packed: await packBytes(planes), size: bytes }
+    } finally {
+      if (this.#isKept) this.#free.push(memory)
+    }
+  }
+}
 
 /**
- * Writes integers as byte planes: all lowest bytes, then all second bytes, and so on, as many as there is room
- * for. The high bytes of most columns hardly vary, so a fast compressor removes them.
+ * Writes integers as byte planes: all lowest bytes, then all second bytes, and so on, `width` of them. The high
+ * bytes of most columns hardly vary, so a fast compressor removes them. `values` are some of the `count`
+ * integers, from `from` on.
  */
-export function splitIntoPlanes(values: Uint32Array, planes: Uint8Array): void {
-  const count = values.length
-  const width = count === 0 ? 0 : planes.length / count
-  for (let plane = 0; plane + 1 < width; plane += 2) writeTwoPlanes(values, planes, plane * count, plane * 8)
-  if (width % 2 === 1) writePlane(values, planes, (width - 1) * count, (width - 1) * 8)
+export function splitIntoPlanes(
+  values: Uint32Array,
+  planes: Uint8Array,
+  width: number,
+  count: number,
+  from: number,
+): void {
+  for (let plane = 0; plane + 1 < width; plane += 2) {
+    const at = plane * count + from
+    writeTwoPlanes(values, planes, at, at + count, plane * 8)
+  }
+  if (width % 2 === 1) writePlane(values, planes, (width - 1) * count + from, (width - 1) * 8)
 }
 
 /** Reads the values once for two planes, because reading them takes most of the time. */
-function writeTwoPlanes(values: Uint32Array, planes: Uint8Array, at: number, shift: number): void {
-  const next = at + values.length
+function writeTwoPlanes(
+  values: Uint32Array,
+  planes: Uint8Array,
+  at: number,
+  next: number,
+  shift: number,
+): void {
   for (let i = 0; i < values.length; i++) {
     const value = values[i]! >>> shift
     planes[at + i] = value
@@ -31,7 +70,7 @@ function writePlane(values: Uint32Array, planes: Uint8Array, at: number, shift: 
 }
 
 export async function packBytes(bytes: Uint8Array): Promise<Buffer> {
-  return compress(bytes, LEVEL)
+  return compress(bytes, COMPRESSION)
 }
 
 /** Throws if the bytes are not exactly `size` bytes when decompressed. */

@@ -72,10 +72,13 @@ export class ColumnKeys {
   }
 }
 
-/** The doubles of keys. */
-export function doublesOfKeys(high: Uint32Array, low: Uint32Array): Float64Array {
-  const values = new Float64Array(high.length)
-  const words = new Uint32Array(values.buffer)
+/** The doubles of keys, in `values`. */
+export function doublesOfKeys(
+  high: Uint32Array,
+  low: Uint32Array,
+  values = new Float64Array(high.length),
+): Float64Array {
+  const words = new Uint32Array(values.buffer, values.byteOffset, values.length * 2)
   for (let i = 0; i < high.length; i++) {
     const h = high[i]!
     const isPositive = h >>> 31 === 1
@@ -85,17 +88,20 @@ export function doublesOfKeys(high: Uint32Array, low: Uint32Array): Float64Array
   return values
 }
 
-/** The integers of keys: doubles as long as all of them are below 2^53. The keys are ascending. */
-export function integersOfKeys(high: Uint32Array, low: Uint32Array): Float64Array | BigInt64Array {
+/** The integers of keys: doubles, in `values`, as long as all of them are below 2^53. The keys are ascending. */
+export function integersOfKeys(
+  high: Uint32Array,
+  low: Uint32Array,
+  values = new Float64Array(high.length),
+): Float64Array | BigInt64Array {
   const count = high.length
   if (count === 0 || (isSafeKey(high[0]!) && isSafeKey(high[count - 1]!))) {
-    const values = new Float64Array(count)
     for (let i = 0; i < count; i++) values[i] = signed(high[i]!) * 2 ** 32 + low[i]!
     return values
   }
-  const values = new BigInt64Array(count)
-  for (let i = 0; i < count; i++) values[i] = (BigInt(signed(high[i]!)) << 32n) + BigInt(low[i]!)
-  return values
+  const integers = new BigInt64Array(count)
+  for (let i = 0; i < count; i++) integers[i] = (BigInt(signed(high[i]!)) << 32n) + BigInt(low[i]!)
+  return integers
 }
 
 function signed(word: number): number {

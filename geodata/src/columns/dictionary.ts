@@ -1,4 +1,4 @@
-import { packBytes, splitIntoPlanes, unpackBytes } from './byte-planes.ts'
+import { type PlaneMemory, packBytes, splitIntoPlanes, unpackBytes } from './byte-planes.ts'
 import { doublesOfKeys, integersOfKeys } from './column-keys.ts'
 
 /**
@@ -8,32 +8,45 @@ import { doublesOfKeys, integersOfKeys } from './column-keys.ts'
 export type DictionaryValues = Float64Array | BigInt64Array | readonly string[]
 
 const KEY_BYTES = 8
+/** Keys are packed in blocks that stay in the cache of a processor. */
+const BLOCK = 4096
+const HIGH_STEPS = new Uint32Array(BLOCK)
+const LOW_STEPS = new Uint32Array(BLOCK)
 
-/** Packs keys as the differences of consecutive keys: sorted values are close to each other. */
-export async function packKeys(
-  high: Uint32Array,
-  low: Uint32Array,
-): Promise<{ packed: Buffer; size: number }> {
-  const count = high.length
-  const [highSteps, lowSteps] = [new Uint32Array(count), new Uint32Array(count)]
-  stepsOfKeys(high, low, highSteps, lowSteps)
-  const planes = Buffer.allocUnsafeSlow(count * KEY_BYTES)
-  splitIntoPlanes(lowSteps, planes.subarray(0, count * 4))
-  splitIntoPlanes(highSteps, planes.subarray(count * 4))
-  return { packed: await packBytes(planes), size: planes.length }
+/** Compressed bytes, and their size before. */
+export interface Packed {
+  packed: Buffer
+  size: number
 }
 
+/** Packs keys as the differences of consecutive keys: sorted values are close to each other. */
+export function packKeys(high: Uint32Array, low: Uint32Array, memory: PlaneMemory): Promise<Packed> {
+  const count = high.length
+  return memory.pack(count * KEY_BYTES, (planes) => {
+    const highPlanes = planes.subarray(count * 4)
+    for (let from = 0; from < count; from += BLOCK) {
+      const length = Math.min(BLOCK, count - from)
+      const [highSteps, lowSteps] = [HIGH_STEPS.subarray(0, length), LOW_STEPS.subarray(0, length)]
+      stepsOfKeys(high, low, from, highSteps, lowSteps)
+      splitIntoPlanes(lowSteps, planes, 4, count, from)
+      splitIntoPlanes(highSteps, highPlanes, 4, count, from)
+    }
+  })
+}
+
+/** The differences of the keys from `from` on, each from the one before it. */
 function stepsOfKeys(
   high: Uint32Array,
   low: Uint32Array,
+  from: number,
   highSteps: Uint32Array,
   lowSteps: Uint32Array,
 ): void {
-  let lastHigh = 0
-  let lastLow = 0
-  for (let i = 0; i < high.length; i++) {
-    const h = high[i]!
-    const l = low[i]!
+  let lastHigh = from === 0 ? 0 : high[from - 1]!
+  let lastLow = from === 0 ? 0 : low[from - 1]!
+  for (let i = 0; i < highSteps.length; i++) {
+    const h = high[from + i]!
+    const l = low[from + i]!
     lowSteps[i] = l - lastLow
     highSteps[i] = h - lastHigh - (l < lastLow ? 1 : 0)
     lastHigh = h
@@ -73,7 +86,7 @@ const END = '\0'
 const ESCAPE = '\x01'
 
 /** A text may contain any character, so the separator is escaped inside it. */
-export async function packTexts(texts: readonly string[]): Promise<{ packed: Buffer; size: number }> {
+export async function packTexts(texts: readonly string[]): Promise<Packed> {
   const bytes = Buffer.from(texts.map((text) => escaped(text) + END).join(''), 'utf8')
   return { packed: await packBytes(bytes), size: bytes.length }
 }
@@ -93,11 +106,10 @@ function unescaped(text: string): string {
 }
 
 /** Codes as byte planes. */
-export async function packCodes(
-  codes: Uint32Array,
-  width: number,
-): Promise<{ packed: Buffer; size: number }> {
-  const planes = Buffer.allocUnsafeSlow(codes.length * width)
-  splitIntoPlanes(codes, planes)
-  return { packed: await packBytes(planes), size: planes.length }
+export function packCodes(codes: Uint32Array, width: number, memory: PlaneMemory): Promise<Packed> {
+  const count = codes.length
+  return memory.pack(count * width, (planes) => {
+    for (let from = 0; from < count; from += BLOCK)
+      splitIntoPlanes(codes.subarray(from, from + BLOCK), planes, width, count, from)
+  })
 }

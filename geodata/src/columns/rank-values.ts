@@ -141,9 +141,10 @@ function wordsOfRanges(
   minHigh: number,
 ): void {
   for (let i = 0; i < count; i++) {
-    const lower = minLow + low[i]!
+    const lower = (minLow + low[i]!) >>> 0
     low[i] = lower
-    high[i] = lower > 0xffff_ffff ? minHigh + 1 : minHigh
+    // The sum of two words is smaller than either if it is beyond a word.
+    high[i] = lower < minLow ? minHigh + 1 : minHigh
   }
 }
 

@@ -4,12 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import type { ColumnType } from '../feature.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
+import { PlaneMemory } from './byte-planes.ts'
 import type { StoredColumn } from './column-file.ts'
 import { packCodes, packKeys, packTexts } from './dictionary.ts'
 import { type PackedColumn, unpackColumn } from './unpack-column.ts'
 import { UnpackInThread } from './unpack-in-thread.ts'
 
 const ROWS = 5000
+const memory = new PlaneMemory(ROWS * 8, true)
 
 /** The row i has the i-th value modulo the number of values; every eleventh row is null. */
 async function packedColumn(
@@ -26,8 +28,9 @@ async function packedColumn(
       : await packKeys(
           numbers.map((i) => 0x8000_0000 + i * 2 ** 12),
           numbers,
+          memory,
         )
-  const packedCodes = await packCodes(codes, width)
+  const packedCodes = await packCodes(codes, width, memory)
   const section = ({ packed, size }: { packed: Buffer; size: number }) => ({
     at: 0,
     bytes: packed.length,

@@ -4,11 +4,11 @@ import type { DuckDBInstance } from '@duckdb/node-api'
 import type { Column } from '../feature.ts'
 import { isOutOfMemory } from '../open-duckdb.ts'
 import type { ColumnStatistics } from '../snapshot/column-statistics.ts'
-import { bytesFor } from './byte-planes.ts'
+import { bytesFor, PlaneMemory } from './byte-planes.ts'
 import { COLUMN_FILE_VERSION, directoryBytes, type Section, type StoredColumn } from './column-file.ts'
 import { ColumnKeys, doublesOfKeys, integersOfKeys } from './column-keys.ts'
 import { columnStatistics } from './column-statistics.ts'
-import { type DictionaryValues, packCodes, packKeys, packTexts } from './dictionary.ts'
+import { type DictionaryValues, type Packed, packCodes, packKeys, packTexts } from './dictionary.ts'
 import { Ranking } from './rank-values.ts'
 import {
   MAX_DISTINCT_TEXTS,
@@ -30,15 +30,12 @@ const MAX_ROWS_FOR_TWO = 5_000_000
 /** Columns are read together as long as their keys take less memory than this, in bytes. */
 const KEYS_BYTES = 64 << 20
 const KEYS_BYTES_PER_ROW = 9
+/** A dictionary has eight bytes per value, and at most as many values as there are rows. */
+const MAX_PLANES = 8
 
 /** A column, and whether its integers need more than 64 bits. */
 export interface SourceColumn extends Column {
   isWide: boolean
-}
-
-interface Packed {
-  packed: Buffer
-  size: number
 }
 
 interface RankedColumn {
@@ -46,7 +43,7 @@ interface RankedColumn {
   values: DictionaryValues
   codes: Uint32Array
   counts: Uint32Array
-  packDictionary: () => Promise<Packed>
+  packDictionary: (memory: PlaneMemory) => Promise<Packed>
 }
 
 /** The rows of a snapshot in a database. */
@@ -111,6 +108,7 @@ type Add = (column: Column, ranked: RankedColumn) => Promise<void>
 class ColumnsFile {
   readonly #handle: FileHandle
   readonly #rows: number
+  readonly #memory: PlaneMemory
   readonly #stored: StoredColumn[] = []
   #at = 0
   /** The end of the last column that was added. */
@@ -119,6 +117,7 @@ class ColumnsFile {
   constructor(handle: FileHandle, rows: number) {
     this.#handle = handle
     this.#rows = rows
+    this.#memory = new PlaneMemory(rows * MAX_PLANES, rows <= MAX_ROWS_FOR_TWO)
   }
 
   /**
@@ -127,7 +126,7 @@ class ColumnsFile {
    */
   async add(column: Column, { form, values, codes, packDictionary }: RankedColumn): Promise<void> {
     const width = bytesFor(values.length)
-    const packing = Promise.all([packDictionary(), packCodes(codes, width)])
+    const packing = Promise.all([packDictionary(this.#memory), packCodes(codes, width, this.#memory)])
     const previous = this.#adding
     this.#adding = previous.then(async () => {
       const [dictionary, packedCodes] = await packing
@@ -209,6 +208,7 @@ async function writeFixedColumns(table: RowsTable, columns: readonly Column[], a
   const fitting = Math.max(1, Math.floor(KEYS_BYTES / KEYS_BYTES_PER_ROW / Math.max(1, table.rows)))
   const keys = Array.from({ length: Math.min(columns.length, fitting) }, () => new ColumnKeys(table.rows))
   const ranking = new Ranking(table.rows)
+  const room = new Float64Array(table.rows)
   for (let at = 0; at < columns.length; at += keys.length) {
     const batch = columns.slice(at, at + keys.length)
     await readKeys(table, batch, keys)
@@ -216,12 +216,13 @@ async function writeFixedColumns(table: RowsTable, columns: readonly Column[], a
       // Such numbers are not published; a column that has them is left to the database.
       if (!keys[i]!.areFinite) continue
       const { high, low, codes, counts } = ranking.rank(keys[i]!)
-      const packDictionary = () => packKeys(high, low)
+      const packDictionary = (memory: PlaneMemory) => packKeys(high, low, memory)
       const ranked = { codes, counts, packDictionary }
+      const values = room.subarray(0, high.length)
       if (column.type === 'number') {
-        await add(column, { form: 'number', values: doublesOfKeys(high, low), ...ranked })
+        await add(column, { form: 'number', values: doublesOfKeys(high, low, values), ...ranked })
       } else {
-        await add(column, { form: 'integer', values: integersOfKeys(high, low), ...ranked })
+        await add(column, { form: 'integer', values: integersOfKeys(high, low, values), ...ranked })
       }
     }
   }
