@@ -24,6 +24,9 @@ test('ranges, conditions and HEAD follow RFC 9110, and responses without a body 
     assert.deepEqual([head.status, head.headers.get('accept-ranges'), head.bytes.length], [200, 'bytes', 0])
     const cached = await get(service, path, account.key, { 'if-none-match': `"x", W/${etag}` })
     assert.deepEqual([cached.status, cached.bytes.length], [304, 0])
+    const lastModified = head.headers.get('last-modified')!
+    const unchanged = await get(service, path, account.key, { 'if-modified-since': lastModified })
+    assert.deepEqual([unchanged.status, unchanged.headers.get('etag')], [304, etag])
     const beyond = await get(service, path, account.key, { range: `bytes=${size}-` })
     assert.deepEqual([beyond.status, beyond.headers.get('content-range')], [416, `bytes */${size}`])
     assert.equal((await readAccountLedger(service, account)).balance, 1, 'HEAD, 304 and 416 are free')
@@ -48,8 +51,16 @@ test('ranges, conditions and HEAD follow RFC 9110, and responses without a body 
     }
     const stale = await get(service, path, account.key, { range: 'bytes=0-3', 'if-range': '"other"' })
     assert.deepEqual([stale.status, stale.bytes.length], [200, size])
-    const dated = { range: 'bytes=0-3', 'if-range': head.headers.get('last-modified')! }
+    const dated = { range: 'bytes=0-3', 'if-range': lastModified }
     assert.equal((await get(service, path, account.key, dated)).status, 206)
+    const later = new Date(Date.parse(lastModified) + 86_400_000).toUTCString()
+    const conditions: Record<string, string>[] = [
+      { 'if-modified-since': later },
+      { 'if-modified-since': 'yesterday' },
+      { 'if-modified-since': lastModified, 'if-none-match': '"other"' },
+    ]
+    for (const headers of conditions)
+      assert.equal((await get(service, path, account.key, headers)).status, 200, JSON.stringify(headers))
     assert.equal((await readAccountLedger(service, account)).balance, 0)
   }
 })
@@ -75,9 +86,11 @@ test('nothing is built for a caller who cannot pay, by HEAD, a condition or a ra
     { range: 'bytes=-1', 'if-range': '"x"' },
     { 'if-none-match': '"x"' },
     { 'if-none-match': '*' },
-    { 'if-modified-since': new Date().toUTCString() },
+    { 'if-modified-since': new Date(0).toUTCString() },
   ]
   for (const headers of unpaid) assert.equal((await get(service, path, poor.key, headers)).status, 402)
+  const dated = { 'if-modified-since': head.headers.get('last-modified')! }
+  assert.equal((await get(service, path, poor.key, dated)).status, 304)
   assert.deepEqual(built(), [])
   const whole = await get(service, path, rich.key, {}, 'HEAD')
   assert.deepEqual([whole.status, whole.headers.get('credits-charged')], [200, null])

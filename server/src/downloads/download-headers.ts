@@ -1,5 +1,7 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Charge } from '../credits/cashier.ts'
+import { matchesEtag } from '../http/headers.ts'
+import { Problem } from '../problem.ts'
 import type { ExportDescription, ExportFile } from './exports/export-file.ts'
 import { type ByteRange, parseRange, rangeStillHolds } from './range.ts'
 
@@ -50,4 +52,26 @@ export function fileHeaders(file: ExportFile, filename: string): Record<string, 
     etag: file.etag,
     ...(file.digest === null ? {} : { 'repr-digest': `sha-256=:${file.digest}:` }),
   }
+}
+
+/** A response without a body, which costs nothing. */
+export interface FreeResponse {
+  status: 200 | 304
+  headers: OutgoingHttpHeaders
+}
+
+/** The free response of a finished file: 304, or that of HEAD; null if it has to be sent. Throws if it is 416. */
+export function freeResponse(
+  request: Pick<IncomingMessage, 'method' | 'headers'>,
+  file: ExportFile,
+  filename: string,
+): FreeResponse | null {
+  const headers = fileHeaders(file, filename)
+  if (matchesEtag(request.headers['if-none-match'], file.etag)) return { status: 304, headers }
+  if (request.method === 'HEAD')
+    return { status: 200, headers: { ...headers, 'content-length': String(file.bytes) } }
+  if (rangeOf(request, file) !== 'unsatisfiable') return null
+  throw new Problem('range-not-satisfiable', `The file has ${file.bytes} bytes.`, {
+    headers: { 'content-range': `bytes */${file.bytes}` },
+  })
 }

@@ -1,3 +1,5 @@
+import { isDateOf } from '../http/headers.ts'
+
 /** Bytes from `start` (inclusive) to `end` (exclusive). */
 export interface ByteRange {
   start: number
@@ -30,5 +32,5 @@ export function rangeStillHolds(header: string | undefined, etag: string, lastMo
   if (header === undefined) return true
   const validator = header.trim()
   if (validator.startsWith('"')) return validator === etag
-  return Date.parse(validator) === Math.floor(lastModified.getTime() / 1000) * 1000
+  return isDateOf(validator, lastModified)
 }

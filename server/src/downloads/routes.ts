@@ -15,7 +15,7 @@ import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
 import { VersionRemoved } from '../catalog/version-removed.ts'
 import type { Cashier, Charge } from '../credits/cashier.ts'
 import type { App } from '../http/fastify-app.ts'
-import { matchesEtag, preferredEncoding } from '../http/headers.ts'
+import { isUnmodified, preferredEncoding } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
 import { noQuery } from '../http/schemas.ts'
 import { notFound, Problem, type ProblemCode } from '../problem.ts'
@@ -23,7 +23,9 @@ import type { Config } from '../settings/config.ts'
 import {
   chargeHeaders,
   descriptionHeaders,
+  type FreeResponse,
   fileHeaders,
+  freeResponse,
   headerText,
   isScript,
   rangeOf,
@@ -252,9 +254,15 @@ export function downloadRoutes(
     const orRemoval = async (error: unknown) => {
       throw await health.removalOr(version, error)
     }
+    const filename = fileNameOf(exportRequest)
+    const peekedFile = exports.peek(exportRequest)
+    const described = describeExport(exportRequest)
+    if (isUnmodified(headers, described.lastModified)) {
+      const current = peekedFile ? fileHeaders(peekedFile, filename) : descriptionHeaders(described, filename)
+      return sendFree(reply, { status: 304, headers: current })
+    }
     let readyFile =
-      exports.peek(exportRequest) ??
-      (conditional ? await exports.find(exportRequest).catch(orRemoval) : undefined)
+      peekedFile ?? (conditional ? await exports.find(exportRequest).catch(orRemoval) : undefined)
     const call = { operation, table: dataset.table, format: format.format }
     const bill = { grant, call, version: version.version, price: dataset.credits }
     if (!readyFile && conditional) {
@@ -264,15 +272,12 @@ export function downloadRoutes(
       // purchase may be downloaded again.
       const refusal = await cashier.refusalOf(bill)
       if (refusal && request.method !== 'HEAD') throw refusal
-      if (refusal) {
-        // Headers that only the finished file determines are omitted.
-        reply.headers(descriptionHeaders(describeExport(exportRequest), fileNameOf(exportRequest)))
-        return withoutBytes(reply)
-      }
+      // Headers that only the finished file determines are omitted.
+      if (refusal) return sendFree(reply, { status: 200, headers: descriptionHeaders(described, filename) })
       readyFile = await exports.get(exportRequest).catch(orRemoval)
     }
-    const free = readyFile && sendFree(request, reply, readyFile, fileNameOf(exportRequest))
-    if (free) return free
+    const free = readyFile && freeResponse(request, readyFile, filename)
+    if (free) return sendFree(reply, free)
 
     // Watched from before the charge: a shutdown in between would leave the charge without a delivery or a
     // refund.
@@ -384,28 +389,8 @@ export function downloadRoutes(
   }
 }
 
-/** Sends the free responses 304, 416 and HEAD; returns null for all other requests. */
-function sendFree(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  file: ExportFile,
-  filename: string,
-): FastifyReply | null {
-  if (matchesEtag(request.headers['if-none-match'], file.etag)) {
-    reply.headers(fileHeaders(file, filename))
-    return reply.code(304).send()
-  }
-  if (request.method === 'HEAD') {
-    reply.headers(fileHeaders(file, filename))
-    return withoutBytes(reply.header('content-length', String(file.bytes)))
-  }
-  if (rangeOf(request, file) !== 'unsatisfiable') return null
-  throw new Problem('range-not-satisfiable', `The file has ${file.bytes} bytes.`, {
-    headers: { 'content-range': `bytes */${file.bytes}` },
-  })
-}
-
-/** Sends an empty stream; with no payload Fastify would set `Content-Length: 0`. */
-function withoutBytes(reply: FastifyReply): FastifyReply {
-  return reply.send(Readable.from([]))
+/** Sends a response without a body. With no payload at all, Fastify would set `Content-Length: 0`. */
+function sendFree(reply: FastifyReply, { status, headers }: FreeResponse): FastifyReply {
+  reply.code(status).headers(headers)
+  return status === 304 ? reply.send() : reply.send(Readable.from([]))
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { BoundedCache } from '../caching/bounded-cache.ts'
@@ -26,6 +27,20 @@ export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header.trim() === '*') return true
   const opaque = opaqueTag(etag)
   return header.split(',').some((tag) => opaqueTag(tag.trim()) === opaque)
+}
+
+/**
+ * Whether `If-Modified-Since`, which counts only without `If-None-Match`, has exactly the given date. A later
+ * date does not count: after a rollback, the file is older than one that a client may have.
+ */
+export function isUnmodified(headers: IncomingHttpHeaders, lastModified: Date): boolean {
+  const since = headers['if-modified-since']
+  return headers['if-none-match'] === undefined && since !== undefined && isDateOf(since, lastModified)
+}
+
+/** Whether the date of a header is the given one; HTTP dates have no fractions of seconds. */
+export function isDateOf(header: string, date: Date): boolean {
+  return Date.parse(header) === Math.floor(date.getTime() / 1000) * 1000
 }
 
 function opaqueTag(etag: string): string {
