@@ -320,11 +320,20 @@ describe('the console', { concurrency: 1 }, () => {
       const [download] = await Promise.all([page.waitForEvent('download'), held.resolve()])
       assert.equal(download.suggestedFilename(), 'parcels.csv')
       await page.getByRole('tab', { name: 'Download' }).click()
-      await panel.getByText(/^Downloaded, /).waitFor()
+      const downloaded = panel.getByText(/^Downloaded, /)
+      await downloaded.waitFor()
       assert.deepEqual(
         requests,
         ['csv', 'kml'].map((format) => `/v1/dataset/parcels/files/${format}`),
       )
+
+      await page.route('**/v1/dataset/parcels', async (route) => {
+        const response = await route.fetch()
+        const dataset = await response.json()
+        await route.fulfill({ response, json: { ...dataset, version: dataset.version + 1 } })
+      })
+      await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
+      await downloaded.waitFor({ state: 'hidden' })
 
       await page.unroute('**/files/*')
       await page.route('**/files/*', () => {})

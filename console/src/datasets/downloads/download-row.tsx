@@ -3,30 +3,25 @@ import { Icon } from '../../components/icon.tsx'
 import { ProblemNote } from '../../components/page/problem-note.tsx'
 import { bytes, formatName } from '../../words.ts'
 import type { DownloadState } from './download-store.ts'
-import { useDownload } from './use-download.ts'
+import { useDownload, type WholeFile } from './use-download.ts'
 
 /** One format of one version, with its size, its download button, progress and result. */
 export function DownloadRow({
-  table,
-  format,
-  version,
   size = null,
   isPaid = false,
   disabled,
-}: {
-  table: string
-  format: string
-  version?: number
+  ...file
+}: WholeFile & {
   /** In bytes; null if it is not known yet. */
   size?: number | null
   /** Whether the user has paid for it and may download it again. */
   isPaid?: boolean
   disabled: boolean
 }) {
-  const { state, start, stop } = useDownload(table, format, version)
+  const { state, start, stop } = useDownload(file)
   return (
     <FileRow
-      name={formatName(format)}
+      name={formatName(file.format)}
       note={
         <>
           {size !== null && <span className="small soft nowrap">{bytes(size)}</span>}

@@ -11,7 +11,7 @@ export type DownloadState =
 
 interface Download {
   state: DownloadState
-  /** The query of the file, for downloads of which several share a row. */
+  /** What tells apart the files that share a row: a filter, or a version. */
   query: string
   stopping: AbortController
 }

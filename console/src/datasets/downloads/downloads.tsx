@@ -45,6 +45,7 @@ export function Downloads({ dataset }: { dataset: DatasetDetails }) {
               key={format}
               table={table}
               format={format}
+              currentVersion={version}
               size={bytes}
               isPaid={isPaid(format)}
               disabled={!unlocked}

@@ -1,19 +1,32 @@
 import { data } from '../../api/data.ts'
 import { queryClient } from '../../api/queries.ts'
 import { fileName } from '../../words.ts'
-import { startDownload, stopDownload, useStoredDownload } from './download-store.ts'
+import { type DownloadState, startDownload, stopDownload, useStoredDownload } from './download-store.ts'
 
 /** Without a version, the prefix of the files of the current one. */
 export function fileKeyPrefix(table: string, version?: number): string {
   return `${table}/${version ?? 'current'}/`
 }
 
+export interface WholeFile {
+  table: string
+  format: string
+  /** An earlier version; without it, the current one. */
+  version?: number
+  /** The number of the current version, whose file replaces the one of the version before. */
+  currentVersion?: number
+}
+
 /** Downloads a whole file with the session's key. */
-export function useDownload(table: string, format: string, version?: number) {
+export function useDownload({ table, format, version, currentVersion }: WholeFile) {
   const key = fileKeyPrefix(table, version) + format
-  const { state } = useStoredDownload(key)
+  const query = String(version ?? currentVersion)
+  const download = useStoredDownload(key)
+  const isOfThisVersion = download.query === query || download.state.kind === 'running'
+  const state: DownloadState = isOfThisVersion ? download.state : { kind: 'idle' }
   const start = async () => {
     await startDownload(key, {
+      query,
       fileName: fileName(table, format, version),
       fetchFile: (signal, onProgress) =>
         data.download(table, format, { as: 'blob', version, signal, onProgress }),
