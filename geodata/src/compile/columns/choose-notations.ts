@@ -1,8 +1,9 @@
 import type { ColumnType } from '../../feature.ts'
+import { quoteText } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import type { Assembly, FinalColumn } from '../assemble.ts'
 import { findColumn } from './choose-columns.ts'
-import { type DateOrder, type DateReading, readDates } from './date-notation.ts'
+import { type DateOrder, type DateReading, readDates, withinYears } from './date-notation.ts'
 import { type NumberReading, readNumbers, readThousands } from './number-notation.ts'
 import { admits, areNumbers, KIND, MAX_SIGNIFICANT_DIGITS } from './value-kinds.ts'
 
@@ -125,13 +126,25 @@ function spelling({ group, decimal }: { group: string; decimal: string }): strin
   return `${names[group]} between thousands${decimal === ',' ? ' and a decimal comma' : ''}`
 }
 
-const CASTS: { [type in ColumnType]?: string } = {
-  boolean: 'BOOLEAN',
-  integer: 'BIGINT',
-  number: 'DOUBLE',
-  date: 'DATE',
-  timestamp: 'TIMESTAMPTZ',
-  json: 'JSON',
+/** A day, perhaps with midnight as the time. */
+const DAY = '\\s*\\d{4}[-/]\\d\\d?[-/]\\d\\d?([T ]00:00(:00([.]0+)?)?(Z|[-+]\\d\\d(:?\\d\\d)?)?)?\\s*'
+/** For each type, SQL that tells whether a text `t` cannot become its value, or not without a change. */
+const UNFIT: { [type in Exclude<ColumnType, 'text'>]: string } = {
+  boolean: 'try_cast(t AS BOOLEAN) IS NULL',
+  // The cast rounds decimals. Those that differ too little for a double are told by their digits.
+  integer: `try_cast(t AS BIGINT) IS NULL OR try_cast(t AS BIGINT)::DOUBLE <> try_cast(t AS DOUBLE)
+    OR regexp_full_match(t, '[-+]?\\d*[.]\\d*[1-9]\\d*')`,
+  number: 'try_cast(t AS DOUBLE) IS NULL OR NOT isfinite(try_cast(t AS DOUBLE))',
+  // The cast ignores what follows the day: a time, and any other text.
+  date: `${outsideYears('try_cast(t AS DATE)')} OR NOT regexp_full_match(t, ${quoteText(DAY)})`,
+  // The cast cuts what is finer than a microsecond.
+  timestamp: `${outsideYears('try_cast(t AS TIMESTAMPTZ)::TIMESTAMP')} OR regexp_matches(t, '[.]\\d{6}\\d*[1-9]')`,
+  json: 'try_cast(t AS JSON) IS NULL',
+}
+
+/** Also infinite times, whose year is null. */
+function outsideYears(time: string): string {
+  return `NOT coalesce(${withinYears(time)}, false)`
 }
 
 /** Gives a column the type that the publisher chose, or says which value does not fit. */
@@ -150,8 +163,9 @@ async function convert(
     (profile.notation?.kind === 'number' && type === 'number') ||
     (profile.notation?.kind === 'date' && type === 'timestamp')
   if (!fits) {
-    const fails = `try_cast(t AS ${CASTS[type]}) IS NULL`
-    const expressions = [`min(row) FILTER (WHERE ${fails})`, `arg_min(t, row) FILTER (WHERE ${fails})`]
+    const expressions = ['min(row)', 'arg_min(t, row)'].map(
+      (first) => `${first} FILTER (WHERE ${UNFIT[type]})`,
+    )
     const [row, text] = await assembly.aggregateTexts(profile, expressions)
     if (row !== null)
       throw new SourceError(

@@ -29,6 +29,11 @@ function formats(order: DateOrder, separator: string): string[] {
   return TIMES.map((time) => parts[order].join(separator) + time)
 }
 
+/** SQL for whether a time is within the years that responses can write; null if it is infinite. */
+export function withinYears(time: string): string {
+  return `year(${time}) BETWEEN 1 AND 9999`
+}
+
 export async function readDates(assembly: Assembly, profile: ColumnProfile): Promise<DateReading> {
   const [text, withTime, withoutTime, separators] = await assembly.aggregateTexts(profile, [
     'arg_min(t, row)',
@@ -52,10 +57,10 @@ export async function readDates(assembly: Assembly, profile: ColumnProfile): Pro
   const orders: DateOrder[] = ['day-first', 'month-first', 'year-first']
   const facts = await assembly.aggregateTexts(
     profile,
-    orders.map(
-      (order) =>
-        `bool_and(try_strptime(t, [${formats(order, separator).map(quoteText).join(', ')}]) IS NOT NULL)`,
-    ),
+    orders.map((order) => {
+      const time = `try_strptime(t, [${formats(order, separator).map(quoteText).join(', ')}])`
+      return `bool_and(coalesce(${withinYears(time)}, false))`
+    }),
   )
   const possible = orders.filter((_, i) => facts[i] === true)
   if (possible.length === 0) return unknown

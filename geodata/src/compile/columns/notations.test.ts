@@ -143,6 +143,55 @@ test('the publisher chooses types, and a value that does not fit is named', asyn
   await assert.rejects(compiled('a,b\n1,x\n', { c: 'text' }), /has no column "c"/)
 })
 
+test('a chosen type that would change a value is refused, and the value is named', async () => {
+  const refused: [string, ColumnType, string][] = [
+    ['1.5', 'integer', '1.5'],
+    ['9007199254740993.5', 'integer', '9007199254740993.5'],
+    ['1.5e0', 'integer', '1.5e0'],
+    ['x', 'number', 'x'],
+    ['NaN', 'number', 'NaN'],
+    ['infinity', 'number', 'infinity'],
+    ['infinity', 'date', 'infinity'],
+    ['0000-01-01', 'date', '0000-01-01'],
+    ['12020-01-01', 'date', '12020-01-01'],
+    ['2020-01-01T10:00:00Z', 'date', '2020-01-01T10:00:00Z'],
+    ['2020-01-01 or so', 'date', '2020-01-01 or so'],
+    ['-infinity', 'timestamp', '-infinity'],
+    ['0001-01-01T00:00:00+05:00', 'timestamp', '0001-01-01T00:00:00+05:00'],
+    ['2020-01-01T00:00:00.123456789Z', 'timestamp', '2020-01-01T00:00:00.123456789Z'],
+  ]
+  for (const [value, type, named] of refused)
+    await assert.rejects(
+      compiled(`a,b\n${value},1\n,2\n`, { a: type }),
+      new RegExp(
+        `column a cannot be published as ${type}: row 1 has ${JSON.stringify(named).replace(/[.+]/g, '.')}`,
+      ),
+      `${value} as ${type}`,
+    )
+  const accepted: [string, ColumnType, unknown][] = [
+    ['7.0', 'integer', 7],
+    ['1.5e1', 'integer', 15],
+    ['007', 'integer', 7],
+    ['9007199254740994.0', 'integer', 9007199254740994],
+    ['0001-01-01', 'date', '0001-01-01'],
+    ['2020-01-01T00:00:00Z', 'date', '2020-01-01'],
+    ['9999-12-31T23:59:59.999999Z', 'timestamp', '9999-12-31T23:59:59.999999Z'],
+    ['2020-01-01 10:00:00.123456000', 'timestamp', '2020-01-01T10:00:00.123456Z'],
+  ]
+  for (const [value, type, published] of accepted) {
+    const { types, rows } = await compiled(`a,b\n${value},1\n`, { a: type })
+    assert.deepEqual([types[0], rows[0]![0]], [type, published], `${value} as ${type}`)
+  }
+})
+
+test('dates of the year 0 stay text', async () => {
+  const { types, rows } = await compiled(
+    'a,b,c\n0000/01/01,01.01.0000,1/1/0000\n2020/01/02,02.01.2020,31/1/2020\n',
+  )
+  assert.deepEqual(types, ['text', 'text', 'text'])
+  assert.deepEqual(rows[0], ['0000/01/01', '01.01.0000', '1/1/0000'])
+})
+
 test('the report names columns whose decimals have more digits than a number', async () => {
   const text =
     'long,small,exact,note\n12345678901234567890.12,-0.1234567890123456789,0.12345678901234568,a\n1.5,2,3.10000000000000000000,b\n'
