@@ -58,6 +58,24 @@ for (const database of databaseKinds) {
       assert.ok(actions.includes(action), action)
     assert.ok(!JSON.stringify(events).includes('Ada & Co'))
   })
+
+  test(`a personal key that is created while its organization is deleted is refused or revoked (${database})`, async (t) => {
+    const service = await openTestServer(t, { database, settings: { admins: ['root@example.org'] } })
+    const root = await signIn(service, 'root@example.org')
+    for (let round = 0; round < 8; round++) {
+      const ada = await signIn(service, `ada${round}@example.org`)
+      const body = { name: 'Map', permissions: ['read'] }
+      const created = () => service.request('POST', '/v1/api-keys/personal', { token: ada.token, body })
+      const deleted = () =>
+        service.request('DELETE', `/v1/admin/organizations/${ada.organizationId}`, { token: root.token })
+      const [deletion, ...creations] = await Promise.all([deleted(), created(), created()])
+      assert.equal(deletion.status, 204)
+      for (const { status } of creations) assert.ok(status === 201 || status === 409, String(status))
+      const { data } = (await service.request('GET', '/v1/api-keys/my-keys', { token: ada.token })).body
+      const statuses = data.map(({ status }: { status: string }) => status)
+      assert.ok(!statuses.includes('active'), `round ${round}: ${statuses}`)
+    }
+  })
 }
 
 test('the commands of organizations do what the routes do', async (t) => {

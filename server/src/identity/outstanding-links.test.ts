@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SECOND } from '../clock.ts'
 import { askForLink } from '../testing/sign-in.ts'
+import { testClock } from '../testing/test-clock.ts'
 import { databaseKinds, openTestServer } from '../testing/test-server.ts'
 
 for (const database of databaseKinds) {
@@ -17,5 +19,23 @@ for (const database of databaseKinds) {
       )
       assert.equal(answers.filter(({ status }) => status === 200).length, 3)
     }
+  })
+
+  test(`the newest link works after the clock was set back, and two others, on ${database}`, async (t) => {
+    const { clock, pass } = testClock()
+    const service = await openTestServer(t, { database, clock })
+    const email = 'ada@example.org'
+    const mails = []
+    for (const seconds of [0, 1, 2]) {
+      pass(seconds * SECOND)
+      mails.push(await askForLink(service, email))
+    }
+    pass(-60 * SECOND)
+    mails.push(await askForLink(service, email))
+    const redeem = async (token: string) =>
+      (await service.request('POST', '/v1/auth/token', { body: { token } })).status
+    const statuses = []
+    for (const { token } of mails) statuses.push(await redeem(token))
+    assert.deepEqual(statuses, [401, 200, 200, 200])
   })
 }

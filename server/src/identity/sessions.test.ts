@@ -204,3 +204,18 @@ test('a session begun on one node goes on at another', { skip: withoutPostgres }
   const me = await one.request('GET', '/v1/auth/me', { token: second.body.accessToken })
   assert.equal(me.status, 200)
 })
+
+test('a token that was replaced on a node whose clock is ahead ends its family too', {
+  skip: withoutPostgres,
+}, async (t) => {
+  const databaseUrl = await temporaryDatabase(t)
+  const { clock, pass } = testClock()
+  pass(120 * SECOND)
+  const ahead = await openTestServer(t, { databaseUrl, clock })
+  const right = await openTestServer(t, { databaseUrl })
+  const { refreshToken } = await signIn(right, 'ada@example.org')
+  const next = await refresh(ahead, refreshToken)
+  assert.equal(next.status, 200)
+  assert.equal((await refresh(right, refreshToken)).status, 401)
+  assert.equal((await refresh(right, next.body.refreshToken)).status, 401)
+})

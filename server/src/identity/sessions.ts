@@ -105,7 +105,8 @@ export class Sessions {
       await this.#insert(tx, successor, row.family_id, row.user_id)
       return successor
     }
-    if (now.getTime() - Date.parse(row.replaced_at) > GRACE) return null
+    // In the future, if the clock of the node that replaced it was ahead: how long ago it was is not known then.
+    if (Math.abs(now.getTime() - Date.parse(row.replaced_at)) > GRACE) return null
     const next = await findRefreshToken(tx, hashToken(successor))
     if (!next) return null
     return next.replaced_at === null ? successor : this.#successor(tx, successor, next)

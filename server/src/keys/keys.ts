@@ -191,11 +191,16 @@ export class Keys {
     })
   }
 
-  /** Locks the user's row before reading their organization, so that they cannot leave it meanwhile. */
+  /**
+   * Locks the user's row before reading their organization, so that they cannot leave it meanwhile, and then the
+   * organization, so that it is not deleted.
+   */
   async #lockUserAsOwner(tx: Tx, userId: string): Promise<Owner> {
-    await lockUser(this.#options.database, tx, userId)
+    const { database } = this.#options
+    await lockUser(database, tx, userId)
     const membership = await findMembership(tx, userId)
-    if (!membership) {
+    const open = membership && (await lockOrganizations(database, tx, [membership.organizationId]))
+    if (!membership || open?.size === 0) {
       const detail = 'The caller belongs to no organization, and a key acts with its organization’s add-ons.'
       throw new Problem('conflict', detail)
     }
