@@ -17,6 +17,7 @@ import {
   onDisk,
   type SourceContext,
   type SourceOptions,
+  temporaryFolder,
 } from './source-context.ts'
 import { refuseCoordinateColumns, withCoordinateColumns, withoutGeometry } from './table-geometry.ts'
 
@@ -67,9 +68,11 @@ async function openBytes(
   if (kind === 'zip' || kind === 'gzip' || kind === 'zstd')
     return openCompressed(kind, name, path, context, source, openBytes, openFormat)
   refuseNonDataset(head, kind === 'binary', file)
+  const copy = kind === 'geopackage' && path !== null ? await copyWithLog(path, file, context) : null
+  const ownPath = copy ?? path
   let unpacked: Promise<string> | null = null
   const diskPath = async () => {
-    if (path !== null) return path
+    if (ownPath !== null) return ownPath
     unpacked ??= onDisk(source, name, context)
     return unpacked
   }
@@ -82,7 +85,14 @@ async function openBytes(
     isAlone: context.isAlone,
   }
   if (path !== null && !format.isStreamed) await discard(source)
-  return openFormat(format, input, name, context)
+  const stream = await openFormat(format, input, name, context)
+  if (copy !== null) stream.notes.push(`The changes in ${file}-wal, beside ${file}, were included.`)
+  return stream
+}
+
+async function copyWithLog(path: string, file: string, context: SourceContext): Promise<string | null> {
+  const { checkpointedCopy } = await import('./geopackage/checkpointed-copy.ts')
+  return checkpointedCopy(path, file, () => temporaryFolder(context))
 }
 
 async function openFormat(

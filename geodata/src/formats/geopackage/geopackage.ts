@@ -42,7 +42,7 @@ export async function openGeopackage(
   const limits = options.limits ?? DEFAULT_LIMITS
   const { size } = await stat(path)
   await refuseTruncated(path, file, size)
-  // No other process writes to a file that is being published, so no locks and no journal are needed.
+  // Without locks, and without a log beside the file: `checkpointedCopy` has included that.
   const database = new DatabaseSync(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true })
   try {
     database.exec('PRAGMA trusted_schema = OFF')
