@@ -1,6 +1,7 @@
 import { type DataType, type Field, type TimeUnit, Type, type Vector } from 'apache-arrow'
 import { nanosecondText, timestampText } from '../../calendar.ts'
 import type { ColumnType, SourceColumn, Value } from '../../feature.ts'
+import { isText, textBytes } from './arrow-texts.ts'
 
 /** A column of an Arrow file, by its position, and the conversion of its values. */
 export interface ArrowColumn extends SourceColumn {
@@ -16,7 +17,7 @@ export function arrowColumn({ name, type }: Field, index: number): ArrowColumn {
 function readerOf(type: DataType, convert: Conversion['convert']): ArrowColumn['read'] {
   if (type.typeId === Type.Timestamp)
     return (vector, row) => exactTimeText(vector, row, (type as unknown as Timed).unit)
-  if (type.typeId === Type.Utf8 || type.typeId === Type.LargeUtf8) return exactText
+  if (isText(type.typeId)) return exactText
   return (vector, row) => convert(vector?.get(row) ?? null)
 }
 
@@ -24,14 +25,8 @@ function readerOf(type: DataType, convert: Conversion['convert']): ArrowColumn['
 function exactText(vector: Vector | null, row: number): string | null {
   const text = (vector?.get(row) ?? null) as string | null
   if (text === null) return null
-  const { values, valueOffsets } = vector!.data[0]!
-  const start = Number(valueOffsets[row])
-  const isMarked =
-    Number(valueOffsets[row + 1]) - start >= 3 &&
-    values[start] === 0xef &&
-    values[start + 1] === 0xbb &&
-    values[start + 2] === 0xbf
-  return isMarked ? `\ufeff${text}` : text
+  const [first, second, third] = textBytes(vector!.data[0]!, row)
+  return first === 0xef && second === 0xbb && third === 0xbf ? `\ufeff${text}` : text
 }
 
 /** A type of times, and the unit of its integers. */
@@ -67,6 +62,7 @@ function conversion(type: DataType): Conversion {
       return { type: 'text', convert: (value) => clockText(value, (type as unknown as Timed).unit) }
     case Type.Binary:
     case Type.LargeBinary:
+    case Type.BinaryView:
     case Type.FixedSizeBinary:
       return {
         type: 'text',
@@ -74,8 +70,10 @@ function conversion(type: DataType): Conversion {
       }
     case Type.Utf8:
     case Type.LargeUtf8:
+    case Type.Utf8View:
       return { type: 'text', convert: (value) => value as Value }
     case Type.List:
+    case Type.LargeList:
     case Type.FixedSizeList:
     case Type.Struct:
     case Type.Map:
@@ -143,11 +141,13 @@ function decimalText(value: unknown, scale: number): Value {
   return scale <= 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
 }
 
+const LIST_TYPES = [Type.List, Type.LargeList, Type.FixedSizeList]
+
 /** A list, struct or map: each of its values is converted by its own type. */
 function nested(value: unknown, type: DataType): Value {
   if (value === null || value === undefined) return null
   const children = type.children as readonly Field[]
-  if (type.typeId === Type.List || type.typeId === Type.FixedSizeList) {
+  if (LIST_TYPES.includes(type.typeId)) {
     const { convert } = conversion(children[0]!.type)
     return [...(value as Iterable<unknown>)].map((item) => convert(item ?? null))
   }

@@ -9,9 +9,11 @@ import {
 } from 'apache-arrow'
 import type { Feature, FeatureStream, UnreadableRow, Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
+import { invalidText } from '../reading/invalid-text.ts'
 import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
 import { type ArrowColumn, arrowColumn } from './arrow-column.ts'
 import { findArrowGeometry } from './arrow-geometry.ts'
+import { isDamaged } from './arrow-texts.ts'
 import { decompressLz4Frame } from './lz4-frame.ts'
 
 const BATCH_ROWS = 2000
@@ -64,7 +66,9 @@ export async function openArrow(
       if (typeof shape === 'string') features.push({ row, problem: shape })
       else {
         const values = columns.map((column: ArrowColumn, c): Value => column.read(vectors[c] ?? null, i))
-        features.push({ id: null, values, geometry: shape, row })
+        const damaged = columns.find((_, c) => isDamaged(values[c]!, vectors[c] ?? null, i))
+        if (damaged) features.push({ row, problem: invalidText(damaged.name) })
+        else features.push({ id: null, values, geometry: shape, row })
       }
     }
     return features

@@ -2,10 +2,11 @@ import { SourceError } from '../../source-error.ts'
 import { findCoordinateColumns, otherColumns } from '../coordinate-columns.ts'
 import type { BlockStream } from '../reading/block-stream.ts'
 import { type ByteSource, peek } from '../reading/byte-source.ts'
+import { encodingNamed } from '../reading/encoding.ts'
 import { nulCharacter } from '../reading/nul-character.ts'
 import type { ReadOptions } from '../reading/read-options.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
-import { TextDecoding, utf16Of, utf16ToUtf8 } from '../reading/text-decoding.ts'
+import { TextDecoding, utf8Source, utf16Of } from '../reading/text-decoding.ts'
 import { CsvBlocks } from './csv-blocks.ts'
 import { detectDialect, readSepLine } from './csv-dialect.ts'
 import { CsvFeatures, type CsvLayout, CsvParser, csvColumns } from './csv-parser.ts'
@@ -124,7 +125,7 @@ async function readHead(source: ByteSource, limits: SourceLimits): Promise<Head>
 async function asUtf8(source: ByteSource): Promise<ByteSource> {
   const [head, whole] = await peek(source, 64)
   const encoding = utf16Of(head)
-  return encoding ? { ...whole, bytes: utf16ToUtf8(whole.bytes, encoding) } : whole
+  return encoding ? utf8Source(whole, encodingNamed(encoding)) : whole
 }
 
 function refuseBinary(head: Buffer, file: string): void {

@@ -1,19 +1,23 @@
 import type { Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import { parseJson } from '../json/parse-json.ts'
+import { invalidText, strictUtf8 } from '../reading/invalid-text.ts'
 import { ColumnType } from './flatgeobuf-tables.ts'
 
 /** Reads a feature's values: a column's number, then its value, for each column that is not null. */
-export function readFlatgeobufValues(bytes: Uint8Array | null, columns: number[]): Value[] {
+export function readFlatgeobufValues(
+  bytes: Uint8Array | null,
+  columns: { name: string; type: number }[],
+): Value[] {
   const values: Value[] = new Array(columns.length).fill(null)
   if (bytes === null) return values
   const reader = new ValueReader(bytes)
   while (!reader.isAtEnd) {
-    const column = reader.uint16()
-    const type = columns[column]
-    if (type === undefined)
-      throw new SourceError(`the feature has a value for column ${column + 1}, which does not exist`)
-    values[column] = reader.value(type)
+    const place = reader.uint16()
+    const column = columns[place]
+    if (column === undefined)
+      throw new SourceError(`the feature has a value for column ${place + 1}, which does not exist`)
+    values[place] = reader.value(column)
   }
   return values
 }
@@ -36,7 +40,7 @@ class ValueReader {
     return this.#bytes.readUInt16LE(this.#at - 2)
   }
 
-  value(type: number): Value {
+  value({ name, type }: { name: string; type: number }): Value {
     const at = this.#at
     const bytes = this.#bytes
     switch (type) {
@@ -75,14 +79,20 @@ class ValueReader {
         return bytes.readDoubleLE(at)
       case ColumnType.String:
       case ColumnType.DateTime:
-        return this.#sized().toString('utf8')
+        return this.#text(name)
       case ColumnType.Json:
-        return json(this.#sized().toString('utf8'))
+        return json(this.#text(name))
       case ColumnType.Binary:
         return this.#sized().toString('base64')
       default:
         throw new SourceError(`the feature has a value of the unknown type ${type}`)
     }
+  }
+
+  #text(column: string): string {
+    const text = strictUtf8(this.#sized())
+    if (text === null) throw new SourceError(invalidText(column))
+    return text
   }
 
   #sized(): Buffer {

@@ -217,7 +217,8 @@ test('every column type of the format is read, with a spare byte at the end of t
     ...values.flatMap((value, column) => [Buffer.from([column, 0]), value]),
     Buffer.alloc(1),
   ])
-  assert.deepEqual(readFlatgeobufValues(properties, types), [
+  const columns = types.map((type, i) => ({ name: `c${i}`, type }))
+  assert.deepEqual(readFlatgeobufValues(properties, columns), [
     ...[-1, 255, true, -1, 65535, -1, 4294967295, -1, 18446744073709551615n, 0.5, -0.25],
     ...['X', { a: [1] }, '2020-02-29T12:34:56Z', 'WA=='],
   ])

@@ -127,14 +127,14 @@ async function* readFeatures(
 }
 
 class FeatureReader {
-  readonly #columns: number[]
+  readonly #columns: FgbHeader['columns']
   readonly #geometryType: number
   /** Numbers are read in place and must be aligned to eight bytes, so each feature is first copied here. */
   #scratch = new Uint8Array(1 << 16)
   #buffer = new ByteBuffer(this.#scratch)
 
   constructor(header: FgbHeader) {
-    this.#columns = header.columns.map(({ type }) => type)
+    this.#columns = header.columns
     this.#geometryType = header.geometryType
   }
 

@@ -8,6 +8,7 @@ import { quoteName } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import { chooseLayer } from '../choose-layer.ts'
 import { parseJson } from '../json/parse-json.ts'
+import { invalidText } from '../reading/invalid-text.ts'
 import {
   DEFAULT_LIMITS,
   largerThan,
@@ -16,6 +17,7 @@ import {
   type SourceLimits,
 } from '../reading/source-limits.ts'
 import { readGeopackageGeometry } from './geopackage-geometry.ts'
+import { TextCheck } from './text-check.ts'
 
 const BATCH_ROWS = 2000
 /** The tables that describe a GeoPackage may be views without an end too. */
@@ -259,6 +261,7 @@ function* readRows(
     if (geometries.has(name)) return toWkt
     return type === 'boolean' ? toBoolean : type === 'json' ? toJson : toValue
   })
+  const texts = new TextCheck(database, layer.name, selected)
   let batch: (Feature | UnreadableRow)[] = []
   let row = 0
   for (const record of statement.iterate() as unknown as Iterable<SqliteValue[]>) {
@@ -272,7 +275,10 @@ function* readRows(
         `${file}: the rows of ${layer.name} are more than ${megabytes(maxBytes)}, although the file has only ${size} bytes. WAYLEAVE_MAX_EXPANSION sets how many times larger than its file a dataset may be.`,
       )
     const geometry = readGeometry(record[1]!)
+    const invalid = texts.invalidColumn(record, row)
     if (typeof geometry === 'string') batch.push({ row, problem: geometry })
+    else if (invalid)
+      batch.push({ row, problem: invalidText(columns[invalid.index - 2]!.name, invalid.encoding) })
     else {
       const values: Value[] = new Array(columns.length)
       for (let i = 0; i < values.length; i++) values[i] = converters[i]!(record[i + 2]!)

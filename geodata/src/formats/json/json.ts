@@ -5,9 +5,10 @@ import { findCoordinateColumns } from '../coordinate-columns.ts'
 import { type CoordinateColumns, geometryReader } from '../coordinate-reader.ts'
 import { ElementScanner } from '../geojson/geojson-scanner.ts'
 import { type ByteSource, peek } from '../reading/byte-source.ts'
+import { encodingNamed } from '../reading/encoding.ts'
 import type { ReadOptions } from '../reading/read-options.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
-import { utf16Of, utf16ToUtf8 } from '../reading/text-decoding.ts'
+import { utf8Source, utf16Of } from '../reading/text-decoding.ts'
 import { findJsonRows } from './json-head.ts'
 import { parseJson } from './parse-json.ts'
 
@@ -27,7 +28,7 @@ export async function openJson(source: ByteSource, options: JsonOptions = {}): P
   const { file } = source
   const [start, unmarked] = await peek(source, 64)
   const encoding = utf16Of(start)
-  const utf8 = encoding ? { ...unmarked, bytes: utf16ToUtf8(unmarked.bytes, encoding) } : unmarked
+  const utf8 = encoding ? utf8Source(unmarked, encodingNamed(encoding)) : unmarked
   const [head, whole] = await peek(utf8, HEAD_BYTES)
   const place = findJsonRows(head, head.length < HEAD_BYTES, file)
   const elements = new JsonElements(whole, place, limits)

@@ -90,17 +90,7 @@ export function utf16Of(head: Uint8Array): 'utf-16le' | 'utf-16be' | null {
   return zeros[1] === 0 && zeros[0]! > pairs * 0.7 ? 'utf-16be' : null
 }
 
-/** Converts UTF-16 to UTF-8, so that later steps only handle one encoding. */
-export async function* utf16ToUtf8(
-  bytes: AsyncIterable<Uint8Array>,
-  encoding: 'utf-16le' | 'utf-16be',
-): AsyncGenerator<Buffer> {
-  const decoder = new TextDecoder(encoding)
-  for await (const piece of bytes) yield Buffer.from(decoder.decode(piece, { stream: true }))
-  yield Buffer.from(decoder.decode())
-}
-
-/** Converts a source of a named encoding to UTF-8; throws a SourceError at bytes that are not valid in it. */
+/** Converts a source of another encoding to UTF-8, so that later steps only handle one; throws a SourceError at bytes that are not valid in it. */
 export function utf8Source(source: ByteSource, encoding: Encoding): ByteSource {
   return { ...source, bytes: toUtf8(source.bytes, encoding, source.file) }
 }

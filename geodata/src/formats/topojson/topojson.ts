@@ -5,6 +5,7 @@ import { chooseLayer } from '../choose-layer.ts'
 import { parseJson } from '../json/parse-json.ts'
 import type { ByteSource } from '../reading/byte-source.ts'
 import { DEFAULT_LIMITS, megabytes, type SourceLimits } from '../reading/source-limits.ts'
+import { TextDecoding } from '../reading/text-decoding.ts'
 
 type Topology = Parameters<typeof toFeature>[0]
 type GeometryObject = Exclude<Parameters<typeof toFeature>[1], string>
@@ -21,7 +22,10 @@ export async function openTopojson(
   const { file } = source
   const limits = options.limits ?? DEFAULT_LIMITS
   const bytes = await readWhole(source)
-  const topology = parseTopology(bytes, file)
+  const decoding = new TextDecoding(file)
+  const text = decoding.decode(bytes)
+  if (text.damaged) throw new SourceError(`${file} has text that is not UTF-8.`)
+  const topology = parseTopology(text.bytes, file)
   const layers = Object.entries(topology.objects).map(([name, object]) => ({ name, object }))
   const { object } = chooseLayer(layers, options.layer, file)
   const geometries = (
@@ -54,7 +58,7 @@ export async function openTopojson(
   let row = 0
   return {
     columns,
-    notes: [],
+    notes: decoding.notes(),
     crs: 'OGC:CRS84',
     spatial: true,
     totalBytes: bytes.length,
