@@ -4,6 +4,8 @@ import { chooseLayer } from '../choose-layer.ts'
 import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
 import { ZipArchive } from '../zip/zip.ts'
 import { cellNumber } from './cell-number.ts'
+import { isoDurationText } from './clock-text.ts'
+import { formulaNotes } from './formula-notes.ts'
 import { openSheetTable, type SheetRow } from './sheet-table.ts'
 import type { SpreadsheetOptions } from './xlsx.ts'
 import { parseWholeXml, parseXml, type XmlEvents } from './xml-events.ts'
@@ -27,18 +29,20 @@ export async function openOds(
     const { name } = chooseLayer(candidates, options.layer, file)
     const source = archive.source(CONTENT)
     const cells = new SheetCells(file, name, limits)
+    const notes: string[] = []
     const rows = async function* (): AsyncGenerator<SheetRow[]> {
       try {
         for await (const _ of parseXml(source, cells)) {
           yield cells.take()
-          if (cells.hasEnded) return
+          if (cells.hasEnded) break
         }
+        notes.push(...formulaNotes(cells.emptyFormulas))
       } finally {
         archive.close()
       }
     }
     return await openSheetTable(
-      { file, name, rows: rows(), totalBytes: null, bytesRead: () => 0, notes: [] },
+      { file, name, rows: rows(), totalBytes: null, bytesRead: () => 0, notes },
       { header: options.header, limits },
     )
   } catch (error) {
@@ -64,6 +68,8 @@ async function listSheets(archive: ZipArchive): Promise<{ name: string; hasValue
 /** Collects the rows of the sheet with a name. */
 class SheetCells implements XmlEvents {
   hasEnded = false
+  /** The number of formulas without a stored result. */
+  emptyFormulas = 0
   readonly #file: string
   readonly #name: string
   readonly #limits: SourceLimits
@@ -135,6 +141,8 @@ class SheetCells implements XmlEvents {
     this.#isInCell = false
     const value = cellValue(this.#cell, this.#text)
     const count = repeats(this.#cell['table:number-columns-repeated'])
+    if (value === null && this.#cell['table:formula'] !== undefined && valueType(this.#cell) === undefined)
+      this.emptyFormulas += count
     // Empty cells up to the last column of the sheet are written as one repeated cell.
     if (value !== null) {
       if (this.#column + count > this.#limits.columns)
@@ -160,8 +168,12 @@ function repeats(attribute: string | undefined): number {
   return Number.isInteger(count) && count > 0 ? count : 1
 }
 
+function valueType(cell: { [name: string]: string }): string | undefined {
+  return cell['office:value-type'] ?? cell['calcext:value-type']
+}
+
 function cellValue(cell: { [name: string]: string }, text: string): Value {
-  switch (cell['office:value-type'] ?? cell['calcext:value-type']) {
+  switch (valueType(cell)) {
     case 'float':
     case 'currency':
     case 'percentage': {
@@ -172,11 +184,13 @@ function cellValue(cell: { [name: string]: string }, text: string): Value {
       const date = cell['office:date-value'] ?? ''
       return date || text || null
     }
+    case 'time':
+      return isoDurationText(cell['office:time-value'] ?? '') ?? (text || null)
     case 'boolean':
       return cell['office:boolean-value'] === 'true'
     case undefined:
       return null
     default:
-      return text || null
+      return text || cell['office:string-value'] || null
   }
 }

@@ -1,3 +1,5 @@
+import { clockText } from './clock-text.ts'
+
 /** Excel stores dates as days since 1899-12-30 (or 1904-01-01); the cell's format says that it is a date. */
 
 export type DateKind = 'date' | 'timestamp' | 'time' | 'duration'
@@ -36,18 +38,13 @@ const DAY_MS = 86_400_000
 /** The text of a serial number, or null if it is no date that Excel knows. */
 export function serialText(serial: number, kind: DateKind, is1904: boolean): string | null {
   if (!Number.isFinite(serial)) return null
-  if (kind === 'duration') return durationText(serial)
-  if (kind === 'time' && serial < 1) return new Date(Math.round(serial * DAY_MS)).toISOString().slice(11, 19)
+  if (kind === 'duration') return clockText(Math.round(serial * DAY_MS) * 1000)
+  if (kind === 'time' && serial >= 0 && serial < 1)
+    return clockText((Math.round(serial * DAY_MS) % DAY_MS) * 1000)
   // Excel takes 1900 for a leap year: before 1900-03-01 its days are one too low.
   const days = is1904 ? serial - 24_107 : serial - (serial < 60 ? 25_568 : 25_569)
   const date = new Date(Math.round(days * DAY_MS))
   if (serial < 0 || Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999) return null
   const text = date.toISOString()
   return kind === 'date' ? text.slice(0, 10) : text
-}
-
-function durationText(days: number): string {
-  const seconds = Math.round(days * 86_400)
-  const two = (value: number) => String(value).padStart(2, '0')
-  return `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
 }

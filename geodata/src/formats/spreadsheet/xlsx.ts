@@ -4,6 +4,7 @@ import { chooseLayer } from '../choose-layer.ts'
 import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
 import { ZipArchive } from '../zip/zip.ts'
 import { cellNumber } from './cell-number.ts'
+import { formulaNotes } from './formula-notes.ts'
 import { type DateKind, serialText } from './serial-date.ts'
 import { openSheetTable, type SheetRow } from './sheet-table.ts'
 import { readDateStyles, readSharedTexts, readWorkbook, unescapeText } from './xlsx-parts.ts'
@@ -105,7 +106,9 @@ class SheetCells implements XmlEvents {
   #style = 0
   #text = ''
   #isValue = false
+  #isFormula = false
   #errors = 0
+  #emptyFormulas = 0
 
   constructor(file: string, parts: SheetDeps, limits: SourceLimits, notes: string[]) {
     this.#file = file
@@ -123,6 +126,7 @@ class SheetCells implements XmlEvents {
   finish(): void {
     if (this.#errors > 0)
       this.#notes.push(`${this.#errors} cells hold an error such as #N/A: published as null.`)
+    this.#notes.push(...formulaNotes(this.#emptyFormulas))
   }
 
   open(name: string, attributes: { [name: string]: string }): void {
@@ -131,7 +135,9 @@ class SheetCells implements XmlEvents {
       this.#type = attributes['t'] ?? 'n'
       this.#style = Number(attributes['s'] ?? 0)
       this.#text = ''
-    } else if (name === 'v' || name === 't') this.#isValue = true
+      this.#isFormula = false
+    } else if (name === 'f') this.#isFormula = true
+    else if (name === 'v' || name === 't') this.#isValue = true
     else if (name === 'row') {
       this.#row = []
       this.#column = -1
@@ -148,6 +154,8 @@ class SheetCells implements XmlEvents {
   close(name: string): void {
     if (name === 'v' || name === 't') this.#isValue = false
     else if (name === 'c') {
+      // A result of the type `str` may be an empty text.
+      if (this.#isFormula && this.#text === '' && this.#type !== 'str') this.#emptyFormulas++
       const value = this.#value()
       if (value === null) return
       while (this.#row.length < this.#column) this.#row.push(null)
