@@ -6,6 +6,7 @@ import { InvalidSourceError } from '../invalid-source-error.ts'
 import { DEFAULT_LISTED_PROBLEMS, type StageSummary } from '../stage/stage.ts'
 import { columnNames } from './column-names.ts'
 import {
+  areDatesAndTimes,
   areHugeIntegers,
   areIntegers,
   areMixedIds,
@@ -24,10 +25,8 @@ export function chooseColumns(summary: StageSummary, spatial: boolean, notes: st
       notes.push(
         `Column ${names[i]} has integers of more than ${MAX_INTEGER_DIGITS} digits: it is published as text, which keeps every digit.`,
       )
-    if (type === 'text' && profile.declared === 'timestamp')
-      notes.push(
-        `Column ${names[i]} has values that a column of times cannot hold, such as nanoseconds or years beyond 9999: it is published as text.`,
-      )
+    if (type === 'text' && (profile.declared === 'timestamp' || profile.declared === 'date'))
+      notes.push(notTimesNote(names[i]!, profile.declared, profile.kinds))
     const valueCount = profile.present - (type === 'text' ? 0 : profile.blank)
     return { name: names[i]!, type, nullable: valueCount < summary.rows, profile }
   })
@@ -39,6 +38,15 @@ export function chooseColumns(summary: StageSummary, spatial: boolean, notes: st
 function notFiniteNote(name: string, count: number): string {
   const values = count === 1 ? '1 value that is' : `${count} values that are`
   return `Column ${name} has ${values} not a number, infinite or too large for one: published as null.`
+}
+
+function notTimesNote(name: string, declared: 'timestamp' | 'date', kinds: number): string {
+  const reason = areDatesAndTimes(kinds)
+    ? 'has dates and times'
+    : declared === 'date'
+      ? 'has values that are no dates or that a column of dates cannot hold, such as years beyond 9999'
+      : 'has values that are no times or that a column of times cannot hold, such as nanoseconds or years beyond 9999'
+  return `Column ${name} ${reason}: it is published as text.`
 }
 
 /** The publisher's id column, else the source's ids if all rows have one and none repeats, else null. */

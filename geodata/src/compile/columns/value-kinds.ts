@@ -61,6 +61,11 @@ export function areTimestamps(kinds: number): boolean {
   return (kinds & KIND.timestamp) !== 0 && (kinds & ~(KIND.timestamp | KIND.slashed)) === 0
 }
 
+/** Whether some values are dates and all others are timestamps. */
+export function areDatesAndTimes(kinds: number): boolean {
+  return (kinds & ~KIND.slashed) === (KIND.date | KIND.timestamp)
+}
+
 /** Whether all values are strings, whatever they say. */
 export function areStrings(kinds: number): boolean {
   return (kinds & ~(KIND.text | KIND.date | KIND.timestamp | KIND.slashed)) === 0

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { compileSnapshot } from '../../compile/compile.ts'
 import type { Geometry } from '../../feature.ts'
 import { writeWkt } from '../../geometry/wkt.ts'
 import { SourceError } from '../../source-error.ts'
@@ -241,6 +242,35 @@ test('another geometry column becomes WKT, with a note', async (t) => {
     { a: 2, centre: null },
   ])
   assert.match(stream.notes[0]!, /^Column centre is another geometry: it is kept as WKT text/)
+})
+
+test('the report says why declared dates and times are published as text', async (t) => {
+  const path = geopackage(scratch(t), 'times', [feature({}), feature({})])
+  const database = new DatabaseSync(path)
+  for (const name of ['blank', 'mixed', 'fine', 'plain'])
+    database.exec(`ALTER TABLE times ADD COLUMN ${name} DATETIME`)
+  for (const name of ['words', 'both', 'days']) database.exec(`ALTER TABLE times ADD COLUMN ${name} DATE`)
+  database.exec(`UPDATE times SET blank = '', mixed = '2020-02-29', fine = '2020-02-29T12:00:00.123456789Z',
+      plain = '2020-02-29T12:00:00Z', words = 'today', both = '2020-02-29T12:00:00Z', days = '2020-02-29';
+    UPDATE times SET blank = plain, mixed = plain, words = days, both = days WHERE fid = 1`)
+  database.close()
+  const { manifest } = await compileSnapshot({ path, folder: join(scratch(t), 'snapshot') })
+  const types = Object.fromEntries(manifest.columns.map(({ name, type }) => [name, type]))
+  assert.deepEqual([types['plain'], types['days']], ['timestamp', 'date'])
+  const times =
+    'has values that are no times or that a column of times cannot hold, such as nanoseconds or years beyond 9999'
+  const dates =
+    'has values that are no dates or that a column of dates cannot hold, such as years beyond 9999'
+  assert.deepEqual(
+    manifest.notes,
+    [
+      `Column blank ${times}`,
+      'Column mixed has dates and times',
+      `Column fine ${times}`,
+      `Column words ${dates}`,
+      'Column both has dates and times',
+    ].map((note) => `${note}: it is published as text.`),
+  )
 })
 
 const ENDLESS = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS i'
