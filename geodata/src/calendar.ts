@@ -1,4 +1,5 @@
 const DAY_MS = 86_400_000
+const DAY_SECONDS = 86_400n
 
 /** Whether the date exists in the calendar of ISO 8601 (proleptic Gregorian), from the year 1 on. */
 export function isDay(year: number, month: number, day: number): boolean {
@@ -7,17 +8,36 @@ export function isDay(year: number, month: number, day: number): boolean {
   return day <= (month === 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31)
 }
 
-/** The day with this number, counted from 1970-01-01. */
+/** The most days before or after 1970-01-01 that `Date` represents. */
+const MAX_DATE_DAYS = 100_000_000
+/** The calendar repeats after 400 years. */
+const CYCLE_YEARS = 400
+const CYCLE_DAYS = 146_097
+
+/** The day with this number, counted from 1970-01-01; a year beyond 9999 has a sign and six digits or more. */
 export function dateText(day: number): string {
-  return new Date(day * DAY_MS).toISOString().replace(/T.*/, '')
+  if (Math.abs(day) <= MAX_DATE_DAYS) return new Date(day * DAY_MS).toISOString().replace(/T.*/, '')
+  const cycles = Math.floor(day / CYCLE_DAYS)
+  const sameDay = dateText(day - cycles * CYCLE_DAYS)
+  const year = Number(sameDay.slice(0, 4)) + cycles * CYCLE_YEARS
+  return `${year < 0 ? '-' : '+'}${Math.abs(year)}${sameDay.slice(4)}`
 }
 
 /** The time, in UTC, of a number of microseconds since 1970-01-01. */
 export function timestampText(microseconds: bigint): string {
   const inSecond = ((microseconds % 1_000_000n) + 1_000_000n) % 1_000_000n
-  const second = new Date(Number((microseconds - inSecond) / 1000n)).toISOString().slice(0, -5)
+  const second = secondText((microseconds - inSecond) / 1_000_000n)
   const fraction = inSecond === 0n ? '' : `.${String(inSecond).padStart(6, '0').replace(/0+$/, '')}`
   return `${second}${fraction}Z`
+}
+
+function secondText(seconds: bigint): string {
+  const milliseconds = Number(seconds) * 1000
+  if (Math.abs(milliseconds) < MAX_DATE_DAYS * DAY_MS)
+    return new Date(milliseconds).toISOString().slice(0, -5)
+  const inDay = ((seconds % DAY_SECONDS) + DAY_SECONDS) % DAY_SECONDS
+  const clock = new Date(Number(inDay) * 1000).toISOString().slice(11, 19)
+  return `${dateText(Number((seconds - inDay) / DAY_SECONDS))}T${clock}`
 }
 
 /** As `timestampText`, of nanoseconds; with nine digits of the second if some of the last three are not zero. */

@@ -231,7 +231,7 @@ geopandas.GeoDataFrame({"name": ["x"]}, geometry=[shapely.Point(13.4, 52.5)], cr
       at: '2020-01-01T00:00:00.123456Z',
       day: '2020-01-01',
       list: [1, 2],
-      cost: '-1.25',
+      cost: -1.25,
     })
   }
   const geo = await read(join(folder, 'geo.feather'))

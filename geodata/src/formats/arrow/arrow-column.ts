@@ -1,22 +1,26 @@
 import { type DataType, type Field, type TimeUnit, Type, type Vector } from 'apache-arrow'
-import { nanosecondText, timestampText } from '../../calendar.ts'
+import { dateText, nanosecondText, timestampText } from '../../calendar.ts'
 import type { ColumnType, SourceColumn, Value } from '../../feature.ts'
+import { EXACT_DIGITS, wideDecimalsNote } from '../exact-decimals.ts'
 import { isText, textBytes } from './arrow-texts.ts'
 
 /** A column of an Arrow file, by its position, and the conversion of its values. */
 export interface ArrowColumn extends SourceColumn {
   index: number
+  note?: string
   read(vector: Vector | null, row: number): Value
 }
 
 export function arrowColumn({ name, type }: Field, index: number): ArrowColumn {
-  const { type: columnType, convert } = conversion(type)
-  return { name, index, type: columnType, read: readerOf(type, convert) }
+  const { type: columnType, convert, wideDigits } = conversion(type)
+  const note = wideDigits === undefined ? {} : { note: wideDecimalsNote(name, wideDigits) }
+  return { name, index, type: columnType, read: readerOf(type, convert), ...note }
 }
 
 function readerOf(type: DataType, convert: Conversion['convert']): ArrowColumn['read'] {
   if (type.typeId === Type.Timestamp)
     return (vector, row) => exactTimeText(vector, row, (type as unknown as Timed).unit)
+  if (type.typeId === Type.Date) return exactDateText
   if (isText(type.typeId)) return exactText
   return (vector, row) => convert(vector?.get(row) ?? null)
 }
@@ -37,6 +41,8 @@ interface Timed {
 interface Conversion {
   type: ColumnType
   convert(value: unknown): Value
+  /** The number of digits of decimals that are texts, because a number does not hold as many. */
+  wideDigits?: number
 }
 
 function conversion(type: DataType): Conversion {
@@ -50,12 +56,9 @@ function conversion(type: DataType): Conversion {
     case Type.Float:
       return { type: 'number', convert: (value) => value as Value }
     case Type.Decimal:
-      return {
-        type: 'text',
-        convert: (value) => decimalText(value, (type as unknown as { scale: number }).scale),
-      }
+      return decimalConversion(type as unknown as Decimals)
     case Type.Date:
-      return { type: 'date', convert: (value) => timeText(value)?.slice(0, 10) ?? null }
+      return { type: 'date', convert: (value) => (value === null ? null : dayText(value as number)) }
     case Type.Timestamp:
       return { type: 'timestamp', convert: timeText }
     case Type.Time:
@@ -91,17 +94,26 @@ function integer(value: unknown): Value {
 
 /** The digits of a second that a time unit has: seconds, milliseconds, microseconds, nanoseconds. */
 const UNIT_DIGITS = [0, 3, 6, 9] as const
-const MAX_DATE_MICROSECONDS = 8_640_000_000_000_000_000n
+const DAY_MS = 86_400_000
 
 /** The library returns milliseconds as a double, which is not exact far from 1970 nor for nanoseconds. */
 function exactTimeText(vector: Vector | null, row: number, unit: TimeUnit): string | null {
   if (!vector?.isValid(row)) return null
   const value = (vector.data[0]!.values as BigInt64Array)[row]!
   const nanoseconds = value * 10n ** BigInt(9 - UNIT_DIGITS[unit])
-  const microseconds = nanoseconds / 1000n
-  if (microseconds > MAX_DATE_MICROSECONDS || microseconds < -MAX_DATE_MICROSECONDS) return null
   // A column of times has microseconds; with finer values it stays text, so that nothing is lost.
   return nanosecondText(nanoseconds)
+}
+
+/** Days are integers of 32 bits, milliseconds of 64, which the library refuses far from 1970. */
+function exactDateText(vector: Vector | null, row: number): string | null {
+  if (!vector?.isValid(row)) return null
+  const value = (vector.data[0]!.values as Int32Array | BigInt64Array)[row]!
+  return typeof value === 'number' ? dateText(value) : dayText(Number(value))
+}
+
+function dayText(milliseconds: number): string {
+  return dateText(Math.floor(milliseconds / DAY_MS))
 }
 
 /** Milliseconds since 1970, with microseconds as their fraction. */
@@ -110,7 +122,6 @@ function timeText(value: unknown): string | null {
   const milliseconds = Number(value)
   const whole = Math.floor(milliseconds)
   const microseconds = BigInt(whole) * 1000n + BigInt(Math.round((milliseconds - whole) * 1000))
-  if (microseconds > MAX_DATE_MICROSECONDS || microseconds < -MAX_DATE_MICROSECONDS) return null
   return timestampText(microseconds)
 }
 
@@ -129,16 +140,35 @@ function clockText(value: unknown, unit: TimeUnit): string | null {
   return fraction === '' ? text : `${text}.${fraction}`
 }
 
+/** A type of decimals: how many digits they have, and how many of these are decimal places. */
+interface Decimals {
+  precision: number
+  scale: number
+}
+
+/** As those of Parquet: integers, numbers if these hold all digits, and texts otherwise. */
+function decimalConversion({ precision, scale }: Decimals): Conversion {
+  if (scale <= 0)
+    return {
+      type: 'integer',
+      convert: (value) => (value === null ? null : integer(unscaled(value) * 10n ** BigInt(-scale))),
+    }
+  const text = (value: unknown) => (value === null ? null : decimalText(unscaled(value), scale))
+  if (precision > EXACT_DIGITS) return { type: 'text', convert: text, wideDigits: precision }
+  return { type: 'number', convert: (value) => (value === null ? null : Number(text(value))) }
+}
+
 /** Decimals are integers of 128 or 256 bits in words of 32, lowest first. */
-function decimalText(value: unknown, scale: number): Value {
-  if (value === null) return null
+function unscaled(value: unknown): bigint {
   const words = value as Uint32Array
   let integerValue = 0n
   for (let i = words.length - 1; i >= 0; i--) integerValue = (integerValue << 32n) | BigInt(words[i]!)
-  const signed = BigInt.asIntN(words.length * 32, integerValue)
-  const digits = (signed < 0n ? -signed : signed).toString().padStart(scale + 1, '0')
-  const sign = signed < 0n ? '-' : ''
-  return scale <= 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
+  return BigInt.asIntN(words.length * 32, integerValue)
+}
+
+function decimalText(value: bigint, scale: number): string {
+  const digits = String(value < 0n ? -value : value).padStart(scale + 1, '0')
+  return `${value < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
 }
 
 const LIST_TYPES = [Type.List, Type.LargeList, Type.FixedSizeList]

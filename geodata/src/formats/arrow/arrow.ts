@@ -75,7 +75,7 @@ export async function openArrow(
   }
   return {
     columns: columns.map(({ name, type, index }) => ({ name, type, number: index + 1 })),
-    notes: [],
+    notes: columns.flatMap(({ note }) => note ?? []),
     crs: geometry?.crs ?? null,
     spatial: geometry !== null,
     totalBytes: size,

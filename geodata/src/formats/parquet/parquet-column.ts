@@ -1,5 +1,6 @@
 import { DuckDBBlobValue } from '@duckdb/node-api'
 import type { SourceColumn, Value } from '../../feature.ts'
+import { EXACT_DIGITS, wideDecimalsNote } from '../exact-decimals.ts'
 import { parseJson } from '../json/parse-json.ts'
 import type { DescribedColumn } from './described-column.ts'
 import type { ExactReading } from './exact-reading.ts'
@@ -12,9 +13,6 @@ export interface ParquetColumn extends SourceColumn {
   /** If its values are read by `ExactColumns` and not by the database. */
   exact?: ExactReading
 }
-
-/** A double represents this many digits of any decimal number exactly. */
-const EXACT_DIGITS = 15
 
 export function parquetColumn({ name, id, type }: DescribedColumn): ParquetColumn {
   if (/(\[\d*\]|^STRUCT\(|^MAP\(|^UNION\(|^JSON$|^VARIANT$)/.test(type) && !/^ENUM\(/.test(type))
@@ -66,8 +64,7 @@ export function parquetColumn({ name, id, type }: DescribedColumn): ParquetColum
 function decimalColumn(name: string, id: string, digits: number, scale: number): ParquetColumn {
   if (scale === 0) return { name, type: 'integer', sql: `CAST(${id} AS HUGEINT)`, convert: toInteger }
   if (digits <= EXACT_DIGITS) return { name, type: 'number', sql: `CAST(${id} AS DOUBLE)`, convert: same }
-  const note = `Column ${name} has decimals of ${digits} digits, more than a number holds exactly: it is kept as text.`
-  return { name, type: 'text', sql: asText(id), convert: same, note }
+  return { name, type: 'text', sql: asText(id), convert: same, note: wideDecimalsNote(name, digits) }
 }
 
 function asText(id: string): string {

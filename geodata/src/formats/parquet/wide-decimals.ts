@@ -1,4 +1,5 @@
 import type { Value } from '../../feature.ts'
+import { wideDecimalsNote } from '../exact-decimals.ts'
 import type { ParquetColumn } from './parquet-column.ts'
 import { columnElements, type SchemaElement } from './schema-element.ts'
 
@@ -38,8 +39,7 @@ export function wideDecimalColumn({ name, digits, scale }: WideDecimal): Parquet
   // The values do not come from the database, which only counts the rows.
   const column = { name, sql: 'NULL', convert: (value: unknown) => value as Value, exact }
   if (scale === 0) return { ...column, type: 'integer' }
-  const note = `Column ${name} has decimals of ${digits} digits, more than a number holds exactly: it is kept as text.`
-  return { ...column, type: 'text', note }
+  return { ...column, type: 'text', note: wideDecimalsNote(name, digits) }
 }
 
 /** A big-endian two's complement number of any size, divided by ten to the power of `scale`. */
