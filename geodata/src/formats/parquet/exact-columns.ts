@@ -90,6 +90,8 @@ export class ExactColumns {
         compressors: COMPRESSORS,
         utf8: false,
         geoparquet: false,
+        // Those of the type INT96.
+        parsers: { timestampFromNanoseconds: (nanoseconds) => nanoseconds },
         onComplete: (rows) => {
           this.#rows = rows
         },

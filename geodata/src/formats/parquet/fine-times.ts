@@ -9,7 +9,7 @@ const CONTENTS = 'times in nanoseconds'
 /** How many rows are searched at once. */
 const CHUNK_ROWS = 122_880
 
-/** Columns of times with a zone in nanoseconds, which DuckDB cuts to microseconds, by their places. */
+/** Columns of times in nanoseconds that DuckDB cuts to microseconds, by their places. */
 export interface FineTimes {
   /** Those that have digits below a microsecond. */
   fine: number[]
@@ -25,14 +25,21 @@ export async function findFineTimes(
 ): Promise<FineTimes> {
   const columns = columnElements(schema).map(([column]) => column!)
   const times: FineTimes = { fine: [], unknown: [] }
-  for (const [place, { name, isNanosecondUtc }] of columns.entries()) {
-    if (!isNanosecondUtc) continue
+  for (const [place, { name, isCutTime }] of columns.entries()) {
+    if (!isCutTime) continue
     const isUnique = columns.filter((column) => column.name === name).length === 1
     const isFine = isUnique ? await hasFineTimes(path, file, name, rows) : null
     if (isFine === null) times.unknown.push(place)
     else if (isFine) times.fine.push(place)
   }
   return times
+}
+
+/** The places of columns that have such times inside of lists or structures. */
+export function findNestedCutTimes(schema: SchemaElement[]): number[] {
+  return [...columnElements(schema).entries()].flatMap(([place, [, ...inner]]) =>
+    inner.some(({ isCutTime }) => isCutTime) ? [place] : [],
+  )
 }
 
 /** Null if the column is compressed in a way that only DuckDB reads. */
@@ -56,8 +63,11 @@ async function hasFineTimes(path: string, file: string, name: string, rows: numb
 }
 
 /** A column whose values are texts with all digits, so that it is published as text. */
-export function fineTimeColumn({ name }: DescribedColumn): ParquetColumn {
-  const decode = (value: unknown) => (typeof value === 'bigint' ? nanosecondText(value) : null)
+export function fineTimeColumn({ name, type }: DescribedColumn): ParquetColumn {
+  // INT96 states no zone. Such a time is written as DuckDB writes others without a zone.
+  const text = (value: bigint) =>
+    type.endsWith('TIME ZONE') ? nanosecondText(value) : nanosecondText(value).replace('T', ' ').slice(0, -1)
+  const decode = (value: unknown) => (typeof value === 'bigint' ? text(value) : null)
   return {
     name,
     type: 'timestamp',
@@ -70,4 +80,8 @@ export function fineTimeColumn({ name }: DescribedColumn): ParquetColumn {
 
 export function cutTimesNote({ name }: DescribedColumn): string {
   return `Column ${name} has times in nanoseconds, which could not be read exactly: they are cut to microseconds.`
+}
+
+export function nestedCutTimesNote({ name }: DescribedColumn): string {
+  return `Column ${name} has times in nanoseconds inside lists or structures: they are cut to microseconds.`
 }

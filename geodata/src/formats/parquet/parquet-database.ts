@@ -109,9 +109,10 @@ export class ParquetDatabase {
   }
 
   async schema(): Promise<SchemaElement[]> {
-    const rows = await this.#rows(`SELECT name, num_children, logical_type, precision, scale, converted_type
+    const rows =
+      await this.#rows(`SELECT name, num_children, logical_type, precision, scale, converted_type, type
       FROM parquet_schema(${quoteText(this.#path)})`)
-    return rows.map(([name, children, logical, precision, scale, converted]) => {
+    return rows.map(([name, children, logical, precision, scale, converted, physical]) => {
       const stated = /^DecimalType\(scale=(\d+), precision=(\d+)\)$/.exec(String(logical))
       const isDecimal = stated !== null || converted === 'DECIMAL'
       return {
@@ -119,7 +120,9 @@ export class ParquetDatabase {
         children: Number(children ?? 0),
         digits: isDecimal ? Number(stated?.[2] ?? precision) : null,
         scale: isDecimal ? Number(stated?.[1] ?? scale) : null,
-        isNanosecondUtc: /^TimestampType\(isAdjustedToUTC=1, .*NANOS=NanoSeconds/.test(String(logical)),
+        isCutTime:
+          physical === 'INT96' ||
+          /^TimestampType\(isAdjustedToUTC=1, .*NANOS=NanoSeconds/.test(String(logical)),
       }
     })
   }

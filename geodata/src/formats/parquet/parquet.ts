@@ -8,7 +8,13 @@ import type { CoordinateChoice } from '../reading/read-options.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import type { DescribedColumn } from './described-column.ts'
 import { ExactColumns } from './exact-columns.ts'
-import { cutTimesNote, findFineTimes, fineTimeColumn } from './fine-times.ts'
+import {
+  cutTimesNote,
+  findFineTimes,
+  findNestedCutTimes,
+  fineTimeColumn,
+  nestedCutTimesNote,
+} from './fine-times.ts'
 import type { ParquetBlock, ParquetOptions } from './parquet-block.ts'
 import { bytesOf, type ParquetColumn, parquetColumn } from './parquet-column.ts'
 import { ParquetDatabase } from './parquet-database.ts'
@@ -98,6 +104,9 @@ export async function openParquet(
         ...others.coverings.map(coveringNote),
         ...nested.map(nestedNote),
         ...fineTimes.unknown.map((place) => cutTimesNote(described[place]!)),
+        ...findNestedCutTimes(schema).flatMap((place) =>
+          unread.has(described[place]!) ? [] : nestedCutTimesNote(described[place]!),
+        ),
         ...(coordinatesByName?.notes ?? []),
       ],
       crs: stated ? stated.crs : (coordinatesByName?.crs ?? null),

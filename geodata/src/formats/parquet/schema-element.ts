@@ -5,8 +5,8 @@ export interface SchemaElement {
   /** The digits and decimals of a decimal number; null for other types. */
   digits: number | null
   scale: number | null
-  /** Whether it is a time with a zone in nanoseconds. */
-  isNanosecondUtc: boolean
+  /** Whether it is a time in nanoseconds that DuckDB cuts to microseconds: one with a zone, or of the type INT96. */
+  isCutTime: boolean
 }
 
 /** The elements of each column: the column itself, then those inside of it. */
