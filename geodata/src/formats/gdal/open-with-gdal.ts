@@ -5,7 +5,10 @@ import { type FeatureStream, isUnreadable } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import { openGeopackage } from '../geopackage/geopackage.ts'
 import type { SourceLimits } from '../reading/source-limits.ts'
+import { FID_COLUMN, GEOMETRY_COLUMN } from './converted-names.ts'
+import { sortMessages } from './gdal-messages.ts'
 import { DEFAULT_GDAL, type GdalOptions } from './gdal-options.ts'
+import { restoreSqliteValues } from './restore-sqlite-values.ts'
 import { MissingProgramError, otherDrivers, runOgr2ogr } from './run-ogr2ogr.ts'
 
 export interface OpenWithGdalOptions {
@@ -40,19 +43,18 @@ export async function openWithGdal(
     const gdal = { program, ...limits }
     const converted = join(folder, 'converted.gpkg')
     const skippedDrivers = await otherDrivers([options.driver, 'GPKG'], gdal, { folder, file })
-    const args = [
-      ...['-f', 'GPKG', converted, resolve(path)],
-      ...['-lco', 'SPATIAL_INDEX=NO', '-nlt', 'CONVERT_TO_LINEAR', '-dim', 'layer_dim', '-gt', '65536'],
-      // Features of GML may lack the id that GDAL declares as always there.
-      '-forceNullable',
-      ...(options.layer === undefined ? [] : [options.layer]),
-    ]
-    await runOgr2ogr(args, gdal, { folder, file, skippedDrivers })
-    const stream = await openGeopackage(converted, file, { crs: options.crs, limits: options.limits })
+    const source = resolve(path)
+    const run = { ...gdal, folder, file, skippedDrivers }
+    const messages = await convert(source, converted, options, run)
+    const valuesAreRestored = options.driver === 'SQLite' && (await restoreSqliteValues(converted, source))
+    const encodingAdvice = 'Convert the file to GeoPackage, whose text is UTF-8.'
+    const { notes } = sortMessages(messages, file, { valuesAreRestored, encodingAdvice })
+    const stream = await openGeopackage(converted, file, options)
     // All values of GML are texts, whose types are found as those of CSV.
     if (options.driver === 'GML')
       for (const column of stream.columns) if (column.type === 'text') column.type = 'infer-text'
-    stream.notes.push(`The file was read with GDAL, as ${options.driver}.`)
+    refuseDamagedNames(stream, file, encodingAdvice)
+    stream.notes.push(`The file was read with GDAL, as ${options.driver}.`, ...notes)
     const batches = stream.batches.bind(stream)
     stream.batches = async function* () {
       try {
@@ -68,6 +70,41 @@ export async function openWithGdal(
   } catch (error) {
     await remove()
     throw explained(error, file, options, program)
+  }
+}
+
+/** GDAL reports values that are not UTF-8, but not names of columns. */
+function refuseDamagedNames({ columns }: FeatureStream, file: string, advice: string): void {
+  if (columns.some(({ name }) => name.includes('\ufffd')))
+    throw new SourceError(`${file} has names of columns that cannot be decoded. ${advice}`)
+}
+
+type Run = GdalOptions & { program: string; folder: string; file: string; skippedDrivers: string[] }
+
+/** Converts the layer, or all layers, and returns GDAL's messages. */
+async function convert(
+  source: string,
+  converted: string,
+  { layer, hasIds }: OpenWithGdalOptions,
+  run: Run,
+): Promise<string[]> {
+  const args = [
+    ...['-f', 'GPKG', converted, source],
+    ...['-lco', 'SPATIAL_INDEX=NO', '-lco', `FID=${FID_COLUMN}`, '-lco', `GEOMETRY_NAME=${GEOMETRY_COLUMN}`],
+    ...['-dim', 'layer_dim', '-gt', '65536'],
+    // Features of GML may lack the id that GDAL declares as always there.
+    '-forceNullable',
+    ...(hasIds ? ['-preserve_fid'] : []),
+  ]
+  // ogr2ogr would take such a name for an option. All layers are converted, and it is chosen from these.
+  if (layer === undefined || layer.startsWith('-')) return (await runOgr2ogr(args, run, run)).messages
+  try {
+    return (await runOgr2ogr([...args, layer], run, run)).messages
+  } catch (error) {
+    if (!(error instanceof SourceError && /Couldn't fetch requested layer/.test(error.message))) throw error
+    // The reader of the converted file lists the layers, which are converted without their features.
+    await rm(converted, { force: true })
+    return (await runOgr2ogr([...args, '-limit', '0'], run, run)).messages
   }
 }
 

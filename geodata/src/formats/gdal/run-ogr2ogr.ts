@@ -3,6 +3,7 @@ import { SourceError } from '../../source-error.ts'
 import type { GdalOptions } from './gdal-options.ts'
 
 const OUTPUT_KEPT = 4000
+const LINES_KEPT = 200
 /** A file that decompresses without end must not fill the disk; the unit of ulimit is 512 bytes. */
 const MAX_FILE_BLOCKS = (64 * 2 ** 30) / 512
 
@@ -37,6 +38,8 @@ function environment(folder: string, skippedDrivers: string[]): NodeJS.ProcessEn
     GML_SKIP_RESOLVE_ELEMS: 'ALL',
     // GDAL would read 01234 as 1234, and cut integers to 64 bits.
     GML_FIELDTYPES: 'ALWAYS_STRING',
+    // Most arcs reach our reader as arcs; this is for those that GDAL converts itself.
+    OGR_ARC_STEPSIZE: '1',
     OGR_SQLITE_LIST_VIRTUAL_OGR: 'NO',
     GDAL_SKIP: skippedDrivers.join(','),
     PROJ_NETWORK: 'OFF',
@@ -44,15 +47,23 @@ function environment(folder: string, skippedDrivers: string[]): NodeJS.ProcessEn
     GDAL_NUM_THREADS: '1',
     // A newer GDAL may ask for confirmation in a terminal; there is none.
     CPL_DEBUG: 'OFF',
+    // By default GDAL is silent after 1000 warnings, and one kind of them may hide another.
+    CPL_MAX_ERROR_REPORTS: '100000',
   }
 }
 
-/** Runs the program under limits of time and memory, in a folder of its own. Returns its standard output. */
+export interface Output {
+  stdout: string
+  /** What it wrote to its standard error, each message once and without the paths of temporary files. */
+  messages: string[]
+}
+
+/** Runs the program under limits of time and memory, in a folder of its own. */
 export async function runOgr2ogr(
   args: string[],
   { program, seconds, megabytes }: GdalOptions & { program: string },
   { folder, file, skippedDrivers = [] }: { folder: string; file: string; skippedDrivers?: string[] },
-): Promise<string> {
+): Promise<Output> {
   // The shell sets the limits and is then replaced by the program.
   const script = `ulimit -v ${megabytes * 1024}; ulimit -t ${seconds}; ulimit -f ${MAX_FILE_BLOCKS}; ulimit -c 0; exec "$0" "$@"`
   const child = spawn('/bin/sh', ['-c', script, program, ...args], {
@@ -65,8 +76,10 @@ export async function runOgr2ogr(
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout = (stdout + text).slice(0, 1 << 20)
   })
+  const messages = new DistinctLines()
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(0, OUTPUT_KEPT)
+    messages.add(text)
   })
   let isLate = false
   const timer = setTimeout(() => {
@@ -82,7 +95,7 @@ export async function runOgr2ogr(
       child.once('close', resolve)
     })
     if (isLate) throw new SourceError(`GDAL did not read ${file} within ${seconds} s.`)
-    if (code === 0) return stdout
+    if (code === 0) return { stdout, messages: messages.end().flatMap((line) => cleaned(line) ?? []) }
     // The loader ends with the same code as the shell does for a program that does not exist.
     const isLoaderError = /shared librar|cannot allocate/i.test(stderr)
     if ((code === 127 || code === 126) && !isLoaderError) throw new MissingProgramError(program)
@@ -99,7 +112,7 @@ export async function otherDrivers(
   gdal: GdalOptions & { program: string },
   place: { folder: string; file: string },
 ): Promise<string[]> {
-  const formats = await runOgr2ogr(['--formats'], gdal, place)
+  const { stdout: formats } = await runOgr2ogr(['--formats'], gdal, place)
   const names = [...formats.matchAll(/^\s+(\S.*?) -[\w,]+- /gm)].map((match) => match[1]!)
   if (needed.some((driver) => !names.includes(driver))) throw new SourceError('No such driver.')
   return names.filter((name) => !needed.includes(name))
@@ -109,15 +122,41 @@ export class MissingProgramError extends Error {
   override name = 'MissingProgramError'
 }
 
-/** The first lines that GDAL wrote, without the paths of temporary files. */
+/** The first lines that GDAL wrote. */
 function reasonOf(stderr: string): string {
   return stderr
     .split('\n')
-    .filter((line) => /\S/.test(line) && !/^(Usage|Note|FAILURE:\s*$)/.test(line))
-    .map((line) =>
-      line.replace(/^(ERROR|Warning) \d+: /, '').replace(/(['"`]?)\/[^\s'"`]*\/([^\s'"`/]+)/g, '$1$2'),
-    )
+    .flatMap((line) => cleaned(line) ?? [])
     .slice(0, 3)
     .join(' ')
     .replace(/[.\s]+$/, '')
+}
+
+/** A line of GDAL's messages without the paths of temporary files; null if it says nothing. */
+function cleaned(line: string): string | null {
+  if (!/\S/.test(line) || /^(Usage|Note|FAILURE:\s*$)/.test(line)) return null
+  return line.replace(/^(ERROR|Warning) \d+: /, '').replace(/(['"`]?)\/[^\s'"`]*\/([^\s'"`/]+)/g, '$1$2')
+}
+
+/** The distinct lines of a text that arrives in pieces. GDAL may repeat a warning for every feature. */
+class DistinctLines {
+  #lines = new Map<string, string>()
+  #rest = ''
+
+  add(text: string): void {
+    const lines = (this.#rest + text).split('\n')
+    this.#rest = lines.pop()!.slice(0, OUTPUT_KEPT)
+    for (const line of lines) this.#keep(line)
+  }
+
+  end(): string[] {
+    this.#keep(this.#rest)
+    return [...this.#lines.values()]
+  }
+
+  /** Lines that differ only in numbers or in quoted values count as the same. */
+  #keep(line: string): void {
+    const kind = line.replace(/Value '.*?' of/, '').replace(/\d+/g, '0')
+    if (this.#lines.size < LINES_KEPT && !this.#lines.has(kind)) this.#lines.set(kind, line)
+  }
 }
