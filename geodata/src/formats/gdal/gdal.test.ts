@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
@@ -132,8 +132,69 @@ test('a layer whose name looks like an option is none, and an unknown one lists 
 })
 
 const feature = (content: string) => `<gml:featureMember><ogr:x>${content}</ogr:x></gml:featureMember>`
+const point = (x: number, y: number) =>
+  `<gml:Point srsName="urn:ogc:def:crs:EPSG::25832"><gml:pos>${x} ${y}</gml:pos></gml:Point>`
 const collection = (...features: string[]) =>
   `<?xml version="1.0"?><ogr:FeatureCollection xmlns:ogr="http://ogr.maptools.org/" xmlns:gml="http://www.opengis.net/gml">${features.map(feature).join('')}</ogr:FeatureCollection>`
+const SCHEMA = `<xs:schema targetNamespace="http://ogr.maptools.org/" xmlns:ogr="http://ogr.maptools.org/" xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:gml="http://www.opengis.net/gml" elementFormDefault="qualified">
+  <xs:element name="FeatureCollection" type="ogr:FeatureCollectionType" substitutionGroup="gml:_FeatureCollection"/>
+  <xs:complexType name="FeatureCollectionType"><xs:complexContent><xs:extension base="gml:AbstractFeatureCollectionType"/></xs:complexContent></xs:complexType>
+  <xs:element name="x" type="ogr:x_Type" substitutionGroup="gml:_Feature"/>
+  <xs:complexType name="x_Type"><xs:complexContent><xs:extension base="gml:AbstractFeatureType"><xs:sequence>
+    <xs:element name="at" type="gml:PointPropertyType" minOccurs="0"/><xs:element name="n" type="xs:integer" minOccurs="0"/>
+  </xs:sequence></xs:extension></xs:complexContent></xs:complexType></xs:schema>`
+
+test('a GML is read without the schema beside it, and nothing is written there', async (t) => {
+  const folder = scratch(t)
+  const path = join(folder, 'x.gml')
+  writeFileSync(
+    path,
+    collection(
+      `<ogr:at>${point(500000, 5000000)}</ogr:at><ogr:n>12345678901</ogr:n><ogr:fid>7</ogr:fid><ogr:geom>g</ogr:geom>`,
+    ),
+  )
+  const expected = [{ n: '12345678901', fid: '7', geom: 'g' }]
+  const columns = ({ rows }: Awaited<ReturnType<typeof read>>) =>
+    rows.map(({ n, fid, geom }) => ({ n: n ?? null, fid: fid ?? null, geom: geom ?? null }))
+  assert.deepEqual(columns(await read(path)), expected)
+  assert.deepEqual(readdirSync(folder), ['x.gml'])
+  writeFileSync(join(folder, 'x.xsd'), SCHEMA)
+  const withSchema = await read(path)
+  assert.deepEqual(columns(withSchema), expected)
+  assert.equal(withSchema.stream.crs, 'EPSG:25832')
+  assert.deepEqual(readdirSync(folder).sort(), ['x.gml', 'x.xsd'])
+})
+
+test('repeated elements of GML are arrays, unless a value in them has a comma', async (t) => {
+  const tags = (...values: string[]) => values.map((value) => `<ogr:tag>${value}</ogr:tag>`).join('')
+  const lists = written(t, 'a.gml', collection(tags('x', 'y'), tags('z,z'), tags(), tags('(', ')')))
+  const { rows, stream } = await read(lists)
+  assert.deepEqual(
+    rows.map(({ tag }) => tag),
+    [['x', 'y'], ['z,z'], null, ['(', ')']],
+  )
+  assert.deepEqual(stream.notes, ['The file was read with GDAL, as GML.'])
+  const ambiguous = await read(written(t, 'b.gml', collection(tags('x', 'y'), tags('x', 'y,z'))))
+  assert.deepEqual(
+    ambiguous.rows.map(({ tag }) => tag),
+    [['x', 'y'], '(2:x,y,z)'],
+  )
+  assert.match(ambiguous.stream.notes.at(-1)!, /^1 list of repeated values is published as GDAL writes it/)
+})
+
+test('the report says that geometries of GML are left out', async (t) => {
+  const [one, two] = [`<ogr:at>${point(1, 2)}</ogr:at>`, `<ogr:label>${point(3, 4)}</ogr:label>`]
+  for (const both of [one + two, two + one]) {
+    const { stream, features } = await read(written(t, 'a.gml', collection(`<ogr:n>1</ogr:n>${both}`, one)))
+    assert.match(stream.notes.at(-1)!, /^Features have geometries in different elements/)
+    assert.equal(features.length, 2)
+  }
+  const { stream } = await read(written(t, 'b.gml', collection(one, one, '<ogr:n>1</ogr:n>')))
+  assert.deepEqual(stream.notes, ['The file was read with GDAL, as GML.'])
+  const table = await read(written(t, 'c.gml', collection('<ogr:n>1</ogr:n>')))
+  assert.deepEqual(table.stream.notes, ['The file was read with GDAL, as GML.'])
+})
+
 test('arcs that GDAL reads become segments of a degree, and are counted', async (t) => {
   const arc = `<gml:Curve srsName="urn:ogc:def:crs:EPSG::25832"><gml:segments><gml:Arc><gml:posList>1000 0 0 1000 -1000 0</gml:posList></gml:Arc></gml:segments></gml:Curve>`
   const { features } = await read(written(t, 'arc.gml', collection(`<ogr:at>${arc}</ogr:at>`)))

@@ -8,6 +8,8 @@ import type { SourceLimits } from '../reading/source-limits.ts'
 import { FID_COLUMN, GEOMETRY_COLUMN } from './converted-names.ts'
 import { sortMessages } from './gdal-messages.ts'
 import { DEFAULT_GDAL, type GdalOptions } from './gdal-options.ts'
+import { geometryElementNotes, gmlSource } from './gml-source.ts'
+import { withLists } from './list-columns.ts'
 import { restoreSqliteValues } from './restore-sqlite-values.ts'
 import { MissingProgramError, otherDrivers, runOgr2ogr } from './run-ogr2ogr.ts'
 
@@ -43,18 +45,19 @@ export async function openWithGdal(
     const gdal = { program, ...limits }
     const converted = join(folder, 'converted.gpkg')
     const skippedDrivers = await otherDrivers([options.driver, 'GPKG'], gdal, { folder, file })
-    const source = resolve(path)
+    const source = await sourceFor(resolve(path), folder, options)
     const run = { ...gdal, folder, file, skippedDrivers }
     const messages = await convert(source, converted, options, run)
     const valuesAreRestored = options.driver === 'SQLite' && (await restoreSqliteValues(converted, source))
     const encodingAdvice = 'Convert the file to GeoPackage, whose text is UTF-8.'
-    const { notes } = sortMessages(messages, file, { valuesAreRestored, encodingAdvice })
-    const stream = await openGeopackage(converted, file, options)
+    const { notes, listColumns } = sortMessages(messages, file, { valuesAreRestored, encodingAdvice })
+    const stream = withLists(await openGeopackage(converted, file, options), listColumns)
     // All values of GML are texts, whose types are found as those of CSV.
     if (options.driver === 'GML')
       for (const column of stream.columns) if (column.type === 'text') column.type = 'infer-text'
     refuseDamagedNames(stream, file, encodingAdvice)
     stream.notes.push(`The file was read with GDAL, as ${options.driver}.`, ...notes)
+    if (options.driver === 'GML') stream.notes.push(...(await geometryElementNotes(folder, options.layer)))
     const batches = stream.batches.bind(stream)
     stream.batches = async function* () {
       try {
@@ -71,6 +74,12 @@ export async function openWithGdal(
     await remove()
     throw explained(error, file, options, program)
   }
+}
+
+/** The path for GDAL. It looks for files beside it, and writes some there. */
+async function sourceFor(path: string, folder: string, { driver }: OpenWithGdalOptions): Promise<string> {
+  if (driver === 'GML') return gmlSource(path, folder)
+  return path
 }
 
 /** GDAL reports values that are not UTF-8, but not names of columns. */
