@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
@@ -232,4 +232,60 @@ test('columns named fid and geom of MapInfo are kept, also if their values repea
   const { rows, features } = await read(path)
   assert.deepEqual(rows, MIF_ROWS)
   assert.equal(features[0]!.id, null)
+})
+
+test('text of MapInfo in an unknown character set is refused, and --encoding reads it', async (t) => {
+  for (const charset of ['Neutral', 'WindowsThai']) {
+    const path = mif(t, charset)
+    await refused(
+      path,
+      /^a\.mif has text that cannot be decoded: .*'name' is not a valid UTF-8 string\. Name its encoding with --encoding/,
+    )
+    assert.deepEqual((await read(path, { encoding: 'windows-1251' })).rows, MIF_ROWS)
+    await refused(path, /has no character set for the encoding utf-16le\.$/, { encoding: 'utf-16' })
+  }
+})
+
+test('--encoding reads the table of MapInfo in its binary format too', async (t) => {
+  const folder = scratch(t)
+  ogr2ogr('-f', 'MapInfo File', join(folder, 'a.tab'), mif(t, 'Neutral'))
+  assert.deepEqual((await read(join(folder, 'a.tab'), { encoding: 'windows-1251' })).rows, MIF_ROWS)
+  await refused(join(folder, 'a.tab'), /^a\.tab has text that cannot be decoded/)
+})
+
+test('names of columns of MapInfo that cannot be decoded are refused', async (t) => {
+  const folder = scratch(t)
+  const [before, after] = MIF('Neutral', '@ Char(5)').split('@') as [string, string]
+  writeFileSync(join(folder, 'a.mif'), Buffer.concat([Buffer.from(before), CYRILLIC, Buffer.from(after)]))
+  writeFileSync(join(folder, 'a.mid'), '"a"\n"b"\n')
+  await refused(
+    join(folder, 'a.mif'),
+    /^a\.mif has names of columns that cannot be decoded\. Name its encoding/,
+  )
+  assert.deepEqual((await read(join(folder, 'a.mif'), { encoding: 'cp1251' })).rows, [
+    { При: 'a' },
+    { При: 'b' },
+  ])
+})
+
+test('a .mif without its .mid is refused, unless it has no columns', async (t) => {
+  const path = mif(t, 'Neutral')
+  const alone = join(scratch(t), 'a.mif')
+  copyFileSync(path, alone)
+  await refused(
+    alone,
+    /^a\.mif has 4 columns, but their values are in a \.mid file, which is missing\. Put it beside/,
+  )
+  const received = join(scratch(t), 'upload')
+  copyFileSync(path, received)
+  await refused(received, /which is missing\. Send a zip of both files\.$/, { originalName: 'a.mif' })
+  writeFileSync(received, MIF('Neutral'))
+  assert.equal((await read(received, { originalName: 'a.mif' })).features.length, 2)
+})
+
+test('other files beside a MapInfo table are no part of it', async (t) => {
+  const path = mif(t, 'WindowsCyrillic')
+  mkdirSync(join(path, '../a.folder'))
+  writeFileSync(join(path, '../a.txt'), 'x')
+  assert.deepEqual((await read(path, { encoding: 'windows-1251' })).rows, MIF_ROWS)
 })

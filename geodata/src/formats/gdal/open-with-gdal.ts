@@ -10,6 +10,7 @@ import { sortMessages } from './gdal-messages.ts'
 import { DEFAULT_GDAL, type GdalOptions } from './gdal-options.ts'
 import { geometryElementNotes, gmlSource } from './gml-source.ts'
 import { withLists } from './list-columns.ts'
+import { mapinfoSource } from './mapinfo-source.ts'
 import { restoreSqliteValues } from './restore-sqlite-values.ts'
 import { MissingProgramError, otherDrivers, runOgr2ogr } from './run-ogr2ogr.ts'
 
@@ -18,6 +19,7 @@ export interface OpenWithGdalOptions {
   title: string
   hasIds: boolean
   layer?: string
+  encoding?: string
   crs?: string
   limits: SourceLimits
   gdal?: GdalOptions
@@ -45,11 +47,14 @@ export async function openWithGdal(
     const gdal = { program, ...limits }
     const converted = join(folder, 'converted.gpkg')
     const skippedDrivers = await otherDrivers([options.driver, 'GPKG'], gdal, { folder, file })
-    const source = await sourceFor(resolve(path), folder, options)
+    const source = await sourceFor(resolve(path), file, folder, options)
     const run = { ...gdal, folder, file, skippedDrivers }
     const messages = await convert(source, converted, options, run)
     const valuesAreRestored = options.driver === 'SQLite' && (await restoreSqliteValues(converted, source))
-    const encodingAdvice = 'Convert the file to GeoPackage, whose text is UTF-8.'
+    const encodingAdvice =
+      options.driver === 'MapInfo File'
+        ? 'Name its encoding with --encoding, such as --encoding windows-1251.'
+        : 'Convert the file to GeoPackage, whose text is UTF-8.'
     const { notes, listColumns } = sortMessages(messages, file, { valuesAreRestored, encodingAdvice })
     const stream = withLists(await openGeopackage(converted, file, options), listColumns)
     // All values of GML are texts, whose types are found as those of CSV.
@@ -77,7 +82,13 @@ export async function openWithGdal(
 }
 
 /** The path for GDAL. It looks for files beside it, and writes some there. */
-async function sourceFor(path: string, folder: string, { driver }: OpenWithGdalOptions): Promise<string> {
+async function sourceFor(
+  path: string,
+  file: string,
+  folder: string,
+  { driver, encoding, isAlone }: OpenWithGdalOptions,
+): Promise<string> {
+  if (driver === 'MapInfo File') return mapinfoSource(path, file, { folder, encoding, isAlone })
   if (driver === 'GML') return gmlSource(path, folder)
   return path
 }
