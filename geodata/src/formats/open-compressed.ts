@@ -62,7 +62,7 @@ export async function openCompressed(
     async openExtracted(formatName, names, main) {
       const folder = await temporaryFolder(context)
       const extracted = await archive.extract(names, folder)
-      const innerFile = `${file}/${main}`
+      const innerFile = main === '' ? file : `${file}/${main}`
       const input: Input = {
         file: innerFile,
         source: { file: innerFile, bytes: (async function* () {})(), totalBytes: null },

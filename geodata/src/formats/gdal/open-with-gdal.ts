@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { type FeatureStream, isUnreadable } from '../../feature.ts'
@@ -90,7 +90,11 @@ async function sourceFor(
 ): Promise<string> {
   if (driver === 'MapInfo File') return mapinfoSource(path, file, { folder, encoding, isAlone })
   if (driver === 'GML') return gmlSource(path, folder)
-  return path
+  // A geodatabase in a zip may be in a folder without the extension, by which GDAL knows it.
+  if (driver !== 'OpenFileGDB' || /\.gdb$/i.test(path)) return path
+  const link = join(folder, 'source.gdb')
+  await symlink(path, link)
+  return link
 }
 
 /** GDAL reports values that are not UTF-8, but not names of columns. */

@@ -42,24 +42,33 @@ export async function openZip(
   openers: ZipOpeners,
 ): Promise<OpenedSource> {
   const { file, names } = archive
+  const readable = names.filter(openers.isReadable)
+  const databases = [...new Set(names.map(databaseOf).filter((folder) => folder !== null))]
+  /** Adds a note about what could be read too, and is neither of the format nor belongs to such a file. */
+  const noting = (stream: OpenedSource, isUsed: (name: string) => boolean) => {
+    const ignored = [...databases, ...readable].filter((name) => !isUsed(name) && !isAboutData(name))
+    if (ignored.length > 0) stream.notes.push(ignoredNote(file, ignored))
+    return stream
+  }
   const shapes = names.filter((name) => extname(name).toLowerCase() === '.shp')
   if (shapes.length > 0) {
     const layers = shapes.map((path) => ({ name: basename(path, extname(path)), path }))
     const layer = chooseLayer(layers, context.layer, file)
     const stream = await openLayer(archive, layer.path, context)
-    return Object.assign(context.geometry === false ? withoutGeometry(stream) : stream, {
+    const opened = Object.assign(context.geometry === false ? withoutGeometry(stream) : stream, {
       format: 'shapefile',
     })
+    const stems = new Set(shapes.map(stem))
+    return noting(opened, (name) => stems.has(stem(name)))
   }
-  const database = names
-    .map((name) => /^(.*?\.gdb)\//i.exec(name)?.[1])
-    .find((folder) => folder !== undefined)
-  if (database !== undefined)
-    return openers.openExtracted(
-      'filegdb',
-      names.filter((name) => name.startsWith(`${database}/`)),
-      database,
+  const [database] = databases
+  if (database !== undefined) {
+    const inside = names.filter(
+      (name) => databaseOf(name) === database || dirname(name) === (database || '.'),
     )
+    const stream = await openers.openExtracted('filegdb', inside, database)
+    return noting(stream, (name) => name === database || inside.includes(name))
+  }
   const tables = names.filter((name) => isMapinfo(name, names))
   if (tables.length > 0) {
     const { path } = chooseLayer(
@@ -68,15 +77,41 @@ export async function openZip(
       file,
     )
     const siblings = names.filter((name) => stem(name) === stem(path))
-    return openers.openExtracted('mapinfo', siblings, path)
+    const stems = new Set(tables.map(stem))
+    const stream = await openers.openExtracted('mapinfo', siblings, path)
+    return noting(stream, (name) => stems.has(stem(name)))
   }
   const main = names.find((name) => /(^|\/)doc\.kml$/i.test(name))
-  const readable = main ? [main] : names.filter(openers.isReadable)
+  if (main !== undefined)
+    return noting(await openers.openLayered(archive.source(main), main), (name) => name === main)
   if (readable.length === 0) throw new SourceError(`${file} has no file in it that can be read.`)
   if (readable.length === 1) return openers.openLayered(archive.source(readable[0]!), readable[0]!)
   const files = readable.map((path) => ({ name: basename(path), path }))
   const { path } = chooseLayer(files, context.layer, file)
   return openers.openFile(archive.source(path), path)
+}
+
+/**
+ * The folder of the geodatabase that a file is in, which may be the root of the zip (an empty name) or a folder
+ * without the usual extension; null if it is in none.
+ */
+function databaseOf(name: string): string | null {
+  const folder = /^(.*?\.gdb)\//i.exec(name)?.[1]
+  if (folder !== undefined) return folder
+  if (!/^a[0-9a-f]{8}\.gdb\w+$/i.test(basename(name))) return null
+  return name.includes('/') ? dirname(name) : ''
+}
+
+/** Texts about the data, which are in many archives and are no data themselves. */
+function isAboutData(name: string): boolean {
+  return /(^|\/)[^/]*(read[ _-]?me|licen[cs]e|copying|copyright|metadata)[^/]*$/i.test(name)
+}
+
+const MAX_NAMES = 5
+
+function ignoredNote(file: string, names: string[]): string {
+  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : ''
+  return `${file} also has ${names.slice(0, MAX_NAMES).join(', ')}${more}: ignored. Publish what is missing as a dataset of its own.`
 }
 
 function stem(name: string): string {
