@@ -9,7 +9,7 @@ import { type BackupRecord, parseRecord, printRecord, RECORD_FILE, tableFile } f
 import type { BackupTarget, Generation, NewGeneration } from './backup-target.ts'
 import { BucketSnapshots } from './bucket-snapshots.ts'
 import { CopyError } from './copy-error.ts'
-import { generationName } from './find-backup.ts'
+import { inOrder, outdated } from './find-backup.ts'
 import { parseRevocations, printRevocations, type Revocation } from './revocations/revocations.ts'
 import type { ScratchFolder } from './scratch-folder.ts'
 
@@ -65,7 +65,7 @@ export class BackupBucket implements BackupTarget {
       const [, name, file] = key.split('/')
       if (file === RECORD_FILE) generations.push({ name: name!, folder: `${this.location}${BACKUPS}${name}` })
     }
-    return generations
+    return inOrder(generations)
   }
 
   async read({ name, folder }: Generation): Promise<BackupRecord> {
@@ -77,8 +77,7 @@ export class BackupBucket implements BackupTarget {
     return parseRecord(bytes.toString('utf8'), `${folder}/${RECORD_FILE}`)
   }
 
-  async begin(at: Date): Promise<NewGeneration> {
-    const name = generationName(at)
+  async begin(name: string): Promise<NewGeneration> {
     const folder = join(this.#scratch.folder, name)
     await mkdir(join(folder, 'tables'), { recursive: true, mode: 0o700 })
     return { name, folder }
@@ -98,12 +97,11 @@ export class BackupBucket implements BackupTarget {
     await rm(folder, { recursive: true, force: true })
   }
 
-  async prune(keep: number): Promise<string[]> {
-    const generations = await this.generations()
-    const removed = generations.slice(0, Math.max(0, generations.length - keep))
+  async prune(keep: number, made: Generation): Promise<string[]> {
+    const removed = outdated(await this.generations(), keep, made)
     for (const { name } of removed) await this.#remove(name)
     const named = new Set<string>()
-    for (const generation of generations.slice(removed.length)) {
+    for (const generation of await this.generations()) {
       for (const { name } of (await this.read(generation)).snapshots) named.add(name)
     }
     await this.copies.prune(named)

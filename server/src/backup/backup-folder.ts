@@ -6,7 +6,7 @@ import { tryLock } from '../locks/file-lock.ts'
 import { type BackupRecord, printRecord, RECORD_FILE, readRecord } from './backup-record.ts'
 import type { BackupTarget, Generation, NewGeneration } from './backup-target.ts'
 import { CopyError } from './copy-error.ts'
-import { generationName } from './find-backup.ts'
+import { inOrder, outdated } from './find-backup.ts'
 import { FolderSnapshots } from './folder-snapshots.ts'
 import { appendRevocations, type Revocation, readRevocations } from './revocations/revocations.ts'
 
@@ -55,10 +55,8 @@ export class BackupFolder implements BackupTarget {
 
   async generations(): Promise<Generation[]> {
     const names = await readdir(this.backups).catch(() => [] as string[])
-    return names
-      .filter((name) => !name.startsWith('.'))
-      .sort()
-      .map((name) => ({ name, folder: join(this.backups, name) }))
+    const finished = names.filter((name) => !name.startsWith('.'))
+    return inOrder(finished.map((name) => ({ name, folder: join(this.backups, name) })))
   }
 
   async read({ folder, name }: Generation): Promise<BackupRecord> {
@@ -68,8 +66,7 @@ export class BackupFolder implements BackupTarget {
     })
   }
 
-  async begin(at: Date): Promise<NewGeneration> {
-    const name = generationName(at)
+  async begin(name: string): Promise<NewGeneration> {
     const folder = join(this.backups, `${PARTIAL}${name}`)
     await mkdir(join(folder, 'tables'), { recursive: true, mode: 0o700 })
     return { name, folder }
@@ -93,9 +90,8 @@ export class BackupFolder implements BackupTarget {
     await rm(folder, { recursive: true, force: true })
   }
 
-  async prune(keep: number): Promise<string[]> {
-    const generations = await this.generations()
-    const removed = generations.slice(0, Math.max(0, generations.length - keep))
+  async prune(keep: number, made: Generation): Promise<string[]> {
+    const removed = outdated(await this.generations(), keep, made)
     for (const { name, folder } of removed) {
       const partial = join(this.backups, `${PARTIAL}${name}`)
       await rename(folder, partial)

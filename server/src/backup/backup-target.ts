@@ -4,7 +4,7 @@ import type { SnapshotCopies } from './snapshot-copies.ts'
 
 /** One backup. */
 export interface Generation {
-  /** The backup's time in the format of its folder's name: `2026-01-31T12-00-00.000Z`. */
+  /** The backup's time in the format of its folder's name: `2026-01-31T12-00-00.000Z`. See `nextGenerationName`. */
   name: string
   /** Where it is: a folder, or an address in a bucket. */
   folder: string
@@ -32,13 +32,16 @@ export interface BackupTarget {
   /** Oldest first. */
   generations(): Promise<Generation[]>
   read(generation: Generation): Promise<BackupRecord>
-  begin(at: Date): Promise<NewGeneration>
+  begin(name: string): Promise<NewGeneration>
   /** Makes the backup visible, with its record. */
   finish(generation: NewGeneration, record: BackupRecord): Promise<Generation>
   /** Removes what was written of a backup that is not finished. */
   abandon(generation: NewGeneration): Promise<void>
-  /** Keeps the newest backups and the snapshots they reference. Returns the names of the removed backups. */
-  prune(keep: number): Promise<string[]>
+  /**
+   * Keeps the newest backups, always the one that was just made, and the snapshots they reference. Returns the names
+   * of the removed backups.
+   */
+  prune(keep: number, made: Generation): Promise<string[]>
   readRevocations(): Promise<Map<string, Revocation>>
   appendRevocations(revocations: Revocation[]): Promise<void>
   /** Runs work that reads the tables of a backup from a local folder. */

@@ -2,24 +2,75 @@ import type { BackupRecord } from './backup-record.ts'
 import type { BackupTarget, Generation } from './backup-target.ts'
 import { CopyError } from './copy-error.ts'
 
-/** The newest backup, or the newest one made at or before a given time. */
+/** Which backup is meant: the newest, the newest one made at or before a time, or the one with a name. */
+export type Choice = null | Date | { name: string }
+
 export async function findBackup(
   target: BackupTarget,
-  at: Date | null,
+  choice: Choice,
 ): Promise<{ generation: Generation; record: BackupRecord }> {
   const generations = await target.generations()
   if (generations.length === 0) throw new CopyError(`There is no backup in ${target.location}.`)
-  const limit = at === null ? null : generationName(at)
-  const generation = generations.findLast(({ name }) => limit === null || name <= limit)
-  if (!generation) {
-    throw new CopyError(
-      `The oldest backup in ${target.location} is ${generations[0]!.name}, after the time that was named.`,
-    )
-  }
+  const generation = await choose(target, generations, choice)
   return { generation, record: await target.read(generation) }
 }
 
+async function choose(target: BackupTarget, generations: Generation[], choice: Choice): Promise<Generation> {
+  if (choice === null) return generations.at(-1)!
+  const wanted = choice instanceof Date ? generationName(choice) : choice.name
+  const exact = generations.find(({ name }) => name === wanted)
+  if (exact) return exact
+  if (!(choice instanceof Date)) {
+    throw new CopyError(`There is no backup ${wanted} in ${target.location}.`)
+  }
+  for (const generation of generations.toReversed()) {
+    if (generation.name <= wanted) return generation
+    // A backup that was made after one from the future has a later name than its time.
+    const record = await target.read(generation).catch(() => null)
+    if (record && record.at <= choice.toISOString()) return generation
+  }
+  throw new CopyError(
+    `The oldest backup in ${target.location} is ${generations[0]!.name}, after the time that was named.`,
+  )
+}
+
 /** Some file systems do not allow a colon in file names. */
-export function generationName(at: Date): string {
+function generationName(at: Date): string {
   return at.toISOString().replaceAll(':', '-')
+}
+
+/** The time in a generation's name; null if it is another name, as that of a copy made by hand. */
+function timeOfGeneration(name: string): Date | null {
+  const parts = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d\.\d{3}Z)$/.exec(name)
+  const time = new Date(parts ? `${parts[1]}:${parts[2]}:${parts[3]}` : Number.NaN)
+  return Number.isNaN(time.getTime()) ? null : time
+}
+
+/**
+ * Backups are ordered by name, and the newest is restored and kept. If the clock was ahead during an earlier backup,
+ * `after` is that backup, and the new one gets the next name: it must not count as older than the earlier one.
+ */
+export function nextGenerationName(
+  generations: Generation[],
+  at: Date,
+): { name: string; after: string | null } {
+  const newest = generations.findLast(({ name }) => timeOfGeneration(name) !== null)
+  const time = newest ? timeOfGeneration(newest.name)!.getTime() : Number.NEGATIVE_INFINITY
+  if (time < at.getTime()) return { name: generationName(at), after: null }
+  return { name: generationName(new Date(time + 1)), after: newest!.name }
+}
+
+/** Oldest first. Copies with names of their own come before all others: none of them is taken for the newest. */
+export function inOrder(generations: Generation[]): Generation[] {
+  const hasTime = ({ name }: Generation) => Number(timeOfGeneration(name) !== null)
+  return generations.toSorted((a, b) => hasTime(a) - hasTime(b) || (a.name < b.name ? -1 : 1))
+}
+
+/**
+ * The backups to remove if `keep` are kept, among them the one that was just made. Copies with names of their own
+ * were made by hand: they do not count and are not removed.
+ */
+export function outdated(generations: Generation[], keep: number, made: Generation): Generation[] {
+  const others = generations.filter(({ name }) => name !== made.name && timeOfGeneration(name) !== null)
+  return others.slice(0, Math.max(0, others.length - (keep - 1)))
 }

@@ -10,6 +10,7 @@ import type { BackupRecord } from './backup-record.ts'
 import type { BackupTarget, NewGeneration } from './backup-target.ts'
 import { fromBucket } from './bucket-snapshots.ts'
 import { CopyError } from './copy-error.ts'
+import { nextGenerationName } from './find-backup.ts'
 import { fromFolder } from './folder-snapshots.ts'
 import { PinnedSnapshots } from './pin-snapshots.ts'
 import {
@@ -54,6 +55,8 @@ export interface BackupReport {
   backup: string
   folder: string
   at: string
+  /** An earlier backup whose time is later than this one's: the clock was ahead then, or is behind now. */
+  after: string | null
   rows: number
   databaseBytes: number
   snapshots: number
@@ -97,12 +100,15 @@ async function backUpOnce(
     ? openBucketState(config, clock, bucket)
     : openPinnedState(config, snapshots ?? join(config.dataDir, 'snapshots'), clock, pins))
   let generation: NewGeneration
+  let after: string | null
   let database: BackupRecord['database']
   let installationId: string | null
   try {
     installationId = await readInstallationId(reader)
     await requireSameInstallation(target, installationId)
-    generation = await target.begin(at)
+    const next = nextGenerationName(await target.generations(), at)
+    after = next.after
+    generation = await target.begin(next.name)
     const tables = await dumpDatabase(reader, generation.folder, (rows) =>
       onProgress({ phase: 'database', rows }),
     )
@@ -150,12 +156,13 @@ async function backUpOnce(
       record.missing.push(missingSnapshot(snapshot, error.message))
     }
   }
-  const { folder, name } = await target.finish(generation, record)
-  const removed = keep === null ? [] : await target.prune(keep)
+  const made = await target.finish(generation, record)
+  const removed = keep === null ? [] : await target.prune(keep, made)
   return {
-    backup: name,
-    folder,
+    backup: made.name,
+    folder: made.folder,
     at: record.at,
+    after,
     rows: database.tables.reduce((sum, table) => sum + table.rows, 0),
     databaseBytes: database.tables.reduce((sum, table) => sum + table.bytes, 0),
     snapshots: record.snapshots.length,

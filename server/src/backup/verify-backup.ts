@@ -5,7 +5,7 @@ import { verifyDatabase } from '../verification/verify-database.ts'
 import { damageFinding } from '../verification/verify-snapshots.ts'
 import type { BackupTarget } from './backup-target.ts'
 import { checkBackup } from './check-backup.ts'
-import { findBackup } from './find-backup.ts'
+import { type Choice, findBackup } from './find-backup.ts'
 import { backupRows, loadDatabase } from './rows/load-database.ts'
 import { openSqliteWriter, sqliteFile } from './rows/sqlite-rows-store.ts'
 import { DamagedSnapshotError, requireSameFiles } from './snapshot-copies.ts'
@@ -26,10 +26,10 @@ export interface VerifiedBackup {
  */
 export async function verifyBackup(
   target: BackupTarget,
-  at: Date | null,
+  choice: Choice,
   onSnapshot: (done: number, total: number) => void = () => {},
 ): Promise<VerifiedBackup> {
-  const { generation, record } = await findBackup(target, at)
+  const { generation, record } = await findBackup(target, choice)
   const total = record.snapshots.length
   const result = { backup: generation.name, at: record.at, snapshots: total }
   return target.withTables(generation, record, async (tables) => {

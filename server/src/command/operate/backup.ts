@@ -54,7 +54,7 @@ async function backup(target: string, flags: BackupFlags): Promise<void> {
       onProgress: (progress) => line.show(progressText(progress)),
     })
     if (flags.verify) {
-      verified = await verifyBackup(place, null, (done, total) =>
+      verified = await verifyBackup(place, { name: report.backup }, (done, total) =>
         line.show(`Verifying snapshots: ${done} of ${total}`),
       )
     }
@@ -86,6 +86,11 @@ function describe(report: BackupReport, verified: VerifiedBackup | null): string
     const result = verified.findings.length === 0 ? 'nothing is wrong' : 'see below'
     lines.push(
       `  Verified   ${count(verified.rows, 'row')} and ${count(verified.snapshots, 'snapshot')}: ${result}`,
+    )
+  }
+  if (report.after !== null) {
+    lines.push(
+      `The backup ${report.after} has a later time than the clock now (${report.at}): the clock was ahead then, or is behind now. The new backup is named a millisecond after the newest one, so it is the newest. Check the clock.`,
     )
   }
   for (const { table, version, name, reason } of report.missing) {
