@@ -9,8 +9,11 @@ import { CopyError } from './copy-error.ts'
 import { inOrder, outdated } from './find-backup.ts'
 import { FolderSnapshots } from './folder-snapshots.ts'
 import { appendRevocations, type Revocation, readRevocations } from './revocations/revocations.ts'
+import { openScratchIn } from './scratch-folder.ts'
 
 const PARTIAL = '.partial-'
+/** Not PARTIAL, which every backup removes: a scratch folder is in use beside it. */
+const SCRATCH = '.scratch-'
 
 /** A folder that holds backups. */
 export class BackupFolder implements BackupTarget {
@@ -125,9 +128,8 @@ export class BackupFolder implements BackupTarget {
   }
 
   async withScratch<T>(work: (folder: string) => Promise<T>): Promise<T> {
-    const folder = join(this.backups, `${PARTIAL}scratch-${process.pid}`)
-    await mkdir(folder, { mode: 0o700 })
-    return work(folder).finally(() => rm(folder, { recursive: true, force: true }))
+    const scratch = await openScratchIn(this.backups, SCRATCH)
+    return work(scratch.folder).finally(() => scratch.close())
   }
 
   async close(): Promise<void> {}

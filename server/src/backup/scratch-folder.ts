@@ -7,15 +7,20 @@ import { tryLock } from '../locks/file-lock.ts'
 /** A folder younger than this may not have its lock file yet. */
 const YOUNG = MINUTE
 
-/** A folder in the data folder for the work of one backup or restore. */
+/** A folder for the work of one backup or restore. */
 export interface ScratchFolder {
   folder: string
   close(): Promise<void>
 }
 
-export async function openScratch(dataDir: string): Promise<ScratchFolder> {
-  await sweepScratch(dataDir)
-  const folder = join(scratchRoot(dataDir), randomBase62(12))
+/** Opens one in the data folder. */
+export function openScratch(dataDir: string): Promise<ScratchFolder> {
+  return openScratchIn(scratchRoot(dataDir))
+}
+
+export async function openScratchIn(root: string, prefix = ''): Promise<ScratchFolder> {
+  await sweep(root, prefix)
+  const folder = join(root, prefix + randomBase62(12))
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const unlock = tryLock(join(folder, 'lock'))
   if (!unlock) throw new Error(`a new folder is locked: ${folder}`)
@@ -29,9 +34,13 @@ export async function openScratch(dataDir: string): Promise<ScratchFolder> {
 }
 
 /** Removes the folders of processes that were killed, which is the case if their locks are free. */
-export async function sweepScratch(dataDir: string): Promise<void> {
-  const root = scratchRoot(dataDir)
+export function sweepScratch(dataDir: string): Promise<void> {
+  return sweep(scratchRoot(dataDir), '')
+}
+
+async function sweep(root: string, prefix: string): Promise<void> {
   for (const name of await readdir(root).catch(() => [] as string[])) {
+    if (!name.startsWith(prefix)) continue
     const folder = join(root, name)
     let unlock: (() => void) | null = null
     try {
