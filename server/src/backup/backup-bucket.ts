@@ -1,12 +1,12 @@
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { MINUTE } from '../clock.ts'
 import { randomBase62 } from '../id.ts'
 import { downloadObject } from '../storage/download-object.ts'
 import { ObjectMissingError, type ObjectStore } from '../storage/object-store.ts'
 import { type BackupRecord, parseRecord, printRecord, RECORD_FILE, tableFile } from './backup-record.ts'
 import type { BackupTarget, Generation, NewGeneration } from './backup-target.ts'
+import { keepLease, readLease, writeLease } from './bucket-lease.ts'
 import { BucketSnapshots } from './bucket-snapshots.ts'
 import { CopyError } from './copy-error.ts'
 import { inOrder, outdated } from './find-backup.ts'
@@ -16,9 +16,8 @@ import type { ScratchFolder } from './scratch-folder.ts'
 const BACKUPS = 'backups/'
 const REVOCATIONS = 'revoked.jsonl'
 const LOCK = 'backup.lock'
-/** A writer renews its lock while it works. A lock that was not renewed for this long belongs to a killed writer. */
-const LOCK_LEASE = 10 * MINUTE
-const LOCK_RENEWAL = MINUTE
+/** A lease for each reader: `reading/<backup>/<id>`. */
+const READING = 'reading/'
 /** Two writers that begin at the same instant both write the lock; after this pause both see the later one. */
 const LOCK_SETTLING = 500
 
@@ -98,7 +97,8 @@ export class BackupBucket implements BackupTarget {
   }
 
   async prune(keep: number, made: Generation): Promise<string[]> {
-    const removed = outdated(await this.generations(), keep, made)
+    const held = await this.#held()
+    const removed = outdated(await this.generations(), keep, made).filter(({ name }) => !held.has(name))
     for (const { name } of removed) await this.#remove(name)
     const named = new Set<string>()
     for (const generation of await this.generations()) {
@@ -124,11 +124,12 @@ export class BackupBucket implements BackupTarget {
     await this.#store.write(REVOCATIONS, Buffer.from(printRevocations(listed.values())))
   }
 
-  withTables<T>(
+  async withTables<T>(
     { name }: Generation,
     { database }: BackupRecord,
     work: (folder: string) => Promise<T>,
   ): Promise<T> {
+    const release = await this.#hold(name)
     return this.withScratch(async (folder) => {
       await mkdir(join(folder, 'tables'), { mode: 0o700 })
       for (const { name: table } of database.tables) {
@@ -137,7 +138,7 @@ export class BackupBucket implements BackupTarget {
         if (object) await downloadObject(this.#store, object, tableFile(folder, table))
       }
       return work(folder)
-    })
+    }).finally(release)
   }
 
   async withScratch<T>(work: (folder: string) => Promise<T>): Promise<T> {
@@ -157,32 +158,37 @@ export class BackupBucket implements BackupTarget {
     await this.#store.delete(keys)
   }
 
-  /** Stores have no locks: an object with a lease takes their place. */
   async #lock(): Promise<() => Promise<void>> {
     const id = randomBase62(16)
-    const held = await this.#readLock()
-    if (held !== null && Date.now() - held.at < LOCK_LEASE) throw this.#isLocked()
-    const write = () => this.#store.write(LOCK, Buffer.from(JSON.stringify({ id, at: Date.now() })))
-    await write()
+    if ((await readLease(this.#store, LOCK)) !== null) throw this.#isLocked()
+    await writeLease(this.#store, LOCK, id)
     await sleep(this.#settlingMs)
-    if ((await this.#readLock())?.id !== id) throw this.#isLocked()
-    let renewed: Promise<void> = Promise.resolve()
-    const renewal = setInterval(() => {
-      renewed = write().catch(() => {})
-    }, LOCK_RENEWAL)
-    return async () => {
-      clearInterval(renewal)
-      await renewed
-      await this.#store.delete([LOCK])
-    }
+    if ((await readLease(this.#store, LOCK))?.id !== id) throw this.#isLocked()
+    return keepLease(this.#store, LOCK, id)
   }
 
-  async #readLock(): Promise<{ id: string; at: number } | null> {
-    const bytes = await this.#store.read(LOCK).catch((error: unknown) => {
-      if (error instanceof ObjectMissingError) return null
-      throw error
-    })
-    return bytes && (JSON.parse(bytes.toString('utf8')) as { id: string; at: number })
+  /** Prevents `prune` from removing a backup that is read. Credentials that can only read cannot prevent it. */
+  async #hold(name: string): Promise<() => Promise<void>> {
+    const id = randomBase62(16)
+    const key = `${READING}${name}/${id}`
+    try {
+      await writeLease(this.#store, key, id)
+    } catch {
+      return async () => {}
+    }
+    const release = keepLease(this.#store, key, id)
+    // A lease that cannot be deleted ends by itself.
+    return () => release().catch(() => {})
+  }
+
+  /** The names of the backups that are being read. Removes the leases of killed readers. */
+  async #held(): Promise<Set<string>> {
+    const held = new Set<string>()
+    for await (const { key } of this.#store.list(READING)) {
+      if ((await readLease(this.#store, key)) !== null) held.add(key.split('/')[1]!)
+      else await this.#store.delete([key])
+    }
+    return held
   }
 
   #isLocked(): CopyError {

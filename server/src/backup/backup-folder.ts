@@ -1,4 +1,4 @@
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeAtomically } from '@wayleave/geodata/exports'
 import { syncFolder } from '@wayleave/geodata/snapshot'
@@ -9,11 +9,14 @@ import { CopyError } from './copy-error.ts'
 import { inOrder, outdated } from './find-backup.ts'
 import { FolderSnapshots } from './folder-snapshots.ts'
 import { appendRevocations, type Revocation, readRevocations } from './revocations/revocations.ts'
-import { openScratchIn } from './scratch-folder.ts'
+import { openScratchIn, scratchesInUse } from './scratch-folder.ts'
 
 const PARTIAL = '.partial-'
 /** Not PARTIAL, which every backup removes: a scratch folder is in use beside it. */
 const SCRATCH = '.scratch-'
+/** A folder for each reader, with a lock and a file that has the name of the backup. */
+const READING = '.reading-'
+const READ_BACKUP = 'backup'
 
 /** A folder that holds backups. */
 export class BackupFolder implements BackupTarget {
@@ -94,7 +97,8 @@ export class BackupFolder implements BackupTarget {
   }
 
   async prune(keep: number, made: Generation): Promise<string[]> {
-    const removed = outdated(await this.generations(), keep, made)
+    const held = await this.#held()
+    const removed = outdated(await this.generations(), keep, made).filter(({ name }) => !held.has(name))
     for (const { name, folder } of removed) {
       const partial = join(this.backups, `${PARTIAL}${name}`)
       await rename(folder, partial)
@@ -119,12 +123,13 @@ export class BackupFolder implements BackupTarget {
     return appendRevocations(this.#revocations, revocations)
   }
 
-  withTables<T>(
-    { folder }: Generation,
+  async withTables<T>(
+    { name, folder }: Generation,
     _record: BackupRecord,
     work: (folder: string) => Promise<T>,
   ): Promise<T> {
-    return work(folder)
+    const release = await this.#hold(name)
+    return work(folder).finally(release)
   }
 
   async withScratch<T>(work: (folder: string) => Promise<T>): Promise<T> {
@@ -133,6 +138,24 @@ export class BackupFolder implements BackupTarget {
   }
 
   async close(): Promise<void> {}
+
+  /** Prevents `prune` from removing a backup that is read. On a volume that can only be read, nothing can. */
+  async #hold(name: string): Promise<() => Promise<void>> {
+    const hold = await openScratchIn(this.backups, READING).catch(() => null)
+    if (!hold) return async () => {}
+    await writeFile(join(hold.folder, READ_BACKUP), name, { mode: 0o600 }).catch(() => {})
+    return () => hold.close()
+  }
+
+  /** The names of the backups that are being read. */
+  async #held(): Promise<Set<string>> {
+    const held = new Set<string>()
+    for (const folder of await scratchesInUse(this.backups, READING)) {
+      const name = await readFile(join(folder, READ_BACKUP), 'utf8').catch(() => null)
+      if (name !== null) held.add(name)
+    }
+    return held
+  }
 
   get #revocations(): string {
     return join(this.root, 'revoked.jsonl')

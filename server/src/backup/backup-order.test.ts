@@ -1,35 +1,18 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { type Clock, DAY, systemClock } from '../clock.ts'
-import { emptyPlace, type Place, restore, serverAt } from '../testing/backup-place.ts'
-import { newBucketSettings, withoutS3 } from '../testing/bucket.ts'
-import { cleanUp } from '../testing/cleanup.ts'
+import { emptyBackupTarget, emptyPlace, restore, serverAt } from '../testing/backup-place.ts'
+import { withoutS3 } from '../testing/bucket.ts'
 import { runCommand } from '../testing/processes/run-command.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 import { BackupFolder } from './backup-folder.ts'
-import type { BackupTarget } from './backup-target.ts'
 import { findBackup } from './find-backup.ts'
 import { makeBackup } from './make-backup.ts'
-import { openBackupTarget } from './open-backup-target.ts'
 import { verifyBackup } from './verify-backup.ts'
 
 const ahead: Clock = () => new Date(Date.now() + DAY)
-
-async function openTarget(t: TestContext, kind: 'folder' | 'bucket', place: Place): Promise<BackupTarget> {
-  if (kind === 'folder') return new BackupFolder(join(temporaryFolder(t), 'backup'))
-  const service = await serverAt(t, place)
-  const bucket = newBucketSettings()
-  const target = await openBackupTarget(bucket.storageUrl!, {
-    ...service.config,
-    ...bucket,
-    storageUrl: null,
-  })
-  await service.stop()
-  cleanUp(t, () => target.close())
-  return target
-}
 
 for (const kind of ['folder', 'bucket'] as const) {
   const skip = kind === 'bucket' && withoutS3
@@ -37,7 +20,7 @@ for (const kind of ['folder', 'bucket'] as const) {
     skip,
   }, async (t) => {
     const place = await emptyPlace(t, 'sqlite')
-    const target = await openTarget(t, kind, place)
+    const target = await emptyBackupTarget(t, kind, place)
     const service = await serverAt(t, place)
     await publishText(service, 'before', 'a.geojson', points(3))
     const names = async () => (await target.generations()).map(({ name }) => name)

@@ -39,12 +39,12 @@ export interface BackupTarget {
   abandon(generation: NewGeneration): Promise<void>
   /**
    * Keeps the newest backups, always the one that was just made, and the snapshots they reference. Returns the names
-   * of the removed backups.
+   * of the removed backups. A backup that is being read is removed by a later call.
    */
   prune(keep: number, made: Generation): Promise<string[]>
   readRevocations(): Promise<Map<string, Revocation>>
   appendRevocations(revocations: Revocation[]): Promise<void>
-  /** Runs work that reads the tables of a backup from a local folder. */
+  /** Runs work that reads a backup, with its tables in a local folder. Until it ends, `prune` keeps the backup. */
   withTables<T>(
     generation: Generation,
     record: BackupRecord,

@@ -34,13 +34,30 @@ async function choose(target: BackupTarget, generations: Generation[], choice: C
   )
 }
 
+/** Runs work that reads a backup, and explains an error whose cause is that the backup was removed meanwhile. */
+export async function whileItExists<T>(
+  target: BackupTarget,
+  { name }: Generation,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if ((await target.generations()).some((generation) => generation.name === name)) throw error
+    throw new CopyError(
+      `The backup ${name} was removed from ${target.location} while it was read, as wayleave backup --keep does. Run the command again for another backup. If this one was restored in part, add --force, which moves that part aside.`,
+      { cause: error },
+    )
+  }
+}
+
 /** Some file systems do not allow a colon in file names. */
 function generationName(at: Date): string {
   return at.toISOString().replaceAll(':', '-')
 }
 
 /** The time in a generation's name; null if it is another name, as that of a copy made by hand. */
-function timeOfGeneration(name: string): Date | null {
+export function timeOfGeneration(name: string): Date | null {
   const parts = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d\.\d{3}Z)$/.exec(name)
   const time = new Date(parts ? `${parts[1]}:${parts[2]}:${parts[3]}` : Number.NaN)
   return Number.isNaN(time.getTime()) ? null : time

@@ -38,6 +38,13 @@ export function sweepScratch(dataDir: string): Promise<void> {
   return sweep(scratchRoot(dataDir), '')
 }
 
+/** The folders whose processes live, after those of killed processes have been removed. */
+export async function scratchesInUse(root: string, prefix: string): Promise<string[]> {
+  await sweep(root, prefix)
+  const names = await readdir(root)
+  return names.filter((name) => name.startsWith(prefix)).map((name) => join(root, name))
+}
+
 async function sweep(root: string, prefix: string): Promise<void> {
   for (const name of await readdir(root).catch(() => [] as string[])) {
     if (!name.startsWith(prefix)) continue

@@ -3,9 +3,10 @@ import { type Db, openDatabase } from '../database/open.ts'
 import type { Finding } from '../verification/finding.ts'
 import { verifyDatabase } from '../verification/verify-database.ts'
 import { damageFinding } from '../verification/verify-snapshots.ts'
-import type { BackupTarget } from './backup-target.ts'
+import type { BackupRecord } from './backup-record.ts'
+import type { BackupTarget, Generation } from './backup-target.ts'
 import { checkBackup } from './check-backup.ts'
-import { type Choice, findBackup } from './find-backup.ts'
+import { type Choice, findBackup, whileItExists } from './find-backup.ts'
 import { backupRows, loadDatabase } from './rows/load-database.ts'
 import { openSqliteWriter, sqliteFile } from './rows/sqlite-rows-store.ts'
 import { DamagedSnapshotError, requireSameFiles } from './snapshot-copies.ts'
@@ -30,6 +31,15 @@ export async function verifyBackup(
   onSnapshot: (done: number, total: number) => void = () => {},
 ): Promise<VerifiedBackup> {
   const { generation, record } = await findBackup(target, choice)
+  return whileItExists(target, generation, () => verifyFound(target, generation, record, onSnapshot))
+}
+
+async function verifyFound(
+  target: BackupTarget,
+  generation: Generation,
+  record: BackupRecord,
+  onSnapshot: (done: number, total: number) => void,
+): Promise<VerifiedBackup> {
   const total = record.snapshots.length
   const result = { backup: generation.name, at: record.at, snapshots: total }
   return target.withTables(generation, record, async (tables) => {
@@ -41,7 +51,11 @@ export async function verifyBackup(
       message,
       remedy: 'Make a new backup, and look for the cause: the disk that holds this one is failing.',
     }))
-    if (damage.length > 0) return { ...result, rows: 0, findings }
+    if (damage.length > 0) {
+      // Files that are missing because the backup was removed meanwhile are no damage.
+      await target.read(generation)
+      return { ...result, rows: 0, findings }
+    }
     return target.withScratch(async (scratch) => {
       const { schemaVersion, tables: all } = record.database
       const expected = new Map(all.map(({ name, digest }) => [name, digest]))

@@ -1,8 +1,13 @@
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { BackupFolder } from '../backup/backup-folder.ts'
 import type { BackupTarget } from '../backup/backup-target.ts'
 import { makeBackup } from '../backup/make-backup.ts'
+import { openBackupTarget } from '../backup/open-backup-target.ts'
 import { restoreBackup } from '../backup/restore/restore-backup.ts'
 import { systemClock } from '../clock.ts'
+import { newBucketSettings } from './bucket.ts'
+import { cleanUp } from './cleanup.ts'
 import {
   type DatabaseKind,
   openTestServer,
@@ -26,8 +31,27 @@ export function serverAt(t: TestContext, place: Place, settings: TestSettings['s
   return openTestServer(t, { dataDir: place.dataDir, databaseUrl: place.databaseUrl ?? undefined, settings })
 }
 
+/** An empty folder or bucket for backups of a place. */
+export async function emptyBackupTarget(
+  t: TestContext,
+  kind: 'folder' | 'bucket',
+  place: Place,
+): Promise<BackupTarget> {
+  if (kind === 'folder') return new BackupFolder(join(temporaryFolder(t), 'backup'))
+  const service = await serverAt(t, place)
+  await service.stop()
+  const bucket = newBucketSettings()
+  const target = await openBackupTarget(bucket.storageUrl!, {
+    ...service.config,
+    ...bucket,
+    storageUrl: null,
+  })
+  cleanUp(t, () => target.close())
+  return target
+}
+
 /** Does the same as `wayleave backup`, without starting a process. */
-export function backUp(config: Place, target: string, keep: number | null = null) {
+export function backUp(config: Place, target: string | BackupTarget, keep: number | null = null) {
   return makeBackup({ config, target, clock: systemClock, keep })
 }
 

@@ -5,6 +5,7 @@ import { writeAtomically } from '@wayleave/geodata/exports'
 import { syncFolder } from '@wayleave/geodata/snapshot'
 import type { Config } from '../../settings/config.ts'
 import { CopyError } from '../copy-error.ts'
+import { timeOfGeneration } from '../find-backup.ts'
 
 /** Marks that a restore into the folder has begun and not finished. */
 export interface UnfinishedRestore {
@@ -29,7 +30,7 @@ export function requireUsableFolder({ dataDir, databaseUrl }: Pick<Config, 'data
   const restore = readUnfinishedRestore(dataDir)
   if (restore) {
     throw new CopyError(
-      `A restore into ${dataDir} did not finish. Run it again: wayleave restore ${restore.source}.`,
+      `A restore into ${dataDir} did not finish. Run it again: ${continuation(dataDir, restore)}`,
     )
   }
   const moved = databaseUrl ? null : readMark<MovedDatabase>(dataDir, MOVED)
@@ -38,6 +39,12 @@ export function requireUsableFolder({ dataDir, databaseUrl }: Pick<Config, 'data
       `The control database of ${dataDir} was moved to ${moved.to} on ${moved.at}. Set WAYLEAVE_DATABASE_URL. To return to the old state of the SQLite database, remove ${join(dataDir, MOVED)}.`,
     )
   }
+}
+
+/** The command that continues a restore. */
+export function continuation(dataDir: string, { source, backup }: UnfinishedRestore): string {
+  const at = timeOfGeneration(backup)
+  return `wayleave restore ${source}${at ? ` --at ${at.toISOString()}` : ''} --data-dir ${dataDir}`
 }
 
 export function readUnfinishedRestore(dataDir: string): UnfinishedRestore | null {

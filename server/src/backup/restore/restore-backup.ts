@@ -7,11 +7,11 @@ import { lockDataFolder } from '../../locks/data-folder-lock.ts'
 import { snapshotsFolder } from '../../storage/snapshots-folder.ts'
 import { BackupFolder } from '../backup-folder.ts'
 import type { BackupRecord } from '../backup-record.ts'
-import type { BackupTarget } from '../backup-target.ts'
+import type { BackupTarget, Generation } from '../backup-target.ts'
 import { BucketSnapshots } from '../bucket-snapshots.ts'
 import { checkBackup } from '../check-backup.ts'
 import { CopyError } from '../copy-error.ts'
-import { findBackup } from '../find-backup.ts'
+import { type Choice, findBackup, whileItExists } from '../find-backup.ts'
 import { FolderSnapshots } from '../folder-snapshots.ts'
 import { revocationLogFile } from '../revocations/revocation-log.ts'
 import { type Revocation, readRevocations } from '../revocations/revocations.ts'
@@ -21,7 +21,12 @@ import { openSqliteWriter, sqliteFile } from '../rows/sqlite-rows-store.ts'
 import { latestSchemaVersion, tableShapes } from '../rows/table-shapes-store.ts'
 import { openScratch } from '../scratch-folder.ts'
 import type { SnapshotFiles } from '../snapshot-copies.ts'
-import { type UnfinishedRestore, unmarkMovedDatabase, unmarkRestore } from './folder-marks.ts'
+import {
+  readUnfinishedRestore,
+  type UnfinishedRestore,
+  unmarkMovedDatabase,
+  unmarkRestore,
+} from './folder-marks.ts'
 import { beginRestore, moveFolderAside, type RestorePlace } from './restore-place.ts'
 import { type RestoredState, settleRestoredState, suspendKeys } from './restored-state-store.ts'
 
@@ -63,12 +68,36 @@ export interface RestoreReport extends RestoredState {
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
   const source =
     typeof options.source === 'string' ? new BackupFolder(resolve(options.source)) : options.source
-  const { generation, record } = await findBackup(source, options.at)
+  const { generation, record } = await findBackup(source, await chooseBackup(options, source))
   if (record.database.schemaVersion > latestSchemaVersion()) {
     throw new CopyError(
       `The backup ${generation.name} is of schema version ${record.database.schemaVersion}, and this program knows versions up to ${latestSchemaVersion()}. Use a newer program.`,
     )
   }
+  return whileItExists(source, generation, () => restoreFound(options, source, generation, record))
+}
+
+/** Without a time, an unfinished restore from the same source is continued, even if there is a newer backup. */
+async function chooseBackup(
+  { at, force, config: { dataDir } }: RestoreOptions,
+  source: BackupTarget,
+): Promise<Choice> {
+  const unfinished = readUnfinishedRestore(dataDir)
+  if (at !== null || unfinished?.source !== source.location) return at
+  const generations = await source.generations()
+  if (generations.some(({ name }) => name === unfinished.backup)) return { name: unfinished.backup }
+  if (force) return null
+  throw new CopyError(
+    `A restore of the backup ${unfinished.backup} into ${dataDir} did not finish, and that backup is no longer in ${source.location}. To restore the newest one instead, add --force, which moves aside what was restored.`,
+  )
+}
+
+async function restoreFound(
+  options: RestoreOptions,
+  source: BackupTarget,
+  generation: Generation,
+  record: BackupRecord,
+): Promise<RestoreReport> {
   return source.withTables(generation, record, async (tables) => {
     const total = record.snapshots.length
     const damage = await checkBackup(source, generation, tables, record, (done) =>

@@ -15,7 +15,12 @@ import { readRevokedRows } from '../rows/dump-database.ts'
 import { openRowReader } from '../rows/open-row-reader.ts'
 import { isPostgresEmpty, runningNodes } from '../rows/postgres-rows-store.ts'
 import { latestSchemaVersion, tableShapes } from '../rows/table-shapes-store.ts'
-import { markUnfinishedRestore, readUnfinishedRestore, type UnfinishedRestore } from './folder-marks.ts'
+import {
+  continuation,
+  markUnfinishedRestore,
+  readUnfinishedRestore,
+  type UnfinishedRestore,
+} from './folder-marks.ts'
 
 /** The folder and the database that a backup is restored into. */
 export interface RestorePlace {
@@ -42,7 +47,7 @@ export async function beginRestore(
   const log = revocationLogFile(config.dataDir)
   const hadLog = existsSync(log)
   await requireFreeStorage(options, installationId)
-  const aside = await planEmptyPlace(options, clock())
+  const aside = await planEmptyPlace(options, clock(), before)
   const hasOwnRevocations = await keepRevocations(options, log)
   const mark = { source, backup, aside, hasOwnRevocations: hadLog || hasOwnRevocations }
   await markUnfinishedRestore(config.dataDir, mark)
@@ -115,6 +120,7 @@ async function requireFreeStorage(
 async function planEmptyPlace(
   { config, force }: RestorePlace,
   now: Date,
+  before: UnfinishedRestore | null,
 ): Promise<UnfinishedRestore['aside']> {
   const { dataDir, databaseUrl } = config
   const names = ['snapshots', 'installation.json', 'restoring']
@@ -132,6 +138,11 @@ async function planEmptyPlace(
     const what = [
       ...(entries.length > 0 ? [`The data folder ${dataDir} is not empty (${entries.join(', ')}).`] : []),
       ...(hasTables ? ['The PostgreSQL database is not empty.'] : []),
+      ...(before
+        ? [
+            `A restore of the backup ${before.backup} did not finish; to continue it, run: ${continuation(dataDir, before)}\n`,
+          ]
+        : []),
     ]
     throw new CopyError(
       `${what.join(' ')} Restore into an empty folder and database, or let --force move aside what is there.`,
