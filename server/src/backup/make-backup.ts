@@ -38,7 +38,7 @@ export type BackupProgress =
   | { phase: 'snapshots'; done: number; total: number }
 
 export interface BackupOptions {
-  config: Pick<Config, 'dataDir' | 'databaseUrl'>
+  config: Pick<Config, 'dataDir' | 'databaseUrl'> & Partial<Pick<Config, 'databaseTimeout'>>
   /** A folder's path, or a target that is open. */
   target: string | BackupTarget
   /** Where the snapshots are, if not in a folder. */

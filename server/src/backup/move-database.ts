@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import { DatabaseError } from '../database/database-error.ts'
 import { lockDataFolder } from '../locks/data-folder-lock.ts'
 import { CopyError } from './copy-error.ts'
 import { markMovedDatabase } from './restore/folder-marks.ts'
@@ -64,8 +65,8 @@ async function requireSameRows(source: RowReader, to: string): Promise<number> {
   const refusal = new CopyError(
     'The PostgreSQL database is not empty. Name an empty one: nothing is overwritten.',
   )
-  const target = await openPostgresReader(to).catch(() => {
-    throw refusal
+  const target = await openPostgresReader(to).catch((error: unknown) => {
+    throw error instanceof DatabaseError ? error : refusal
   })
   try {
     if (target.schemaVersion !== source.schemaVersion) throw refusal

@@ -4,7 +4,7 @@ import { SECOND } from '../clock.ts'
 import { breaksConnection, DatabaseError, fromPostgres } from './database-error.ts'
 
 /** TCP keepalive detects a peer that vanished while a connection is idle; the system default is two hours. */
-const KEEPALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10 * SECOND }
+export const KEEPALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10 * SECOND }
 
 export interface Patience {
   /** Max open connections. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { syncFolder } from '@wayleave/geodata/snapshot'
 import { SNAPSHOTS } from '../../blobs/object-keys.ts'
 import type { Clock } from '../../clock.ts'
+import { breaksConnection } from '../../database/database-error.ts'
 import { readInstallationFile } from '../../installation/installation-file.ts'
 import type { Config } from '../../settings/config.ts'
 import type { ObjectStore } from '../../storage/object-store.ts'
@@ -83,7 +84,9 @@ async function readOldDatabase(config: RestorePlace['config']): Promise<Revocati
     } finally {
       await reader.close()
     }
-  } catch {
+  } catch (error) {
+    // Without its list, revoked keys would work again: an outage of PostgreSQL is no reason to go without it.
+    if (breaksConnection(error)) throw error
     return null
   }
 }

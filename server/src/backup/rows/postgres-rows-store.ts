@@ -1,4 +1,8 @@
+import type { Socket } from 'node:net'
 import pg from 'pg'
+import { MINUTE, SECOND } from '../../clock.ts'
+import { DatabaseError, fromPostgres } from '../../database/database-error.ts'
+import { KEEPALIVE } from '../../database/postgres-pool.ts'
 import { CopyError } from '../copy-error.ts'
 import type { Row, RowReader, RowWriter } from './row-database.ts'
 import { quoted, requireReadableVersion } from './sqlite-rows-store.ts'
@@ -6,10 +10,22 @@ import { schemaStatements, type TableShape } from './table-shapes-store.ts'
 
 const FETCH_ROWS = 1000
 const BIGINT = 20
+/**
+ * Max time to wait for a batch of rows, or for another statement. Longer than the service waits: a backup at night
+ * should not fail because the disk was slow for a moment.
+ */
+const PATIENCE = MINUTE
+/** Max time to wait for the server to close a connection in an orderly way. */
+const END_PATIENCE = 5 * SECOND
+
+interface RowsClient {
+  query(statement: string | pg.QueryConfig | pg.QueryArrayConfig, values?: unknown[]): Promise<pg.QueryResult>
+  end(): Promise<void>
+}
 
 /** Reads in one REPEATABLE READ transaction: a consistent state of all tables, without blocking writers. */
-export async function openPostgresReader(url: string): Promise<RowReader> {
-  const client = await connect(url)
+export async function openPostgresReader(url: string, patience = PATIENCE): Promise<RowReader> {
+  const client = await connect(url, patience)
   try {
     await client.query('begin isolation level repeatable read read only')
     const schemaVersion = await readSchemaVersion(client)
@@ -71,6 +87,7 @@ export async function openPostgresWriter(
           [JSON.stringify(records)],
         )
         .catch((error: Error) => {
+          if (error instanceof DatabaseError) throw error
           throw new CopyError(`PostgreSQL refused rows of ${name}: ${error.message}.`, { cause: error })
         })
     },
@@ -136,32 +153,56 @@ export async function runningNodes(url: string): Promise<string[]> {
   }
 }
 
-async function connect(url: string): Promise<pg.Client> {
+async function connect(url: string, patience = PATIENCE): Promise<RowsClient> {
   const types = {
     getTypeParser: (oid: number, format?: 'text' | 'binary') =>
       oid === BIGINT ? Number : pg.types.getTypeParser(oid, format),
   }
   const client = new pg.Client({
     connectionString: url,
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
+    connectionTimeoutMillis: 10 * SECOND,
+    query_timeout: patience,
+    ...KEEPALIVE,
     types: types as pg.CustomTypesConfig,
   })
   // A broken connection makes its query fail. Without a listener, the error event would crash the process.
   client.on('error', () => {})
-  await client.connect()
-  await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0')
-  return client
+  const rethrow = (error: unknown) => {
+    throw fromPostgres(error)
+  }
+  await client.connect().catch(rethrow)
+  const connected: RowsClient = {
+    query: (statement, values) => client.query(statement as pg.QueryConfig, values).catch(rethrow),
+    end: () => disconnect(client),
+  }
+  try {
+    // The server cancels a statement before the client stops waiting for it. Between two batches the transaction is
+    // idle for as long as the rows take to be written.
+    await connected.query(
+      `set statement_timeout = ${Math.round(patience * 0.9)}; set idle_in_transaction_session_timeout = 0`,
+    )
+  } catch (error) {
+    await connected.end()
+    throw error
+  }
+  return connected
 }
 
-async function readSchemaVersion(client: pg.Client): Promise<number | null> {
+/** Over a dead link, the server's response to the end of the connection never comes. */
+async function disconnect(client: pg.Client): Promise<void> {
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+  const timer = setTimeout(() => stream.destroy(), END_PATIENCE)
+  await client.end().finally(() => clearTimeout(timer))
+}
+
+async function readSchemaVersion(client: RowsClient): Promise<number | null> {
   const { rows } = await client.query(`select to_regclass('migrations') as name`)
   if (rows[0].name === null) return null
   const { rows: versions } = await client.query('select max(number) as number from migrations')
   return versions[0].number as number | null
 }
 
-async function findExistingTables(client: pg.Client, shapes: TableShape[]): Promise<string[]> {
+async function findExistingTables(client: RowsClient, shapes: TableShape[]): Promise<string[]> {
   const { rows } = await client.query(
     'select name from unnest($1::text[]) as name where to_regclass(quote_ident(name)) is not null',
     [[...shapes.map(({ name }) => name), 'nodes']],
@@ -170,7 +211,7 @@ async function findExistingTables(client: pg.Client, shapes: TableShape[]): Prom
 }
 
 /** Tables with rows that more than opening an empty database has written. */
-async function usedTables(client: pg.Client, existingTables: string[]): Promise<string[]> {
+async function usedTables(client: RowsClient, existingTables: string[]): Promise<string[]> {
   const used: string[] = []
   for (const name of existingTables.filter((table) => !WRITTEN_BY_OPENING.has(table))) {
     const { rows } = await client.query(`select exists (select from "${name}") as "hasRows"`)
@@ -180,22 +221,29 @@ async function usedTables(client: pg.Client, existingTables: string[]): Promise<
 }
 
 /** Indexes and sequences move together with their tables. Nothing is deleted. */
-async function moveAside(client: pg.Client, shapes: TableShape[], schema: string): Promise<void> {
+async function moveAside(client: RowsClient, shapes: TableShape[], schema: string): Promise<void> {
   const existingTables = await findExistingTables(client, shapes)
   // Created even without tables: its existence tells an interrupted restore that this was committed.
   await client.query(`create schema "${schema}"`)
   for (const name of existingTables) await client.query(`alter table "${name}" set schema "${schema}"`)
 }
 
-async function* readRows(client: pg.Client, { name, columns }: TableShape): AsyncGenerator<Row[]> {
+async function* readRows(client: RowsClient, { name, columns }: TableShape): AsyncGenerator<Row[]> {
+  let hasFailed = false
   await client.query(`declare copied_rows no scroll cursor for select ${quoted(columns)} from "${name}"`)
   try {
     for (;;) {
-      const { rows } = await client.query({ text: `fetch ${FETCH_ROWS} from copied_rows`, rowMode: 'array' })
+      const { rows } = await client
+        .query({ text: `fetch ${FETCH_ROWS} from copied_rows`, rowMode: 'array' })
+        .catch((error: unknown) => {
+          hasFailed = true
+          throw error
+        })
       if (rows.length === 0) return
-      yield rows as Row[]
+      yield rows as unknown as Row[]
     }
   } finally {
-    await client.query('close copied_rows').catch(() => {})
+    // After a failure the transaction is aborted, and over a dead link this would wait once more.
+    if (!hasFailed) await client.query('close copied_rows').catch(() => {})
   }
 }
