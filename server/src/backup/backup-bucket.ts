@@ -41,6 +41,10 @@ export class BackupBucket implements BackupTarget {
     this.copies = new BucketSnapshots(store, scratch.folder)
   }
 
+  get folder(): string {
+    return this.#scratch.folder
+  }
+
   async openForWriting(): Promise<() => Promise<void>> {
     const unlock = await this.#lock()
     try {

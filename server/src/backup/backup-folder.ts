@@ -32,6 +32,10 @@ export class BackupFolder implements BackupTarget {
     return this.root
   }
 
+  get folder(): string {
+    return this.root
+  }
+
   get snapshots(): string {
     return join(this.root, 'snapshots')
   }

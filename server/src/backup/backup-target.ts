@@ -26,6 +26,8 @@ export interface NewGeneration {
 export interface BackupTarget {
   /** For messages. */
   readonly location: string
+  /** The local folder that backups are written to, at least on their way. */
+  readonly folder: string
   readonly copies: SnapshotCopies
   /** Takes the lock for a single writer, and removes what a killed writer left behind. */
   openForWriting(): Promise<() => Promise<void> | void>

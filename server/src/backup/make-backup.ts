@@ -9,7 +9,7 @@ import { BackupFolder } from './backup-folder.ts'
 import type { BackupRecord } from './backup-record.ts'
 import type { BackupTarget, NewGeneration } from './backup-target.ts'
 import { fromBucket } from './bucket-snapshots.ts'
-import { CopyError } from './copy-error.ts'
+import { CopyError, namingFullDisk } from './copy-error.ts'
 import { nextGenerationName } from './find-backup.ts'
 import { fromFolder } from './folder-snapshots.ts'
 import { PinnedSnapshots } from './pin-snapshots.ts'
@@ -72,12 +72,18 @@ export interface BackupReport {
  */
 export async function makeBackup(options: BackupOptions): Promise<BackupReport> {
   const target = typeof options.target === 'string' ? new BackupFolder(options.target) : options.target
-  const unlock = await target.openForWriting()
+  const unlock = await target.openForWriting().catch((error: unknown) => {
+    throw namingFullDisk(error, target.folder)
+  })
+  const begun: NewGeneration[] = []
   try {
-    const pins = await PinnedSnapshots.open(options.config.dataDir)
+    const { dataDir } = options.config
+    const pins = await PinnedSnapshots.open(dataDir).catch((error: unknown) => {
+      throw namingFullDisk(error, dataDir)
+    })
     try {
       for (let round = 1; ; round++) {
-        const report = await backUpOnce(options, target, pins)
+        const report = await backUpOnce(options, target, pins, begun)
         if (report !== 'removed meanwhile') return report
         if (round === MAX_ROUNDS) {
           throw new CopyError('Versions were removed faster than they could be copied. Run the backup again.')
@@ -86,6 +92,10 @@ export async function makeBackup(options: BackupOptions): Promise<BackupReport> 
     } finally {
       await pins.close()
     }
+  } catch (error) {
+    // The disk may be full, also for the server. What is finished has been renamed and stays.
+    for (const generation of begun) await target.abandon(generation).catch(() => {})
+    throw namingFullDisk(error, target.folder)
   } finally {
     await unlock()
   }
@@ -95,6 +105,7 @@ async function backUpOnce(
   { config, bucket, snapshots, clock, keep, onProgress = () => {} }: BackupOptions,
   target: BackupTarget,
   pins: PinnedSnapshots,
+  begun: NewGeneration[],
 ): Promise<BackupReport | 'removed meanwhile'> {
   const { reader, at, pinned, lost } = await (bucket
     ? openBucketState(config, clock, bucket)
@@ -109,6 +120,7 @@ async function backUpOnce(
     const next = nextGenerationName(await target.generations(), at)
     after = next.after
     generation = await target.begin(next.name)
+    begun.push(generation)
     const tables = await dumpDatabase(reader, generation.folder, (rows) =>
       onProgress({ phase: 'database', rows }),
     )
@@ -205,7 +217,7 @@ async function openPinnedState(
           const folder = await pins.pin(snapshot.name, source, snapshot.files)
           pinned.push({ snapshot, folder, isPinned: folder !== source })
         } catch (error) {
-          if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+          if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw namingFullDisk(error, config.dataDir)
           const times = (timesMissing.get(snapshot.name) ?? 0) + 1
           timesMissing.set(snapshot.name, times)
           if (times >= LOST_AFTER) lost.push(snapshot)

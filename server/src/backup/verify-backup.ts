@@ -6,6 +6,7 @@ import { damageFinding } from '../verification/verify-snapshots.ts'
 import type { BackupRecord } from './backup-record.ts'
 import type { BackupTarget, Generation } from './backup-target.ts'
 import { checkBackup } from './check-backup.ts'
+import { namingFullDisk } from './copy-error.ts'
 import { type Choice, findBackup, whileItExists } from './find-backup.ts'
 import { backupRows, loadDatabase } from './rows/load-database.ts'
 import { openSqliteWriter, sqliteFile } from './rows/sqlite-rows-store.ts'
@@ -56,7 +57,7 @@ async function verifyFound(
       await target.read(generation)
       return { ...result, rows: 0, findings }
     }
-    return target.withScratch(async (scratch) => {
+    const work = async (scratch: string) => {
       const { schemaVersion, tables: all } = record.database
       const expected = new Map(all.map(({ name, digest }) => [name, digest]))
       const writer = await openSqliteWriter(sqliteFile(scratch), schemaVersion)
@@ -75,6 +76,9 @@ async function verifyFound(
         await database.close()
       }
       return { ...result, rows, findings }
+    }
+    return target.withScratch(work).catch((error: unknown) => {
+      throw namingFullDisk(error, target.folder)
     })
   })
 }

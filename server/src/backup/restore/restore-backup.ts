@@ -10,7 +10,7 @@ import type { BackupRecord } from '../backup-record.ts'
 import type { BackupTarget, Generation } from '../backup-target.ts'
 import { BucketSnapshots } from '../bucket-snapshots.ts'
 import { checkBackup } from '../check-backup.ts'
-import { CopyError } from '../copy-error.ts'
+import { CopyError, namingFullDisk } from '../copy-error.ts'
 import { type Choice, findBackup, whileItExists } from '../find-backup.ts'
 import { FolderSnapshots } from '../folder-snapshots.ts'
 import { revocationLogFile } from '../revocations/revocation-log.ts'
@@ -111,6 +111,8 @@ async function restoreFound(
     const unlock = lockDataFolder(options.config.dataDir)
     try {
       return await restoreChecked(options, { source, backup: generation.name, tables, record })
+    } catch (error) {
+      throw namingFullDisk(error, options.config.dataDir)
     } finally {
       unlock()
     }
