@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isJobEnded } from '@wayleave/contract/records'
 import type { Logger } from 'pino'
 import { type Clock, SECOND } from '../clock.ts'
@@ -16,6 +17,7 @@ import {
   claimJob,
   type JobAttempt,
   type JobRow,
+  LEASE_MS,
   readJob,
   releaseAbandonedJobs,
   releaseJob,
@@ -33,6 +35,10 @@ export const MAX_ATTEMPTS = 3
 /** Delays of retries grow to a minute, so this many span an outage of a quarter of an hour. */
 const MAX_RETRIES = 20
 const MAX_RETRY_DELAY = 60 * SECOND
+/** How often an outcome is stored again that the database did not take. */
+const STORE_EVERY = SECOND
+/** For how long a stop waits for a database that is unreachable, to return its jobs. */
+const STOP_PATIENCE = 5 * SECOND
 
 type EndState = 'done' | 'failed' | 'cancelled'
 
@@ -108,6 +114,8 @@ export class JobRunner {
   readonly #stopping = new AbortController()
   readonly #timers: NodeJS.Timeout[] = []
   #isStarted = false
+  /** When the database failed last, by the monotonic clock. */
+  #outageAt = Number.NEGATIVE_INFINITY
   /** Set while jobs are claimed: claim once more afterwards. */
   #claimAgain = false
   readonly #claimAll = singleFlight(() => this.#claim())
@@ -164,7 +172,8 @@ export class JobRunner {
 
   /** While the database is unreachable, nothing can be claimed; the outage is logged elsewhere. */
   #note(error: unknown): void {
-    if (!(error instanceof DatabaseError)) this.#parts.log.error({ err: error }, 'Claiming jobs failed.')
+    if (error instanceof DatabaseError) this.#outageAt = performance.now()
+    else this.#parts.log.error({ err: error }, 'Claiming jobs failed.')
   }
 
   #abort(id: string): void {
@@ -172,7 +181,8 @@ export class JobRunner {
   }
 
   async #poll(): Promise<void> {
-    await this.#release(false)
+    // Leases lapse during an outage of the database. Afterwards their holders get the time to renew them.
+    if (performance.now() - this.#outageAt > LEASE_MS) await this.#release(false)
     this.wake()
   }
 
@@ -245,7 +255,7 @@ export class JobRunner {
     } catch (error) {
       if (await this.#storeFailure(error, row, local)) return null
     }
-    const job = await readJob(database.db, row.id)
+    const job = await this.#persistently(() => readJob(database.db, row.id))
     if (!job || !isJobEnded(job.state)) return null
     await messages.sendEnded(row.id).catch(() => {})
     await handler
@@ -259,7 +269,8 @@ export class JobRunner {
     const { database, log, clock } = this.#parts
     const { id, kind, attempts, retries } = row
     if (error instanceof AttemptLostError || local.lost.signal.aborted) {
-      if ((await readJob(database.db, id))?.state === 'cancelled') {
+      const job = await this.#persistently(() => readJob(database.db, id))
+      if (job?.state === 'cancelled') {
         log.info(jobFields(row), `The job ${id} was cancelled.`)
         return false
       }
@@ -283,18 +294,35 @@ export class JobRunner {
     }
     const problem = this.#handlers.get(kind)!.problemOf(error, row)
     const at = clock().toISOString()
-    await updateAttempt(database.db, local, {
-      state: 'failed',
-      problem: JSON.stringify(problem),
-      updated_at: at,
-    })
+    const change = { state: 'failed', problem: JSON.stringify(problem), updated_at: at } as const
+    await this.#persistently(() => updateAttempt(database.db, local, change))
     return false
   }
 
   async #handBack(local: LocalJob, attempts: number, retries: number, delayMs: number): Promise<void> {
     const { database, clock, messages } = this.#parts
-    await releaseJob(database, local, { attempts, retries, delayMs, at: clock().toISOString() })
+    const at = clock().toISOString()
+    await this.#persistently(() => releaseJob(database, local, { attempts, retries, delayMs, at }))
     await messages.sendWaiting().catch(() => {})
+  }
+
+  /**
+   * Repeats a statement about a job until the database responds. If the outcome of an attempt were not stored, its
+   * lease would lapse, and the outage would count as a death of the worker. If another worker has the job by then,
+   * the statement changes nothing.
+   */
+  async #persistently<T>(statement: () => Promise<T>): Promise<T> {
+    const { signal } = this.#stopping
+    let end = Number.POSITIVE_INFINITY
+    for (;;) {
+      try {
+        return await statement()
+      } catch (error) {
+        if (signal.aborted) end = Math.min(end, performance.now() + STOP_PATIENCE)
+        if (!(error instanceof DatabaseError) || performance.now() + STORE_EVERY > end) throw error
+        await sleep(STORE_EVERY)
+      }
+    }
   }
 
   #runningJob(row: JobRow, local: LocalJob): RunningJob {

@@ -8,7 +8,7 @@ import type { JobKind } from './job-kinds.ts'
 export type JobRow = Tables['jobs']
 
 /** How long an attempt may stay silent, by the database's clock, before another worker takes its job. */
-const LEASE_MS = 10_000
+export const LEASE_MS = 10_000
 
 /** One attempt at a job. Once another worker has claimed the job, or the job has ended, the token is void. */
 export interface JobAttempt {
