@@ -63,6 +63,7 @@ for (const moment of ['beforeBuild', 'afterBuild'] as const) {
     const archived = await service.request('GET', path, { key: account.key })
     assert.deepEqual([archived.status, archived.body.code], [404, 'not-found'], archived.text)
     assert.deepEqual(await ledger(), { balance: 10, amounts: [-1, 1] })
+    assert.equal(service.parts.runner.finished.export.failed, 0)
   })
 }
 

@@ -3,6 +3,11 @@ export class AttemptLostError extends Error {
   override name = 'AttemptLostError'
 }
 
+/** What the job was to make is no longer wanted: it ends as cancelled, which is no failure. */
+export class JobObsoleteError extends Error {
+  override name = 'JobObsoleteError'
+}
+
 /**
  * Something that the job needs was unavailable, or the process that did the work was ended from outside. The
  * job is not at fault: it is retried later.

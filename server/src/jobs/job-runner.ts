@@ -8,7 +8,7 @@ import { DatabaseError } from '../database/database-error.ts'
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
 import { Durations } from '../http/observability/durations.ts'
 import { StorageUnavailableError } from '../storage/object-store.ts'
-import { AttemptLostError, RetryLaterError } from './job-errors.ts'
+import { AttemptLostError, JobObsoleteError, RetryLaterError } from './job-errors.ts'
 import { jobFields } from './job-fields.ts'
 import { JOB_KINDS, type JobKind } from './job-kinds.ts'
 import { kindsOf } from './job-limits.ts'
@@ -292,9 +292,11 @@ export class JobRunner {
       await this.#handBack(local, isCounted ? attempts : attempts - 1, retries + 1, delayMs)
       return true
     }
-    const problem = this.#handlers.get(kind)!.problemOf(error, row)
-    const at = clock().toISOString()
-    const change = { state: 'failed', problem: JSON.stringify(problem), updated_at: at } as const
+    const isObsolete = error instanceof JobObsoleteError
+    if (isObsolete) log.info(jobFields(row), error.message)
+    const state = isObsolete ? 'cancelled' : 'failed'
+    const problem = JSON.stringify(this.#handlers.get(kind)!.problemOf(error, row))
+    const change = { state, problem, updated_at: clock().toISOString() } as const
     await this.#persistently(() => updateAttempt(database.db, local, change))
     return false
   }

@@ -1,6 +1,9 @@
 import { EXPORT_FORMAT_NAMES, type ExportFormat } from '@wayleave/contract/export-formats'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
+import type { Catalog } from '../../catalog/catalog.ts'
+import type { Version } from '../../catalog/dataset.ts'
+import { JobObsoleteError } from '../../jobs/job-errors.ts'
 import type { JobRow } from '../../jobs/job-store.ts'
 import { Problem, type ProblemCode, problems } from '../../problem.ts'
 
@@ -31,7 +34,32 @@ export interface BuildProblem {
   detail: string
 }
 
+/** The version that a job builds something of. Throws a JobObsoleteError if it was removed meanwhile. */
+export async function requireVersion(catalog: Catalog, table: string, number: number): Promise<Version> {
+  return catalog.version(table, String(number)).catch((error: unknown) => {
+    if (error instanceof Problem && error.code === 'not-found') throw removed(table, number)
+    throw error
+  })
+}
+
+/**
+ * Throws a JobObsoleteError if the version was removed while something of it was built: its files vanish then, and
+ * the build fails in any way.
+ */
+export async function requireStillThere(
+  catalog: Catalog,
+  { table, version, snapshot }: Version,
+): Promise<void> {
+  const current = await requireVersion(catalog, table, version)
+  if (current.snapshot !== snapshot) throw removed(table, version)
+}
+
+function removed(table: string, version: number): JobObsoleteError {
+  return new JobObsoleteError(`The version ${version} of the dataset "${table}" was removed.`)
+}
+
 export function problemOfBuild(error: unknown): BuildProblem {
+  if (error instanceof JobObsoleteError) return { code: 'not-found', detail: error.message }
   if (error instanceof Problem) return { code: error.code, detail: error.detail }
   return { code: 'build-failed', detail: 'Something failed on our side. The log has it under the job’s id.' }
 }
@@ -39,7 +67,7 @@ export function problemOfBuild(error: unknown): BuildProblem {
 /** Throws what the worker stored, unless the job is done. */
 export function requireBuilt({ state, problem }: JobRow): void {
   if (state === 'done') return
-  if (state === 'cancelled')
+  if (state === 'cancelled' && problem === null)
     throw new Problem('export-not-ready', 'The build was cancelled.', { headers: { 'retry-after': '15' } })
   const stored = JSON.parse(problem ?? '{}') as { code?: string; detail?: string }
   const code =

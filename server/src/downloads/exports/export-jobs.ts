@@ -2,11 +2,17 @@ import { exportFormatsOf, ProcessEndedError } from '@wayleave/geodata/exports'
 import type { Logger } from 'pino'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { ControlDatabase } from '../../database/open.ts'
-import { RetryLaterError } from '../../jobs/job-errors.ts'
+import { JobObsoleteError, RetryLaterError } from '../../jobs/job-errors.ts'
 import { type JobHandler, MAX_ATTEMPTS, type RunningJob } from '../../jobs/job-runner.ts'
 import type { JobRow } from '../../jobs/job-store.ts'
 import { notFound, Problem } from '../../problem.ts'
-import { type BuildProblem, parseExportJob, problemOfBuild } from './export-job.ts'
+import {
+  type BuildProblem,
+  parseExportJob,
+  problemOfBuild,
+  requireStillThere,
+  requireVersion,
+} from './export-job.ts'
 import type { Exports } from './exports.ts'
 
 interface ExportJobsDeps {
@@ -28,8 +34,8 @@ export class ExportJobs implements JobHandler {
     const { database, catalog, exports } = this.#parts
     const stored = parseExportJob(row)
     if (!stored) throw new Problem('build-failed', 'The job cannot be read.')
+    const version = await requireVersion(catalog, row.table_name, stored.version)
     const dataset = await catalog.find(row.table_name)
-    const version = await catalog.version(row.table_name, String(stored.version))
     const format = exportFormatsOf(version.manifest).find((entry) => entry.format === stored.format)
     if (!format) throw notFound(`format named "${stored.format}" for this dataset`)
     const commit = (makeVisible: () => Promise<void>) =>
@@ -45,7 +51,8 @@ export class ExportJobs implements JobHandler {
     const request = { dataset, version, format, encoding: stored.encoding }
     await exports
       .build(request, { signal, commit, commitPart }, stored.escapeFormulas)
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
+        if (!signal.aborted) await requireStillThere(catalog, version)
         const cause = causeOf(error)
         // The process was killed, perhaps because the machine ran out of memory.
         if (cause instanceof ProcessEndedError && row.attempts < MAX_ATTEMPTS)
@@ -56,6 +63,7 @@ export class ExportJobs implements JobHandler {
 
   problemOf(error: unknown, { id, table_name: table }: JobRow): BuildProblem {
     const problem = problemOfBuild(error)
+    if (error instanceof JobObsoleteError) return problem
     this.#parts.log.error({ err: causeOf(error), job: id, table }, `A file of ${table} could not be built.`)
     return problem
   }

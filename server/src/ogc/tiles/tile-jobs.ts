@@ -5,8 +5,13 @@ import type { Catalog } from '../../catalog/catalog.ts'
 import type { Version } from '../../catalog/dataset.ts'
 import type { SnapshotHealth } from '../../catalog/snapshot-health.ts'
 import type { ControlDatabase } from '../../database/open.ts'
-import type { BuildProblem } from '../../downloads/exports/export-job.ts'
-import { RetryLaterError } from '../../jobs/job-errors.ts'
+import {
+  type BuildProblem,
+  problemOfBuild,
+  requireStillThere,
+  requireVersion,
+} from '../../downloads/exports/export-job.ts'
+import { JobObsoleteError, RetryLaterError } from '../../jobs/job-errors.ts'
 import { type JobHandler, MAX_ATTEMPTS, type RunningJob } from '../../jobs/job-runner.ts'
 import type { JobRow } from '../../jobs/job-store.ts'
 import { Problem } from '../../problem.ts'
@@ -44,6 +49,7 @@ export class TileJobs implements JobHandler {
     await builds
       .buildHere(version, dataset, { signal, commit, onProgress: report })
       .catch(async (error: unknown) => {
+        if (!signal.aborted) await requireStillThere(catalog, version)
         if (error instanceof DamagedSnapshotError) throw await health.problemOf(version, error)
         // The process was killed, perhaps because the machine ran out of memory.
         if (error instanceof ProcessEndedError && row.attempts < MAX_ATTEMPTS)
@@ -53,6 +59,7 @@ export class TileJobs implements JobHandler {
   }
 
   problemOf(error: unknown, { id, table_name: table }: JobRow): BuildProblem {
+    if (error instanceof JobObsoleteError) return problemOfBuild(error)
     this.#parts.log.error({ err: error, job: id, table }, `The tiles of ${table} could not be built.`)
     return problemOfTiles(error)
   }
@@ -72,7 +79,7 @@ export class TileJobs implements JobHandler {
   async #versionOf(row: JobRow): Promise<Version> {
     const stored = parseTileJob(row)
     if (!stored) throw new Problem('build-failed', 'The job cannot be read.')
-    return this.#parts.catalog.version(row.table_name, String(stored.version))
+    return requireVersion(this.#parts.catalog, row.table_name, stored.version)
   }
 }
 
