@@ -46,6 +46,6 @@ export async function cancelJob(
     throw new Problem('conflict', `The job is ${row.state} and cannot be cancelled.`)
   }
   // If the bucket is unreachable, a later sweep removes it.
-  await uploads.remove(id).catch(() => {})
+  await uploads.removeSoon(id).catch(() => {})
   return jobRecord(row)
 }

@@ -97,7 +97,8 @@ export class Jobs implements JobHandler {
         (job) => job === undefined,
         () => false,
       )
-      if (isAbsent) await this.#removeUpload(id)
+      // In the background: the bucket may be why this failed.
+      if (isAbsent) void this.#noteFailure(id, uploads.removeSoon(id))
       throw error
     }
     await messages.sendWaiting().catch(() => {})
@@ -188,7 +189,7 @@ export class Jobs implements JobHandler {
   }
 
   async onEnd({ id }: JobRow): Promise<void> {
-    await this.#removeUpload(id)
+    await this.#noteFailure(id, this.#parts.uploads.remove(id))
   }
 
   /**
@@ -208,10 +209,9 @@ export class Jobs implements JobHandler {
   }
 
   /** An upload that cannot be removed now is removed by a later sweep. */
-  async #removeUpload(jobId: string): Promise<void> {
-    const { uploads, log } = this.#parts
-    await uploads
-      .remove(jobId)
-      .catch((error: unknown) => log.warn({ err: error }, `The upload of ${jobId} could not be removed.`))
+  async #noteFailure(jobId: string, removal: Promise<void>): Promise<void> {
+    await removal.catch((error: unknown) =>
+      this.#parts.log.warn({ err: error }, `The upload of ${jobId} could not be removed.`),
+    )
   }
 }

@@ -7,6 +7,14 @@ import { ObjectMissingError, type ObjectStore } from '../../storage/object-store
 
 const UPLOADS = 'uploads/'
 
+/**
+ * For how long a failed part of an upload is stored again while its request waits, in ms. Each part has this time,
+ * so that a large upload can ride out a short failure.
+ */
+const STORE_PATIENCE = 20_000
+/** Max time for a removal that a request waits for, in ms; a sweep removes what stays. */
+const REMOVE_PATIENCE = 3_000
+
 export interface StoredUpload {
   jobId: string
   modifiedAt: Date
@@ -31,9 +39,13 @@ export class UploadFiles {
     return this.#path(jobId)
   }
 
-  /** Makes a received upload available to all workers. */
+  /** Makes a received upload available to all workers. The request of the upload waits for this. */
   async store(jobId: string, bytes: number): Promise<void> {
-    await this.#bucket?.write(UPLOADS + jobId, { path: this.#path(jobId), bytes })
+    if (this.#bucket === null) return
+    const key = UPLOADS + jobId
+    // Storing an object may take long. Reading finds out in seconds whether the bucket is reachable.
+    await this.#bucket.head(key)
+    await this.#bucket.write(key, { path: this.#path(jobId), bytes }, { patienceMs: STORE_PATIENCE })
   }
 
   /** The local path of an upload, which is fetched if it is not here; null if it is missing or not whole. */
@@ -53,6 +65,13 @@ export class UploadFiles {
   async remove(jobId: string): Promise<void> {
     await rm(this.#path(jobId), { force: true })
     await this.#bucket?.delete([UPLOADS + jobId])
+  }
+
+  /** The same for a request: it waits for the bucket for seconds only. */
+  async removeSoon(jobId: string): Promise<void> {
+    await rm(this.#path(jobId), { force: true })
+    const signal = AbortSignal.timeout(REMOVE_PATIENCE)
+    await this.#bucket?.delete([UPLOADS + jobId], { patienceMs: REMOVE_PATIENCE, signal })
   }
 
   /** Also those that are only here or only in the bucket. */
