@@ -13,7 +13,7 @@ export async function openBackupTarget(place: string, config: Config): Promise<B
   if (!place.startsWith('s3:')) return new BackupFolder(resolve(place))
   const parsed = settings.storageUrl.parse(place)
   if ('expected' in parsed) throw new SettingError(`"${place}" is not ${parsed.expected}.`)
-  const store = await openBucket({ ...config, storageUrl: place })
+  const store = await openBucket({ ...config, storageUrl: place }, 'the address of the backup')
   if (config.storageUrl?.startsWith('s3:')) {
     const own = await openBucket(config)
     await own.close()

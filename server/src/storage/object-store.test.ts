@@ -11,6 +11,7 @@ import { S3Proxy } from '../testing/s3-proxy.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 import { FolderStore } from './folder-store.ts'
 import { ObjectMissingError, type ObjectStore, StorageUnavailableError } from './object-store.ts'
+import { openBucket } from './open-store.ts'
 import { awsCredentials } from './s3/aws-credentials.ts'
 import { s3Location } from './s3/s3-address.ts'
 import { S3Store } from './s3/s3-store.ts'
@@ -152,6 +153,22 @@ test('wrong credentials are refused by the store, and the message says so', {
   })
   t.after(() => store.close())
   await assert.rejects(store.write('object', Buffer.from('x')), /responded 403/)
+})
+
+test('a bucket that does not exist is named, with the setting', { skip: withoutS3 }, async (t) => {
+  const settings = { ...newBucketSettings(), storageUrl: 's3://nowhere-at-all/data' }
+  const store = await openTestBucket(t, settings)
+  const expected = {
+    name: 'StorageUnavailableError',
+    message: `The bucket "nowhere-at-all" does not exist at ${settings.s3Endpoint}. Create it, or correct WAYLEAVE_STORAGE_URL (s3://nowhere-at-all/data/).`,
+  }
+  await assert.rejects(Array.fromAsync(store.list('trash/')), expected)
+  await assert.rejects(store.read('object'), expected)
+  await assert.rejects(store.write('object', Buffer.from('x')), expected)
+  await assert.rejects(store.delete(['object']), expected)
+  const backup = await openBucket(settings, 'the address of the backup')
+  t.after(() => backup.close())
+  await assert.rejects(backup.read('object'), /or correct the address of the backup \(s3:/)
 })
 
 /** Sets the AWS variables to exactly these for the rest of the test. */

@@ -106,7 +106,8 @@ async function move(flags: MoveFlags, command: Command): Promise<void> {
 async function openPlace(config: Config, url: string | null): Promise<StoredPlace> {
   const { openStore } = await import('../../storage/open-store.ts')
   const storageUrl = url ?? config.storageUrl ?? folderUrl(config.dataDir)
-  return { store: await openStore(storageUrl, config), isBucket: storageUrl.startsWith('s3:') }
+  const givenBy = url === null ? undefined : 'the address'
+  return { store: await openStore(storageUrl, config, givenBy), isBucket: storageUrl.startsWith('s3:') }
 }
 
 async function close(line: ProgressLine, places: StoredPlace[]): Promise<void> {

@@ -45,6 +45,8 @@ export interface S3StoreOptions {
   /** The endpoint in addresses that clients use; by default that of the location. */
   publicEndpoint?: URL | null
   credentials: CredentialSource
+  /** Where the operator gave the address, for messages: a setting or an option. */
+  givenBy?: string
   /** Max keys in one response to a listing; by default the store's own limit. */
   pageKeys?: number
 }
@@ -71,9 +73,11 @@ export class S3Store implements ObjectStore {
   readonly #signer: S3Signer
   readonly #http: S3Http
 
+  readonly #givenBy: string
   readonly #pageKeys: number | undefined
 
-  constructor({ location, publicEndpoint, credentials, pageKeys }: S3StoreOptions) {
+  constructor({ location, publicEndpoint, credentials, givenBy, pageKeys }: S3StoreOptions) {
+    this.#givenBy = givenBy ?? 'WAYLEAVE_STORAGE_URL'
     this.#pageKeys = pageKeys
     this.#place = location
     this.#public = { ...location, endpoint: publicEndpoint ?? location.endpoint }
@@ -299,7 +303,10 @@ export class S3Store implements ObjectStore {
           // 416: the object is shorter than the part that was asked for.
           if (response.status === 404 || response.status === 416) {
             this.breaker.succeeded()
-            throw new ObjectMissingError(key)
+            // A response to HEAD has no body, so there a missing bucket looks like a missing object.
+            const isBucketMissing = text(response.body.toString('utf8'), 'Code') === 'NoSuchBucket'
+            failure = isBucketMissing ? this.#noBucket() : new ObjectMissingError(key)
+            throw failure
           }
           if (response.status < 300 && isDone(response)) {
             this.breaker.succeeded()
@@ -328,6 +335,13 @@ export class S3Store implements ObjectStore {
       this.counts.retries++
       await sleep(pause, undefined, { signal })
     }
+  }
+
+  #noBucket(): StorageUnavailableError {
+    const { bucket, endpoint } = this.#place
+    return new StorageUnavailableError(
+      `The bucket "${bucket}" does not exist at ${endpoint.origin}. Create it, or correct ${this.#givenBy} (${this.location}).`,
+    )
   }
 
   #url(key: string, query = ''): URL {
