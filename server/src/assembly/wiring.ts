@@ -12,7 +12,7 @@ import { Catalog } from '../catalog/catalog.ts'
 import { OpenSnapshots } from '../catalog/open-snapshots.ts'
 import { SnapshotHealth } from '../catalog/snapshot-health.ts'
 import { isSnapshotNamed } from '../catalog/store.ts'
-import { type Clock, SECOND } from '../clock.ts'
+import { type Clock, SECOND, systemClock } from '../clock.ts'
 import { Cashier } from '../credits/cashier.ts'
 import { childProcessWork, type DataWork } from '../data-work.ts'
 import { ExportJobs } from '../downloads/exports/export-jobs.ts'
@@ -155,7 +155,9 @@ async function wire(
     config.redisUrl && serving
       ? opened.use(await openRedis({ url: config.redisUrl, log, replyMs: redisReplyMs }))
       : null
-  const limiter = opened.use(redis ? new RedisLimiter(redis) : new MemoryLimiter(() => clock().getTime()))
+  // Monotonic: a system clock that is set back would empty all buckets. Tests bring their own clock.
+  const limiterTime = clock === systemClock ? () => performance.now() : () => clock().getTime()
+  const limiter = opened.use(redis ? new RedisLimiter(redis) : new MemoryLimiter(limiterTime))
   const meter = opened.use(new Meter(database, clock, log))
   const refusals = new Refusals(database, clock)
   const verifier = new Verifier({

@@ -32,6 +32,17 @@ test('a key is limited to its burst and rate, and every response states what is 
   assert.equal((await service.request('GET', '/v1/datasets', { key: other })).status, 200)
 })
 
+test('a system clock that is set back refuses no key that was idle', async (t) => {
+  const service = await openTestServer(t)
+  const rate = { requests: 1, burst: 2 }
+  const { limiter } = service.parts
+  assert.deepEqual((await limiter.take('key', rate)).remaining, 1)
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() - 3_600_000 })
+  const { allowed, remaining } = await limiter.take('key', rate)
+  t.mock.timers.reset()
+  assert.deepEqual({ allowed, remaining }, { allowed: true, remaining: 0 })
+})
+
 test('the keys of one owner are limited together: a deleted key and a new one gain nothing', async (t) => {
   const settings = { keyRate: 60, keyBurst: 3, ownerRate: 60, ownerBurst: 4 }
   const service = await openTestServer(t, { clock, settings })
