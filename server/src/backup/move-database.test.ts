@@ -62,6 +62,12 @@ test('a moved database serves the same on PostgreSQL, and the SQLite file is lef
   assert.deepEqual([refused.code, /not empty/.test(refused.json.error)], [1, true])
 })
 
+test('an address that is not PostgreSQL is refused with the name of the option', async (t) => {
+  const place = await emptyPlace(t, 'sqlite')
+  const refused = await runCommand(place, 'database', 'move', '--to', 'mysql://u:p@h/d', '--json')
+  assert.match(refused.json.error, /^--to: the value is not/)
+})
+
 test('a move that was cut off after its commit is finished by the next one', async (t) => {
   const place = await emptyPlace(t, 'sqlite')
   const service = await serverAt(t, place)

@@ -89,7 +89,10 @@ export class GarbageCollection {
     for (const snapshot of report.orphans)
       log.warn({ snapshot }, `No version names the snapshot ${snapshot}: moved to the trash.`)
     for (const { snapshot } of report.deleted)
-      log.warn({ snapshot }, `The snapshot ${snapshot} was in the trash for ${trashDays} days: deleted.`)
+      log.warn(
+        { snapshot },
+        `The snapshot ${snapshot} was in the trash for ${trashDays} ${trashDays === 1 ? 'day' : 'days'}: deleted.`,
+      )
     for (const snapshot of this.#unlogged(report.leftAlone))
       log.warn({ snapshot }, `The snapshot ${snapshot} is left alone: the database names no version at all.`)
     const names = this.#unlogged(report.foreign)

@@ -25,6 +25,8 @@ const STANDARD_BURST = 600
 
 export interface SettingSources {
   flags?: Record<string, unknown>
+  /** The options that have other names than their settings, for messages. */
+  flagNames?: Record<string, string>
   environment?: Record<string, string | undefined>
   /** The settings file; if absent, `wayleave.json` in the working directory, if it exists. */
   file?: string | null
@@ -39,7 +41,7 @@ export function readConfig(sources: SettingSources = {}): Config {
   for (const [name, row] of Object.entries(settings) as [keyof typeof settings, Setting<unknown>][]) {
     const [value, where]: [unknown, string] =
       flags[name] !== undefined
-        ? [flags[name], flagOf(name)]
+        ? [flags[name], sources.flagNames?.[name] ?? flagOf(name)]
         : environment[row.variable] !== undefined && environment[row.variable] !== ''
           ? [environment[row.variable], row.variable]
           : [file.values[name], `${name} in ${file.path}`]

@@ -2,6 +2,7 @@ import type { DatasetRecord } from '@wayleave/contract/records'
 import type { Command } from 'commander'
 import { operator } from '../../events/events.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
+import { count } from '../output/progress-line.ts'
 import { withParts } from '../with-parts.ts'
 
 export function datasetsCommand(): Command {
@@ -50,6 +51,6 @@ async function unpublish(table: string, flags: OperatorFlags): Promise<void> {
   print(
     flags,
     { table },
-    `Removed ${table} with all its versions. Its files stay in the trash for ${days} days.`,
+    `Removed ${table} with all its versions. Its files stay in the trash for ${count(days, 'day')}.`,
   )
 }

@@ -28,6 +28,7 @@ export function databaseCommand(): Command {
 async function move(flags: MoveFlags, command: Command): Promise<void> {
   const { dataDir, databaseUrl } = readConfig({
     flags: { dataDir: flags.dataDir, databaseUrl: flags.to },
+    flagNames: { databaseUrl: '--to' },
   })
   if (!databaseUrl) command.error('error: give --to or set WAYLEAVE_DATABASE_URL', { exitCode: 2 })
   const { moveDatabase } = await import('../../backup/move-database.ts')

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { DAY, plus } from '../../clock.ts'
 import type { GarbageReport } from '../../publishing/garbage-collection.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
+import { count } from '../output/progress-line.ts'
 import { withParts } from '../with-parts.ts'
 
 interface GcFlags extends OperatorFlags {
@@ -40,7 +41,7 @@ function describe(report: GarbageReport, dryRun: boolean, trashDays: number): st
     ['moved back from the trash', report.restored],
     ['moved to the trash', report.orphans],
     ['deleted, half-made', report.leftovers],
-    [`deleted, in the trash for ${trashDays} days`, report.deleted.map(({ snapshot }) => snapshot)],
+    [`deleted, in the trash for ${count(trashDays, 'day')}`, report.deleted.map(({ snapshot }) => snapshot)],
     ['left alone, for the database names no version at all', report.leftAlone],
     ['left alone, not ours', report.foreign],
   ]
