@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { createWriteStream, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { zstdCompressSync } from 'node:zlib'
-import { ZipFile } from 'yazl'
 import { SourceError } from '../source-error.ts'
 import { openSource, type SourceOptions } from './index.ts'
-import { assertSameGeometries, gdalFeatures, ogr2ogr, readAll, scratch, written } from './reading.test-kit.ts'
+import {
+  assertSameGeometries,
+  gdalFeatures,
+  ogr2ogr,
+  readAll,
+  scratch,
+  written,
+  zipped,
+} from './reading.test-kit.ts'
 
 const NC = '/usr/lib/R/site-library/sf/shape/nc.shp'
 const ROWS =
@@ -20,20 +26,6 @@ const refused = (path: string, message: RegExp, options: SourceOptions = {}) =>
     read(path, options),
     (error: Error) => error instanceof SourceError && message.test(error.message),
   )
-
-async function zipped(
-  t: TestContext,
-  name: string,
-  entries: { [name: string]: string | Buffer },
-): Promise<string> {
-  const path = join(scratch(t), name)
-  const archive = new ZipFile()
-  for (const [entry, content] of Object.entries(entries))
-    archive.addBuffer(Buffer.from(content as string), entry)
-  archive.end()
-  await pipeline(archive.outputStream, createWriteStream(path))
-  return path
-}
 
 test('sheets written by GDAL as XLSX and ODS are read with their types', async (t) => {
   const folder = scratch(t)

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import type { TestContext } from 'node:test'
+import { ZipFile } from 'yazl'
 import {
   type Feature,
   type FeatureStream,
@@ -25,6 +27,19 @@ export function scratch(t: TestContext): string {
 export function written(t: TestContext, name: string, content: string | Uint8Array): string {
   const path = join(scratch(t), name)
   writeFileSync(path, content)
+  return path
+}
+
+/** The files of a zip by their names. */
+export type ZipEntries = { [name: string]: string | Buffer }
+
+export async function zipped(t: TestContext, name: string, entries: ZipEntries): Promise<string> {
+  const path = join(scratch(t), name)
+  const archive = new ZipFile()
+  for (const [entry, content] of Object.entries(entries))
+    archive.addBuffer(Buffer.from(content as string), entry)
+  archive.end()
+  await pipeline(archive.outputStream, createWriteStream(path))
   return path
 }
 

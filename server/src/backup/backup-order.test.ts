@@ -7,9 +7,9 @@ import { withoutS3 } from '../testing/bucket.ts'
 import { runCommand } from '../testing/processes/run-command.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
-import { BackupFolder } from './backup-folder.ts'
 import { findBackup } from './find-backup.ts'
 import { makeBackup } from './make-backup.ts'
+import { BackupFolder } from './target/backup-folder.ts'
 import { verifyBackup } from './verify-backup.ts'
 
 const ahead: Clock = () => new Date(Date.now() + DAY)

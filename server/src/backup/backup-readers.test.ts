@@ -15,10 +15,10 @@ import { withoutS3 } from '../testing/bucket.ts'
 import { runCommand } from '../testing/processes/run-command.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
-import { BackupFolder } from './backup-folder.ts'
-import type { BackupTarget } from './backup-target.ts'
 import { findBackup } from './find-backup.ts'
 import { restoreBackup } from './restore/restore-backup.ts'
+import { BackupFolder } from './target/backup-folder.ts'
+import type { BackupTarget } from './target/backup-target.ts'
 import { verifyBackup } from './verify-backup.ts'
 
 const hidden = (folder: string) => readdirSync(folder).filter((name) => name.startsWith('.'))

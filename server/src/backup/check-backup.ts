@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { checksum } from '@wayleave/geodata/snapshot'
 import { type BackupRecord, tableFile } from './backup-record.ts'
-import type { BackupTarget, Generation } from './backup-target.ts'
+import type { BackupTarget, Generation } from './target/backup-target.ts'
 
 /**
  * Reads every byte of a backup and returns one sentence, with the file's name, for each damaged file. `tables` is

@@ -7,7 +7,7 @@ import { openAccount } from '../testing/account.ts'
 import { backUp, emptyPlace, restore, serverAt } from '../testing/backup-place.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { databaseKinds, temporaryFolder } from '../testing/test-server.ts'
-import { BackupFolder } from './backup-folder.ts'
+import { BackupFolder } from './target/backup-folder.ts'
 import { verifyBackup } from './verify-backup.ts'
 
 for (const kind of databaseKinds) {

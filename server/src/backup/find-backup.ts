@@ -1,6 +1,6 @@
 import type { BackupRecord } from './backup-record.ts'
-import type { BackupTarget, Generation } from './backup-target.ts'
 import { CopyError } from './copy-error.ts'
+import type { BackupTarget, Generation } from './target/backup-target.ts'
 
 /** Which backup is meant: the newest, the newest one made at or before a time, or the one with a name. */
 export type Choice = null | Date | { name: string }

@@ -13,9 +13,9 @@ import { newBucketSettings, openTestBucket, withoutS3 } from '../testing/bucket.
 import { cleanUp } from '../testing/cleanup.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { databaseKinds, temporaryFolder } from '../testing/test-server.ts'
-import { BackupFolder } from './backup-folder.ts'
 import { makeBackup } from './make-backup.ts'
-import { openBackupTarget } from './open-backup-target.ts'
+import { BackupFolder } from './target/backup-folder.ts'
+import { openBackupTarget } from './target/open-backup-target.ts'
 import { verifyBackup } from './verify-backup.ts'
 
 /** Starts the program and kills it once `isMoment` is true. Returns whether that was before it exited. */

@@ -5,13 +5,9 @@ import type { Clock } from '../clock.ts'
 import type { Config } from '../settings/config.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import { version as program } from '../version.ts'
-import { BackupFolder } from './backup-folder.ts'
 import type { BackupRecord } from './backup-record.ts'
-import type { BackupTarget, NewGeneration } from './backup-target.ts'
-import { fromBucket } from './bucket-snapshots.ts'
 import { CopyError, namingFullDisk } from './copy-error.ts'
 import { nextGenerationName } from './find-backup.ts'
-import { fromFolder } from './folder-snapshots.ts'
 import { PinnedSnapshots } from './pin-snapshots.ts'
 import {
   dumpDatabase,
@@ -22,7 +18,11 @@ import {
 } from './rows/dump-database.ts'
 import { openRowReader } from './rows/open-row-reader.ts'
 import type { RowReader } from './rows/row-database.ts'
-import { DamagedSnapshotError } from './snapshot-copies.ts'
+import { BackupFolder } from './target/backup-folder.ts'
+import type { BackupTarget, NewGeneration } from './target/backup-target.ts'
+import { fromBucket } from './target/bucket-snapshots.ts'
+import { fromFolder } from './target/folder-snapshots.ts'
+import { DamagedSnapshotError } from './target/snapshot-copies.ts'
 
 /**
  * Max attempts. An attempt is repeated if a snapshot was removed between reading the catalog and pinning or

@@ -1,8 +1,8 @@
 import { link, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
-import { openScratch, type ScratchFolder } from './scratch-folder.ts'
-import type { SnapshotFiles } from './snapshot-copies.ts'
+import { openScratch, type ScratchFolder } from './target/scratch-folder.ts'
+import type { SnapshotFiles } from './target/snapshot-copies.ts'
 
 /** Errors from file systems without hard links, or if the snapshots are on a separate volume. */
 const CANNOT_LINK = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])

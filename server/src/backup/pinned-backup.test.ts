@@ -8,8 +8,8 @@ import { emptyPlace, type Place, serverAt } from '../testing/backup-place.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
-import { BackupFolder } from './backup-folder.ts'
 import { makeBackup } from './make-backup.ts'
+import { BackupFolder } from './target/backup-folder.ts'
 import { verifyBackup } from './verify-backup.ts'
 
 async function publishedPlace(t: TestContext): Promise<Place> {

@@ -4,13 +4,13 @@ import type { Finding } from '../verification/finding.ts'
 import { verifyDatabase } from '../verification/verify-database.ts'
 import { damageFinding } from '../verification/verify-snapshots.ts'
 import type { BackupRecord } from './backup-record.ts'
-import type { BackupTarget, Generation } from './backup-target.ts'
 import { checkBackup } from './check-backup.ts'
 import { namingFullDisk } from './copy-error.ts'
 import { type Choice, findBackup, whileItExists } from './find-backup.ts'
 import { backupRows, loadDatabase } from './rows/load-database.ts'
 import { openSqliteWriter, sqliteFile } from './rows/sqlite-rows-store.ts'
-import { DamagedSnapshotError, requireSameFiles } from './snapshot-copies.ts'
+import type { BackupTarget, Generation } from './target/backup-target.ts'
+import { DamagedSnapshotError, requireSameFiles } from './target/snapshot-copies.ts'
 
 export interface VerifiedBackup {
   backup: string

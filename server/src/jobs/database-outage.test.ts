@@ -65,12 +65,18 @@ async function until(condition: () => boolean | Promise<boolean>, what: string):
 
 const hasLine = ({ logLines }: TestServer, text: string) => logLines.some((line) => line.includes(text))
 
-test('an outage of the database does not count as an attempt', { skip: withoutPostgres }, async (t) => {
+/** A job whose first attempt waits at the gate. */
+async function openGatedJob(t: TestContext, content?: string) {
   const { proxy, url, dataDir, read } = await openPlace(t)
   const { gate, work } = gatedWork()
   const service = await openTestServer(t, { databaseUrl: url, dataDir, settings, work })
-  const id = await startJob(service)
+  const id = await startJob(service, content)
   await until(() => gate.attempts === 1, 'the attempt')
+  return { proxy, gate, service, read: () => read(id) }
+}
+
+test('an outage of the database does not count as an attempt', { skip: withoutPostgres }, async (t) => {
+  const { proxy, gate, service, read } = await openGatedJob(t)
   proxy.cut()
   gate.opened.resolve()
   await until(() => hasLine(service, 'is retried in'), 'the failure of the attempt')
@@ -78,42 +84,34 @@ test('an outage of the database does not count as an attempt', { skip: withoutPo
   // Longer than the timeout of the database: the job cannot be returned at once.
   await sleep(2500)
   proxy.set('open')
-  await until(async () => (await read(id)).state === 'waiting', 'the return of the job')
-  const { attempts, retries } = await read(id)
+  await until(async () => (await read()).state === 'waiting', 'the return of the job')
+  const { attempts, retries } = await read()
   assert.deepEqual({ attempts, retries }, { attempts: 0, retries: 1 })
   gate.opened.resolve()
-  await until(async () => (await read(id)).state === 'done', 'the version')
-  assert.equal((await read(id)).attempts, 1)
+  await until(async () => (await read()).state === 'done', 'the version')
+  assert.equal((await read()).attempts, 1)
   assert.ok(!hasLine(service, 'could not be run'))
 })
 
 test('a file that is refused during an outage is refused once', { skip: withoutPostgres }, async (t) => {
-  const { proxy, url, dataDir, read } = await openPlace(t)
-  const { gate, work } = gatedWork()
-  const service = await openTestServer(t, { databaseUrl: url, dataDir, settings, work })
-  const id = await startJob(service, '{"type":"FeatureCollection","features":[{]}')
-  await until(() => gate.attempts === 1, 'the attempt')
+  const { proxy, gate, read } = await openGatedJob(t, '{"type":"FeatureCollection","features":[{]}')
   proxy.cut()
   gate.opened.resolve()
   await sleep(2500)
   proxy.set('open')
-  await until(async () => (await read(id)).state === 'failed', 'the refusal')
+  await until(async () => (await read()).state === 'failed', 'the refusal')
   assert.equal(gate.attempts, 1)
 })
 
 test('a stop during a short outage returns the job', { skip: withoutPostgres }, async (t) => {
-  const { proxy, url, dataDir, read } = await openPlace(t)
-  const { gate, work } = gatedWork()
-  const service = await openTestServer(t, { databaseUrl: url, dataDir, settings, work })
-  const id = await startJob(service)
-  await until(() => gate.attempts === 1, 'the attempt')
+  const { proxy, gate, service, read } = await openGatedJob(t)
   proxy.cut()
   const stopped = service.parts.runner.close()
   gate.opened.resolve()
   await sleep(2500)
   proxy.set('open')
   await stopped
-  const { state, attempts } = await read(id)
+  const { state, attempts } = await read()
   assert.deepEqual({ state, attempts }, { state: 'waiting', attempts: 0 })
 })
 

@@ -90,7 +90,10 @@ export function utf16Of(head: Uint8Array): 'utf-16le' | 'utf-16be' | null {
   return zeros[1] === 0 && zeros[0]! > pairs * 0.7 ? 'utf-16be' : null
 }
 
-/** Converts a source of another encoding to UTF-8, so that later steps only handle one; throws a SourceError at bytes that are not valid in it. */
+/**
+ * Converts a source of another encoding to UTF-8, so that later steps only handle one. Throws a SourceError at
+ * bytes that are not valid in it.
+ */
 export function utf8Source(source: ByteSource, encoding: Encoding): ByteSource {
   return { ...source, bytes: toUtf8(source.bytes, encoding, source.file) }
 }

@@ -1,29 +1,15 @@
 import assert from 'node:assert/strict'
-import { createWriteStream, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { type TestContext, test } from 'node:test'
-import { ZipFile } from 'yazl'
 import { openSource } from '../index.ts'
-import { ogr2ogr, readAll, scratch } from '../reading.test-kit.ts'
+import { ogr2ogr, readAll, scratch, type ZipEntries, zipped } from '../reading.test-kit.ts'
 
 const NC = '/usr/lib/R/site-library/sf/shape/nc'
 const GDAL_NOTE = 'The file was read with GDAL, as OpenFileGDB.'
 
-type Entries = { [name: string]: string | Buffer }
-
-async function zipped(t: TestContext, name: string, entries: Entries): Promise<string> {
-  const path = join(scratch(t), name)
-  const archive = new ZipFile()
-  for (const [entry, content] of Object.entries(entries))
-    archive.addBuffer(Buffer.from(content as string), entry)
-  archive.end()
-  await pipeline(archive.outputStream, createWriteStream(path))
-  return path
-}
-
 /** The files of a geodatabase with one layer, in a folder of the zip. */
-function geodatabase(t: TestContext, folder: string, layer: string): Entries {
+function geodatabase(t: TestContext, folder: string, layer: string): ZipEntries {
   const path = join(scratch(t), 'made.gdb')
   ogr2ogr('-f', 'OpenFileGDB', path, `${NC}.shp`, '-nln', layer, '-nlt', 'PROMOTE_TO_MULTI')
   return Object.fromEntries(readdirSync(path).map((name) => [folder + name, readFileSync(join(path, name))]))

@@ -1,7 +1,7 @@
 import type { Manifest } from '@wayleave/geodata/snapshot'
 import { type BackedUpTable, tableFile } from '../backup-record.ts'
 import type { Revocation } from '../revocations/revocations.ts'
-import type { SnapshotFiles } from '../snapshot-copies.ts'
+import type { SnapshotFiles } from '../target/snapshot-copies.ts'
 import type { Row, RowReader } from './row-database.ts'
 import { writeTableFile } from './table-file.ts'
 import { type TableShape, tableShapes } from './table-shapes-store.ts'

@@ -103,6 +103,7 @@ test('what a crash or another process left in a file of blocks is not used', asy
   rmSync(folder, { recursive: true })
   await read(0, BLOCK)
   assert.equal(reads.at(-1), 'object 0-1')
+  await untilKept(join(folder, '0'), BLOCK)
 })
 
 test('a sequential reader gets its next part ahead', async (t) => {

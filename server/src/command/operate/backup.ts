@@ -35,7 +35,7 @@ async function backup(target: string, flags: BackupFlags): Promise<void> {
   const config = existingConfig(flags)
   const { makeBackup } = await import('../../backup/make-backup.ts')
   const { verifyBackup } = await import('../../backup/verify-backup.ts')
-  const { openBackupTarget } = await import('../../backup/open-backup-target.ts')
+  const { openBackupTarget } = await import('../../backup/target/open-backup-target.ts')
   const { isBucket, openBucket } = await import('../../storage/open-store.ts')
   const { snapshotsFolder } = await import('../../storage/snapshots-folder.ts')
   const bucket = isBucket(config) ? await openBucket(config) : null

@@ -39,7 +39,7 @@ async function restore(source: string, flags: RestoreFlags): Promise<void> {
   const config = readConfig({ flags: { dataDir: flags.dataDir } })
   if (flags.verify) return verify(source, config, flags)
   const { restoreBackup } = await import('../../backup/restore/restore-backup.ts')
-  const { openBackupTarget } = await import('../../backup/open-backup-target.ts')
+  const { openBackupTarget } = await import('../../backup/target/open-backup-target.ts')
   const { isBucket, openBucket } = await import('../../storage/open-store.ts')
   const place = await openBackupTarget(source, config)
   const bucket = isBucket(config) ? await openBucket(config) : null
@@ -71,7 +71,7 @@ async function restore(source: string, flags: RestoreFlags): Promise<void> {
 
 async function verify(source: string, config: Config, flags: RestoreFlags): Promise<void> {
   const { verifyBackup } = await import('../../backup/verify-backup.ts')
-  const { openBackupTarget } = await import('../../backup/open-backup-target.ts')
+  const { openBackupTarget } = await import('../../backup/target/open-backup-target.ts')
   const line = new ProgressLine(process.stderr)
   const place = await openBackupTarget(source, config)
   const verified = await verifyBackup(place, flags.at ?? null, (done, total) =>

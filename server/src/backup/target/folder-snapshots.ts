@@ -2,10 +2,10 @@ import { createHash, hash } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Manifest, SNAPSHOT_FILES, syncFolder, verifySnapshot } from '@wayleave/geodata/snapshot'
-import { downloadObject } from '../storage/download-object.ts'
-import { FolderStore } from '../storage/folder-store.ts'
-import { ObjectMissingError } from '../storage/object-store.ts'
-import type { BackedUpSnapshot } from './backup-record.ts'
+import { downloadObject } from '../../storage/download-object.ts'
+import { FolderStore } from '../../storage/folder-store.ts'
+import { ObjectMissingError } from '../../storage/object-store.ts'
+import type { BackedUpSnapshot } from '../backup-record.ts'
 import {
   type CopiedSnapshot,
   checkedName,

@@ -1,5 +1,5 @@
-import { MINUTE } from '../clock.ts'
-import { ObjectMissingError, type ObjectStore } from '../storage/object-store.ts'
+import { MINUTE } from '../../clock.ts'
+import { ObjectMissingError, type ObjectStore } from '../../storage/object-store.ts'
 
 /** The holder renews its lease while it works. One that was not renewed for this long belongs to a killed process. */
 const LEASE = 10 * MINUTE

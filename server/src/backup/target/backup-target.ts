@@ -1,5 +1,5 @@
-import type { BackupRecord } from './backup-record.ts'
-import type { Revocation } from './revocations/revocations.ts'
+import type { BackupRecord } from '../backup-record.ts'
+import type { Revocation } from '../revocations/revocations.ts'
 import type { SnapshotCopies } from './snapshot-copies.ts'
 
 /** One backup. */

@@ -1,7 +1,7 @@
 import type { Manifest } from '@wayleave/geodata/snapshot'
-import type { ObjectStore } from '../storage/object-store.ts'
-import type { BackedUpSnapshot } from './backup-record.ts'
-import { CopyError } from './copy-error.ts'
+import type { ObjectStore } from '../../storage/object-store.ts'
+import type { BackedUpSnapshot } from '../backup-record.ts'
+import { CopyError } from '../copy-error.ts'
 
 export type SnapshotFiles = Manifest['files']
 

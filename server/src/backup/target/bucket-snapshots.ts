@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { type Manifest, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
-import { SNAPSHOTS, snapshotKey, snapshotPrefix } from '../blobs/object-keys.ts'
-import { DamagedSourceError, ObjectCopier, sha256Of } from '../blobs/stored-files.ts'
-import { ObjectMissingError, type ObjectStore } from '../storage/object-store.ts'
-import type { BackedUpSnapshot } from './backup-record.ts'
+import { SNAPSHOTS, snapshotKey, snapshotPrefix } from '../../blobs/object-keys.ts'
+import { DamagedSourceError, ObjectCopier, sha256Of } from '../../blobs/stored-files.ts'
+import { ObjectMissingError, type ObjectStore } from '../../storage/object-store.ts'
+import type { BackedUpSnapshot } from '../backup-record.ts'
 import {
   type CopiedSnapshot,
   checkedName,

@@ -1,8 +1,8 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { MINUTE } from '../clock.ts'
-import { randomBase62 } from '../id.ts'
-import { tryLock } from '../locks/file-lock.ts'
+import { MINUTE } from '../../clock.ts'
+import { randomBase62 } from '../../id.ts'
+import { tryLock } from '../../locks/file-lock.ts'
 
 /** A folder younger than this may not have its lock file yet. */
 const YOUNG = MINUTE
