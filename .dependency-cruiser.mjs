@@ -91,7 +91,7 @@ const serverBase = [
 ]
 
 /** Code that is never part of the running service or of a published client. */
-const development = String.raw`\.test\.tsx?$|/(testing|test|scripts)/|^(scripts|bench)/|(^|/)test-[^/]*\.ts$|-arbitrary\.ts$|-fixture\.ts$|(^|[/.])config\.(ts|js|mjs)$`
+const development = String.raw`\.test(-kit)?\.tsx?$|/(testing|test|scripts)/|^(scripts|bench)/|(^|/)test-[^/]*\.ts$|-arbitrary\.ts$|-fixture\.ts$|(^|[/.])config\.(ts|js|mjs)$`
 
 /** Tests may read the whole repository. */
 const tests = String.raw`\.test\.tsx?$|/test/`
