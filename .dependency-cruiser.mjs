@@ -18,6 +18,7 @@ const workspaces = {
 
 /** In dependency order: a folder may import only folders listed before it, and files of the root. */
 const geodataFolders = [
+  'sandbox',
   'predicates',
   'geometry',
   'crs',

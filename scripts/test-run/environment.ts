@@ -25,6 +25,8 @@ const debianNeeds: DebianNeed[] = [
   { package: 'curl', isPresent: () => hasProgram('curl') },
   // Used to check that files are synced before they are renamed.
   { package: 'strace', isPresent: () => hasProgram('strace') },
+  // The sandbox of the process that reads published files.
+  { package: 'bubblewrap', isPresent: () => hasProgram('bwrap') },
   { package: 'r-cran-sf', isPresent: () => existsSync('/usr/lib/R/site-library/sf/shape') },
   // Used by the drills to change a server's clock and to simulate power cuts of a file system.
   { package: 'faketime', isPresent: hasFaketime },

@@ -1,5 +1,5 @@
 """run_as_unit.py UNIT PROGRAM ARGUMENT…: runs a program with the system calls and the address families that a unit of
-systemd allows (SystemCallFilter, RestrictAddressFamilies), on machines without a running systemd."""
+systemd allows (SystemCallFilter, RestrictAddressFamilies), and without root, on machines without a running systemd."""
 
 import ctypes
 import errno
@@ -10,6 +10,7 @@ import sys
 
 ALLOW = 0x7FFF0000
 EQUAL = 4
+USER = 10001
 
 
 class Comparison(ctypes.Structure):
@@ -51,6 +52,11 @@ def main(unit: str, command: list[str]) -> None:
         for word in value.split()
     }
 
+    # The unit has a user of its own, without any rights.
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(USER)
+        os.setuid(USER)
     seccomp = ctypes.CDLL("libseccomp.so.2")
     seccomp.seccomp_init.restype = ctypes.c_void_p
     context = ctypes.c_void_p(seccomp.seccomp_init(refuse(errno.EPERM)))

@@ -1,19 +1,31 @@
-import { compileInChildProcess } from '@wayleave/geodata/compile'
+import {
+  type Compiled,
+  type CompileOptions,
+  type CompileProgress,
+  compileInChildProcess,
+  type Sandbox,
+} from '@wayleave/geodata/compile'
 import { buildExportInChildProcess, buildVariantInChildProcess } from '@wayleave/geodata/exports'
 
 /** The long computations on datasets. The service passes them in, so that tests can run them differently. */
 export interface DataWork {
-  compile: typeof compileInChildProcess
+  compile: (
+    options: CompileOptions,
+    onProgress?: (progress: CompileProgress) => void,
+    signal?: AbortSignal,
+  ) => Promise<Compiled>
   buildExport: typeof buildExportInChildProcess
   buildVariant: typeof buildVariantInChildProcess
 }
 
 /**
  * Runs each computation in a child process: the event loop stays free, memory is bounded for each, and an
- * abort takes effect at once.
+ * abort takes effect at once. Only compiling reads files of others, so only it is in a sandbox.
  */
-export const childProcessWork: DataWork = {
-  compile: compileInChildProcess,
-  buildExport: buildExportInChildProcess,
-  buildVariant: buildVariantInChildProcess,
+export function childProcessWork(sandbox: Sandbox): DataWork {
+  return {
+    compile: (options, onProgress, signal) => compileInChildProcess(options, onProgress, signal, sandbox),
+    buildExport: buildExportInChildProcess,
+    buildVariant: buildVariantInChildProcess,
+  }
 }

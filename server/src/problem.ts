@@ -202,6 +202,11 @@ export const problems = {
     'Storage unavailable',
     'The object store that holds the data cannot be reached, and this part of the data is not cached here. Nothing was charged. Try again after `Retry-After` seconds.',
   ],
+  'sandbox-unavailable': [
+    503,
+    'No sandbox',
+    'The service reads files of others only in a sandbox (`WAYLEAVE_SANDBOX=require`), and the sandbox does not work on this machine. The operator has to install bubblewrap or to permit user namespaces; `wayleave doctor` says what is missing.',
+  ],
   'not-ready': [503, 'Not ready', 'The service or something it needs does not respond yet.'],
 } as const satisfies Record<string, readonly [status: number, title: string, help: string]>
 

@@ -1,16 +1,25 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { rm } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdir, rm } from 'node:fs/promises'
+import { constants } from 'node:os'
+import { basename, resolve } from 'node:path'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { Sandbox } from '../sandbox/sandbox.ts'
 import { SourceError } from '../source-error.ts'
+import { acceptOutput } from './accept-output.ts'
+import { type CompileMessage, readMessages } from './compile-messages.ts'
 import type { Compiled, CompileOptions, CompileProgress } from './compile-options.ts'
-import type { CompileMessage } from './compile-process.ts'
+import { fillModuleCache } from './fill-module-cache.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
-import { divideMemory, needsMoreMemory } from './memory.ts'
+import { DEFAULT_THREADS } from './limits.ts'
+import { defaultMemoryMegabytes, divideMemory, needsMoreMemory } from './memory.ts'
 import { TimeLimits } from './time-limits.ts'
 
 const ENTRY = fileURLToPath(new URL('./compile-process.ts', import.meta.url))
 const STDERR_KEPT = 4000
+const MAX_FILE_BYTES = 256 * 2 ** 30
+const DEFAULT_SECONDS = 14_400
+const DEFAULT_SANDBOX = new Sandbox('auto')
 
 /** A small young generation saves some hundred megabytes for a little time: rows live for a chunk. */
 export function compileNodeFlags(memoryMegabytes?: number): string[] {
@@ -33,55 +42,111 @@ export class CompileDiskFullError extends Error {
 }
 
 /**
- * Runs `compileSnapshot` in a child process. Aborting kills the process and the programs that it started at
- * once; any files it leaves in the folder when it dies are removed. The limits of time are kept here, because
- * the child may be blocked.
+ * Runs `compileSnapshot` in a child process, in a sandbox. Aborting kills the process and the programs that it
+ * started at once; any files it leaves in the folder when it dies are removed. The limits of time are kept here,
+ * because the child may be blocked.
  */
 export async function compileInChildProcess(
   options: CompileOptions,
   onProgress: (progress: CompileProgress) => void = () => {},
   signal?: AbortSignal,
+  sandbox: Sandbox = DEFAULT_SANDBOX,
 ): Promise<Compiled> {
   signal?.throwIfAborted()
-  const child = fork(ENTRY, {
-    execArgv: compileNodeFlags(options.memoryMegabytes),
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    serialization: 'advanced',
-    // A process group of its own, so that ogr2ogr can be killed with it.
-    detached: true,
-  })
-  const abort = () => killGroup(child)
-  signal?.addEventListener('abort', abort, { once: true })
+  const absolute = {
+    ...options,
+    path: resolve(options.path),
+    folder: resolve(options.folder),
+    // The child cannot see how much memory there is.
+    memoryMegabytes: options.memoryMegabytes ?? defaultMemoryMegabytes(),
+  }
+  await mkdir(absolute.folder, { recursive: true })
+  void fillModuleCache(sandbox, (own) => run(own, () => {}, undefined, sandbox, true))
+  try {
+    const compiled = await run(absolute, onProgress, signal, sandbox)
+    await acceptOutput(absolute.folder, compiled.manifest)
+    return compiled
+  } catch (error) {
+    await rm(absolute.folder, { recursive: true, force: true })
+    throw error
+  }
+}
+
+async function run(
+  options: CompileOptions & { memoryMegabytes: number },
+  onProgress: (progress: CompileProgress) => void,
+  signal: AbortSignal | undefined,
+  sandbox: Sandbox,
+  fillsCache?: true,
+): Promise<Compiled> {
+  const child = await start(options, sandbox, fillsCache)
+  const kill = () => killGroup(child)
+  signal?.addEventListener('abort', kill, { once: true })
+  if (signal?.aborted) kill()
   let last: CompileMessage | null = null
   let stderr = ''
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-STDERR_KEPT)
   })
-  const timeLimits = new TimeLimits(options, () => killGroup(child))
-  child.on('message', (message: CompileMessage) => {
+  const timeLimits = new TimeLimits(options, kill)
+  const receive = (message: CompileMessage) => {
     if ('alive' in message) timeLimits.noteAlive()
     else if ('progress' in message) {
       timeLimits.noteProgress(message.progress)
       onProgress(message.progress)
     } else last = message
-  })
+  }
+  readMessages(child.stdio[3] as Readable, receive, kill)
   try {
     const ended = new Promise<string>((resolve, reject) => {
       child.once('error', reject)
-      child.once('close', (code, killedBy) => resolve(killedBy ?? `exit code ${code}`))
+      child.once('close', (code, killedBy) => resolve(killedBy ?? endOf(code)))
     })
-    child.send(options, (error) => error && killGroup(child))
+    // It stays open: its end tells the child that the parent is gone.
+    child.stdin!.on('error', kill)
+    child.stdin!.write(`${JSON.stringify(options)}\n`)
     const end = await ended
     signal?.throwIfAborted()
     if (last === null && timeLimits.exceeded !== null) throw new SourceError(timeLimits.exceeded)
     return outcome(last, options, end, stderr)
-  } catch (error) {
-    await rm(options.folder, { recursive: true, force: true })
-    throw error
   } finally {
-    signal?.removeEventListener('abort', abort)
+    signal?.removeEventListener('abort', kill)
     timeLimits.clear()
   }
+}
+
+async function start(
+  options: CompileOptions & { memoryMegabytes: number },
+  sandbox: Sandbox,
+  fillsCache: true | undefined,
+): Promise<ChildProcess> {
+  const { path, file, folder, gdal, limits, memoryMegabytes, threads = DEFAULT_THREADS } = options
+  const { program, args, environment } = await sandbox.command({
+    entry: ENTRY,
+    nodeFlags: compileNodeFlags(memoryMegabytes),
+    input: { path, isAlone: file !== undefined && file !== basename(path) },
+    folder,
+    fillsCache,
+    program: gdal?.program === undefined ? 'ogr2ogr' : gdal.program,
+    limits: {
+      fileBytes: MAX_FILE_BYTES,
+      // Heaps and the database may use this together, with room for code and stacks.
+      dataMegabytes: memoryMegabytes * 3 + 2048,
+      processorSeconds: (limits?.seconds ?? DEFAULT_SECONDS) * (threads + 2),
+    },
+  })
+  return spawn(program, args, {
+    env: environment,
+    stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+    // A process group of its own, so that ogr2ogr can be killed with it.
+    detached: true,
+  })
+}
+
+/** The name of the signal that ended a process inside of the sandbox, which exits with 128 and its number. */
+function endOf(code: number | null): string {
+  const signal = Object.entries(constants.signals).find(([, number]) => code === 128 + number)
+  return signal?.[0] ?? `exit code ${code}`
 }
 
 function killGroup(child: ChildProcess): void {

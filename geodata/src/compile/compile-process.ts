@@ -1,27 +1,24 @@
+import { writeSync } from 'node:fs'
 import { constants } from 'node:os'
+import { createInterface } from 'node:readline'
 import { Worker } from 'node:worker_threads'
 import { isDiskFull } from '../export-error.ts'
 import { lowerPriority } from '../lower-priority.ts'
 import { SourceError } from '../source-error.ts'
 import { compileSnapshot } from './compile.ts'
-import type { Compiled, CompileOptions, CompileProgress } from './compile-options.ts'
+import type { CompileMessage } from './compile-messages.ts'
+import { MESSAGE_FD } from './compile-messages.ts'
+import type { CompileOptions, CompileProgress } from './compile-options.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
-
-/** The messages from the compiling process to its parent. */
-export type CompileMessage =
-  | { progress: CompileProgress }
-  /** Sent every second while the process can run its event loop. */
-  | { alive: true }
-  | { compiled: Compiled }
-  | { invalid: { file: string; problems: InvalidSourceError['problems']; problemCount: number } }
-  | { refused: string }
-  | { diskFull: true }
-  | { failed: string }
 
 const PROGRESS_INTERVAL_MS = 100
 const ALIVE_INTERVAL_MS = 1000
 
-/** The entry point of a process that compiles one snapshot, which keeps the server's own threads free. */
+/**
+ * The entry point of a process that compiles one snapshot, which keeps the server's own threads free, and what a
+ * hostile file can do away from them. It is told what to do by a line on its standard input, which stays open while
+ * the parent lives, and reports by lines of JSON.
+ */
 async function main(options: CompileOptions): Promise<void> {
   let lastReportAt = 0
   let reportedPhase = ''
@@ -30,11 +27,10 @@ async function main(options: CompileOptions): Promise<void> {
     if (progress.phase === reportedPhase && now - lastReportAt < PROGRESS_INTERVAL_MS) return
     lastReportAt = now
     reportedPhase = progress.phase
-    process.send?.({ progress } satisfies CompileMessage)
+    send({ progress })
   }
-  const tellAlive = () => process.send?.({ alive: true } satisfies CompileMessage)
-  tellAlive()
-  const aliveTimer = setInterval(tellAlive, ALIVE_INTERVAL_MS)
+  send({ alive: true })
+  const aliveTimer = setInterval(() => send({ alive: true }), ALIVE_INTERVAL_MS)
   let message: CompileMessage
   try {
     message = { compiled: await compileSnapshot(options, tell) }
@@ -43,7 +39,23 @@ async function main(options: CompileOptions): Promise<void> {
   } finally {
     clearInterval(aliveTimer)
   }
-  process.send?.(message, () => process.disconnect())
+  send(message)
+  process.exit()
+}
+
+/** The pipe blocks, so that the last message is whole before the process exits. */
+function send(message: CompileMessage): void {
+  const bytes = Buffer.from(`${JSON.stringify(message)}\n`)
+  let written = 0
+  while (written < bytes.length) {
+    try {
+      written += writeSync(MESSAGE_FD, bytes, written)
+    } catch (error) {
+      // Some systems make the pipe non-blocking; the parent reads all the time.
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+    }
+  }
 }
 
 function describe(error: unknown): CompileMessage {
@@ -60,6 +72,7 @@ function describe(error: unknown): CompileMessage {
 lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 // If the parent is gone, the result is not needed. SQLite may block this thread without an end, so another one
 // looks for the parent too.
-process.once('disconnect', () => process.exit())
 new Worker(new URL('./parent-watch.ts', import.meta.url), { execArgv: [] }).unref()
-process.once('message', (options) => main(options as CompileOptions))
+const lines = createInterface({ input: process.stdin })
+lines.once('line', (line) => void main(JSON.parse(line)))
+lines.once('close', () => process.exit(1))

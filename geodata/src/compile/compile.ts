@@ -60,7 +60,8 @@ export async function compileSnapshot(
     await syncFolder(options.folder)
     return compiled
   } catch (error) {
-    await rm(options.folder, { recursive: true, force: true })
+    // In a sandbox the folder is a mount point: it is emptied here, and removed by the process outside.
+    await rm(options.folder, { recursive: true, force: true }).catch(() => {})
     if (isOutOfMemory(error))
       throw new SourceError(needsMoreMemory(options.file ?? basename(options.path), options.memoryMegabytes))
     throw error

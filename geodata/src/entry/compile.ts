@@ -6,9 +6,17 @@ export {
   compileInChildProcess,
   compileNodeFlags,
 } from '../compile/compile-in-child-process.ts'
-export type { CompileLimits, CompileProgress, CompileReport } from '../compile/compile-options.ts'
+export type {
+  Compiled,
+  CompileLimits,
+  CompileOptions,
+  CompileProgress,
+  CompileReport,
+} from '../compile/compile-options.ts'
 export { InvalidSourceError } from '../compile/invalid-source-error.ts'
 export { memoryPerCompilation } from '../compile/memory.ts'
+export { childEnvironment } from '../sandbox/minimal-environment.ts'
+export { Sandbox } from '../sandbox/sandbox.ts'
 export { SourceError } from '../source-error.ts'
 
 export const compileSnapshot: typeof import('../compile/compile.ts').compileSnapshot = async (...args) =>

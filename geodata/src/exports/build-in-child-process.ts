@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { ExportFormat } from '@wayleave/contract/export-formats'
 import { ExportError, ProcessEndedError } from '../export-error.ts'
+import { childEnvironment } from '../sandbox/minimal-environment.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import type { BuildMessage, BuildRequest } from './build-process.ts'
@@ -34,7 +35,11 @@ export function buildVariantInChildProcess(
 
 async function build(request: BuildRequest, outPath: string, signal?: AbortSignal): Promise<BuiltFile> {
   signal?.throwIfAborted()
-  const child = fork(ENTRY, { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  const child = fork(ENTRY, {
+    execArgv: [],
+    env: childEnvironment(),
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
   const abort = () => child.kill('SIGKILL')
   signal?.addEventListener('abort', abort, { once: true })
   let message: BuildMessage | null = null

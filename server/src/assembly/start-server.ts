@@ -114,6 +114,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
     (connections) => log.info({ connections }, 'Readers took nothing for too long: cut off.'),
   )
   exposeMetrics(parts, connections, readers)
+  if (config.role !== 'api') await describeSandbox(parts)
   await prepare(parts)
   await parts.runner.start()
   await app.listen({ port: config.port, host: config.host }).catch((error) => {
@@ -184,6 +185,16 @@ function limitConnections({ server }: App, { config, log, proxies, baseUrl }: Pa
   })
   limits.guard(server)
   return limits
+}
+
+/** Says what protects the machine from files of others. */
+async function describeSandbox({ sandbox, log }: Parts): Promise<void> {
+  const { layers, missing, isClosed } = await sandbox.state()
+  if (isClosed) log.info(`Published files are read in a sandbox: ${layers.join(', ')}.`)
+  else
+    log.warn(
+      `Published files are read without a closed sandbox: ${missing[0]} A defect in a reader could expose what the service can read.${layers.length > 0 ? ` Active: ${layers.join(', ')}.` : ''}`,
+    )
 }
 
 async function sweepUnfinished({ blobs }: Parts): Promise<void> {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { memoryPerCompilation } from '@wayleave/geodata/compile'
+import { memoryPerCompilation, Sandbox } from '@wayleave/geodata/compile'
 import type { Logger } from 'pino'
 import { Authenticate } from '../access/authenticate.ts'
 import { Refusals } from '../access/refusals.ts'
@@ -92,6 +92,7 @@ export interface Parts extends ControlPlane, FeatureParts, TileParts {
   dailyFeatures: DailyFeatures
   /** Whether CSV texts that spreadsheets execute get an apostrophe. */
   escapeFormulas: boolean
+  sandbox: Sandbox
   publishing: Publishing
   garbage: GarbageCollection
   jobs: Jobs
@@ -129,7 +130,7 @@ export async function openParts(opening: Opening): Promise<Parts> {
 
 /** Everything closable is registered where it is created, by `opened.use`; `requireAll` checks this. */
 async function wire(
-  { config, log, clock, serving, work = childProcessWork, redisReplyMs }: Opening,
+  { config, log, clock, serving, work: givenWork, redisReplyMs }: Opening,
   opened: Closers,
 ): Promise<Parts> {
   if (serving) {
@@ -253,10 +254,13 @@ async function wire(
     },
     opened,
   )
+  const sandbox = new Sandbox(config.sandbox, [config.dataDir, blobs.root])
+  const work = givenWork ?? childProcessWork(sandbox)
   const escapeFormulas = config.csvFormulas === 'escape'
   const publishing = new Publishing({
     escapeFormulas,
     work,
+    sandbox,
     database,
     changes,
     clock,
@@ -367,6 +371,7 @@ async function wire(
     extractLimits: { maxRows: config.extractRows, maxBytes: config.extractBytes },
     dailyFeatures,
     escapeFormulas,
+    sandbox,
     publishing,
     garbage,
     jobs,

@@ -9,6 +9,7 @@ import { runCommand } from '../testing/processes/run-command.ts'
 import { databaseKinds } from '../testing/test-server.ts'
 import type { Check } from './check.ts'
 import { checkFolder, checkLock } from './check-folder.ts'
+import { checkSandbox } from './check-sandbox.ts'
 import { checkClock, checkDatabase, checkMail, checkRedis } from './check-servers.ts'
 import { checkProxies, checkSettings } from './check-settings.ts'
 
@@ -25,6 +26,7 @@ for (const kind of databaseKinds) {
     for (const name of [
       'settings',
       'folder',
+      'sandbox',
       'disk',
       'schema',
       'clock',
@@ -51,6 +53,13 @@ test('each failed check has a line that says what to do', async (t) => {
   const [shared] = await checkFolder({ dataDir, databaseUrl: null })
   assert.deepEqual([shared!.status, shared!.remedy], ['warning', `chmod 700 ${dataDir}`])
   assert.equal(checkLock({ dataDir, databaseUrl: null })!.status, 'ok')
+
+  assert.equal((await checkSandbox(settings({}))).status, 'ok')
+  const unprotected = await checkSandbox(settings({ WAYLEAVE_SANDBOX: 'off' }))
+  assert.deepEqual(
+    [unprotected.status, unprotected.remedy],
+    ['warning', 'Set WAYLEAVE_SANDBOX to auto or require.'],
+  )
 
   const beyond = settings({ WAYLEAVE_HOST: '0.0.0.0' })
   assert.ok(statuses(checkSettings(beyond, [])).includes('problem'))

@@ -5,6 +5,7 @@ import { appendFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Sandbox } from '@wayleave/geodata/compile'
 import { testedProgram } from '../../../scripts/program/tested-program.ts'
 import { childProcessWork } from '../data-work.ts'
 import { operator } from '../events/events.ts'
@@ -96,7 +97,7 @@ test('a file that changes while it is read is not published', async (t) => {
     () => writeFileSync(file, rows.slice(0, 20)),
   ]) {
     writeFileSync(file, rows)
-    const { compile } = childProcessWork
+    const { compile } = childProcessWork(new Sandbox('off'))
     const request = { table: 'places', path: file, description: {} }
     const published = service.parts.publishing.publish(request, operator, {
       compile: async (...args) => {

@@ -7,6 +7,7 @@ import {
   type CompileReport,
   type GdalOptions,
   type ReadOptions,
+  type Sandbox,
   SourceError,
 } from '@wayleave/geodata/compile'
 import type { Manifest } from '@wayleave/geodata/snapshot'
@@ -29,7 +30,7 @@ import type { ControlDatabase, Tx } from '../database/open.ts'
 import { buildExportsAhead } from '../downloads/exports/build-ahead.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { AttemptLostError } from '../jobs/job-errors.ts'
-import { invalidInput, notFound } from '../problem.ts'
+import { invalidInput, notFound, Problem } from '../problem.ts'
 import type { Staging } from './staging.ts'
 
 export interface PublishRequest extends ReadOptions {
@@ -99,6 +100,7 @@ export interface PublishingDeps {
   /** For CSV: put an apostrophe before texts that spreadsheets would execute as formulas. */
   escapeFormulas: boolean
   work: DataWork
+  sandbox: Sandbox
 }
 
 /**
@@ -186,6 +188,13 @@ export class Publishing {
     } finally {
       await stage.end()
     }
+  }
+
+  /** Throws a Problem if the settings require a sandbox, and there is none on this machine. */
+  async requireSandbox(): Promise<void> {
+    await this.#parts.sandbox.requireWanted().catch((error: Error) => {
+      throw new Problem('sandbox-unavailable', error.message)
+    })
   }
 
   async describe(table: string, description: DatasetDescription, origin: Origin): Promise<void> {

@@ -160,7 +160,7 @@ export function publishingRoutes(
         description:
           'The file is the body, or the part `file` of a multipart form whose other parts are the options. Needs a platform key with `write`, or a platform administrator’s token. Returns 202 with a job to follow.',
         security: [...security.key, ...security.token],
-        problems: ['not-administrator'],
+        problems: ['not-administrator', 'sandbox-unavailable'],
         documented: { requestBody: UPLOAD_BODY },
         params,
         querystring: uploadOptions,
@@ -169,6 +169,8 @@ export function publishingRoutes(
       onRequest,
       handler: async (request, reply) => {
         const table = tableOf(request as FastifyRequest<{ Params: { table: string } }>)
+        // Nodes without workers accept files that other nodes read.
+        if (config.role !== 'api') await publishing.requireSandbox()
         const id = jobs.newId()
         const path = await jobs.uploadPath(id)
         const receiving = receive(request, path, config.maxUploadBytes).then(

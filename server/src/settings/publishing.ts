@@ -50,6 +50,12 @@ export const publishingSettings = {
     integer(2, 100_000),
     'How many times larger than itself a compressed file may unpack.',
   ),
+  sandbox: setting(
+    'WAYLEAVE_SANDBOX',
+    'auto' as 'auto' | 'require' | 'off',
+    choice('auto', 'require', 'off'),
+    'The sandbox of the process that reads published files: no network, no other files, limits of memory, time and processes. `auto` uses what works on this machine and says at start what that is; `require` refuses files unless bubblewrap works; `off` uses none, and the process still gets none of the service’s environment.',
+  ),
   gdal: setting(
     'WAYLEAVE_GDAL',
     'ogr2ogr',

@@ -11,6 +11,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { Sandbox } from '@wayleave/geodata/compile'
 import pg from 'pg'
 import { type RunningServer, startServer } from '../assembly/start-server.ts'
 import { type Clock, systemClock } from '../clock.ts'
@@ -104,7 +105,10 @@ export async function openTestServer(t: TestContext, options: TestSettings = {})
   const logLines: string[] = []
   const log = makeLogger('debug', (line) => logLines.push(line))
   const overrides = {
-    work: { ...(options.childProcesses ? childProcessWork : sameProcessWork), ...options.work },
+    work: {
+      ...(options.childProcesses ? childProcessWork(new Sandbox('auto')) : sameProcessWork),
+      ...options.work,
+    },
     // On a busy machine a reply may take longer than the service waits, which must not look like an outage.
     redisReplyMs: 30_000,
   }

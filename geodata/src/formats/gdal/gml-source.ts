@@ -1,5 +1,6 @@
-import { readFile, symlink } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeLink } from './make-link.ts'
 
 const NAME = 'source'
 const LAYER = /<GMLFeatureClass>.*?<\/GMLFeatureClass>/gs
@@ -12,7 +13,7 @@ const NO_GEOMETRY = '<GeometryType>100<'
  */
 export async function gmlSource(path: string, folder: string): Promise<string> {
   const link = join(folder, `${NAME}.gml`)
-  await symlink(path, link)
+  await makeLink(path, link)
   return link
 }
 

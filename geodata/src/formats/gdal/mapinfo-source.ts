@@ -1,9 +1,10 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { open, readdir, symlink, writeFile } from 'node:fs/promises'
+import { open, readdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { SourceError } from '../../source-error.ts'
 import { type Encoding, encodingNamed } from '../reading/encoding.ts'
+import { makeLink } from './make-link.ts'
 
 const HEAD_BYTES = 1 << 20
 /** MapInfo's names of character sets that GDAL knows, by our names of encodings. */
@@ -51,12 +52,12 @@ export async function mapinfoSource(
     // GDAL knows the format by the extension, which a received file lacks.
     if (!isMif || /\.mif$/i.test(path)) return path
     const link = join(folder, `${stem}.mif`)
-    await symlink(path, link)
+    await makeLink(path, link)
     return link
   }
   const charset = charsetOf(encodingNamed(encoding), file)
   for (const name of siblings)
-    await symlink(join(dirname(path), name), join(folder, `${stem}${extname(name).toLowerCase()}`))
+    await makeLink(join(dirname(path), name), join(folder, `${stem}${extname(name).toLowerCase()}`))
   const main = join(folder, `${stem}${isMif ? '.mif' : '.tab'}`)
   await writeFile(main, isMif ? withMifCharset(header, charset) : withTabCharset(header, charset), 'latin1')
   await pipeline(createReadStream(path, { start: header.length }), createWriteStream(main, { flags: 'a' }))

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, symlink } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { type FeatureStream, isUnreadable } from '../../feature.ts'
@@ -10,6 +10,7 @@ import { sortMessages } from './gdal-messages.ts'
 import { DEFAULT_GDAL, type GdalOptions } from './gdal-options.ts'
 import { geometryElementNotes, gmlSource } from './gml-source.ts'
 import { withLists } from './list-columns.ts'
+import { makeLink } from './make-link.ts'
 import { mapinfoSource } from './mapinfo-source.ts'
 import { restoreSqliteValues } from './restore-sqlite-values.ts'
 import { MissingProgramError, otherDrivers, runOgr2ogr } from './run-ogr2ogr.ts'
@@ -93,7 +94,7 @@ async function sourceFor(
   // A geodatabase in a zip may be in a folder without the extension, by which GDAL knows it.
   if (driver !== 'OpenFileGDB' || /\.gdb$/i.test(path)) return path
   const link = join(folder, 'source.gdb')
-  await symlink(path, link)
+  await makeLink(path, link)
   return link
 }
 

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { ExportError, ProcessEndedError } from '../../export-error.ts'
 import { removePartial } from '../../exports/write-atomically.ts'
+import { childEnvironment } from '../../sandbox/minimal-environment.ts'
 import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
 import { ZOOM_SUFFIXES } from '../archive/pmtiles-writer.ts'
@@ -19,7 +20,11 @@ export async function buildTilesInChildProcess(
   manifest: Manifest,
 ): Promise<BuiltTiles> {
   signal?.throwIfAborted()
-  const child = fork(ENTRY, { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  const child = fork(ENTRY, {
+    execArgv: [],
+    env: childEnvironment(),
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
   const abort = () => child.kill('SIGKILL')
   signal?.addEventListener('abort', abort, { once: true })
   let result: TilesMessage | null = null

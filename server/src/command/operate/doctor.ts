@@ -9,7 +9,7 @@ const MARKS = { ok: 'ok', warning: 'warning', problem: 'PROBLEM' } as const
 export function doctorCommand(): Command {
   return operatorCommand(
     'doctor',
-    'Check what the service depends on: settings, folder, disk, lock, database, clock, mail, Redis, proxies, descriptors. Nothing is changed.',
+    'Check what the service depends on: settings, folder, sandbox, disk, lock, database, clock, mail, Redis, proxies, descriptors. Nothing is changed.',
     ['doctor', 'doctor --json'],
   ).action(doctor)
 }
@@ -18,10 +18,12 @@ async function doctor(flags: OperatorFlags): Promise<void> {
   const config = readConfig({ flags: { dataDir: flags.dataDir } })
   const { checkProxies, checkSettings } = await import('../../doctor/check-settings.ts')
   const { checkDescriptors, checkDisk, checkFolder, checkLock } = await import('../../doctor/check-folder.ts')
+  const { checkSandbox } = await import('../../doctor/check-sandbox.ts')
   const servers = await import('../../doctor/check-servers.ts')
   const checks: (Check | null)[] = [
     ...checkSettings(config, unknownVariables()),
     ...(await checkFolder(config)),
+    await checkSandbox(config),
     await checkDisk(config.dataDir),
     checkLock(config),
     await servers.checkDatabase(config, existsSync),

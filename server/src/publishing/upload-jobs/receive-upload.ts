@@ -24,7 +24,8 @@ export async function receiveUpload(
     },
   })
   try {
-    await pipeline(source, bounded, createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }))
+    // The folder is private. The file may be read by all, so that the user of the sandbox needs no copy of it.
+    await pipeline(source, bounded, createWriteStream(path, { flags: 'wx', mode: 0o644, flush: true }))
   } catch (error) {
     await rm(path, { force: true })
     const { code } = error as NodeJS.ErrnoException

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { childEnvironment } from '@wayleave/geodata/compile'
 import type { QueryProcessOptions, QueryReply, QueryRequest, QueryValue } from './query-messages.ts'
 
 const ENTRY = fileURLToPath(new URL('./query-process.ts', import.meta.url))
@@ -31,6 +32,7 @@ export class QueryRunner {
   constructor(options: QueryProcessOptions) {
     this.#child = fork(ENTRY, [JSON.stringify(options)], {
       execArgv: [],
+      env: childEnvironment(),
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       serialization: 'advanced',
     })

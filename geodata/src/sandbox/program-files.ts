@@ -1,0 +1,51 @@
+import { realpath } from 'node:fs/promises'
+import { basename, delimiter, dirname, join, resolve } from 'node:path'
+import type { Bind } from './input-files.ts'
+import { GDAL_VARIABLES } from './minimal-environment.ts'
+
+/** The folder that contains the packages of the program: a checkout, or the installed program. */
+const ROOT = resolve(import.meta.dirname, '../../..')
+/** What the compiler imports. Other folders, such as a data folder beside them, stay invisible. */
+const PROGRAM_ENTRIES = ['contract', 'geodata', 'lib', 'vendor', 'node_modules', 'package.json']
+
+/** Where programs, their libraries and their tables are installed. */
+const SYSTEM_FOLDERS = [
+  ...['/bin', '/lib', '/lib32', '/lib64', '/usr/bin', '/usr/lib', '/usr/lib32', '/usr/lib64', '/usr/libexec'],
+  ...['/usr/share', '/usr/local/bin', '/usr/local/lib', '/usr/local/share', '/nix/store'],
+  // The places of shared libraries.
+  ...['/etc/ld.so.cache', '/etc/alternatives'],
+]
+
+let program: Promise<Bind[]> | null = null
+
+/** The files of the program itself and of the Node that runs it. */
+export function programBinds(): Promise<Bind[]> {
+  program ??= findProgram()
+  return program
+}
+
+async function findProgram(): Promise<Bind[]> {
+  const paths = PROGRAM_ENTRIES.map((name) => join(ROOT, name))
+  // Packages of an installed program may be beside it.
+  if (basename(dirname(ROOT)) === 'node_modules') paths.push(dirname(ROOT))
+  return existing([...paths, process.execPath])
+}
+
+/** The system's programs and libraries, and an installation of GDAL in other places. */
+export async function systemBinds(gdal: string | null): Promise<Bind[]> {
+  const paths = [...SYSTEM_FOLDERS]
+  if (gdal?.includes('/')) paths.push(dirname(resolve(gdal)))
+  for (const name of GDAL_VARIABLES)
+    paths.push(...(process.env[name] ?? '').split(delimiter).filter((path) => path.startsWith('/')))
+  return existing(paths)
+}
+
+/** A symbolic link, such as /bin, is bound as the folder that it leads to. */
+async function existing(paths: string[]): Promise<Bind[]> {
+  const binds: Bind[] = []
+  for (const target of paths) {
+    const source = await realpath(target).catch(() => null)
+    if (source !== null) binds.push({ source, target })
+  }
+  return binds
+}
