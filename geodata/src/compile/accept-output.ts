@@ -7,7 +7,7 @@ const NAMES = new Set<string>(Object.values(SNAPSHOT_FILES))
 /**
  * Checks what a compiling process left, before the service opens any of it. A file that took the process over could
  * leave symbolic links to other files of the machine, or a manifest that names files outside of the folder. The files
- * become those of the service, if the process was another user.
+ * become those of the service, if the process was another user. See docs/decisions/sandbox.md.
  */
 export async function acceptOutput(folder: string, manifest: Manifest): Promise<void> {
   const refuse = (name: string) => {

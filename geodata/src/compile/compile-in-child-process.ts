@@ -44,7 +44,7 @@ export class CompileDiskFullError extends Error {
 /**
  * Runs `compileSnapshot` in a child process, in a sandbox. Aborting kills the process and the programs that it
  * started at once; any files it leaves in the folder when it dies are removed. The limits of time are kept here,
- * because the child may be blocked.
+ * because the child may be blocked. See docs/decisions/sandbox.md.
  */
 export async function compileInChildProcess(
   options: CompileOptions,

@@ -53,7 +53,7 @@ export class SandboxUnavailableError extends SourceError {
  * Puts walls around the process that reads a file of somebody else, so that a defect in a reader, in DuckDB,
  * SQLite or GDAL exposes nothing but that file. With bubblewrap the process has no network, sees no files but the
  * program's own, its input (read-only) and its output folder, has no /proc, and runs as another user if the
- * service is root. In any mode it gets none of the environment of the service.
+ * service is root. In any mode it gets none of the environment of the service. See docs/decisions/sandbox.md.
  */
 export class Sandbox {
   readonly mode: SandboxMode
