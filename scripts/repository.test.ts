@@ -86,11 +86,12 @@ test('no file outside the tests names a path of one machine', () => {
 })
 
 test('only config.ts reads the environment; a program may do so before it runs', () => {
-  // run-ogr2ogr.ts passes a few variables on to the program that it starts.
+  // Two files pass a few variables on to the programs that they start.
   const readers = [
     'server/src/settings/config.ts',
     'server/bin/wayleave.js',
     'geodata/src/formats/gdal/run-ogr2ogr.ts',
+    'geodata/src/sandbox/minimal-environment.ts',
   ]
   const isProduction = (file: string) =>
     /^(geodata|server|client-js|console|demo)\/(src|bin)\//.test(file) && !/\/testing\//.test(file)

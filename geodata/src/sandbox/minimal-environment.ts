@@ -1,10 +1,15 @@
-import { join, resolve } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 
 /** Where the libraries and tables of an installation of GDAL are, if not at their usual places. */
-export const GDAL_VARIABLES = ['LD_LIBRARY_PATH', 'GDAL_DATA', 'PROJ_DATA', 'PROJ_LIB', 'GDAL_DRIVER_PATH']
+const GDAL_VARIABLES = ['LD_LIBRARY_PATH', 'GDAL_DATA', 'PROJ_DATA', 'PROJ_LIB', 'GDAL_DRIVER_PATH']
 
 /** Settings of the runtime that hold no secrets. */
 const RUNTIME_VARIABLES = ['UV_THREADPOOL_SIZE', 'GLIBC_TUNABLES']
+
+export function gdalFolders(): string[] {
+  const values = GDAL_VARIABLES.map((name) => process.env[name] ?? '')
+  return values.flatMap((value) => value.split(delimiter)).filter((path) => path.startsWith('/'))
+}
 
 /** Where Node keeps the compiled modules of sandboxed processes, which can only read them; null if it keeps none. */
 export function moduleCache(): string | null {

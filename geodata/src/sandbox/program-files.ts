@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
-import { basename, delimiter, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import type { Bind } from './input-files.ts'
-import { GDAL_VARIABLES } from './minimal-environment.ts'
+import { gdalFolders } from './minimal-environment.ts'
 
 /** The folder that contains the packages of the program: a checkout, or the installed program. */
 const ROOT = resolve(import.meta.dirname, '../../..')
@@ -35,9 +35,7 @@ async function findProgram(): Promise<Bind[]> {
 export async function systemBinds(gdal: string | null): Promise<Bind[]> {
   const paths = [...SYSTEM_FOLDERS]
   if (gdal?.includes('/')) paths.push(dirname(resolve(gdal)))
-  for (const name of GDAL_VARIABLES)
-    paths.push(...(process.env[name] ?? '').split(delimiter).filter((path) => path.startsWith('/')))
-  return existing(paths)
+  return existing([...paths, ...gdalFolders()])
 }
 
 /** A symbolic link, such as /bin, is bound as the folder that it leads to. */
