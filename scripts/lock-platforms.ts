@@ -1,5 +1,7 @@
 interface LockedPackage {
   version?: string
+  integrity?: string
+  link?: boolean
   dev?: boolean
   optional?: boolean
   os?: string[]
@@ -83,4 +85,12 @@ export function removeEngines(packages: LockedPackages): string[] {
 
 export function packagesWithEngines(packages: LockedPackages): string[] {
   return Object.keys(packages).filter((path) => path.includes('node_modules/') && packages[path]!.engines)
+}
+
+/** The paths of packages that `npm ci` would install without comparing them with a hash. */
+export function packagesWithoutHash(packages: LockedPackages): string[] {
+  return Object.keys(packages).filter((path) => {
+    const { integrity, link } = packages[path]!
+    return path.includes('node_modules/') && !integrity && !link
+  })
 }

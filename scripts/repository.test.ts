@@ -3,7 +3,13 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { completeLock, type LockedPackages, missingPlatforms, packagesWithEngines } from './lock-platforms.ts'
+import {
+  completeLock,
+  type LockedPackages,
+  missingPlatforms,
+  packagesWithEngines,
+  packagesWithoutHash,
+} from './lock-platforms.ts'
 
 const root = join(import.meta.dirname, '..')
 const thisFile = 'scripts/repository.test.ts'
@@ -53,6 +59,20 @@ test('the lock file has a row for every platform, else npm ci refuses it: npm ru
 
 test('npm ci on an older Node warns of no package, since all run on the Node that it installs', () => {
   assert.deepEqual(packagesWithEngines(lockedPackages), [], 'npm run lock removes them')
+})
+
+test('the lock file has a hash of every package, except for those that the registry lacks', () => {
+  const withoutHash = packagesWithoutHash(lockedPackages)
+  // Of these platforms all packages are known, also of musl.
+  const common = /linux-(x64|arm64)|linux-.*x64/
+  const exceptions = ['@duckdb/node-bindings-linux-arm64', '@duckdb/node-bindings-linux-arm64-musl']
+  assert.deepEqual(
+    withoutHash.filter((path) => common.test(path) && !exceptions.some((name) => path.endsWith(name))),
+    [],
+    'npm run lock adds them',
+  )
+  // Whatever is the same on all platforms has a hash.
+  for (const path of withoutHash) assert.ok(lockedPackages[path].cpu, path)
 })
 
 test('a row that is added to the lock file is of one platform alone', () => {

@@ -4,7 +4,7 @@
  * code in module formats or variants that neither Node nor the console's build loads. Types and licences stay.
  * Plain JavaScript, because an older Node may run it.
  */
-import { lstatSync, readdirSync, rmSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Folders at the top of any package. */
@@ -28,7 +28,22 @@ const BY_PACKAGE = {
   'swagger-ui-dist': ['swagger-ui-es-bundle*', 'swagger-ui.js'],
 }
 
-slimFolder(join(import.meta.dirname, '..', 'node_modules'))
+const root = join(import.meta.dirname, '..')
+slimFolder(join(root, 'node_modules'))
+nameUnchecked()
+
+/** The lock file has no hash of packages for platforms that its registry lacked. */
+function nameUnchecked() {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  const unchecked = Object.keys(packages).filter((path) => {
+    const { integrity, link } = packages[path]
+    return path.startsWith('node_modules/') && !integrity && !link && isFolder(join(root, path))
+  })
+  if (unchecked.length > 0)
+    console.warn(
+      `Installed without a comparison with a hash, because the lock file has none of this platform: ${unchecked.join(', ')}. \`npm run lock\` adds those that your registry knows.`,
+    )
+}
 
 function slimFolder(modules) {
   for (const name of readdirSync(modules)) {
