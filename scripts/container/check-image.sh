@@ -2,9 +2,10 @@
 # `npm run container:check`: builds ops/container/Containerfile for real and runs what it contains, as root, without a
 # container registry: the base images are made of Debian packages (mmdebstrap) and of the Node and npm of this machine.
 # The content of the image is run without root, without capabilities and on a read-only root file system, in a mount
-# namespace: container runtimes need cgroups, which a build machine may not have. It takes some minutes and 3 GB.
+# namespace of bubblewrap: container runtimes need cgroups, which a build machine may not have. It takes some minutes
+# and 3 GB.
 #
-#   apt-get install --no-install-recommends buildah mmdebstrap
+#   apt-get install --no-install-recommends bubblewrap buildah mmdebstrap
 #   BASE_TAR=base.tar npm run container:check     # with a tar of an earlier mmdebstrap
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -30,7 +31,7 @@ npm pack ./dist/program --silent --pack-destination "$folder/context/dist/releas
 
 echo 'Making the base images'
 base=${BASE_TAR:-$folder/base.tar}
-[ -f "$base" ] || mmdebstrap --quiet --variant=minbase --include=ca-certificates,tini bookworm "$base"
+[ -f "$base" ] || mmdebstrap --quiet --variant=minbase --include=bubblewrap,ca-certificates,tini bookworm "$base"
 container=$(images from scratch)
 images add --quiet "$container" "$base" /
 images commit --quiet --rm "$container" localhost/base
@@ -50,19 +51,14 @@ images build --quiet --format docker --build-arg NODE_IMAGE=localhost/node --bui
 echo 'Running it'
 image=$(images mount "$(images from localhost/wayleave)")
 install --directory --mode 0700 --owner 10001 --group 10001 "$folder/data"
-cat >"$folder/run.sh" <<RUN
-set -e
-mount --bind $image $image
-mount -t proc proc $image/proc
-mount --rbind /dev $image/dev
-mount -t tmpfs tmpfs $image/tmp
-mount --bind $folder/data $image/data
-mount -o remount,ro,bind $image
-exec setpriv --no-new-privs chroot --userspec=10001:10001 $image /usr/bin/env -i PATH=/opt/wayleave/bin:/usr/bin:/bin \
-  WAYLEAVE_HOST=127.0.0.1 WAYLEAVE_PORT=$PORT WAYLEAVE_DATA_DIR=/data WAYLEAVE_TILES=false "\$@"
-RUN
-inside() { unshare --mount bash "$folder/run.sh" "$@"; }
-unshare --mount bash "$folder/run.sh" /usr/bin/tini -- wayleave serve 2>"$folder/log" &
+inside() {
+  bwrap --bind "$image" / --proc /proc --dev /dev --tmpfs /tmp --bind "$folder/data" /data --remount-ro / \
+    --cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID --cap-add CAP_SETPCAP --clearenv \
+    --setenv PATH /opt/wayleave/bin:/usr/bin:/bin --setenv WAYLEAVE_HOST 127.0.0.1 --setenv WAYLEAVE_PORT "$PORT" \
+    --setenv WAYLEAVE_DATA_DIR /data --setenv WAYLEAVE_TILES false --setenv WAYLEAVE_SANDBOX require -- \
+    setpriv --no-new-privs --reuid 10001 --regid 10001 --clear-groups --bounding-set=-all --inh-caps=-all -- "$@"
+}
+inside /usr/bin/tini -- wayleave serve 2>"$folder/log" &
 server=$!
 health=$(sed -n 's/^  CMD \["node", "--eval", "\(.*\)"\]$/\1/p' ops/container/Containerfile)
 for _ in $(seq 60); do
@@ -72,12 +68,13 @@ for _ in $(seq 60); do
 done
 inside node --eval "$health"
 if inside touch /opt/written 2>/dev/null; then echo 'The root file system can be written to.'; exit 1; fi
-grep --quiet $'^Uid:\t10001' "/proc/$server/status"
-grep --quiet '^CapEff:.*0000000000000000$' "/proc/$server/status"
+inside grep --quiet $'^Uid:\t10001' /proc/self/status
+inside grep --quiet '^CapEff:.*0000000000000000$' /proc/self/status
+inside wayleave doctor | grep --quiet '^ok *sandbox .*bubblewrap'
 printf '{"type":"Feature","properties":{"name":"a"},"geometry":{"type":"Point","coordinates":[5,52]}}' >"$folder/data/a.geojson"
 inside wayleave publish /data/a.geojson --table points
 curl --fail --silent "http://127.0.0.1:$PORT/v1/dataset/points/sample/json" | grep --quiet '"longitude":5'
 kill -TERM "$server"
 wait "$server"
 server=
-echo 'The image works: health check, user 10001, no capabilities, read-only root, publishing, SIGTERM.'
+echo 'The image works: health check, user 10001, no capabilities, read-only root, publishing in the sandbox, SIGTERM.'
