@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import type { FeatureStream } from '../feature.ts'
 import { readOptionsOf } from '../formats/reading/read-options.ts'
 import { limitsOf, maxValueBytes } from '../formats/reading/source-limits.ts'
+import { sourceBytes } from '../formats/source-bytes.ts'
 import { isOutOfMemory } from '../open-duckdb.ts'
 import { SourceError } from '../source-error.ts'
 import { syncFolder } from '../write-durably.ts'
@@ -10,7 +11,6 @@ import { buildSnapshot } from './build-snapshot.ts'
 import type { Compiled, CompileOptions, CompileProgress } from './compile-options.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 import { divideMemory, needsMoreMemory } from './memory.ts'
-import { sourceBytes } from './source-bytes.ts'
 import { expansionBound } from './stage/expansion-limit.ts'
 import type { StageSummary } from './stage/stage.ts'
 import { stageStream } from './stage/stage-stream.ts'
@@ -99,6 +99,6 @@ async function openPath(options: CompileOptions, staging: string): Promise<OpenS
     stream,
     format: stream.format,
     bytes: (await stat(path)).size,
-    maxValueBytes: maxValueBytes(await sourceBytes(path, stream.format), limitsOf(limits), isColumnar),
+    maxValueBytes: maxValueBytes(await sourceBytes(path), limitsOf(limits), isColumnar),
   }
 }

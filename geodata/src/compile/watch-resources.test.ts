@@ -5,7 +5,13 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { scratch } from './compile-fixture.ts'
-import { type Exceeded, type ResourceLimits, residentBytes, watchResources } from './watch-resources.ts'
+import {
+  type Exceeded,
+  type ResourceLimits,
+  residentBytes,
+  resourceLimitsOf,
+  watchResources,
+} from './watch-resources.ts'
 
 function exceeded(limits: ResourceLimits): Promise<Exceeded> {
   return new Promise((resolve) => watchResources(limits, resolve, 10))
@@ -56,5 +62,18 @@ test('within the limits nothing is reported, and a stopped watch ends', async ()
   await new Promise((resolve) => setImmediate(resolve))
   stop()
   assert.equal(count, 0)
+  const path = join(scratch, 'small.csv')
+  writeFileSync(path, 'a,b\n1,2\n')
+  const own = await resourceLimitsOf(
+    { path, folder: scratch, memoryMegabytes: 1000, limits: { minFreeBytes: 5 } },
+    7,
+  )
+  assert.deepEqual(own, {
+    folders: [scratch],
+    maxBytes: 16 * 2 ** 30,
+    minFreeBytes: 5,
+    maxResidentBytes: 2000 * 2 ** 20,
+    pid: 7,
+  })
   assert.equal(await residentBytes(2 ** 30), 0)
 })

@@ -1,18 +1,35 @@
 import { lstat, readdir, readFile, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { megabytes } from '../formats/reading/source-limits.ts'
+import { limitsOf, maxWrittenBytes, megabytes } from '../formats/reading/source-limits.ts'
+import { sourceBytes } from '../formats/source-bytes.ts'
+import type { CompileOptions } from './compile-options.ts'
+import { defaultMemoryMegabytes } from './memory.ts'
 
 /** What a compilation may use, together with the programs that it starts. Absent limits are not checked. */
 export interface ResourceLimits {
   /** The folders that it writes to, with all that is in them. */
   folders: string[]
   /** The max bytes in these folders. */
-  maxBytes?: number
+  maxBytes?: number | undefined
   /** The bytes that must stay free on the disks of these folders, so that other jobs and requests can go on. */
-  minFreeBytes?: number
+  minFreeBytes?: number | undefined
   /** The max resident memory of the process and of those that it started. Without `/proc` it is not checked. */
-  maxResidentBytes?: number
-  pid?: number
+  maxResidentBytes?: number | undefined
+  pid?: number | undefined
+}
+
+/** The limits for a compilation in a process, by the size of its file and the memory that it may use. */
+export async function resourceLimitsOf(options: CompileOptions, pid?: number): Promise<ResourceLimits> {
+  const { path, folder, limits, gdal, memoryMegabytes = defaultMemoryMegabytes() } = options
+  const fileBytes = await sourceBytes(path).catch(() => 0)
+  return {
+    folders: [folder],
+    maxBytes: maxWrittenBytes(fileBytes, limitsOf(limits)),
+    minFreeBytes: limits?.minFreeBytes,
+    // The parts of the memory add up to more than the whole, and are rarely used at the same time.
+    maxResidentBytes: (memoryMegabytes * 2 + (gdal?.megabytes ?? 0)) * 2 ** 20,
+    pid,
+  }
 }
 
 export type ExceededResource = 'written' | 'disk' | 'memory'

@@ -39,6 +39,8 @@ const COLUMNAR_FACTOR = 16
 /** A number of one byte in SQLite takes eight bytes as a value, and a text of ASCII at most as many as in the file. */
 const UNPACKED_FACTOR = 16
 
+const WRITTEN_FACTOR = 16
+
 /**
  * How many bytes the values of a file may take together: texts by their characters, numbers 8 bytes, geometries
  * as WKB. This bounds every value that a reader makes of fewer bytes of the file: shared strings, repeated rows,
@@ -55,6 +57,14 @@ export function maxValueBytes(
     ratioFreeBytes,
     Math.min(expanded, Math.max(decompressedBytes, fileBytes * UNPACKED_FACTOR)),
   )
+}
+
+/**
+ * How much of the disk the compilation of a file may take at any time: rows are staged, sorted and written in
+ * several forms, and a row of one number takes about 100 bytes with its names, keys and index entries.
+ */
+export function maxWrittenBytes(fileBytes: number, limits: SourceLimits): number {
+  return maxValueBytes(fileBytes, limits, true) * WRITTEN_FACTOR
 }
 
 /** The sentence about a file whose values exceed `maxValueBytes`. */

@@ -1,14 +1,14 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 
-/** Formats whose rows are in several files with the same name and different extensions. */
-const IN_SEVERAL_FILES = ['shapefile', 'mapinfo']
+/** Files of formats whose rows are in several files with the same name and different extensions. */
+const IN_SEVERAL_FILES = /\.(shp|tab|mif)$/i
 
 /** The bytes of all files that a source consists of: a geodatabase is a folder, and a shapefile has siblings. */
-export async function sourceBytes(path: string, format: string): Promise<number> {
+export async function sourceBytes(path: string): Promise<number> {
   const stats = await stat(path)
   if (stats.isDirectory()) return sizeOf(path, () => true)
-  if (!IN_SEVERAL_FILES.includes(format)) return stats.size
+  if (!IN_SEVERAL_FILES.test(path)) return stats.size
   return sizeOf(dirname(path), (name) => stem(name) === stem(path))
 }
 
