@@ -9,7 +9,7 @@ import type { CompileOptions } from '../../compile/compile-options.ts'
 import type { CompileMessage } from '../../compile/compile-process.ts'
 import { writtenBytes } from '../../compile/watch-resources.ts'
 import { scratch } from '../reading.test-kit.ts'
-import { BOMBS } from './bombs.ts'
+import { BOMBS } from './bombs.test-kit.ts'
 
 const ENTRY = fileURLToPath(new URL('../../compile/compile-process.ts', import.meta.url))
 const MEMORY_MEGABYTES = 800

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
 import { Builder } from 'flatbuffers'
 import { ZipFile } from 'yazl'
-import type { CompileOptions } from '../../compile/compile-options.ts'
+import type { SourceOptions } from '../source-context.ts'
 
 /** A small file that would take much memory or disk if its bytes were believed. */
 export interface Bomb {
@@ -14,7 +14,7 @@ export interface Bomb {
   format: string
   /** Writes the file and returns its path. */
   make(folder: string): string | Promise<string>
-  options?: Partial<CompileOptions>
+  options?: Pick<SourceOptions, 'layer' | 'format'>
   /** The sentence with which it is refused. */
   expected: RegExp
 }
