@@ -15,6 +15,8 @@ export interface CompileLimits extends Partial<SourceLimits> {
    * GeoPackage can be computed without an end inside of SQLite, which cannot be interrupted.
    */
   stalledSeconds?: number
+  /** The bytes that must stay free on the disk while a file is compiled. */
+  minFreeBytes?: number
 }
 
 export interface CompileOptions extends ReadOptions {

@@ -2,6 +2,8 @@ import { mkdir, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { FeatureStream } from '../feature.ts'
 import { readOptionsOf } from '../formats/reading/read-options.ts'
+import { limitsOf, maxValueBytes } from '../formats/reading/source-limits.ts'
+import { sourceBytes } from '../formats/source-bytes.ts'
 import { isOutOfMemory } from '../open-duckdb.ts'
 import { SourceError } from '../source-error.ts'
 import { syncFolder } from '../write-durably.ts'
@@ -9,6 +11,7 @@ import { buildSnapshot } from './build-snapshot.ts'
 import type { Compiled, CompileOptions, CompileProgress } from './compile-options.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 import { divideMemory, needsMoreMemory } from './memory.ts'
+import { expansionBound } from './stage/expansion-limit.ts'
 import type { StageSummary } from './stage/stage.ts'
 import { stageStream } from './stage/stage-stream.ts'
 
@@ -17,6 +20,8 @@ export interface OpenSource {
   stream: FeatureStream
   format: string
   bytes: number
+  /** The max bytes of its values; without a limit if absent. */
+  maxValueBytes?: number
 }
 
 /**
@@ -37,6 +42,7 @@ export async function compileSnapshot(
     const file = options.file ?? basename(options.path)
     const { summary, crs, crsTransformation, notes } = await stageStream(
       opened.stream,
+      expansionBound(file, opened.bytes, opened.maxValueBytes ?? Infinity),
       options,
       staging,
       onProgress,
@@ -77,7 +83,7 @@ function refuseInvalid(file: string, summary: StageSummary, skipInvalid: boolean
 
 async function openPath(options: CompileOptions, staging: string): Promise<OpenSource> {
   const { path, file, format, layer, crs, limits, gdal, memoryMegabytes } = options
-  const { openSource } = await import('../formats/index.ts')
+  const { FORMATS, openSource } = await import('../formats/index.ts')
   const stream = await openSource(path, {
     originalName: file,
     scratchFolder: staging,
@@ -89,5 +95,11 @@ async function openPath(options: CompileOptions, staging: string): Promise<OpenS
     ...readOptionsOf(options),
     databaseMegabytes: divideMemory(memoryMegabytes).database,
   })
-  return { stream, format: stream.format, bytes: (await stat(path)).size }
+  const isColumnar = FORMATS.find(({ name }) => name === stream.format)?.isColumnar
+  return {
+    stream,
+    format: stream.format,
+    bytes: (await stat(path)).size,
+    maxValueBytes: maxValueBytes(await sourceBytes(path), limitsOf(limits), isColumnar),
+  }
 }

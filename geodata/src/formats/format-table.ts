@@ -18,6 +18,8 @@ export interface Format {
   encoding?: 'text' | 'reader'
   /** Whether a file may have several layers. */
   hasLayers?: true
+  /** Whether it stores a value that many rows share once, so that small files may hold many rows. */
+  isColumnar?: true
   /** Whether the first row may be a header, which `--no-header` denies. */
   hasHeader?: true
   /**
@@ -157,6 +159,7 @@ export const FORMATS: Format[] = [
     name: 'parquet',
     title: 'Parquet',
     extensions: ['.parquet', '.geoparquet', '.pq'],
+    isColumnar: true,
     geometry: 'columns',
     async open({ path, file, stays }, options) {
       const { openParquet } = await import('./parquet/parquet.ts')
@@ -169,6 +172,7 @@ export const FORMATS: Format[] = [
     name: 'arrow',
     title: 'Arrow',
     extensions: ['.arrow', '.feather', '.arrows', '.ipc'],
+    isColumnar: true,
     geometry: 'table',
     async open({ path, file }, options) {
       const { openArrow } = await import('./arrow/arrow.ts')

@@ -299,7 +299,7 @@ test('bombs and endless rows are stopped, and memory stays bounded', async (t) =
   const cases: [string, RegExp][] = [
     [
       gzipped,
-      /^bomb\.csv\.gz decompresses to more than 200 times its size: it is refused as a decompression bomb\.$/,
+      /^bomb\.csv\.gz decompresses to more than 200 times its size, the limit of WAYLEAVE_MAX_EXPANSION: it is refused as a decompression bomb\.$/,
     ],
     [zipped, /^bomb\.zip\/bomb\.csv decompresses to more than 200 times its size/],
     [line, /^line\.csv has a line that is larger than 8 MB, the limit of WAYLEAVE_MAX_FEATURE_BYTES\.$/],

@@ -9,7 +9,7 @@ import { type ByteSource, fileSource, peek } from './reading/byte-source.ts'
 import { encodingNamed } from './reading/encoding.ts'
 import { refuseNonDataset } from './reading/not-a-dataset.ts'
 import { sniff } from './reading/sniff.ts'
-import { DEFAULT_LIMITS } from './reading/source-limits.ts'
+import { limitsOf } from './reading/source-limits.ts'
 import { utf8Source } from './reading/text-decoding.ts'
 import {
   cleanUp,
@@ -32,7 +32,7 @@ export async function openSource(path: string, options: SourceOptions = {}): Pro
   const requestedFormat = options.format === undefined ? null : formatNamed(options.format)
   const context: SourceContext = {
     ...options,
-    limits: { ...DEFAULT_LIMITS, ...withoutUndefined(options.limits) },
+    limits: limitsOf(options.limits),
     requestedFormat,
     isFormatChosen: requestedFormat !== null,
     isAlone: options.originalName !== undefined && options.originalName !== basename(path),
@@ -143,10 +143,6 @@ async function applyCoordinates(
 function folderInput(path: string, file: string): Input {
   const source: ByteSource = { file, bytes: (async function* () {})(), totalBytes: null }
   return { file, source, path: async () => path, stays: true, isAlone: false }
-}
-
-function withoutUndefined<T extends object>(limits: T = {} as T): Partial<T> {
-  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) as Partial<T>
 }
 
 async function discard(source: ByteSource): Promise<void> {

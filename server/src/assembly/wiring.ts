@@ -281,6 +281,7 @@ async function wire(
       rowBytes: config.maxFeatureBytes,
       seconds: config.publishSeconds,
       stalledSeconds: config.readSeconds,
+      minFreeBytes: config.minFreeBytes,
     },
     // A command publishes one file at a time.
     memoryMegabytes: config.publishMemory ?? memoryPerCompilation(Math.max(limits.publish, 1)),

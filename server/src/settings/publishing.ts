@@ -48,7 +48,7 @@ export const publishingSettings = {
     'WAYLEAVE_MAX_EXPANSION',
     200,
     integer(2, 100_000),
-    'How many times larger than itself a compressed file may unpack.',
+    'How many times larger than its file what it holds may be: a compressed file when it is unpacked, and the values of all rows of any file, also those that it stores once and repeats. Not checked below 64 MB, or 1 GB of values of Parquet and Arrow. Sixteen times as much may be written to the disk during the compilation.',
   ),
   sandbox: setting(
     'WAYLEAVE_SANDBOX',

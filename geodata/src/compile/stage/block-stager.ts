@@ -7,9 +7,6 @@ import type { ParquetBlock } from '../../formats/parquet/parquet-block.ts'
 import type { BlockParsing, SourceBlock } from '../../formats/reading/block-stream.ts'
 import type { Stage } from './stage.ts'
 
-/** Wide rows fill a chunk before the max number of rows is reached. */
-const FLUSH_BYTES = 1 << 24
-
 type Parsing<Format extends BlockParsing['format']> = BlockParsing & { format: Format }
 
 /** Parses the blocks of a source and stages their rows. */
@@ -21,29 +18,11 @@ export interface BlockStager {
 export async function openStager(parsing: BlockParsing, stage: Stage): Promise<BlockStager> {
   if (parsing.format === 'parquet') return parquetStager(parsing, stage)
   const take = parsing.format === 'csv' ? csvStaging(parsing, stage) : geojsonStaging(parsing, stage)
-  const flushing = new Flushing(stage)
   return {
     async take(block) {
       take(block)
-      flushing.add((block as GeojsonBlock | CsvBlock).bytes.length)
     },
     close() {},
-  }
-}
-
-class Flushing {
-  readonly #stage: Stage
-  #bytes = 0
-
-  constructor(stage: Stage) {
-    this.#stage = stage
-  }
-
-  add(bytes: number): void {
-    this.#bytes += bytes
-    if (this.#bytes <= FLUSH_BYTES) return
-    this.#stage.flush()
-    this.#bytes = 0
   }
 }
 
@@ -73,13 +52,10 @@ async function parquetStager(parsing: Parsing<'parquet'>, stage: Stage): Promise
   // This import loads the database, which other sources do not need.
   const { openParquet } = await import('../../formats/parquet/parquet.ts')
   const source = await openParquet(parsing.path, parsing.file, parsing.options)
-  const flushing = new Flushing(stage)
   return {
     async take(block) {
-      for await (const batch of source.read(block as ParquetBlock)) {
+      for await (const batch of source.read(block as ParquetBlock))
         stage.add(batch, source.columns, (index) => `column${index}`)
-        flushing.add(((source.totalBytes ?? 0) / Math.max(1, source.rows)) * batch.length)
-      }
     },
     close: () => source.close(),
   }

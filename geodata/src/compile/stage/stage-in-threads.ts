@@ -1,4 +1,3 @@
-import { basename } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import {
   type BlockStream,
@@ -6,11 +5,13 @@ import {
   blockRows,
   type SourceBlock,
 } from '../../formats/reading/block-stream.ts'
+import { limitsOf } from '../../formats/reading/source-limits.ts'
 import { SourceError } from '../../source-error.ts'
 import type { CompileOptions, CompileProgress } from '../compile-options.ts'
 import { withRowProblems } from '../invalid-source-error.ts'
 import { DEFAULT_MAX_ROWS, DEFAULT_THREADS } from '../limits.ts'
 import { divideMemory, needsMoreMemory } from '../memory.ts'
+import type { ExpansionBound } from './expansion-limit.ts'
 import { joinSummaries } from './join-summaries.ts'
 import type { StageSummary } from './stage.ts'
 import type { StageReply, StageRequest, StageWorkerData } from './stage-worker.ts'
@@ -23,17 +24,19 @@ const AHEAD = 2
 export async function stageInThreads(
   stream: BlockStream,
   crs: string | null,
+  bound: ExpansionBound,
   options: CompileOptions,
   folder: string,
   onProgress: (progress: CompileProgress) => void,
   signal?: AbortSignal,
 ): Promise<StageSummary> {
-  const file = options.file ?? basename(options.path)
+  const { file } = bound
+  const maxRowBytes = limitsOf(options.limits).rowBytes
   const maxRows = options.limits?.rows ?? DEFAULT_MAX_ROWS
   const threads = Array.from({ length: options.threads ?? DEFAULT_THREADS }, (_, i) => {
     const { idColumn, maxProblems, memoryMegabytes } = options
-    const data = { folder, prefix: `rows${i}`, crs, idColumn, maxProblems, parsing: stream.parsing }
-    return new StageThread(data, file, memoryMegabytes)
+    const staging = { folder, prefix: `rows${i}`, idColumn, maxProblems, bound, maxRowBytes }
+    return new StageThread({ ...staging, crs, parsing: stream.parsing }, file, memoryMegabytes)
   })
   let rows = 0
   let broken: unknown = null

@@ -1,7 +1,7 @@
-import { basename } from 'node:path'
 import type { CrsTransformation } from '../../crs/crs-accuracy.ts'
 import type { FeatureStream } from '../../feature.ts'
 import { blockRows, isBlockStream } from '../../formats/reading/block-stream.ts'
+import { limitsOf } from '../../formats/reading/source-limits.ts'
 import { isEmptyBbox } from '../../geometry/bbox.ts'
 import { describeChanges } from '../../geometry/geometry-changes.ts'
 import { SourceError } from '../../source-error.ts'
@@ -17,6 +17,7 @@ import {
   transformerFor,
 } from '../transformer-for.ts'
 import { openStager } from './block-stager.ts'
+import type { ExpansionBound } from './expansion-limit.ts'
 import { Stage, type StageSummary } from './stage.ts'
 import { stageInThreads } from './stage-in-threads.ts'
 
@@ -29,12 +30,11 @@ export interface Staged {
 
 /** Smaller files are read in less time than it takes to start threads. */
 const PARALLEL_BYTES = 1 << 24
-/** Wide rows fill a chunk before the max number of rows is reached. */
-const FLUSH_BYTES = 1 << 24
 
 /** Reads and stages all rows: large GeoJSON, CSV or Parquet in several threads, the rest in this one. */
 export async function stageStream(
   stream: FeatureStream,
+  bound: ExpansionBound,
   options: CompileOptions,
   folder: string,
   onProgress: (progress: CompileProgress) => void,
@@ -45,8 +45,8 @@ export async function stageStream(
   const isLarge = (stream.totalBytes ?? Infinity) > PARALLEL_BYTES
   const summary =
     isBlockStream(stream) && isLarge
-      ? await stageInThreads(stream, crs, options, folder, onProgress, signal)
-      : await stageHere(stream, crs, options, folder, onProgress, signal)
+      ? await stageInThreads(stream, crs, bound, options, folder, onProgress, signal)
+      : await stageHere(stream, crs, bound, options, folder, onProgress, signal)
   const bbox = isEmptyBbox(summary.places.bbox) ? null : summary.places.bbox
   if (bbox && !options.allowInaccurateCrs) await refuseInaccurate(crs, bbox)
   return {
@@ -65,6 +65,7 @@ export async function stageStream(
 async function stageHere(
   stream: FeatureStream,
   crs: string | null,
+  bound: ExpansionBound,
   options: CompileOptions,
   folder: string,
   onProgress: (progress: CompileProgress) => void,
@@ -77,9 +78,11 @@ async function stageHere(
     transform,
     idColumn: options.idColumn,
     maxProblems: options.maxProblems,
+    bound,
+    maxRowBytes: limitsOf(options.limits).rowBytes,
   })
   const maxRows = options.limits?.rows ?? DEFAULT_MAX_ROWS
-  const file = options.file ?? basename(options.path)
+  const { file } = bound
   let rows = 0
   const count = (more: number) => {
     signal?.throwIfAborted()
@@ -99,20 +102,15 @@ async function stageHere(
         stager.close()
       }
     } else {
-      let flushedAt = 0
       for await (const batch of stream.batches()) {
         count(batch.length)
         stage.add(batch, stream.columns, (index) => `column${index}`)
-        if (stream.bytesRead - flushedAt > FLUSH_BYTES) {
-          stage.flush()
-          flushedAt = stream.bytesRead
-        }
       }
     }
+    stage.flush()
   } catch (error) {
     throw withRowProblems(error, file, stage.summary)
   }
-  stage.flush()
   return stage.summary
 }
 

@@ -3,14 +3,10 @@ import type { BlockParsing, SourceBlock } from '../../formats/reading/block-stre
 import { SourceError } from '../../source-error.ts'
 import { transformerFor } from '../transformer-for.ts'
 import { openStager } from './block-stager.ts'
-import { Stage, type StageSummary } from './stage.ts'
+import { Stage, type StageOptions, type StageSummary } from './stage.ts'
 
-export interface StageWorkerData {
-  folder: string
-  prefix: string
+export interface StageWorkerData extends Omit<StageOptions, 'transform'> {
   crs: string | null
-  idColumn: string | undefined
-  maxProblems: number | undefined
   parsing: BlockParsing
 }
 
@@ -20,8 +16,8 @@ export type StageRequest = SourceBlock | null
 export type StageReply = { done: true } | { summary: StageSummary } | { refused: string }
 
 const port = parentPort!
-const { folder, prefix, crs, idColumn, maxProblems, parsing } = workerData as StageWorkerData
-const stage = new Stage({ folder, prefix, transform: await transformerFor(crs), idColumn, maxProblems })
+const { crs, parsing, ...staging } = workerData as StageWorkerData
+const stage = new Stage({ ...staging, transform: await transformerFor(crs) })
 const stager = await openStager(parsing, stage)
 
 /** Blocks are staged sequentially, although the next one may arrive before the current one is done. */

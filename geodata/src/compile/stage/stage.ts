@@ -9,15 +9,18 @@ import {
   type Value,
 } from '../../feature.ts'
 import type { RecordReader } from '../../formats/csv/csv-records.ts'
+import { largerThan } from '../../formats/reading/source-limits.ts'
+import { rowValueBytes } from '../../formats/reading/value-bytes.ts'
 import { type GeometryChanges, noChanges } from '../../geometry/geometry-changes.ts'
 import { prepareGeometry, type Transformer } from '../../geometry/prepare-geometry.ts'
 import { wkbSize } from '../../geometry/wkb.ts'
 import { ColumnBytes } from '../../pack/column-bytes.ts'
 import { FEATURE_TAIL, PACK_SEPARATOR, PROPERTIES_HEAD } from '../../pack/pack.ts'
-import type { RowProblem } from '../../source-error.ts'
+import { type RowProblem, SourceError } from '../../source-error.ts'
 import { columnNames } from '../columns/column-names.ts'
 import { type RowTexts, type Run, RunWriter } from '../merge/run-writer.ts'
 import { type PlainColumn, PlainParquet } from '../plain-parquet.ts'
+import { type ExpansionBound, ExpansionLimit } from './expansion-limit.ts'
 import { type ColumnProfile, StagedColumn } from './staged-column.ts'
 import { type PlaceProfile, StagedPlaces } from './staged-places.ts'
 import { StagedText } from './staged-text.ts'
@@ -30,8 +33,13 @@ export const DEFAULT_LISTED_PROBLEMS = 10
  * in the cache of a processor while they are sorted.
  */
 const CHUNK_ROWS = 4096
-/** Geometries with many positions fill a chunk before the max number of rows is reached. */
-const CHUNK_GEOMETRY_BYTES = 1 << 24
+/** Wide rows and geometries with many positions fill a chunk before the max number of rows is reached. */
+const CHUNK_BYTES = 1 << 24
+/** So do long names of columns, which are written with every row. */
+const CHUNK_NAME_BYTES = 1 << 26
+/** Longer than any name that people read, so that the names of a small file cannot fill the disk. */
+const MAX_NAME_CHARACTERS = 10_000
+const POINT_BYTES = 16
 
 const OPEN_PROPERTIES = Buffer.from(`${PROPERTIES_HEAD}{`)
 const CLOSE_PROPERTIES = Buffer.from(`}${FEATURE_TAIL}${PACK_SEPARATOR}`)
@@ -63,6 +71,9 @@ export interface StageOptions {
   idColumn: string | undefined
   /** How many problems are listed; all are counted. */
   maxProblems?: number
+  bound: ExpansionBound
+  /** The max size of the values of one row, in bytes. */
+  maxRowBytes: number
 }
 
 /**
@@ -85,7 +96,11 @@ export class Stage {
   /** The rows of the current chunk: their numbers and, unless they are texts, their values. */
   #rows: number[] = []
   #features: Feature[] = []
-  #geometryBytes = 0
+  #chunkBytes = 0
+  #nameBytes = 0
+  readonly #expansion: ExpansionLimit
+  readonly #file: string
+  readonly #maxRowBytes: number
 
   constructor(options: StageOptions) {
     this.#folder = options.folder
@@ -93,6 +108,9 @@ export class Stage {
     this.#transform = options.transform
     this.#idColumn = options.idColumn
     this.#maxProblems = options.maxProblems ?? DEFAULT_LISTED_PROBLEMS
+    this.#expansion = new ExpansionLimit(options.bound)
+    this.#file = options.bound.file
+    this.#maxRowBytes = options.maxRowBytes
     this.#runs = new RunWriter(join(options.folder, `${options.prefix}.runs`))
     this.#id = new StagedColumn(newProfile({ name: 'id', type: 'infer-json' }, 'id', 0, 0))
     this.summary = {
@@ -123,7 +141,7 @@ export class Stage {
       const firstRow = rows[0]?.row ?? 0
       const profile = newProfile(column, stagedName(index), firstRow, index)
       this.#columns.push(new StagedColumn(profile))
-      this.summary.columns.push(profile)
+      this.#declare(profile)
     }
     for (const row of rows) {
       if (isUnreadable(row)) this.problem(row.row, row.problem)
@@ -132,8 +150,9 @@ export class Stage {
         // An empty id cannot be part of a path, so it counts as missing.
         if (row.id === '') row.id = null
         this.#features.push(row)
-        this.#gather(row.row, row.geometry)
+        const { geometry } = row
         row.geometry = null
+        this.#gather(row.row, geometry, rowValueBytes(row.values))
       }
     }
   }
@@ -143,8 +162,18 @@ export class Stage {
     for (const [index, column] of columns.entries()) {
       const profile = newProfile(column, `column${index}`, 0, index)
       this.#texts.push(new StagedText(profile, CHUNK_ROWS))
-      this.summary.columns.push(profile)
+      this.#declare(profile)
     }
+  }
+
+  #declare(profile: ColumnProfile): void {
+    const { length } = profile.name
+    if (length > MAX_NAME_CHARACTERS)
+      throw new SourceError(
+        `${this.#file} has a column whose name has ${length} characters; at most ${MAX_NAME_CHARACTERS} are read.`,
+      )
+    this.#nameBytes += length
+    this.summary.columns.push(profile)
   }
 
   /** Adds a row whose values are the record's fields with the indexes in `valueIndexes`. */
@@ -155,13 +184,17 @@ export class Stage {
       const place = valueIndexes[i]!
       this.#texts[i]!.add(bytes, starts[place]!, ends[place]!, escaped[place] === 1)
     }
-    this.#gather(row, geometry)
+    this.#gather(row, geometry, record.at - starts[0]!)
   }
 
-  #gather(row: number, geometry: Geometry | null): void {
+  #gather(row: number, geometry: Geometry | null, valueBytes: number): void {
+    if (valueBytes > this.#maxRowBytes)
+      throw new SourceError(`${this.#file}: row ${row} is ${largerThan(this.#maxRowBytes)}.`)
+    this.#chunkBytes += valueBytes
     this.#rows.push(row)
     this.#places.add(geometry)
-    if (this.#rows.length >= CHUNK_ROWS || this.#geometryBytes >= CHUNK_GEOMETRY_BYTES) this.flush()
+    const isFull = this.#rows.length >= CHUNK_ROWS || this.#chunkBytes >= CHUNK_BYTES
+    if (isFull || this.#rows.length * this.#nameBytes >= CHUNK_NAME_BYTES) this.flush()
   }
 
   #prepare(row: number, geometry: Geometry | null): boolean {
@@ -171,7 +204,7 @@ export class Stage {
       this.problem(row, prepared)
       return false
     }
-    if (prepared.type !== 'Point') this.#geometryBytes += wkbSize(prepared, false)
+    this.#chunkBytes += prepared.type === 'Point' ? POINT_BYTES : wkbSize(prepared, false)
     return true
   }
 
@@ -184,6 +217,8 @@ export class Stage {
   flush(): void {
     const rows = this.#rows.length
     if (rows === 0) return
+    // Before anything is encoded: a text that many rows share takes memory only then.
+    this.#expansion.add(this.#chunkBytes)
     const columns = [
       this.#encodeRowNumbers(),
       ...this.#places.encode(),
@@ -200,7 +235,7 @@ export class Stage {
     this.#places.clear()
     this.#rows = []
     this.#features = []
-    this.#geometryBytes = 0
+    this.#chunkBytes = 0
   }
 
   /** Writes the features' texts as if the columns and types of this chunk applied to all rows. */

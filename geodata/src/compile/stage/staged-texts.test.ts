@@ -10,6 +10,7 @@ import { inPieces } from '../../formats/reading.test-kit.ts'
 import { buildSnapshot } from '../build-snapshot.ts'
 import { jsonText } from '../columns/json-text.ts'
 import { collection, feature, scratch } from '../compile-fixture.ts'
+import { expansionBound } from './expansion-limit.ts'
 import type { StageSummary } from './stage.ts'
 import { stageStream } from './stage-stream.ts'
 
@@ -25,7 +26,7 @@ async function bothPacks(
   const staging = join(scratch, name)
   await mkdir(staging)
   const options = { path: name, folder: staging, threads: 1, idColumn, skipInvalid: true }
-  const { summary } = await stageStream(stream, options, staging, () => {})
+  const { summary } = await stageStream(stream, expansionBound(name, 0, Infinity), options, staging, () => {})
   for (const isWhole of [true, false]) {
     const folder = join(staging, String(isWhole))
     await mkdir(folder)

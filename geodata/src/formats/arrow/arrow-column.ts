@@ -1,6 +1,7 @@
 import { type DataType, type Field, type TimeUnit, Type, type Vector } from 'apache-arrow'
 import { dateText, nanosecondText, timestampText } from '../../calendar.ts'
 import type { ColumnType, SourceColumn, Value } from '../../feature.ts'
+import { SourceError } from '../../source-error.ts'
 import { EXACT_DIGITS, wideDecimalsNote } from '../exact-decimals.ts'
 import { isText, textBytes } from './arrow-texts.ts'
 
@@ -146,8 +147,12 @@ interface Decimals {
   scale: number
 }
 
+/** More than any decimals have. Their texts are as long as the schema says, whatever the values are. */
+const MAX_SCALE = 1000
+
 /** As those of Parquet: integers, numbers if these hold all digits, and texts otherwise. */
 function decimalConversion({ precision, scale }: Decimals): Conversion {
+  if (Math.abs(scale) > MAX_SCALE) throw new SourceError(`Decimals with a scale of ${scale} cannot be read.`)
   if (scale <= 0)
     return {
       type: 'integer',

@@ -27,6 +27,13 @@ export function decompressLz4Frame(frame: Uint8Array, maxBytes: number): Uint8Ar
   return output.bytes.subarray(0, output.end)
 }
 
+/** Decompresses a block without a frame, as in Parquet. */
+export function decompressLz4Block(block: Uint8Array, maxBytes: number): Uint8Array {
+  const output = new Output(block.length * 3, maxBytes)
+  decompressBlock(block, output)
+  return output.bytes.subarray(0, output.end)
+}
+
 /** The bytes written so far, which later sequences copy from. */
 class Output {
   bytes: Uint8Array

@@ -78,8 +78,8 @@ export class CsvParser {
 }
 
 function isDamaged(bytes: Buffer, from: number, to: number): boolean {
-  const at = bytes.indexOf('\ufffd', from)
-  return at >= 0 && at < to
+  // Only this row: to search the rest of the block for every row would take time quadratic in its size.
+  return bytes.subarray(from, to).includes('\ufffd')
 }
 
 function recordGeometry(coordinates: CoordinateColumns, { names, crs }: CsvLayout): GeometryOf {

@@ -108,7 +108,12 @@ function linesOf(geometry: FgbGeometry): Position[][] {
   if (positions.length === 0) return []
   const ends = geometry.ends
   if (!ends || ends.length === 0) return [positions]
-  return Array.from(ends, (end, i) => positions.slice(i === 0 ? 0 : ends[i - 1]!, end))
+  return Array.from(ends, (end, i) => {
+    const start = i === 0 ? 0 : ends[i - 1]!
+    // Otherwise many lines could have the same positions.
+    if (end < start) throw new SourceError('the ends of the lines are out of order')
+    return positions.slice(start, end)
+  })
 }
 
 function nameOf(type: number): string {

@@ -46,14 +46,42 @@ export const GeometryType = {
 /** Bytes of a node of the index: a box of four doubles and the offset of a feature or node. */
 const NODE_BYTES = 40
 
+/**
+ * What may be read of a buffer. Any number of offsets may lead to the same table or vector, so that a feature of a
+ * few bytes could have any number of parts; an honest one is read at most three times.
+ */
+class Reading {
+  readonly #end: number
+  #remaining: number
+
+  constructor(start: number, bytes: number) {
+    this.#end = start + bytes
+    this.#remaining = bytes * 4
+  }
+
+  /** Throws a RangeError if a vector is outside of the feature, or too much was read already. */
+  take(at: number, bytes: number): void {
+    this.#remaining -= bytes
+    if (at < 0 || at + bytes > this.#end || this.#remaining < 0)
+      throw new RangeError('the feature is damaged')
+  }
+}
+
+interface NumbersType<T> {
+  new (buffer: ArrayBuffer, offset: number, length: number): T
+  readonly BYTES_PER_ELEMENT: number
+}
+
 /** A table in a buffer. Fields are numbered in the order of the schema; an absent field has its default value. */
 class Table {
   readonly #buffer: ByteBuffer
   readonly #position: number
+  readonly #reading: Reading
 
-  constructor(buffer: ByteBuffer, position: number) {
+  constructor(buffer: ByteBuffer, position: number, reading: Reading) {
     this.#buffer = buffer
     this.#position = position
+    this.#reading = reading
   }
 
   uint8(field: number): number {
@@ -83,7 +111,7 @@ class Table {
 
   table(field: number): Table | null {
     const at = this.#place(field)
-    return at === null ? null : new Table(this.#buffer, this.#buffer.__indirect(at))
+    return at === null ? null : new Table(this.#buffer, this.#buffer.__indirect(at), this.#reading)
   }
 
   length(field: number): number {
@@ -95,21 +123,23 @@ class Table {
     const at = this.#place(field)
     if (at === null) return []
     const start = this.#buffer.__vector(at)
-    // A damaged length must not make an array of billions.
-    const count = Math.min(this.#buffer.__vector_len(at), this.#buffer.capacity() >> 2)
+    const count = this.#buffer.__vector_len(at)
+    this.#reading.take(start, count * 4)
     return Array.from(
       { length: count },
-      (_, i) => new Table(this.#buffer, this.#buffer.__indirect(start + i * 4)),
+      (_, i) => new Table(this.#buffer, this.#buffer.__indirect(start + i * 4), this.#reading),
     )
   }
 
   /** The numbers of a vector, in place: valid until the buffer is overwritten. */
-  numbers<T>(field: number, type: new (buffer: ArrayBuffer, offset: number, length: number) => T): T | null {
+  numbers<T>(field: number, type: NumbersType<T>): T | null {
     const at = this.#place(field)
     if (at === null) return null
     const { buffer, byteOffset } = this.#buffer.bytes()
-    const start = byteOffset + this.#buffer.__vector(at)
-    return new type(buffer as ArrayBuffer, start, this.#buffer.__vector_len(at))
+    const start = this.#buffer.__vector(at)
+    const length = this.#buffer.__vector_len(at)
+    this.#reading.take(start, length * type.BYTES_PER_ELEMENT)
+    return new type(buffer as ArrayBuffer, byteOffset + start, length)
   }
 
   /** The position of a field's value or offset; null if the table does not have the field. */
@@ -209,5 +239,6 @@ export class FgbGeometry {
 /** The root table of a buffer that begins with four bytes of length. */
 function rootTable(buffer: ByteBuffer): Table {
   const start = buffer.position() + 4
-  return new Table(buffer, start + buffer.readInt32(start))
+  const reading = new Reading(start, buffer.readUint32(start - 4))
+  return new Table(buffer, start + buffer.readInt32(start), reading)
 }

@@ -4,7 +4,8 @@ import { basename, join, resolve } from 'node:path'
 import { type FeatureStream, isUnreadable } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import { openGeopackage } from '../geopackage/geopackage.ts'
-import type { SourceLimits } from '../reading/source-limits.ts'
+import { maxValueBytes, type SourceLimits } from '../reading/source-limits.ts'
+import { sourceBytes } from '../source-bytes.ts'
 import { FID_COLUMN, GEOMETRY_COLUMN } from './converted-names.ts'
 import { sortMessages } from './gdal-messages.ts'
 import { DEFAULT_GDAL, type GdalOptions } from './gdal-options.ts'
@@ -13,7 +14,10 @@ import { withLists } from './list-columns.ts'
 import { makeLink } from './make-link.ts'
 import { mapinfoSource } from './mapinfo-source.ts'
 import { restoreSqliteValues } from './restore-sqlite-values.ts'
-import { MissingProgramError, otherDrivers, runOgr2ogr } from './run-ogr2ogr.ts'
+import { MissingProgramError, otherDrivers, type RunPlace, runOgr2ogr } from './run-ogr2ogr.ts'
+
+/** A GeoPackage is larger than the values in it: it has keys, pages that are not full, and headers of geometries. */
+const CONVERTED_FACTOR = 2
 
 export interface OpenWithGdalOptions {
   driver: string
@@ -49,7 +53,9 @@ export async function openWithGdal(
     const converted = join(folder, 'converted.gpkg')
     const skippedDrivers = await otherDrivers([options.driver, 'GPKG'], gdal, { folder, file })
     const source = await sourceFor(resolve(path), file, folder, options)
-    const run = { ...gdal, folder, file, skippedDrivers }
+    const fileBytes = await sourceBytes(path)
+    const maxFileBytes = maxValueBytes(fileBytes, options.limits) * CONVERTED_FACTOR
+    const run = { ...gdal, folder, file, skippedDrivers, maxFileBytes }
     const messages = await convert(source, converted, options, run)
     const valuesAreRestored = options.driver === 'SQLite' && (await restoreSqliteValues(converted, source))
     const encodingAdvice =
@@ -104,7 +110,7 @@ function refuseDamagedNames({ columns }: FeatureStream, file: string, advice: st
     throw new SourceError(`${file} has names of columns that cannot be decoded. ${advice}`)
 }
 
-type Run = GdalOptions & { program: string; folder: string; file: string; skippedDrivers: string[] }
+type Run = GdalOptions & RunPlace & { program: string }
 
 /** Converts the layer, or all layers, and returns GDAL's messages. */
 async function convert(

@@ -4,8 +4,10 @@ import type { GdalOptions } from './gdal-options.ts'
 
 const OUTPUT_KEPT = 4000
 const LINES_KEPT = 200
-/** A file that decompresses without end must not fill the disk; the unit of ulimit is 512 bytes. */
-const MAX_FILE_BLOCKS = (64 * 2 ** 30) / 512
+/** The unit of ulimit. */
+const BLOCK_BYTES = 512
+/** For calls that write no file. */
+const MIN_FILE_BYTES = 1 << 20
 
 /**
  * The environment of the program. It gets no proxy and no credentials of the service, and whatever would make
@@ -58,14 +60,22 @@ export interface Output {
   messages: string[]
 }
 
-/** Runs the program under limits of time and memory, in a folder of its own. */
+export interface RunPlace {
+  folder: string
+  file: string
+  skippedDrivers?: string[]
+  /** The max size of a file that it writes: a view or a repeated value may have no end. */
+  maxFileBytes?: number
+}
+
+/** Runs the program under limits of time, memory and written bytes, in a folder of its own. */
 export async function runOgr2ogr(
   args: string[],
   { program, seconds, megabytes }: GdalOptions & { program: string },
-  { folder, file, skippedDrivers = [] }: { folder: string; file: string; skippedDrivers?: string[] },
+  { folder, file, skippedDrivers = [], maxFileBytes = MIN_FILE_BYTES }: RunPlace,
 ): Promise<Output> {
   // The shell sets the limits and is then replaced by the program.
-  const script = `ulimit -v ${megabytes * 1024}; ulimit -t ${seconds}; ulimit -f ${MAX_FILE_BLOCKS}; ulimit -c 0; exec "$0" "$@"`
+  const script = `ulimit -v ${megabytes * 1024}; ulimit -t ${seconds}; ulimit -f ${Math.ceil(maxFileBytes / BLOCK_BYTES)}; ulimit -c 0; exec "$0" "$@"`
   const child = spawn('/bin/sh', ['-c', script, program, ...args], {
     cwd: folder,
     env: environment(folder, skippedDrivers),
@@ -90,12 +100,16 @@ export async function runOgr2ogr(
   const stop = () => child.kill('SIGKILL')
   process.once('exit', stop)
   try {
-    const code = await new Promise<number | null>((resolve, reject) => {
+    const [code, killedBy] = await new Promise<[number | null, string | null]>((resolve, reject) => {
       child.once('error', reject)
-      child.once('close', resolve)
+      child.once('close', (...end) => resolve(end))
     })
     if (isLate) throw new SourceError(`GDAL did not read ${file} within ${seconds} s.`)
     if (code === 0) return { stdout, messages: messages.end().flatMap((line) => cleaned(line) ?? []) }
+    if (killedBy === 'SIGXFSZ')
+      throw new SourceError(
+        `${file} holds more than ${Math.round(maxFileBytes / 2 ** 20)} MB as GDAL reads it. WAYLEAVE_MAX_EXPANSION sets how many times larger than its file a dataset may be.`,
+      )
     // The loader ends with the same code as the shell does for a program that does not exist.
     const isLoaderError = /shared librar|cannot allocate/i.test(stderr)
     if ((code === 127 || code === 126) && !isLoaderError) throw new MissingProgramError(program)
@@ -110,7 +124,7 @@ export async function runOgr2ogr(
 export async function otherDrivers(
   needed: string[],
   gdal: GdalOptions & { program: string },
-  place: { folder: string; file: string },
+  place: RunPlace,
 ): Promise<string[]> {
   const { stdout: formats } = await runOgr2ogr(['--formats'], gdal, place)
   const names = [...formats.matchAll(/^\s+(\S.*?) -[\w,]+- /gm)].map((match) => match[1]!)

@@ -11,15 +11,17 @@ import { parseJson } from '../json/parse-json.ts'
 import { invalidText } from '../reading/invalid-text.ts'
 import {
   DEFAULT_LIMITS,
+  expandsBeyond,
   largerThan,
-  megabytes,
-  RATIO_FREE_BYTES,
+  maxValueBytes,
   type SourceLimits,
 } from '../reading/source-limits.ts'
 import { readGeopackageGeometry } from './geopackage-geometry.ts'
 import { TextCheck } from './text-check.ts'
 
 const BATCH_ROWS = 2000
+/** A batch of large rows ends earlier. */
+const BATCH_BYTES = 1 << 24
 /** The tables that describe a GeoPackage may be views without an end too. */
 const MAX_DESCRIPTION_ROWS = 10_000
 
@@ -243,10 +245,7 @@ function* readRows(
   { file, size, limits, read }: { file: string; size: number; limits: SourceLimits; read: { bytes: number } },
 ): Generator<(Feature | UnreadableRow)[]> {
   // A view or a generated column can make any amount of data of a small file, like a compressed file.
-  const maxBytes = Math.max(
-    RATIO_FREE_BYTES,
-    Math.min(limits.decompressedBytes, size * limits.compressionRatio),
-  )
+  const maxBytes = maxValueBytes(size, limits)
   const key = table.find(({ isKey }) => isKey)
   const selected = [
     key ? quoteName(key.name) : 'NULL',
@@ -264,16 +263,14 @@ function* readRows(
   const texts = new TextCheck(database, layer.name, selected)
   let batch: (Feature | UnreadableRow)[] = []
   let row = 0
+  let yieldedBytes = 0
   for (const record of statement.iterate() as unknown as Iterable<SqliteValue[]>) {
     row++
     const rowBytes = bytesOf(record)
     if (rowBytes > limits.rowBytes)
       throw new SourceError(`${file}: row ${row} is ${largerThan(limits.rowBytes)}.`)
     read.bytes += rowBytes
-    if (read.bytes > maxBytes)
-      throw new SourceError(
-        `${file}: the rows of ${layer.name} are more than ${megabytes(maxBytes)}, although the file has only ${size} bytes. WAYLEAVE_MAX_EXPANSION sets how many times larger than its file a dataset may be.`,
-      )
+    if (read.bytes > maxBytes) throw new SourceError(expandsBeyond(file, maxBytes, size))
     const geometry = readGeometry(record[1]!)
     const invalid = texts.invalidColumn(record, row)
     if (typeof geometry === 'string') batch.push({ row, problem: geometry })
@@ -284,9 +281,10 @@ function* readRows(
       for (let i = 0; i < values.length; i++) values[i] = converters[i]!(record[i + 2]!)
       batch.push({ id: toValue(record[0]!) as number | bigint | null, values, geometry, row })
     }
-    if (batch.length === BATCH_ROWS) {
+    if (batch.length === BATCH_ROWS || read.bytes - yieldedBytes >= BATCH_BYTES) {
       yield batch
       batch = []
+      yieldedBytes = read.bytes
     }
   }
   if (batch.length > 0) yield batch

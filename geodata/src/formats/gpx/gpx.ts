@@ -54,6 +54,8 @@ class GpxReader implements XmlFeatureReader {
   #open: GpxElement[] = []
   #depth = 0
   #characters = 0
+  /** The characters for which the parser has emitted no event yet. */
+  #unheard = 0
 
   constructor(
     file: string,
@@ -82,7 +84,10 @@ class GpxReader implements XmlFeatureReader {
   }
 
   write(text: string): void {
+    // The parser buffers a text or an attribute until it ends.
+    this.#unheard += text.length
     this.#parser.write(text)
+    this.#count(0)
   }
 
   close(): void {
@@ -98,6 +103,7 @@ class GpxReader implements XmlFeatureReader {
   }
 
   #opened(name: string, attributes: { [name: string]: string }): void {
+    this.#unheard = 0
     if (++this.#depth > this.#limits.depth)
       throw new SourceError(`${this.#file} has elements nested more than ${this.#limits.depth} deep.`)
     if (this.#open.length === 0 && !this.#elements.includes(name)) return
@@ -108,6 +114,7 @@ class GpxReader implements XmlFeatureReader {
   }
 
   #said(text: string): void {
+    this.#unheard = 0
     const element = this.#open.at(-1)
     if (!element) return
     element.text += text
@@ -117,13 +124,14 @@ class GpxReader implements XmlFeatureReader {
   #count(characters: number): void {
     this.#characters += characters
     // A track has many points, each with several elements: it may be larger in memory than other rows.
-    if (this.#characters > this.#limits.rowBytes * 4)
+    if (this.#characters + this.#unheard > this.#limits.rowBytes * 4)
       throw new SourceError(
         `${this.#file}: feature ${this.#table.rows + 1} is larger than ${megabytes(this.#limits.rowBytes * 4)}.`,
       )
   }
 
   #closed(): void {
+    this.#unheard = 0
     this.#depth--
     const element = this.#open.pop()
     if (!element || this.#open.length > 0) return

@@ -11,12 +11,16 @@ const CHUNK_ROWS = 122_880
 
 export interface ExactColumn extends ExactReading {
   name: string
+  /** Whether its values are the bytes that are stored, also if they are texts. */
+  isRaw?: true
+  compressors?: Compressors
 }
 
-const COMPRESSORS: Compressors = {
-  GZIP: (input) => gunzipSync(input),
-  BROTLI: (input) => brotliDecompressSync(input),
-  ZSTD: (input) => zstdDecompressSync(input),
+/** A page is never larger than its header says. */
+export const COMPRESSORS: Compressors = {
+  GZIP: (input, length) => gunzipSync(input, { maxOutputLength: length }),
+  BROTLI: (input, length) => brotliDecompressSync(input, { maxOutputLength: length }),
+  ZSTD: (input, length) => zstdDecompressSync(input, { maxOutputLength: length }),
 }
 
 /** Reads columns that DuckDB does not read exactly, in the order of the rows. */
@@ -52,7 +56,8 @@ export class ExactColumns {
       // Without these annotations the values are returned as the bytes or integers that are stored.
       for (const element of metadata.schema) {
         const isTime = element.logical_type?.type === 'TIMESTAMP' && element.logical_type.unit === 'NANOS'
-        if ((element.precision ?? 0) <= DATABASE_DIGITS && !isTime) continue
+        const isRaw = columns.some((column) => column.isRaw && column.name === element.name)
+        if ((element.precision ?? 0) <= DATABASE_DIGITS && !isTime && !isRaw) continue
         delete element.converted_type
         delete element.logical_type
       }
@@ -87,7 +92,7 @@ export class ExactColumns {
         columns: this.#columns.map(({ name }) => name),
         rowStart: row,
         rowEnd,
-        compressors: COMPRESSORS,
+        compressors: this.#columns[0]!.compressors ?? COMPRESSORS,
         utf8: false,
         geoparquet: false,
         // Those of the type INT96.
@@ -104,7 +109,7 @@ export class ExactColumns {
   }
 }
 
-function bufferOf(handle: FileHandle, byteLength: number) {
+export function bufferOf(handle: FileHandle, byteLength: number) {
   return {
     byteLength,
     async slice(start: number, end = byteLength): Promise<ArrayBuffer> {

@@ -11,6 +11,8 @@ export interface ParquetOptions {
   threads?: number
   /** Known if the file was opened before. */
   fineTimes?: FineTimes
+  /** Whether its dictionaries were examined before. */
+  isInspected?: boolean
   /** Whether the file outlives the reading of its blocks; otherwise it is not split into blocks. */
   stays?: boolean
 }

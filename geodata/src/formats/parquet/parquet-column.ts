@@ -8,6 +8,8 @@ import type { ExactReading } from './exact-reading.ts'
 /** The SQL of one column and the conversion of its values. */
 export interface ParquetColumn extends SourceColumn {
   sql: string
+  /** The SQL of the bytes that a value takes; absent for values of a fixed size. */
+  size?: string
   convert(value: unknown): Value
   note?: string
   /** If its values are read by `ExactColumns` and not by the database. */
@@ -16,10 +18,23 @@ export interface ParquetColumn extends SourceColumn {
 
 export function parquetColumn({ name, id, type }: DescribedColumn): ParquetColumn {
   if (/(\[\d*\]|^STRUCT\(|^MAP\(|^UNION\(|^JSON$|^VARIANT$)/.test(type) && !/^ENUM\(/.test(type))
-    return { name, type: 'json', sql: `CAST(to_json(${id}) AS VARCHAR)`, convert: toJson }
+    return {
+      name,
+      type: 'json',
+      sql: `CAST(to_json(${id}) AS VARCHAR)`,
+      size: `strlen(CAST(to_json(${id}) AS VARCHAR))`,
+      convert: toJson,
+    }
   const decimal = /^DECIMAL\((\d+),(\d+)\)$/.exec(type)
   if (decimal) return decimalColumn(name, id, Number(decimal[1]), Number(decimal[2]))
-  if (/^GEOMETRY/.test(type)) return { name, type: 'text', sql: `ST_AsText(${id})`, convert: same }
+  if (/^GEOMETRY/.test(type))
+    return {
+      name,
+      type: 'text',
+      sql: `ST_AsText(${id})`,
+      size: `octet_length(ST_AsWKB(${id}))`,
+      convert: same,
+    }
   switch (type) {
     case 'BOOLEAN':
       return { name, type: 'boolean', sql: id, convert: same }
@@ -47,13 +62,14 @@ export function parquetColumn({ name, id, type }: DescribedColumn): ParquetColum
     case 'TIMESTAMP WITH TIME ZONE':
       return { name, type: 'timestamp', sql: asText(id), convert: same }
     case 'BLOB':
-      return { name, type: 'text', sql: `base64(${id})`, convert: same }
+      return { name, type: 'text', sql: `base64(${id})`, size: `octet_length(${id})`, convert: same }
     case 'VARCHAR':
       // The database's library removes a byte order mark at the start of a text, so such a text gets a second one.
       return {
         name,
         type: 'text',
         sql: `CASE WHEN starts_with(${id}, chr(65279)) THEN chr(65279) || ${id} ELSE ${id} END`,
+        size: `strlen(${id})`,
         convert: same,
       }
     default:

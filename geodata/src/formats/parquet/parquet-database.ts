@@ -3,13 +3,16 @@ import { type DuckDb, isOutOfMemory, openDuckDb } from '../../open-duckdb.ts'
 import { quoteName, quoteText } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import type { DescribedColumn } from './described-column.ts'
-import type { ParquetOptions } from './parquet-block.ts'
+import type { ParquetBlock, ParquetOptions } from './parquet-block.ts'
 import type { ParquetColumn } from './parquet-column.ts'
 import type { ParquetGeometry } from './parquet-geometry.ts'
 import { columnElements, type SchemaElement } from './schema-element.ts'
+import type { RowSizes } from './sized-ranges.ts'
 
 const DEFAULT_DATABASE_MEGABYTES = 512
 const THREADS = 2
+/** If the file has a column of this name, rows cannot be selected by row number. */
+export const ROW_NUMBER = 'file_row_number'
 
 /** A DuckDB session that reads one Parquet file. Its errors name the file as the publisher does. */
 export class ParquetDatabase {
@@ -132,17 +135,34 @@ export class ParquetDatabase {
     return Number(row![0])
   }
 
+  /** Measures the values of rows. The sizes are SQL. */
+  async measure(sizes: string[], block: ParquetBlock | null, stepRows: number): Promise<RowSizes[]> {
+    const size = sizes.map((each) => `coalesce(${each}, 0)`).join(' + ')
+    const sums = 'count(*), CAST(sum(size) AS DOUBLE), CAST(max(size) AS DOUBLE)'
+    const measured = await this.#rows(
+      block === null
+        ? `SELECT ${sums} FROM (SELECT ${size} AS size FROM ${this.#from})`
+        : `SELECT ${sums} FROM (SELECT ${ROW_NUMBER} AS row, ${size} AS size FROM ${this.#from}${rangeOf(block)})
+           GROUP BY (row - ${block.firstRow - 1}) // ${stepRows} ORDER BY min(row)`,
+    )
+    return measured.map(([rows, bytes, largest]) => ({
+      rows: Number(rows),
+      bytes: Number(bytes),
+      largest: Number(largest),
+    }))
+  }
+
   /** The values by column, a few thousand rows at a time; the geometry comes first if there is one. */
   async *columns(
     geometry: ParquetGeometry | null,
     columns: ParquetColumn[],
-    chosen: string,
+    block: ParquetBlock | null,
   ): AsyncGenerator<unknown[][]> {
     const selected = [...(geometry ? [geometry.sql] : []), ...columns.map(({ sql }) => sql)]
     const list = selected.length > 0 ? selected.join(', ') : 'true'
     let next: Promise<DuckDBDataChunk | null> = Promise.resolve(null)
     try {
-      const result = await this.#connection.stream(`SELECT ${list} FROM ${this.#from}${chosen}`)
+      const result = await this.#connection.stream(`SELECT ${list} FROM ${this.#from}${rangeOf(block)}`)
       next = result.fetchChunk()
       for (;;) {
         const chunk = await next
@@ -159,4 +179,10 @@ export class ParquetDatabase {
       await next.catch(() => {})
     }
   }
+}
+
+function rangeOf(block: ParquetBlock | null): string {
+  if (block === null) return ''
+  const { firstRow, rows } = block
+  return ` WHERE ${ROW_NUMBER} >= ${firstRow - 1} AND ${ROW_NUMBER} < ${firstRow - 1 + rows}`
 }

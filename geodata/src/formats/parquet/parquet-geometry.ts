@@ -11,6 +11,8 @@ export interface ParquetGeometry {
   column: DescribedColumn
   crs: string | null
   sql: string
+  /** The SQL of the bytes that it takes. */
+  size: string
   read(value: unknown): Geometry | null | string
 }
 
@@ -49,9 +51,10 @@ export function otherGeoColumns(
     if (boxes) coverings.add(boxes)
     const described = columns.find((column) => column.name === name)
     if (!described || described === primary) continue
-    const { sql, read } = reading(described, encoding, file)
+    const { sql, size, read } = reading(described, encoding, file)
     const note = `Column ${name} is another geometry: it is kept as WKT text, with the coordinates that it has in the file.`
-    geometries.set(described, { name, type: 'text', sql, convert: (value) => wktOf(value, read), note })
+    const convert = (value: unknown) => wktOf(value, read)
+    geometries.set(described, { name, type: 'text', sql, size, convert, note })
   }
   return { geometries, coverings: [...coverings] }
 }
@@ -111,16 +114,17 @@ function reading(
   { id, type }: DescribedColumn,
   encoding: string,
   file: string,
-): Pick<ParquetGeometry, 'sql' | 'read'> {
-  if (/^WKB$/i.test(encoding))
-    return {
-      sql: type.startsWith('GEOMETRY') ? `ST_AsWKB(${id})` : id,
-      read: fromWkb,
-    }
+): Pick<ParquetGeometry, 'sql' | 'size' | 'read'> {
+  if (/^WKB$/i.test(encoding)) {
+    const sql = type.startsWith('GEOMETRY') ? `ST_AsWKB(${id})` : id
+    return { sql, size: `octet_length(${sql})`, read: fromWkb }
+  }
   const native = GEOARROW_TYPES[encoding.toLowerCase()]
   if (!native) throw new SourceError(`${file} encodes its geometry as ${encoding}, which is not known.`)
+  const sql = `CAST(to_json(${id}) AS VARCHAR)`
   return {
-    sql: `CAST(to_json(${id}) AS VARCHAR)`,
+    sql,
+    size: `strlen(${sql})`,
     read: (value) => ({ type: native, coordinates: positions(parseNested(String(value))) }) as Geometry,
   }
 }

@@ -5,7 +5,7 @@ import { findCoordinateColumns, otherColumns } from '../coordinate-columns.ts'
 import { geometryReader } from '../coordinate-reader.ts'
 import type { BlockParsing, BlockStream } from '../reading/block-stream.ts'
 import type { CoordinateChoice } from '../reading/read-options.ts'
-import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
+import { DEFAULT_LIMITS, maxValueBytes } from '../reading/source-limits.ts'
 import type { DescribedColumn } from './described-column.ts'
 import { ExactColumns } from './exact-columns.ts'
 import {
@@ -15,16 +15,16 @@ import {
   fineTimeColumn,
   nestedCutTimesNote,
 } from './fine-times.ts'
+import { inspectDictionaries } from './inspect-dictionaries.ts'
 import type { ParquetBlock, ParquetOptions } from './parquet-block.ts'
-import { bytesOf, type ParquetColumn, parquetColumn } from './parquet-column.ts'
-import { ParquetDatabase } from './parquet-database.ts'
+import { type ParquetColumn, parquetColumn } from './parquet-column.ts'
+import { ParquetDatabase, ROW_NUMBER } from './parquet-database.ts'
 import { findParquetGeometry, otherGeoColumns, type ParquetGeometry } from './parquet-geometry.ts'
+import { type Measure, RANGE_BYTES, type RangeLimits, sizedRanges } from './sized-ranges.ts'
 import { findWideDecimals, wideDecimalColumn } from './wide-decimals.ts'
 
 /** The usual size of a row group, so that blocks split few of them. */
 const BLOCK_ROWS = 122_880
-/** If the file has a column of this name, rows cannot be selected by row number. */
-const ROW_NUMBER = 'file_row_number'
 /** The number of rows used to detect coordinate columns. */
 const SAMPLE_ROWS = 1000
 
@@ -45,6 +45,7 @@ export async function openParquet(
 ): Promise<ParquetStream | (ParquetStream & BlockStream)> {
   const limits = options.limits ?? DEFAULT_LIMITS
   const size = await refuseTruncated(path, file)
+  if (!options.isInspected) await inspectDictionaries({ path, file, limits })
   const database = await ParquetDatabase.open(path, file, options)
   try {
     const schema = await database.schema()
@@ -69,9 +70,19 @@ export async function openParquet(
           : (others.geometries.get(column) ?? parquetColumn(column))
       return { ...reading, number: place + 1 }
     })
+    const hasRowNumbers = !described.some(({ name }) => name.toLowerCase() === ROW_NUMBER)
+    const sizes = [stated, ...columns].flatMap((column) => column?.size ?? [])
+    const maxBytes = maxValueBytes(size, limits, true)
+    const rangeLimits = { rowBytes: limits.rowBytes, maxBytes, fileBytes: size }
+    const ranges = (block: ParquetBlock) =>
+      readableRanges(database, block, { sizes, hasRowNumbers, file, limits: rangeLimits })
     const coordinatesByName = stated
       ? null
-      : await findByNames(database, columns, { ...options.coordinates, crs: options.crs, file })
+      : await findByNames(database, columns, ranges({ firstRow: 1, rows: Math.min(SAMPLE_ROWS, total) }), {
+          ...options.coordinates,
+          crs: options.crs,
+          file,
+        })
     const valueColumns = coordinatesByName
       ? otherColumns(columns.length, coordinatesByName.columns).map((i) => columns[i]!)
       : columns
@@ -82,16 +93,17 @@ export async function openParquet(
       coordinatesByName && { ...coordinatesByName, names: columns.map(({ name }) => name) },
     )
     const table = shape?.usesTable ? columns : valueColumns
-    const read = async function* (block: ParquetBlock | null): AsyncGenerator<Batch> {
-      let before = block === null ? 0 : block.firstRow - 1
+    const read = async function* (block: ParquetBlock): AsyncGenerator<Batch> {
+      let before = block.firstRow - 1
       const exactColumns = exact.length > 0 ? await ExactColumns.open(path, file, exact) : null
       try {
-        for await (const values of database.columns(stated, table, rangeOf(block))) {
-          if (exactColumns) await insertExact(values, table, stated ? 1 : 0, exactColumns, before)
-          if (stated) refuseLarge(values[0]!, before, file, limits)
-          const batch = toRows(values, table, valueColumns, shape, before)
-          before += batch.length
-          yield batch
+        for await (const range of ranges(block)) {
+          for await (const values of database.columns(stated, table, range)) {
+            if (exactColumns) await insertExact(values, table, stated ? 1 : 0, exactColumns, before)
+            const batch = toRows(values, table, valueColumns, shape, before)
+            before += batch.length
+            yield batch
+          }
         }
       } finally {
         await exactColumns?.close()
@@ -120,35 +132,72 @@ export async function openParquet(
       close: () => database.close(),
       async *batches() {
         try {
-          for await (const batch of read(null)) {
-            row += batch.length
-            yield batch
+          for (const block of hasRowNumbers ? blocksOf(total) : [{ firstRow: 1, rows: total }]) {
+            for await (const batch of read(block)) {
+              row += batch.length
+              yield batch
+            }
           }
         } finally {
           database.close()
         }
       },
     }
-    if (!options.stays || described.some(({ name }) => name.toLowerCase() === ROW_NUMBER)) return stream
+    if (!options.stays || !hasRowNumbers) return stream
     // The workers that read the blocks open the file again.
     const { crs, coordinates, databaseMegabytes } = options
     const parsing: BlockParsing = {
       format: 'parquet',
       path,
       file,
-      options: { limits, crs, coordinates, databaseMegabytes, threads: 1, fineTimes },
+      options: { limits, crs, coordinates, databaseMegabytes, threads: 1, fineTimes, isInspected: true },
     }
     return Object.assign(stream, {
       parsing,
       async *blocks() {
         database.close()
-        for (; row < total; row = Math.min(total, row + BLOCK_ROWS))
-          yield { firstRow: row + 1, rows: Math.min(BLOCK_ROWS, total - row) }
+        for (const block of blocksOf(total)) {
+          yield block
+          row += block.rows
+        }
       },
     })
   } catch (error) {
     database.close()
     throw error
+  }
+}
+
+function* blocksOf(total: number): Generator<ParquetBlock> {
+  for (let row = 0; row < total; row += BLOCK_ROWS)
+    yield { firstRow: row + 1, rows: Math.min(BLOCK_ROWS, total - row) }
+}
+
+interface Ranging {
+  /** The SQL of the sizes of all values whose size varies. */
+  sizes: string[]
+  hasRowNumbers: boolean
+  file: string
+  limits: RangeLimits
+}
+
+/** The ranges in which the rows of a block are read; null is the whole file, if its rows cannot be selected. */
+async function* readableRanges(
+  database: ParquetDatabase,
+  block: ParquetBlock,
+  { sizes, hasRowNumbers, file, limits }: Ranging,
+): AsyncGenerator<ParquetBlock | null> {
+  if (sizes.length === 0) yield hasRowNumbers ? block : null
+  else if (hasRowNumbers) {
+    const measure: Measure = (each, stepRows) => database.measure(sizes, each, stepRows)
+    yield* sizedRanges(block, measure, file, limits)
+  } else {
+    const [whole] = await database.measure(sizes, null, 0)
+    if (whole!.bytes > RANGE_BYTES)
+      throw new SourceError(
+        `${file} is too large to be read at once, and has a column named ${ROW_NUMBER}, so it cannot be read in parts. Rename the column.`,
+      )
+    yield null
   }
 }
 
@@ -173,22 +222,6 @@ async function insertExact(
   for (const [i, place] of places.entries()) values[place] = read[i]!
 }
 
-function refuseLarge(geometries: unknown[], before: number, file: string, { rowBytes }: SourceLimits): void {
-  const large = geometries.findIndex((geometry) => sizeOf(geometry) > rowBytes)
-  if (large >= 0) throw new SourceError(`${file}: row ${before + large + 1} is ${largerThan(rowBytes)}.`)
-}
-
-/** The size of a geometry as it is read: WKB, or the JSON of GeoArrow's nested arrays. */
-function sizeOf(geometry: unknown): number {
-  return typeof geometry === 'string' ? geometry.length : (bytesOf(geometry)?.length ?? 0)
-}
-
-function rangeOf(block: ParquetBlock | null): string {
-  if (block === null) return ''
-  const { firstRow, rows } = block
-  return ` WHERE ${ROW_NUMBER} >= ${firstRow - 1} AND ${ROW_NUMBER} < ${firstRow - 1 + rows}`
-}
-
 async function refuseTruncated(path: string, file: string): Promise<number> {
   const handle = await open(path)
   try {
@@ -208,12 +241,17 @@ async function refuseTruncated(path: string, file: string): Promise<number> {
 async function findByNames(
   database: ParquetDatabase,
   columns: ParquetColumn[],
+  ranges: AsyncGenerator<ParquetBlock | null>,
   choice: CoordinateChoice & { crs?: string; file: string },
 ) {
   const sample: Value[][] = []
-  for await (const values of database.columns(null, columns, ` LIMIT ${SAMPLE_ROWS}`)) {
+  // The first range is enough: if there are more, their rows are large.
+  const { value: range } = await ranges.next()
+  await ranges.return(undefined)
+  for await (const values of database.columns(null, columns, range ?? null)) {
     for (let i = 0; i < (values[0]?.length ?? 0); i++)
       sample.push(columns.map(({ convert }, column) => convert(values[column]![i])))
+    if (sample.length >= SAMPLE_ROWS) break
   }
   return findCoordinateColumns(
     columns.map(({ name }) => name),

@@ -1,4 +1,5 @@
 import type { Value } from '../../feature.ts'
+import { SourceError } from '../../source-error.ts'
 import { wideDecimalsNote } from '../exact-decimals.ts'
 import type { ParquetColumn } from './parquet-column.ts'
 import { columnElements, type SchemaElement } from './schema-element.ts'
@@ -14,12 +15,17 @@ export interface WideDecimal {
   scale: number
 }
 
+/** More digits than any decimals have. Their texts are as long as the schema says, whatever the values are. */
+const MAX_DIGITS = 1000
+
 /** The columns with decimals that DuckDB cannot read, and the places of columns that have such inside. */
 export function findWideDecimals(schema: SchemaElement[]): { columns: WideDecimal[]; nested: number[] } {
   const columns: WideDecimal[] = []
   const nested: number[] = []
   for (const [place, [column, ...inner]] of columnElements(schema).entries()) {
     const { name, digits, scale } = column!
+    if (Math.max(digits ?? 0, Math.abs(scale ?? 0)) > MAX_DIGITS)
+      throw new SourceError(`Column ${name} has decimals of more than ${MAX_DIGITS} digits.`)
     if (isWide(column!)) columns.push({ place, name, digits: digits!, scale: scale ?? 0 })
     else if (inner.some(isWide)) nested.push(place)
   }
@@ -45,6 +51,7 @@ export function wideDecimalColumn({ name, digits, scale }: WideDecimal): Parquet
 /** A big-endian two's complement number of any size, divided by ten to the power of `scale`. */
 function decimal(bytes: Uint8Array | null | undefined, scale: number): Value {
   if (bytes === null || bytes === undefined || bytes.length === 0) return null
+  if (bytes.length > MAX_DIGITS) throw new SourceError(`A decimal has ${bytes.length} bytes.`)
   const unsigned = BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
   const value = BigInt.asIntN(bytes.length * 8, unsigned)
   if (scale === 0) {

@@ -1,8 +1,8 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, type ReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { SourceError } from '../../source-error.ts'
-import { megabytes, RATIO_FREE_BYTES, type SourceLimits } from './source-limits.ts'
+import { megabytes, type SourceLimits } from './source-limits.ts'
 
 /** Bytes that are read once, sequentially, and decompressed if they were compressed. */
 export interface ByteSource {
@@ -17,7 +17,13 @@ const PIECE_BYTES = 1 << 19
 
 export async function fileSource(path: string, file: string): Promise<ByteSource> {
   const { size } = await stat(path)
-  return { file, bytes: createReadStream(path, { highWaterMark: PIECE_BYTES }), totalBytes: size }
+  return { file, bytes: readStream(path, size), totalBytes: size }
+}
+
+/** Reads the bytes that a file had when it was opened: one that grows while it is read has no end otherwise. */
+function readStream(path: string, size: number): ReadStream {
+  // `end` is inclusive, and an empty file has no last byte.
+  return createReadStream(path, { highWaterMark: PIECE_BYTES, end: Math.max(0, size - 1) })
 }
 
 /** The content of a file that was compressed as a whole. */
@@ -36,7 +42,7 @@ async function* decompress(
   compression: 'gzip' | 'zstd',
   limits: SourceLimits,
 ): AsyncGenerator<Uint8Array> {
-  const compressed = createReadStream(path, { highWaterMark: PIECE_BYTES })
+  const compressed = readStream(path, (await stat(path)).size)
   const create = compression === 'gzip' ? createGunzip : createZstdDecompress
   const unzip = create({ chunkSize: PIECE_BYTES })
   compressed.on('error', (error) => unzip.destroy(error))
@@ -73,12 +79,12 @@ export class DecompressionBound {
 
   add(bytes: number, compressedBytes: number): void {
     this.bytes += bytes
-    const { decompressedBytes, compressionRatio } = this.#limits
+    const { decompressedBytes, compressionRatio, ratioFreeBytes } = this.#limits
     if (this.bytes > decompressedBytes)
       throw new SourceError(`${this.#file} decompresses to more than ${megabytes(decompressedBytes)}.`)
-    if (this.bytes > RATIO_FREE_BYTES && this.bytes > compressedBytes * compressionRatio)
+    if (this.bytes > ratioFreeBytes && this.bytes > compressedBytes * compressionRatio)
       throw new SourceError(
-        `${this.#file} decompresses to more than ${compressionRatio} times its size: it is refused as a decompression bomb.`,
+        `${this.#file} decompresses to more than ${compressionRatio} times its size, the limit of WAYLEAVE_MAX_EXPANSION: it is refused as a decompression bomb.`,
       )
   }
 }

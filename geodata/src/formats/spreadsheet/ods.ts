@@ -1,7 +1,7 @@
 import type { FeatureStream, Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import { chooseLayer } from '../choose-layer.ts'
-import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
+import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import { ZipArchive } from '../zip/zip.ts'
 import { cellNumber } from './cell-number.ts'
 import { isoDurationText } from './clock-text.ts'
@@ -33,7 +33,7 @@ export async function openOds(
     const rows = async function* (): AsyncGenerator<SheetRow[]> {
       try {
         for await (const _ of parseXml(source, cells)) {
-          yield cells.take()
+          for (const repeated of cells.take()) yield* batchesOf(repeated)
           if (cells.hasEnded) break
         }
         notes.push(...formulaNotes(cells.emptyFormulas))
@@ -65,6 +65,20 @@ async function listSheets(archive: ZipArchive): Promise<{ name: string; hasValue
   return sheets
 }
 
+/** A row and how often it is repeated. */
+interface RepeatedRow {
+  row: SheetRow
+  count: number
+}
+
+const BATCH_ROWS = 1000
+
+/** Repeats a row in batches, so that a million of them are never in memory together. */
+function* batchesOf({ row, count }: RepeatedRow): Generator<SheetRow[]> {
+  for (let from = 0; from < count; from += BATCH_ROWS)
+    yield Array.from({ length: Math.min(BATCH_ROWS, count - from) }, () => [...row])
+}
+
 /** Collects the rows of the sheet with a name. */
 class SheetCells implements XmlEvents {
   hasEnded = false
@@ -73,7 +87,8 @@ class SheetCells implements XmlEvents {
   readonly #file: string
   readonly #name: string
   readonly #limits: SourceLimits
-  #rows: SheetRow[] = []
+  #rows: RepeatedRow[] = []
+  #rowBytes = 0
   #row: SheetRow = []
   #isInSheet = false
   #isInCell = false
@@ -91,7 +106,7 @@ class SheetCells implements XmlEvents {
     this.#limits = limits
   }
 
-  take(): SheetRow[] {
+  take(): RepeatedRow[] {
     const rows = this.#rows
     this.#rows = []
     return rows
@@ -102,6 +117,7 @@ class SheetCells implements XmlEvents {
     if (!this.#isInSheet) return
     if (name === 'table-row') {
       this.#row = []
+      this.#rowBytes = 0
       this.#column = 0
       this.#repeatedRows = repeats(attributes['table:number-rows-repeated'])
     } else if (name === 'table-cell' || name === 'covered-table-cell') {
@@ -110,19 +126,26 @@ class SheetCells implements XmlEvents {
       this.#isInCell = true
     } else if (name === 'annotation') this.#isInNote = true
     else if (name === 'p') {
-      if (this.#text !== '' && !this.#isInNote) this.#text += '\n'
+      if (this.#text !== '' && !this.#isInNote) this.#append('\n')
       this.#paragraphs++
     } else if (name === 's' && this.#isInCell && !this.#isInNote)
-      this.#text += ' '.repeat(Math.min(1000, repeats(attributes['text:c'])))
-    else if (name === 'tab') this.#text += '\t'
-    else if (name === 'line-break') this.#text += '\n'
+      this.#append(' '.repeat(Math.min(1000, repeats(attributes['text:c']))))
+    else if (name === 'tab') this.#append('\t')
+    else if (name === 'line-break') this.#append('\n')
   }
 
   text(text: string): void {
-    if (this.#paragraphs === 0 || !this.#isInCell || this.#isInNote) return
+    if (this.#paragraphs > 0 && this.#isInCell && !this.#isInNote) this.#append(text)
+  }
+
+  #append(text: string): void {
     this.#text += text
-    if (this.#text.length > this.#limits.rowBytes)
-      throw new SourceError(`${this.#file}: a cell is larger than the limit for a row.`)
+    this.#refuseLarge(this.#text.length)
+  }
+
+  #refuseLarge(bytes: number): void {
+    const { rowBytes } = this.#limits
+    if (bytes > rowBytes) throw new SourceError(`${this.#file}: a row is ${largerThan(rowBytes)}.`)
   }
 
   close(name: string): void {
@@ -149,6 +172,8 @@ class SheetCells implements XmlEvents {
         throw new SourceError(
           `${this.#file} has ${this.#column + count} columns; at most ${this.#limits.columns} are read.`,
         )
+      if (typeof value === 'string') this.#rowBytes += value.length * count
+      this.#refuseLarge(this.#rowBytes)
       while (this.#row.length < this.#column) this.#row.push(null)
       for (let i = 0; i < count; i++) this.#row.push(value)
     }
@@ -159,7 +184,7 @@ class SheetCells implements XmlEvents {
     if (this.#row.length === 0) return
     if (this.#repeatedRows > MAX_REPEATED_ROWS)
       throw new SourceError(`${this.#file} repeats a row ${this.#repeatedRows} times.`)
-    for (let i = 0; i < this.#repeatedRows; i++) this.#rows.push([...this.#row])
+    this.#rows.push({ row: this.#row, count: this.#repeatedRows })
   }
 }
 

@@ -1,7 +1,7 @@
 import type { FeatureStream, Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import { chooseLayer } from '../choose-layer.ts'
-import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
+import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import { ZipArchive } from '../zip/zip.ts'
 import { cellNumber } from './cell-number.ts'
 import { formulaNotes } from './formula-notes.ts'
@@ -101,6 +101,7 @@ class SheetCells implements XmlEvents {
   readonly #notes: string[]
   #rows: SheetRow[] = []
   #row: SheetRow = []
+  #rowBytes = 0
   #column = -1
   #type = ''
   #style = 0
@@ -140,6 +141,7 @@ class SheetCells implements XmlEvents {
     else if (name === 'v' || name === 't') this.#isValue = true
     else if (name === 'row') {
       this.#row = []
+      this.#rowBytes = 0
       this.#column = -1
     }
   }
@@ -147,8 +149,12 @@ class SheetCells implements XmlEvents {
   text(text: string): void {
     if (!this.#isValue) return
     this.#text += text
-    if (this.#text.length > this.#limits.rowBytes)
-      throw new SourceError(`${this.#file}: a cell is larger than the limit for a row.`)
+    this.#refuseLarge(this.#text.length)
+  }
+
+  #refuseLarge(bytes: number): void {
+    const { rowBytes } = this.#limits
+    if (bytes > rowBytes) throw new SourceError(`${this.#file}: a row is ${largerThan(rowBytes)}.`)
   }
 
   close(name: string): void {
@@ -158,6 +164,8 @@ class SheetCells implements XmlEvents {
       if (this.#isFormula && this.#text === '' && this.#type !== 'str') this.#emptyFormulas++
       const value = this.#value()
       if (value === null) return
+      if (typeof value === 'string') this.#rowBytes += value.length
+      this.#refuseLarge(this.#rowBytes)
       while (this.#row.length < this.#column) this.#row.push(null)
       this.#row[this.#column] = value
     } else if (name === 'row' && this.#row.length > 0) this.#rows.push(this.#row)

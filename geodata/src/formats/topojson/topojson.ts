@@ -4,13 +4,16 @@ import { SourceError } from '../../source-error.ts'
 import { chooseLayer } from '../choose-layer.ts'
 import { parseJson } from '../json/parse-json.ts'
 import type { ByteSource } from '../reading/byte-source.ts'
-import { DEFAULT_LIMITS, megabytes, type SourceLimits } from '../reading/source-limits.ts'
+import { DEFAULT_LIMITS, largerThan, megabytes, type SourceLimits } from '../reading/source-limits.ts'
 import { TextDecoding } from '../reading/text-decoding.ts'
 
 type Topology = Parameters<typeof toFeature>[0]
 type GeometryObject = Exclude<Parameters<typeof toFeature>[1], string>
 
 const BATCH_ROWS = 1000
+/** A batch of large geometries ends earlier. */
+const BATCH_BYTES = 1 << 24
+const POSITION_BYTES = 16
 /** Arcs are shared by all features and usually come last, so the whole file is in memory while it is read. */
 const MAX_BYTES = 256 << 20
 
@@ -56,6 +59,7 @@ export async function openTopojson(
     return { id: id ?? null, values, geometry: shape?.type ? shape : null, row }
   }
   let row = 0
+  const arcLengths = topology.arcs.map((arc) => (Array.isArray(arc) ? arc.length : 0))
   return {
     columns,
     notes: decoding.notes(),
@@ -66,10 +70,39 @@ export async function openTopojson(
       return Math.round((row / Math.max(1, geometries.length)) * bytes.length)
     },
     async *batches() {
-      for (; row < geometries.length; row += BATCH_ROWS)
-        yield geometries.slice(row, row + BATCH_ROWS).map((geometry, i) => readRow(geometry, row + i + 1))
+      let batch: (Feature | UnreadableRow)[] = []
+      let bytes = 0
+      for (const geometry of geometries) {
+        row++
+        const size = positionsOf(geometry, arcLengths) * POSITION_BYTES
+        if (size > limits.rowBytes)
+          throw new SourceError(`${file}: feature ${row} is ${largerThan(limits.rowBytes)}.`)
+        batch.push(readRow(geometry, row))
+        bytes += size
+        if (batch.length < BATCH_ROWS && bytes < BATCH_BYTES) continue
+        yield batch
+        batch = []
+        bytes = 0
+      }
+      if (batch.length > 0) yield batch
     },
   }
+}
+
+/** How many positions a geometry has. Its arcs may be long, and it may refer to one of them any number of times. */
+function positionsOf(geometry: unknown, arcLengths: number[]): number {
+  const { arcs, geometries } = (geometry ?? {}) as { arcs?: unknown; geometries?: unknown }
+  let positions = countArcs(arcs, arcLengths)
+  if (Array.isArray(geometries)) for (const each of geometries) positions += positionsOf(each, arcLengths)
+  return positions
+}
+
+function countArcs(arcs: unknown, arcLengths: number[]): number {
+  // A negative number is an arc in reverse: -1 is the first.
+  if (typeof arcs === 'number') return arcLengths[arcs < 0 ? ~arcs : arcs] ?? 0
+  let positions = 0
+  if (Array.isArray(arcs)) for (const each of arcs) positions += countArcs(each, arcLengths)
+  return positions
 }
 
 async function readWhole({ bytes, file }: ByteSource): Promise<Buffer> {

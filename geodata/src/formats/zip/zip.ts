@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { type Entry, openPromise, type ZipFile } from 'yauzl'
 import { SourceError } from '../../source-error.ts'
 import { type ByteSource, DecompressionBound } from '../reading/byte-source.ts'
-import { megabytes, RATIO_FREE_BYTES, type SourceLimits } from '../reading/source-limits.ts'
+import { megabytes, type SourceLimits } from '../reading/source-limits.ts'
 
 const MAX_ENTRIES = 10_000
 /** The max size of the small text files of a shapefile. */
@@ -100,16 +100,16 @@ export class ZipArchive {
 
   /** Rejects a decompression bomb by the sizes in the central directory, before anything is read. */
   #refuseBomb(entry: Entry): void {
-    const { decompressedBytes, compressionRatio } = this.#limits
+    const { decompressedBytes, compressionRatio, ratioFreeBytes } = this.#limits
     const { uncompressedSize, compressedSize, fileName } = entry
     if (entry.isEncrypted()) throw new SourceError(`${this.file}/${fileName} is encrypted.`)
     if (uncompressedSize > decompressedBytes)
       throw new SourceError(
         `${this.file}/${fileName} decompresses to more than ${megabytes(decompressedBytes)}.`,
       )
-    if (uncompressedSize > RATIO_FREE_BYTES && uncompressedSize > compressedSize * compressionRatio)
+    if (uncompressedSize > ratioFreeBytes && uncompressedSize > compressedSize * compressionRatio)
       throw new SourceError(
-        `${this.file}/${fileName} decompresses to more than ${compressionRatio} times its size: it is refused as a decompression bomb.`,
+        `${this.file}/${fileName} decompresses to more than ${compressionRatio} times its size, the limit of WAYLEAVE_MAX_EXPANSION: it is refused as a decompression bomb.`,
       )
   }
 
