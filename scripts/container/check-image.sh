@@ -52,7 +52,7 @@ echo 'Running it'
 image=$(images mount "$(images from localhost/wayleave)")
 install --directory --mode 0700 --owner 10001 --group 10001 "$folder/data"
 inside() {
-  bwrap --bind "$image" / --proc /proc --dev /dev --tmpfs /tmp --bind "$folder/data" /data --remount-ro / \
+  bwrap --bind "$image" / --proc /proc --dev /dev --perms 1777 --tmpfs /tmp --bind "$folder/data" /data --remount-ro / \
     --cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID --cap-add CAP_SETPCAP --clearenv \
     --setenv PATH /opt/wayleave/bin:/usr/bin:/bin --setenv WAYLEAVE_HOST 127.0.0.1 --setenv WAYLEAVE_PORT "$PORT" \
     --setenv WAYLEAVE_DATA_DIR /data --setenv WAYLEAVE_TILES false --setenv WAYLEAVE_SANDBOX require -- \

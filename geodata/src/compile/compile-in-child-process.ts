@@ -4,7 +4,9 @@ import { constants } from 'node:os'
 import { basename, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { Sandbox } from '../sandbox/sandbox.ts'
+import { limitsOf, maxWrittenBytes } from '../formats/reading/source-limits.ts'
+import { sourceBytes } from '../formats/source-bytes.ts'
+import { type Command, Sandbox } from '../sandbox/sandbox.ts'
 import { SourceError } from '../source-error.ts'
 import { acceptOutput } from './accept-output.ts'
 import { type CompileMessage, readMessages } from './compile-messages.ts'
@@ -14,10 +16,10 @@ import { InvalidSourceError } from './invalid-source-error.ts'
 import { DEFAULT_THREADS } from './limits.ts'
 import { defaultMemoryMegabytes, divideMemory, needsMoreMemory } from './memory.ts'
 import { TimeLimits } from './time-limits.ts'
+import { type Exceeded, resourceLimitsOf, watchResources } from './watch-resources.ts'
 
 const ENTRY = fileURLToPath(new URL('./compile-process.ts', import.meta.url))
 const STDERR_KEPT = 4000
-const MAX_FILE_BYTES = 256 * 2 ** 30
 const DEFAULT_SECONDS = 14_400
 const DEFAULT_SANDBOX = new Sandbox('auto')
 
@@ -79,7 +81,14 @@ async function run(
   sandbox: Sandbox,
   fillsCache?: true,
 ): Promise<Compiled> {
-  const child = await start(options, sandbox, fillsCache)
+  const { program, args, environment } = await commandFor(options, sandbox, fillsCache)
+  const resources = await resourceLimitsOf(options)
+  const child = spawn(program, args, {
+    env: environment,
+    stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+    // A process group of its own, so that ogr2ogr can be killed with it.
+    detached: true,
+  })
   const kill = () => killGroup(child)
   signal?.addEventListener('abort', kill, { once: true })
   if (signal?.aborted) kill()
@@ -89,6 +98,11 @@ async function run(
     stderr = (stderr + text).slice(-STDERR_KEPT)
   })
   const timeLimits = new TimeLimits(options, kill)
+  let exceeded: Exceeded | null = null
+  const stopWatching = watchResources({ ...resources, pid: child.pid }, (limit) => {
+    exceeded = limit
+    kill()
+  })
   const receive = (message: CompileMessage) => {
     if ('alive' in message) timeLimits.noteAlive()
     else if ('progress' in message) {
@@ -108,20 +122,22 @@ async function run(
     const end = await ended
     signal?.throwIfAborted()
     if (last === null && timeLimits.exceeded !== null) throw new SourceError(timeLimits.exceeded)
+    if (last === null && exceeded !== null) throw refusal(exceeded, options)
     return outcome(last, options, end, stderr)
   } finally {
     signal?.removeEventListener('abort', kill)
     timeLimits.clear()
+    stopWatching()
   }
 }
 
-async function start(
+async function commandFor(
   options: CompileOptions & { memoryMegabytes: number },
   sandbox: Sandbox,
   fillsCache: true | undefined,
-): Promise<ChildProcess> {
+): Promise<Command> {
   const { path, file, folder, gdal, limits, memoryMegabytes, threads = DEFAULT_THREADS } = options
-  const { program, args, environment } = await sandbox.command({
+  return sandbox.command({
     entry: ENTRY,
     nodeFlags: compileNodeFlags(memoryMegabytes),
     input: { path, isAlone: file !== undefined && file !== basename(path) },
@@ -129,17 +145,11 @@ async function start(
     fillsCache,
     program: gdal?.program === undefined ? 'ogr2ogr' : gdal.program,
     limits: {
-      fileBytes: MAX_FILE_BYTES,
+      fileBytes: maxWrittenBytes(await sourceBytes(path).catch(() => 0), limitsOf(limits)),
       // Heaps and the database may use this together, with room for code and stacks.
       dataMegabytes: memoryMegabytes * 3 + 2048,
       processorSeconds: (limits?.seconds ?? DEFAULT_SECONDS) * (threads + 2),
     },
-  })
-  return spawn(program, args, {
-    env: environment,
-    stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
-    // A process group of its own, so that ogr2ogr can be killed with it.
-    detached: true,
   })
 }
 
@@ -147,6 +157,13 @@ async function start(
 function endOf(code: number | null): string {
   const signal = Object.entries(constants.signals).find(([, number]) => code === 128 + number)
   return signal?.[0] ?? `exit code ${code}`
+}
+
+/** A full disk is no fault of the file, which may be published again. */
+function refusal({ resource, reason }: Exceeded, options: CompileOptions): Error {
+  const file = options.file ?? basename(options.path)
+  if (resource === 'disk') return new CompileDiskFullError(`There is no room to compile ${file}: ${reason}.`)
+  return new SourceError(`${file} is refused: ${reason}.`)
 }
 
 function killGroup(child: ChildProcess): void {

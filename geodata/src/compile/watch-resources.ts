@@ -19,7 +19,7 @@ export interface ResourceLimits {
 }
 
 /** The limits for a compilation in a process, by the size of its file and the memory that it may use. */
-export async function resourceLimitsOf(options: CompileOptions, pid?: number): Promise<ResourceLimits> {
+export async function resourceLimitsOf(options: CompileOptions): Promise<ResourceLimits> {
   const { path, folder, limits, gdal, memoryMegabytes = defaultMemoryMegabytes() } = options
   const fileBytes = await sourceBytes(path).catch(() => 0)
   return {
@@ -28,7 +28,6 @@ export async function resourceLimitsOf(options: CompileOptions, pid?: number): P
     minFreeBytes: limits?.minFreeBytes,
     // The parts of the memory add up to more than the whole, and are rarely used at the same time.
     maxResidentBytes: (memoryMegabytes * 2 + (gdal?.megabytes ?? 0)) * 2 ** 20,
-    pid,
   }
 }
 

@@ -11,8 +11,9 @@ export async function probe(
   closed: (inner: string[], folder: string) => Promise<string[]>,
 ): Promise<string | null> {
   if (process.platform !== 'linux') return 'bubblewrap exists for Linux only.'
-  const folder = await mkdtemp(join(tmpdir(), 'wayleave-sandbox-'))
+  let folder: string | null = null
   try {
+    folder = await mkdtemp(join(tmpdir(), 'wayleave-sandbox-'))
     const script = `require('node:fs').accessSync(${JSON.stringify(import.meta.filename)}, 4)`
     const [program, ...args] = await closed([process.execPath, '--eval', script], folder)
     await new Promise<void>((resolve, reject) => {
@@ -28,6 +29,6 @@ export async function probe(
     const reason = (stderr ?? '').trim().split('\n')[0] || String(error)
     return `bubblewrap does not work here: ${reason}. It needs user namespaces; containers and units must permit them.`
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    if (folder !== null) await rm(folder, { recursive: true, force: true })
   }
 }

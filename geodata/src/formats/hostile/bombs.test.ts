@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { fork } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { compileNodeFlags } from '../../compile/compile-in-child-process.ts'
+import { type CompileMessage, readMessages } from '../../compile/compile-messages.ts'
 import type { CompileOptions } from '../../compile/compile-options.ts'
-import type { CompileMessage } from '../../compile/compile-process.ts'
 import { writtenBytes } from '../../compile/watch-resources.ts'
 import { scratch } from '../reading.test-kit.ts'
 import { BOMBS } from './bombs.test-kit.ts'
@@ -27,17 +28,16 @@ interface Run {
 
 /** Compiles in a process of its own, and measures the most that it takes. */
 async function compile(options: CompileOptions): Promise<Run> {
-  const child = fork(ENTRY, {
-    execArgv: compileNodeFlags(options.memoryMegabytes),
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    serialization: 'advanced',
+  const child = spawn(process.execPath, [...compileNodeFlags(options.memoryMegabytes), ENTRY], {
+    stdio: ['pipe', 'ignore', 'inherit', 'pipe'],
   })
   const run: Run = { message: null, residentMegabytes: 0, writtenBytes: 0 }
-  child.on('message', (message: CompileMessage) => {
+  const receive = (message: CompileMessage) => {
     if (!('alive' in message) && !('progress' in message)) run.message = message
-  })
+  }
+  readMessages(child.stdio[3] as Readable, receive, () => child.kill())
   const ended = new Promise((resolve) => child.once('close', resolve))
-  child.send(options)
+  child.stdin!.write(`${JSON.stringify(options)}\n`)
   let isRunning = true
   ended.then(() => {
     isRunning = false
