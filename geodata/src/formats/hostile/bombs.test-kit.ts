@@ -75,6 +75,12 @@ export const BOMBS: Bomb[] = [
     expected: EXPANSION,
   },
   {
+    name: 'texts that share their beginnings',
+    format: 'parquet',
+    make: (folder) => parquet(folder, `pa.array(["x" * (1 << 20)] * 2000)`, DELTA),
+    expected: /WAYLEAVE_(MAX_EXPANSION|PUBLISH_MEMORY)/,
+  },
+  {
     name: 'a number that all rows share',
     format: 'parquet',
     make: (folder) => parquet(folder, `pa.repeat(pa.scalar(1, pa.int64()), 5_000_000)`),
@@ -240,10 +246,13 @@ function python(path: string, script: string): string {
   return path
 }
 
-function parquet(folder: string, column: string): string {
+const DICTIONARY = 'dictionary_pagesize_limit=1 << 30'
+const DELTA = 'use_dictionary=False, column_encoding={"a": "DELTA_BYTE_ARRAY"}, data_page_size=1 << 30'
+
+function parquet(folder: string, column: string, options = DICTIONARY): string {
   return python(
     join(folder, 'bomb.parquet'),
-    `pa.parquet.write_table(pa.table({"a": ${column}}), sys.argv[1], compression="zstd", dictionary_pagesize_limit=1 << 30)`,
+    `pa.parquet.write_table(pa.table({"a": ${column}}), sys.argv[1], compression="zstd", ${options})`,
   )
 }
 
