@@ -11,7 +11,6 @@ import { DEFAULT_GDAL, type GdalOptions } from './gdal-options.ts'
 import { geometryElementNotes, gmlSource } from './gml-source.ts'
 import { withLists } from './list-columns.ts'
 import { mapinfoSource } from './mapinfo-source.ts'
-import { restoreSqliteValues } from './restore-sqlite-values.ts'
 import { MissingProgramError, otherDrivers, runOgr2ogr } from './run-ogr2ogr.ts'
 
 export interface OpenWithGdalOptions {
@@ -50,12 +49,11 @@ export async function openWithGdal(
     const source = await sourceFor(resolve(path), file, folder, options)
     const run = { ...gdal, folder, file, skippedDrivers }
     const messages = await convert(source, converted, options, run)
-    const valuesAreRestored = options.driver === 'SQLite' && (await restoreSqliteValues(converted, source))
     const encodingAdvice =
       options.driver === 'MapInfo File'
         ? 'Name its encoding with --encoding, such as --encoding windows-1251.'
         : 'Convert the file to GeoPackage, whose text is UTF-8.'
-    const { notes, listColumns } = sortMessages(messages, file, { valuesAreRestored, encodingAdvice })
+    const { notes, listColumns } = sortMessages(messages, file, encodingAdvice)
     const stream = withLists(await openGeopackage(converted, file, options), listColumns)
     // All values of GML are texts, whose types are found as those of CSV.
     if (options.driver === 'GML')
