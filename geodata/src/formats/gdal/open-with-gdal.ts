@@ -1,9 +1,10 @@
-import { mkdtemp, rm, symlink } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { type FeatureStream, isUnreadable } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import { openGeopackage } from '../geopackage/geopackage.ts'
+import { refuseLink } from '../reading/refuse-link.ts'
 import type { SourceLimits } from '../reading/source-limits.ts'
 import { FID_COLUMN, GEOMETRY_COLUMN } from './converted-names.ts'
 import { sortMessages } from './gdal-messages.ts'
@@ -79,7 +80,10 @@ export async function openWithGdal(
   }
 }
 
-/** The path for GDAL. It looks for files beside it, and writes some there. */
+/**
+ * The path for GDAL: always in a folder of its own, because GDAL looks for files beside it and writes some there,
+ * and with the extension by which GDAL knows the format.
+ */
 async function sourceFor(
   path: string,
   file: string,
@@ -87,10 +91,10 @@ async function sourceFor(
   { driver, encoding, isAlone }: OpenWithGdalOptions,
 ): Promise<string> {
   if (driver === 'MapInfo File') return mapinfoSource(path, file, { folder, encoding, isAlone })
-  if (driver === 'GML') return gmlSource(path, folder)
-  // A geodatabase in a zip may be in a folder without the extension, by which GDAL knows it.
-  if (driver !== 'OpenFileGDB' || /\.gdb$/i.test(path)) return path
-  const link = join(folder, 'source.gdb')
+  if (driver === 'GML') return gmlSource(path, file, folder)
+  if (driver === 'OpenFileGDB')
+    for (const name of await readdir(path)) await refuseLink(join(path, name), file)
+  const link = join(folder, driver === 'OpenFileGDB' ? 'source.gdb' : 'source.xls')
   await symlink(path, link)
   return link
 }
@@ -107,7 +111,7 @@ type Run = GdalOptions & { program: string; folder: string; file: string; skippe
 async function convert(
   source: string,
   converted: string,
-  { layer, hasIds }: OpenWithGdalOptions,
+  { layer, hasIds, driver }: OpenWithGdalOptions,
   run: Run,
 ): Promise<string[]> {
   const args = [
@@ -119,14 +123,27 @@ async function convert(
     ...(hasIds ? ['-preserve_fid'] : []),
   ]
   // ogr2ogr would take such a name for an option. All layers are converted, and it is chosen from these.
-  if (layer === undefined || layer.startsWith('-')) return (await runOgr2ogr(args, run, run)).messages
+  if (layer === undefined || layer.startsWith('-')) return runWithDriver(driver, args, run)
   try {
-    return (await runOgr2ogr([...args, layer], run, run)).messages
+    return await runWithDriver(driver, [...args, layer], run)
   } catch (error) {
     if (!(error instanceof SourceError && /Couldn't fetch requested layer/.test(error.message))) throw error
     // The reader of the converted file lists the layers, which are converted without their features.
     await rm(converted, { force: true })
-    return (await runOgr2ogr([...args, '-limit', '0'], run, run)).messages
+    return runWithDriver(driver, [...args, '-limit', '0'], run)
+  }
+}
+
+/**
+ * `-if` names the only driver that may open the source, since GDAL 3.7. Older versions refuse it before they open
+ * anything; there only the skipped drivers keep a file from being read as something else.
+ */
+async function runWithDriver(driver: string, args: string[], run: Run): Promise<string[]> {
+  try {
+    return (await runOgr2ogr(['-if', driver, ...args], run, run)).messages
+  } catch (error) {
+    if (!(error instanceof SourceError && /Unknown (option|argument).*'-if'/.test(error.message))) throw error
+    return (await runOgr2ogr(args, run, run)).messages
   }
 }
 

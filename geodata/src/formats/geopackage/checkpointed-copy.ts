@@ -1,4 +1,4 @@
-import { copyFile, open, realpath, stat } from 'node:fs/promises'
+import { copyFile, lstat, open, realpath } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { SourceError } from '../../source-error.ts'
 import { includeLog } from '../sqlite/untrusted-database.ts'
@@ -66,7 +66,8 @@ async function refuseHotJournal(journal: string, file: string): Promise<void> {
 }
 
 async function firstBytes(path: string, count: number): Promise<Buffer> {
-  if (!(await stat(path).catch(ignoreMissing))?.isFile()) return Buffer.alloc(0)
+  // A link is not followed: SQLite makes none, and it could lead to a file of the machine.
+  if (!(await lstat(path).catch(ignoreMissing))?.isFile()) return Buffer.alloc(0)
   const handle = await open(path)
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(count), 0, count, 0)
