@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import type { FeatureStream } from '../feature.ts'
 import { readOptionsOf } from '../formats/reading/read-options.ts'
 import { isOutOfMemory } from '../open-duckdb.ts'
+import { READER_GENERATION } from '../snapshot/manifest.ts'
 import { SourceError } from '../source-error.ts'
 import { syncFolder } from '../write-durably.ts'
 import { buildSnapshot } from './build-snapshot.ts'
@@ -49,7 +50,10 @@ export async function compileSnapshot(
       staging,
       summary,
       spatial: opened.stream.spatial || summary.places.hasGeometry,
-      source: { file, format: opened.format, crs, crsTransformation, bytes: opened.bytes },
+      source: {
+        ...{ file, format: opened.format, crs, crsTransformation, bytes: opened.bytes },
+        reader: READER_GENERATION,
+      },
       notes,
       onPhase: (phase) =>
         onProgress({ phase, rows: summary.rows, bytesRead: opened.bytes, totalBytes: opened.bytes }),
