@@ -290,6 +290,28 @@ function expressionFiles([name, sql]: (typeof EXPRESSIONS)[number]): HostileFile
   }))
 }
 
+/** The tables that describe the file are virtual tables, or views of one. */
+const DESCRIPTIONS: HostileFile[] = [
+  ['spatialite', 'geometry_columns'],
+  ['spatialite', 'spatial_ref_sys'],
+  ['geopackage', 'gpkg_contents'],
+].flatMap(([dialect, table]) =>
+  ['VirtualText', 'dbstat'].flatMap((module) =>
+    [true, false].map((isView) => ({
+      name: `${dialect}, ${table} is a ${isView ? 'view of a ' : ''}table of ${module}`,
+      format: dialect!,
+      make: (canary: Canary) =>
+        database(canary, dialect as Dialect, {
+          sql: `ALTER TABLE ${table} RENAME TO ordinary;`,
+          schema: isView
+            ? [virtualTable(canary, module), `CREATE VIEW ${table} AS SELECT * FROM leak`]
+            : [virtualTable(canary, module, table)],
+        }),
+      expected: VIRTUAL(module),
+    })),
+  ),
+)
+
 /** A log beside the file that is a link to the canary. */
 const LINKED_LOGS: HostileFile[] = ['-wal', '-journal'].map((suffix) => ({
   name: `GeoPackage, ${suffix} that is a link`,
@@ -326,6 +348,7 @@ export const SQLITE_FILES: HostileFile[] = [
     })),
   ),
   ...EXPRESSIONS.flatMap(expressionFiles),
+  ...DESCRIPTIONS,
   ...LINKED_LOGS,
   ODD_LAYER,
 ]

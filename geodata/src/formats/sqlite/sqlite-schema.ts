@@ -42,7 +42,7 @@ function schemaEntry(sql: string, file: string): SchemaEntry | null {
   if (isVirtual) at++
   const type = words[at++]
   if (type !== 'TABLE' && (type !== 'VIEW' || isVirtual)) throw unknownEntry(sql, file)
-  if (words[at] === 'IF') at += 3
+  if (words.slice(at, at + 3).join(' ') === 'IF NOT EXISTS') at += 3
   const name = tokens[at++]
   if (name === undefined || tokens[at] === '.') throw unknownEntry(sql, file)
   const rest = tokens.slice(at)
