@@ -30,14 +30,21 @@ interface Content {
   sql?: string
   /** Texts for sqlite_master, which are written without being executed. */
   schema?: string[]
+  /** Texts that replace those of tables and indexes in sqlite_master, by their names. */
+  replaced?: { [name: string]: string }
   /** The layer that the file lists; `pois` by default. */
   listed?: string
 }
 
-function database({ folder }: Canary, dialect: Dialect, { sql = '', schema = [], listed = 'pois' }: Content) {
+function database(
+  { folder }: Canary,
+  dialect: Dialect,
+  { sql = '', schema = [], replaced = {}, listed = 'pois' }: Content,
+): string {
   const path = join(folder, dialect === 'spatialite' ? 'a.sqlite' : 'a.gpkg')
   const connection = new DatabaseSync(path)
   connection.enableDefensive(false)
+  connection.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF')
   connection.exec(ORDINARY[dialect] + LISTED[dialect](listed) + sql)
   connection.exec('PRAGMA writable_schema = ON')
   const insert = connection.prepare(
@@ -48,6 +55,8 @@ function database({ folder }: Canary, dialect: Dialect, { sql = '', schema = [],
       /(table|view|trigger)\s+(\w+)(?: AFTER INSERT ON (\w+))?/i.exec(text) ?? []
     insert.run(type.toLowerCase(), name, table ?? name, text)
   }
+  const replace = connection.prepare('UPDATE sqlite_master SET sql = ? WHERE name = ?')
+  for (const [name, text] of Object.entries(replaced)) replace.run(text, name)
   connection.close()
   return path
 }
@@ -261,32 +270,27 @@ const PARTS: [name: string, content: (canary: Canary) => Content, expected: Host
   ],
 ]
 
-/** Expressions in definitions, which name functions that SQLite or SpatiaLite may have. */
-const EXPRESSIONS: [name: string, sql: (call: string) => string][] = [
-  ['generated column', (call) => `CREATE TABLE strange (name TEXT, x AS (${call}))`],
-  ['stored generated column', (call) => `CREATE TABLE strange (name TEXT, x AS (${call}) STORED)`],
-  ['default', (call) => `CREATE TABLE strange (name TEXT, x DEFAULT (${call}))`],
-  ['check', (call) => `CREATE TABLE strange (name TEXT, CHECK (${call}))`],
+/** Expressions in definitions, which name functions that SQLite or SpatiaLite may have; SQLite refuses some. */
+const EXPRESSIONS: [name: string, entry: string, text: (call: string) => string, isUsed: boolean][] = [
+  ['generated column', 'strange', (call) => `CREATE TABLE strange (name TEXT, x AS (${call}))`, true],
+  ['stored column', 'strange', (call) => `CREATE TABLE strange (name TEXT, x AS (${call}) STORED)`, true],
+  ['default', 'strange', (call) => `CREATE TABLE strange (name TEXT, x DEFAULT (${call}))`, false],
+  ['check', 'strange', (call) => `CREATE TABLE strange (name TEXT, CHECK (${call}))`, false],
+  ['index', 'names', (call) => `CREATE INDEX names ON strange (name, ${call})`, true],
 ]
+const STRANGE = `CREATE TABLE strange (name TEXT, x); INSERT INTO strange VALUES ('own', 1);
+  CREATE INDEX names ON strange (name, upper(name));`
 
-function expressionFiles([name, sql]: (typeof EXPRESSIONS)[number]): HostileFile[] {
-  return ['load_extension', 'readfile', 'fts3_tokenizer'].map((call) => ({
-    name: `GeoPackage, ${call} in a ${name}`,
+function expressionFiles([name, entry, text, isUsed]: (typeof EXPRESSIONS)[number]): HostileFile[] {
+  return ['upper', 'load_extension', 'readfile', 'fts3_tokenizer'].map((call) => ({
+    name: `GeoPackage, ${call} in the ${name}`,
     format: 'geopackage',
     make: (canary) => {
-      const text = sql(`${call}(${quoteText(canary.canaryFile)})`)
-      const path = database(canary, 'geopackage', {
-        sql: `CREATE TABLE strange (name TEXT, x); INSERT INTO strange VALUES ('own', 1);`,
-        listed: 'strange',
-      })
-      const connection = new DatabaseSync(path)
-      connection.enableDefensive(false)
-      connection.exec('PRAGMA writable_schema = ON')
-      connection.prepare(`UPDATE sqlite_master SET sql = ? WHERE name = 'strange'`).run(text)
-      connection.close()
-      return path
+      const replaced = { [entry]: text(`${call}(${quoteText(canary.canaryFile)})`) }
+      return database(canary, 'geopackage', { sql: STRANGE, replaced, listed: 'strange' })
     },
-    expected: name.includes('generated') && call !== 'readfile' ? { refused: /unsafe use of/ } : 'own-rows',
+    expected:
+      isUsed && /load|fts3/.test(call) ? { refused: /unsafe use of|cannot be read: malformed/ } : 'own-rows',
   }))
 }
 

@@ -170,20 +170,38 @@ const DEFINITIONS: [name: string, text: (canary: Canary, address: string) => str
       `<VRTDataset rasterXSize="1" rasterYSize="1"><VRTRasterBand><SimpleSource><SourceFilename>${address}</SourceFilename></SimpleSource></VRTRasterBand></VRTDataset>`,
   ],
 ]
-const EXTENSIONS = ['gml', 'tab', 'mif', 'xls', 'sqlite', 'gpkg', 'csv', 'geojson', 'shp']
+const EXTENSIONS = ['tab', 'mif', 'xls', 'sqlite', 'gpkg', 'csv', 'geojson', 'shp']
 
-const FALSE_NAMES: HostileFile[] = DEFINITIONS.flatMap(([name, text]) =>
-  EXTENSIONS.flatMap((extension) =>
-    [0, 2].map(
-      (i): HostileFile => ({
-        name: `${name} as .${extension} (${i})`,
-        format: extension,
-        make: (canary) => written(canary, `a.${extension}`, text(canary, addresses(canary)[i]!)),
-        expected: { refused: /is XML, but not|cannot open it as such|GDAL cannot read|no layer|no features/ },
-      }),
-    ),
+const REFUSED = { refused: /is XML, but not|is not |cannot open it as such|GDAL cannot read|has no layer/ }
+
+const FALSE_NAMES: HostileFile[] = DEFINITIONS.flatMap(([name, text]) => [
+  ...[0, 1, 2, 3].map(
+    (i): HostileFile => ({
+      name: `${name} as .gml (${i})`,
+      format: 'gml',
+      make: (canary) => written(canary, 'a.gml', text(canary, addresses(canary)[i]!)),
+      expected: REFUSED,
+    }),
   ),
-)
+  // What GDAL reads as GML does not depend on the extension.
+  ...(name.includes('GML') ? [] : EXTENSIONS).map(
+    (extension): HostileFile => ({
+      name: `${name} as .${extension}`,
+      format: extension,
+      make: (canary) => written(canary, `a.${extension}`, text(canary, canary.canaryFile)),
+      expected: REFUSED,
+    }),
+  ),
+  ...['gml', 'mapinfo', 'xls', 'filegdb', 'spatialite', 'geopackage', 'csv', 'shapefile'].map(
+    (format): HostileFile => ({
+      name: `${name} with --format ${format}`,
+      format,
+      make: (canary) => written(canary, 'a', text(canary, canary.canaryFile)),
+      options: { format },
+      expected: REFUSED,
+    }),
+  ),
+])
 
 const tab = (definition: string) => `!table\n!version 300\n!charset WindowsLatin1\n\n${definition}`
 const FIELDS = '  Fields 1\n    name Char (10) ;\n'

@@ -50,6 +50,27 @@ function spatialite(t: TestContext, sql = '', ...options: string[]): string {
   return changed(path, sql)
 }
 
+test('real files, also with the tables of SpatiaLite 2, say the same as GDAL reads from them', async () => {
+  for (const [name, layer, crs] of [
+    ['meuse', 'meuse.sqlite', null],
+    ['nc', 'nc.sqlite', 'EPSG:4267'],
+    ['test3', 'Towns', 'EPSG:32632'],
+    ['test3', 'HighWays', 'EPSG:32632'],
+    ['test3', 'Regions', 'EPSG:32632'],
+  ] as const) {
+    const path = `/usr/lib/R/site-library/sf/sqlite/${name}.sqlite`
+    const { features, rows, stream } = await read(path, { layer })
+    const theirs = gdalFeatures(path, layer)
+    assertSameRows(rows, theirs)
+    assertSameGeometries(features, theirs)
+    assert.deepEqual(
+      features.map(({ id }) => id),
+      theirs.map(({ id }) => id),
+    )
+    if (crs !== null) assert.equal(stream.crs, crs, name)
+  }
+})
+
 const LINE = '(0 0, 1.1 1, 2 3.3, 5 5.5, 7 7)'
 const RINGS = '((0 0, 10 0, 10.5 10, 0 10, 0 0), (2 2, 3 2, 3 3.3, 2 2))'
 const SHAPES = [
