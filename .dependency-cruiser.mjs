@@ -161,6 +161,16 @@ export default {
       to: { path: '^server/src/[^/]+\\.ts$', pathNot: `^server/src/${anyOf(serverBase)}\\.ts$` },
     },
     {
+      name: 'databases of others',
+      comment: 'Files of others are opened with UntrustedDatabase, which executes nothing of them.',
+      severity: 'error',
+      from: {
+        path: '^geodata/src/formats/',
+        pathNot: ['^geodata/src/formats/sqlite/untrusted-database\\.ts$', development],
+      },
+      to: { path: '^(node:)?sqlite$' },
+    },
+    {
       name: 'fastify',
       comment: 'Only routes, access/, http/ and ogc/ know Fastify. Rules are functions of their arguments.',
       severity: 'error',

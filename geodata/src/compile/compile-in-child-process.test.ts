@@ -101,7 +101,9 @@ function writeEndless(name: string): string {
   database.exec('CREATE TABLE gpkg_contents (table_name TEXT, data_type TEXT)')
   database.exec(`INSERT INTO gpkg_contents VALUES ('layer', 'attributes')`)
   database.exec(
-    'CREATE VIEW layer AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0',
+    `CREATE TABLE ten (i); INSERT INTO ten VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);
+     CREATE VIEW layer AS SELECT a.i FROM ten a, ten b, ten c, ten d, ten e, ten f, ten g, ten h, ten i, ten j
+       WHERE a.i + b.i + c.i + d.i + e.i + f.i + g.i + h.i + i.i + j.i < 0`,
   )
   database.close()
   return path

@@ -5,6 +5,7 @@ import { readOptionsOf } from '../formats/reading/read-options.ts'
 import { limitsOf, maxValueBytes } from '../formats/reading/source-limits.ts'
 import { sourceBytes } from '../formats/source-bytes.ts'
 import { isOutOfMemory } from '../open-duckdb.ts'
+import { READER_GENERATION } from '../snapshot/manifest.ts'
 import { SourceError } from '../source-error.ts'
 import { syncFolder } from '../write-durably.ts'
 import { buildSnapshot } from './build-snapshot.ts'
@@ -55,7 +56,10 @@ export async function compileSnapshot(
       staging,
       summary,
       spatial: opened.stream.spatial || summary.places.hasGeometry,
-      source: { file, format: opened.format, crs, crsTransformation, bytes: opened.bytes },
+      source: {
+        ...{ file, format: opened.format, crs, crsTransformation, bytes: opened.bytes },
+        reader: READER_GENERATION,
+      },
       notes,
       onPhase: (phase) =>
         onProgress({ phase, rows: summary.rows, bytesRead: opened.bytes, totalBytes: opened.bytes }),

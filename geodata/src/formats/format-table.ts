@@ -148,6 +148,17 @@ export const FORMATS: Format[] = [
     },
   },
   {
+    name: 'spatialite',
+    title: 'SpatiaLite',
+    extensions: ['.sqlite', '.db'],
+    hasLayers: true,
+    geometry: 'table',
+    async open({ path, file }, options) {
+      const { openSpatialite } = await import('./spatialite/spatialite.ts')
+      return openSpatialite(await path(), file, options)
+    },
+  },
+  {
     name: 'flatgeobuf',
     title: 'FlatGeobuf',
     extensions: ['.fgb'],

@@ -323,23 +323,10 @@ test('other formats are read with GDAL, which is bounded, and a message says whe
     ['GML', 'a.gml', 'gml'],
     ['MapInfo File', 'tab', 'mapinfo'],
     ['OpenFileGDB', 'a.gdb', 'filegdb'],
-    ['SQLite', 'a.sqlite', 'spatialite'],
   ] as const) {
     if (file === 'tab') mkdirSync(join(folder, 'tab'))
     const target = join(folder, file === 'tab' ? 'tab/nc.tab' : file)
-    ogr2ogr(
-      '-f',
-      driver,
-      target,
-      NC,
-      '-nln',
-      'nc',
-      '-select',
-      'NAME,FIPS',
-      '-nlt',
-      'PROMOTE_TO_MULTI',
-      ...(driver === 'SQLite' ? ['-dsco', 'SPATIALITE=YES'] : []),
-    )
+    ogr2ogr('-f', driver, target, NC, '-nln', 'nc', '-select', 'NAME,FIPS', '-nlt', 'PROMOTE_TO_MULTI')
     const path =
       file === 'tab'
         ? await pack('a.zip', 'tab')

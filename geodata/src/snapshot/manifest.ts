@@ -39,6 +39,12 @@ export function hasPointsFile(geometryType: Manifest['geometryType']): boolean {
   return geometryType !== null && geometryType !== 'Point'
 }
 
+/**
+ * Increased when readers stop trusting something in files, so that snapshots of such files can be found later. 1:
+ * nothing in a file is executed, and no other file that it names is opened.
+ */
+export const READER_GENERATION = 1
+
 /** Increased when an older program would misread new snapshots. Adding files does not increase it. */
 export const FORMAT_VERSION = 1
 
@@ -76,6 +82,8 @@ export interface Manifest {
     /** The datum transformation to WGS84. Missing in snapshots that were compiled before it was recorded. */
     crsTransformation?: CrsTransformation | null
     bytes: number
+    /** `READER_GENERATION` of the program that read the file. Missing in snapshots compiled before it existed. */
+    reader?: number
   }
   notes: string[]
   /** Whether vector tiles are to be built. Missing in snapshots that were compiled before there were tiles. */

@@ -60,7 +60,7 @@ export const publishingSettings = {
     'WAYLEAVE_GDAL',
     'ogr2ogr',
     text(),
-    'GDAL’s program ogr2ogr, by name or path, which reads GML, MapInfo, File Geodatabase, SpatiaLite and .xls files. "off" refuses these formats.',
+    'GDAL’s program ogr2ogr, by name or path, which reads GML, MapInfo, File Geodatabase and .xls files. "off" refuses these formats.',
   ),
   gdalSeconds: setting(
     'WAYLEAVE_GDAL_SECONDS',

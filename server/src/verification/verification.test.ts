@@ -12,6 +12,27 @@ import type { Finding } from './finding.ts'
 import { verifyDatabase } from './verify-database.ts'
 import { verifySnapshots } from './verify-snapshots.ts'
 
+test('a version from a SpatiaLite file of an earlier program is a warning, and no problem', async (t) => {
+  const place = await emptyPlace(t, 'sqlite')
+  const service = await serverAt(t, place)
+  const { db } = service.parts.database
+  for (const table of ['new', 'old']) await publishText(service, table, 'a.geojson', points(3))
+  const setSource = (table: string, source: string) =>
+    sql`update versions set manifest = json_patch(manifest, ${source}) where table_name = ${table}`.execute(
+      db,
+    )
+  await setSource('new', '{"source":{"format":"spatialite"}}')
+  await setSource('old', '{"source":{"format":"spatialite","reader":null}}')
+  const { code, json } = await runCommand(place, 'verify', '--json')
+  assert.deepEqual([code, json.ok], [0, true], 'a cron job that verifies does not fail')
+  const findings = json.findings as Finding[]
+  assert.deepEqual(
+    findings.map(({ severity, check, subject }) => [severity, check, subject]),
+    [['warning', 'source', 'old']],
+  )
+  assert.match(findings[0]!.message, /^Version 1 of old \(a\.geojson\) was published from a SpatiaLite file/)
+})
+
 for (const kind of databaseKinds) {
   test(`${kind}: every contradiction in what is stored is found, and nothing else`, async (t) => {
     const place = await emptyPlace(t, kind)

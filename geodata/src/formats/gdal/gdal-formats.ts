@@ -23,7 +23,6 @@ const GDAL_FORMATS: GdalFormat[] = [
     encoding: 'reader',
   },
   { name: 'filegdb', title: 'a File Geodatabase', extensions: ['.gdb'], driver: 'OpenFileGDB', hasIds: true },
-  { name: 'spatialite', title: 'SpatiaLite', extensions: ['.sqlite', '.db'], driver: 'SQLite', hasIds: true },
   { name: 'xls', title: 'an old Excel workbook', extensions: ['.xls'], driver: 'XLS' },
 ]
 

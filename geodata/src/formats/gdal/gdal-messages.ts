@@ -20,13 +20,9 @@ const MAX_NOTES = 5
 
 /**
  * Sorts what GDAL wrote to its standard error although it succeeded. Throws if it means that values were changed
- * or lost; `valuesAreRestored` if they were read again in another way. Unknown messages become notes.
+ * or lost. Unknown messages become notes.
  */
-export function sortMessages(
-  messages: string[],
-  file: string,
-  { valuesAreRestored, encodingAdvice }: { valuesAreRestored: boolean; encodingAdvice: string },
-): GdalMessages {
+export function sortMessages(messages: string[], file: string, encodingAdvice: string): GdalMessages {
   const listColumns = new Set<string>()
   const notes: string[] = []
   for (const message of messages) {
@@ -36,12 +32,11 @@ export function sortMessages(
       throw new SourceError(
         `${file} has text that cannot be decoded: ${withoutPeriod(message)}. ${encodingAdvice}`,
       )
-    else if (VALUES_ARE_LOST.test(message)) {
-      if (!valuesAreRestored)
-        throw new SourceError(
-          `GDAL cannot read all values of ${file} as they are: ${withoutPeriod(message)}. Convert the file to GeoPackage, and check these values there.`,
-        )
-    } else if (!HARMLESS.test(message) && notes.length < MAX_NOTES)
+    else if (VALUES_ARE_LOST.test(message))
+      throw new SourceError(
+        `GDAL cannot read all values of ${file} as they are: ${withoutPeriod(message)}. Convert the file to GeoPackage, and check these values there.`,
+      )
+    else if (!HARMLESS.test(message) && notes.length < MAX_NOTES)
       notes.push(`GDAL reported: ${withoutPeriod(message)}.`)
   }
   return { notes, listColumns }

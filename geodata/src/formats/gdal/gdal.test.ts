@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { SourceError } from '../../source-error.ts'
 import { openSource, type SourceOptions } from '../index.ts'
@@ -13,7 +12,6 @@ const refused = (path: string, message: RegExp, options: SourceOptions = {}) =>
     read(path, options),
     (error: Error) => error instanceof SourceError && message.test(error.message),
   )
-const READ_WITH_SQLITE = ['The file was read with GDAL, as SQLite.']
 
 /** A file that GDAL writes from points with a name, and its folder. */
 function points(t: TestContext, driver: string, file: string, ...options: string[]) {
@@ -29,84 +27,6 @@ function points(t: TestContext, driver: string, file: string, ...options: string
   ogr2ogr('-f', driver, path, source, '-nln', 'pois', ...options)
   return { folder, path }
 }
-
-function spatialite(t: TestContext, sql: string): string {
-  const { path } = points(t, 'SQLite', 'pois.sqlite', '-dsco', 'SPATIALITE=YES')
-  const database = new DatabaseSync(path)
-  database.exec(sql)
-  database.close()
-  return path
-}
-
-test('values of SpatiaLite are those of the file: integers of 64 bits, texts and decimals in integers', async (t) => {
-  const columns = [
-    'osm_id INTEGER',
-    'mixed INTEGER',
-    'amount DECIMAL(20,2)',
-    'bare',
-    'at TIMESTAMP',
-    'day DATE',
-    'flag BOOLEAN',
-    'tags JSONSTRINGLIST',
-    'fid INTEGER',
-    'geom TEXT',
-  ]
-  const path = spatialite(
-    t,
-    `${columns.map((column) => `ALTER TABLE pois ADD COLUMN ${column};`).join('')}
-    UPDATE pois SET osm_id = 5000000000 + ogc_fid, mixed = 1.5, amount = 1.5, bare = 'x', fid = 7, geom = 'g',
-      at = '2020-01-01T10:00:00', day = '2020-02-03', flag = 1, tags = '["a,b","c"]';
-    UPDATE pois SET mixed = 'abc', amount = 1152921504606846977, bare = 5 WHERE ogc_fid = 3;
-    DELETE FROM pois WHERE ogc_fid = 2`,
-  )
-  const { stream, rows, features } = await read(path)
-  const same = {
-    at: '2020-01-01T10:00:00.000',
-    day: '2020-02-03',
-    flag: true,
-    tags: ['a,b', 'c'],
-    fid: 7,
-    geom: 'g',
-  }
-  assert.deepEqual(rows, [
-    { name: 'a', osm_id: 5000000001, mixed: 1.5, amount: 1.5, bare: 'x', ...same },
-    { name: 'c', osm_id: 5000000003, mixed: 'abc', amount: 1152921504606846977n, bare: 5, ...same },
-  ])
-  assert.deepEqual(
-    features.map(({ id, geometry }) => [id, geometry]),
-    [
-      [1, { type: 'Point', coordinates: [1, 50] }],
-      [3, { type: 'Point', coordinates: [3, 50] }],
-    ],
-  )
-  assert.deepEqual(stream.notes, READ_WITH_SQLITE)
-})
-
-test('a table of SpatiaLite without a key, and one with odd names, keep their values', async (t) => {
-  const path = spatialite(
-    t,
-    `CREATE TABLE "o""dd" ("a b" INTEGER, "it's" TEXT); INSERT INTO "o""dd" VALUES (5000000000, 'x')`,
-  )
-  assert.deepEqual((await read(path, { layer: 'o"dd' })).rows, [{ 'a b': 5000000000, "it's": 'x' }])
-})
-
-test('a view of SpatiaLite, which only GDAL reads, is refused if GDAL changes values', async (t) => {
-  const path = spatialite(
-    t,
-    `ALTER TABLE pois ADD COLUMN osm_id INTEGER; UPDATE pois SET osm_id = 5000000000 + ogc_fid;
-     CREATE VIEW large AS SELECT osm_id FROM pois; CREATE VIEW small AS SELECT osm_id - 5000000000 AS n FROM pois`,
-  )
-  await refused(
-    path,
-    /^GDAL cannot read all values of pois\.sqlite as they are: Integer overflow.*GeoPackage/,
-    {
-      layer: 'large',
-    },
-  )
-  const { rows, stream } = await read(path, { layer: 'small' })
-  assert.deepEqual(rows, [{ n: 1 }, { n: 2 }, { n: 3 }])
-  assert.deepEqual(stream.notes, READ_WITH_SQLITE)
-})
 
 test('ids of a geodatabase are kept, also with columns named fid and geom', async (t) => {
   const sql = "SELECT name, name AS geom, 7 AS fid FROM source WHERE name <> 'b'"
@@ -127,8 +47,6 @@ test('a layer whose name looks like an option is none, and an unknown one lists 
   for (const layer of ['--version', '-append', '-sql', 'rivers'])
     await refused(path, new RegExp(`^pois\\.gdb has no layer ${layer}; it has pois\\.$`), { layer })
   assert.equal((await read(path, { layer: 'POIS' })).rows.length, 3)
-  const odd = spatialite(t, `CREATE TABLE "-append" (a INTEGER); INSERT INTO "-append" VALUES (1)`)
-  await refused(odd, /has no layer -append; it has pois\.$/, { layer: '-append' })
 })
 
 const feature = (content: string) => `<gml:featureMember><ogr:x>${content}</ogr:x></gml:featureMember>`

@@ -1,8 +1,11 @@
-import { readFile } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { SourceError } from '../../source-error.ts'
 import { makeLink } from './make-link.ts'
 
 const NAME = 'source'
+const PIECE_BYTES = 1 << 16
+const MAX_PROLOG_BYTES = 1 << 20
 const LAYER = /<GMLFeatureClass>.*?<\/GMLFeatureClass>/gs
 const NO_GEOMETRY = '<GeometryType>100<'
 
@@ -11,10 +14,34 @@ const NO_GEOMETRY = '<GeometryType>100<'
  * schema, cuts integers to 32 bits and ignores the CRSs of geometries. Without one it finds out what is in the
  * file, and writes that into a .gfs beside it.
  */
-export async function gmlSource(path: string, folder: string): Promise<string> {
+export async function gmlSource(path: string, file: string, folder: string): Promise<string> {
+  await refuseDocumentType(path, file)
   const link = join(folder, `${NAME}.gml`)
   await makeLink(path, link)
   return link
+}
+
+/**
+ * Throws if there is anything but comments and processing instructions before the root element: GML has no
+ * document type, and one could define entities that name other files or multiply their text.
+ */
+async function refuseDocumentType(path: string, file: string): Promise<void> {
+  const handle = await open(path)
+  try {
+    let prolog = ''
+    for (let offset = 0; offset < MAX_PROLOG_BYTES; offset += PIECE_BYTES) {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(PIECE_BYTES), 0, PIECE_BYTES, offset)
+      // All marks are ASCII, so this is enough for UTF-16 too.
+      prolog += buffer.toString('latin1', 0, bytesRead).replaceAll('\0', '')
+      const start = prolog.replace(/<!--.*?-->|<\?.*?\?>/gs, '').match(/<(?!!--|\?)(.)/s)
+      if (start?.[1] === '!')
+        throw new SourceError(`${file} has a document type (DOCTYPE), which GML does not have. Remove it.`)
+      if (start || bytesRead === 0) return
+    }
+    throw new SourceError(`${file} has no element in its first ${MAX_PROLOG_BYTES} bytes.`)
+  } finally {
+    await handle.close()
+  }
 }
 
 /** A note if GDAL found geometries in several elements of the features that are read. */

@@ -1,10 +1,12 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { open, readdir, writeFile } from 'node:fs/promises'
+import { open, readdir, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { SourceError } from '../../source-error.ts'
 import { type Encoding, encodingNamed } from '../reading/encoding.ts'
+import { refuseLink } from '../reading/refuse-link.ts'
 import { makeLink } from './make-link.ts'
+import { refuseOtherTables } from './mapinfo-definition.ts'
 
 const HEAD_BYTES = 1 << 20
 /** MapInfo's names of character sets that GDAL knows, by our names of encodings. */
@@ -27,9 +29,13 @@ const CHARSETS: { [encoding: string]: string } = {
   ),
 }
 
+/** The files of a table, beside its .tab or .mif. */
+const PART = /\.(dat|map|id|ind|dbf|mid)$/i
+
 /**
- * The path of a MapInfo file for GDAL: a copy of its header in `folder`, with the publisher's character set, and
- * links to the files beside it. Refuses a .mif whose values are missing, which GDAL reads as nulls.
+ * The path of a MapInfo file for GDAL: in `folder`, with links to the files that belong to it and nothing else
+ * beside it. The publisher's character set is written into a copy of the header. Refuses a .mif whose values are
+ * missing, which GDAL reads as nulls, and a .tab that names other files.
  */
 export async function mapinfoSource(
   path: string,
@@ -38,30 +44,35 @@ export async function mapinfoSource(
 ): Promise<string> {
   const head = await headOf(path)
   const isMif = /^\s*version\b/i.test(head)
+  if (!isMif) await refuseLargeDefinition(path, file)
+  if (!isMif) refuseOtherTables(head, file)
   const header = head.slice(0, isMif ? /^\s*data\s*$/im.exec(head)?.index : undefined)
-  const siblings = isAlone ? [] : await siblingsOf(path)
+  const parts = isAlone ? [] : await partsOf(path, file)
   const columns = Number(/^\s*columns\s+(\d+)/im.exec(header)?.[1] ?? 0)
-  if (isMif && columns > 0 && !siblings.some((name) => /\.mid$/i.test(name)))
+  if (isMif && columns > 0 && !parts.some((name) => /\.mid$/i.test(name)))
     throw new SourceError(
       `${file} has ${columns} columns, but their values are in a .mid file, which is missing. ${
         isAlone ? 'Send a zip of both files.' : 'Put it beside the .mif, or into the same zip.'
       }`,
     )
   const stem = basename(path, extname(path))
-  if (encoding === undefined) {
-    // GDAL knows the format by the extension, which a received file lacks.
-    if (!isMif || /\.mif$/i.test(path)) return path
-    const link = join(folder, `${stem}.mif`)
-    await makeLink(path, link)
-    return link
-  }
-  const charset = charsetOf(encodingNamed(encoding), file)
-  for (const name of siblings)
+  for (const name of parts)
     await makeLink(join(dirname(path), name), join(folder, `${stem}${extname(name).toLowerCase()}`))
   const main = join(folder, `${stem}${isMif ? '.mif' : '.tab'}`)
+  if (encoding === undefined) {
+    await makeLink(path, main)
+    return main
+  }
+  const charset = charsetOf(encodingNamed(encoding), file)
   await writeFile(main, isMif ? withMifCharset(header, charset) : withTabCharset(header, charset), 'latin1')
   await pipeline(createReadStream(path, { start: header.length }), createWriteStream(main, { flags: 'a' }))
   return main
+}
+
+/** A .tab is a short text, all of which is checked. */
+async function refuseLargeDefinition(path: string, file: string): Promise<void> {
+  if ((await stat(path)).size > HEAD_BYTES)
+    throw new SourceError(`${file} is too large to be the definition of a MapInfo table.`)
 }
 
 /** The start of the file, a character for each byte. */
@@ -75,13 +86,15 @@ async function headOf(path: string): Promise<string> {
   }
 }
 
-/** The other files with the same name before the extension. */
-async function siblingsOf(path: string): Promise<string[]> {
+/** The files of the table, which have the same name before the extension. */
+async function partsOf(path: string, file: string): Promise<string[]> {
   const stem = basename(path, extname(path)).toLowerCase()
   const names = await readdir(dirname(path))
-  return names.filter(
-    (name) => name !== basename(path) && basename(name, extname(name)).toLowerCase() === stem,
+  const parts = names.filter(
+    (name) => PART.test(name) && basename(name, extname(name)).toLowerCase() === stem,
   )
+  for (const name of parts) await refuseLink(join(dirname(path), name), file)
+  return parts.filter((name) => name !== basename(path))
 }
 
 function charsetOf({ name }: Encoding, file: string): string {

@@ -1,9 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { type FeatureStream, isUnreadable } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import { openGeopackage } from '../geopackage/geopackage.ts'
+import { refuseLink } from '../reading/refuse-link.ts'
 import { maxValueBytes, type SourceLimits } from '../reading/source-limits.ts'
 import { sourceBytes } from '../source-bytes.ts'
 import { FID_COLUMN, GEOMETRY_COLUMN } from './converted-names.ts'
@@ -13,7 +14,6 @@ import { geometryElementNotes, gmlSource } from './gml-source.ts'
 import { withLists } from './list-columns.ts'
 import { makeLink } from './make-link.ts'
 import { mapinfoSource } from './mapinfo-source.ts'
-import { restoreSqliteValues } from './restore-sqlite-values.ts'
 import { MissingProgramError, otherDrivers, type RunPlace, runOgr2ogr } from './run-ogr2ogr.ts'
 
 /** A GeoPackage is larger than the values in it: it has keys, pages that are not full, and headers of geometries. */
@@ -57,12 +57,11 @@ export async function openWithGdal(
     const maxFileBytes = maxValueBytes(fileBytes, options.limits) * CONVERTED_FACTOR
     const run = { ...gdal, folder, file, skippedDrivers, maxFileBytes }
     const messages = await convert(source, converted, options, run)
-    const valuesAreRestored = options.driver === 'SQLite' && (await restoreSqliteValues(converted, source))
     const encodingAdvice =
       options.driver === 'MapInfo File'
         ? 'Name its encoding with --encoding, such as --encoding windows-1251.'
         : 'Convert the file to GeoPackage, whose text is UTF-8.'
-    const { notes, listColumns } = sortMessages(messages, file, { valuesAreRestored, encodingAdvice })
+    const { notes, listColumns } = sortMessages(messages, file, encodingAdvice)
     const stream = withLists(await openGeopackage(converted, file, options), listColumns)
     // All values of GML are texts, whose types are found as those of CSV.
     if (options.driver === 'GML')
@@ -88,7 +87,10 @@ export async function openWithGdal(
   }
 }
 
-/** The path for GDAL. It looks for files beside it, and writes some there. */
+/**
+ * The path for GDAL: always in a folder of its own, because GDAL looks for files beside it and writes some there,
+ * and with the extension by which GDAL knows the format.
+ */
 async function sourceFor(
   path: string,
   file: string,
@@ -96,10 +98,10 @@ async function sourceFor(
   { driver, encoding, isAlone }: OpenWithGdalOptions,
 ): Promise<string> {
   if (driver === 'MapInfo File') return mapinfoSource(path, file, { folder, encoding, isAlone })
-  if (driver === 'GML') return gmlSource(path, folder)
-  // A geodatabase in a zip may be in a folder without the extension, by which GDAL knows it.
-  if (driver !== 'OpenFileGDB' || /\.gdb$/i.test(path)) return path
-  const link = join(folder, 'source.gdb')
+  if (driver === 'GML') return gmlSource(path, file, folder)
+  if (driver === 'OpenFileGDB')
+    for (const name of await readdir(path)) await refuseLink(join(path, name), file)
+  const link = join(folder, driver === 'OpenFileGDB' ? 'source.gdb' : 'source.xls')
   await makeLink(path, link)
   return link
 }
@@ -116,7 +118,7 @@ type Run = GdalOptions & RunPlace & { program: string }
 async function convert(
   source: string,
   converted: string,
-  { layer, hasIds }: OpenWithGdalOptions,
+  { layer, hasIds, driver }: OpenWithGdalOptions,
   run: Run,
 ): Promise<string[]> {
   const args = [
@@ -128,14 +130,27 @@ async function convert(
     ...(hasIds ? ['-preserve_fid'] : []),
   ]
   // ogr2ogr would take such a name for an option. All layers are converted, and it is chosen from these.
-  if (layer === undefined || layer.startsWith('-')) return (await runOgr2ogr(args, run, run)).messages
+  if (layer === undefined || layer.startsWith('-')) return runWithDriver(driver, args, run)
   try {
-    return (await runOgr2ogr([...args, layer], run, run)).messages
+    return await runWithDriver(driver, [...args, layer], run)
   } catch (error) {
     if (!(error instanceof SourceError && /Couldn't fetch requested layer/.test(error.message))) throw error
     // The reader of the converted file lists the layers, which are converted without their features.
     await rm(converted, { force: true })
-    return (await runOgr2ogr([...args, '-limit', '0'], run, run)).messages
+    return runWithDriver(driver, [...args, '-limit', '0'], run)
+  }
+}
+
+/**
+ * `-if` names the only driver that may open the source, since GDAL 3.7. Older versions refuse it before they open
+ * anything; there only the skipped drivers keep a file from being read as something else.
+ */
+async function runWithDriver(driver: string, args: string[], run: Run): Promise<string[]> {
+  try {
+    return (await runOgr2ogr(['-if', driver, ...args], run, run)).messages
+  } catch (error) {
+    if (!(error instanceof SourceError && /Unknown (option|argument).*'-if'/.test(error.message))) throw error
+    return (await runOgr2ogr(args, run, run)).messages
   }
 }
 

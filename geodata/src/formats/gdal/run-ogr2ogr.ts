@@ -21,7 +21,8 @@ function environment(folder: string, skippedDrivers: string[]): NodeJS.ProcessEn
     GDAL_DATA: process.env['GDAL_DATA'],
     PROJ_DATA: process.env['PROJ_DATA'],
     PROJ_LIB: process.env['PROJ_LIB'],
-    GDAL_DRIVER_PATH: process.env['GDAL_DRIVER_PATH'],
+    // Drivers outside of the library are not loaded, unless the operator named their folder.
+    GDAL_DRIVER_PATH: process.env['GDAL_DRIVER_PATH'] ?? 'disable',
     LC_ALL: 'C.UTF-8',
     HOME: folder,
     TMPDIR: folder,
@@ -36,13 +37,17 @@ function environment(folder: string, skippedDrivers: string[]): NodeJS.ProcessEn
     GDAL_HTTP_TIMEOUT: '1',
     GDAL_HTTP_MAX_RETRY: '0',
     CPL_VSIL_CURL_ALLOWED_EXTENSIONS: '.none',
+    // Files beside the source (.aux.xml) and code in it.
+    GDAL_PAM_ENABLED: 'NO',
+    GDAL_VRT_ENABLE_PYTHON: 'NO',
+    // The other parser, Xerces, reads external entities.
+    GML_PARSER: 'EXPAT',
     GML_DOWNLOAD_SCHEMA: 'NO',
     GML_SKIP_RESOLVE_ELEMS: 'ALL',
     // GDAL would read 01234 as 1234, and cut integers to 64 bits.
     GML_FIELDTYPES: 'ALWAYS_STRING',
     // Most arcs reach our reader as arcs; this is for those that GDAL converts itself.
     OGR_ARC_STEPSIZE: '1',
-    OGR_SQLITE_LIST_VIRTUAL_OGR: 'NO',
     GDAL_SKIP: skippedDrivers.join(','),
     PROJ_NETWORK: 'OFF',
     OGR_GEOJSON_MAX_OBJ_SIZE: '200',

@@ -1,7 +1,7 @@
-import { copyFile, open, realpath, stat } from 'node:fs/promises'
+import { copyFile, lstat, open, realpath } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { SourceError } from '../../source-error.ts'
+import { includeLog } from '../sqlite/untrusted-database.ts'
 
 const WAL_HEADER_BYTES = 32
 const ATTEMPTS = 5
@@ -41,15 +41,12 @@ export async function checkpointedCopy(
 
 /** Writes the changes of the log into the database. */
 function checkpoint(path: string, file: string): void {
-  const database = new DatabaseSync(path)
   try {
-    database.exec('PRAGMA trusted_schema = OFF; PRAGMA journal_mode = DELETE')
+    includeLog(path)
   } catch (error) {
     throw new SourceError(
       `${file} cannot be read together with the changes in the -wal file beside it: ${(error as Error).message}. Close it in the program that has it open, and publish it again.`,
     )
-  } finally {
-    database.close()
   }
 }
 
@@ -69,7 +66,8 @@ async function refuseHotJournal(journal: string, file: string): Promise<void> {
 }
 
 async function firstBytes(path: string, count: number): Promise<Buffer> {
-  if (!(await stat(path).catch(ignoreMissing))?.isFile()) return Buffer.alloc(0)
+  // A link is not followed: SQLite makes none, and it could lead to a file of the machine.
+  if (!(await lstat(path).catch(ignoreMissing))?.isFile()) return Buffer.alloc(0)
   const handle = await open(path)
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(count), 0, count, 0)

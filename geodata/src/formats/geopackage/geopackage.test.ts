@@ -274,37 +274,48 @@ test('the report says why declared dates and times are published as text', async
 })
 
 const ENDLESS = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS i'
+/** A hundred million rows of 10 MB. */
+const LONG = `CREATE TABLE ten (i); INSERT INTO ten VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);
+  CREATE VIEW layer AS WITH n AS (SELECT a.i FROM ten a, ten b, ten c, ten d, ten e, ten f, ten g, ten h)
+  SELECT i, printf('%.*c', 90000, 'x') AS t FROM n`
 
-test('a view without an end is refused by its size, and opening it computes no row of it', async (t) => {
-  const path = endlessGeopackage(
-    t,
-    'endless.gpkg',
-    `CREATE VIEW layer AS ${ENDLESS}, printf('%.*c', 90000, 'x') AS t FROM n`,
-  )
-  const stream = await openGeopackage(path, 'endless.gpkg')
+test('a view that calls itself is refused', async (t) => {
+  const path = madeGeopackage(t, 'endless.gpkg', `CREATE VIEW layer AS ${ENDLESS} FROM n`)
+  await refusal(path, /^endless\.gpkg uses a recursive query, which is not executed\.$/)
+  const view = `CREATE VIEW gpkg_contents AS ${ENDLESS}, 'layer' AS table_name, 'attributes' AS data_type, 0 AS rowid FROM n`
+  await refusal(madeGeopackage(t, 'layers.gpkg', 'CREATE TABLE layer (i)', view), /uses a recursive query/)
+})
+
+test('a view that is much larger than its file is refused, and opening it computes no row of it', async (t) => {
+  const path = madeGeopackage(t, 'long.gpkg', LONG)
+  const stream = await openGeopackage(path, 'long.gpkg')
   assert.equal(stream.totalBytes, null)
   await stream.batches()[Symbol.asyncIterator]().return?.()
   await refusal(
     path,
-    /^endless\.gpkg holds more than 64 MB of values, although it has only .*WAYLEAVE_MAX_EXPANSION/,
+    /^long\.gpkg holds more than 64 MB of values, although it has only .*WAYLEAVE_MAX_EXPANSION/,
   )
 })
 
 test('a row whose texts together are too large is refused', async (t) => {
-  const path = endlessGeopackage(
-    t,
-    'wide.gpkg',
-    `CREATE VIEW layer AS ${ENDLESS}, printf('%.*c', 90000, 'x') AS t FROM n`,
-  )
+  const path = madeGeopackage(t, 'wide.gpkg', LONG)
   await refusal(path, /row 1 is larger than 80000 bytes/, { limits: { ...DEFAULT_LIMITS, rowBytes: 80_000 } })
+  const huge = madeGeopackage(
+    t,
+    'huge.gpkg',
+    `CREATE VIEW layer AS SELECT printf('%.*c', 900000000, 'x') AS t`,
+  )
+  await refusal(huge, /a row is larger than 64 MB, the limit of WAYLEAVE_MAX_FEATURE_BYTES\.$/)
 })
 
-test('a table of layers without an end is refused', async (t) => {
-  const view = `CREATE VIEW gpkg_contents AS ${ENDLESS}, 'layer' AS table_name, 'attributes' AS data_type, 0 AS rowid FROM n`
-  await refusal(endlessGeopackage(t, 'layers.gpkg', 'CREATE TABLE layer (i)', view), /more than 10000 rows/)
+test('a table of layers that is too long is refused', async (t) => {
+  const view = `CREATE TABLE ten (i); INSERT INTO ten VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);
+    CREATE VIEW gpkg_contents AS SELECT 'layer' AS table_name, 'attributes' AS data_type, 0 AS rowid
+      FROM ten a, ten b, ten c, ten d, ten e, ten f`
+  await refusal(madeGeopackage(t, 'layers.gpkg', 'CREATE TABLE layer (i)', view), /more than 10000 rows/)
 })
 
-function endlessGeopackage(t: TestContext, name: string, layer: string, contents?: string): string {
+function madeGeopackage(t: TestContext, name: string, layer: string, contents?: string): string {
   const path = join(scratch(t), name)
   const database = new DatabaseSync(path)
   if (contents === undefined) {

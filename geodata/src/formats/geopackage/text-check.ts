@@ -1,14 +1,14 @@
-import type { DatabaseSync } from 'node:sqlite'
 import { quoteName } from '../../quote-sql.ts'
 import { type Encoding, findEncoding } from '../reading/encoding.ts'
 import { hasReplacement } from '../reading/invalid-text.ts'
+import type { UntrustedDatabase } from '../sqlite/untrusted-database.ts'
 
 /**
  * Finds texts whose bytes are not valid in the database's encoding, which SQLite stores as they are. The bytes
  * are read by a second cursor, and only if a text has replacement characters.
  */
 export class TextCheck {
-  readonly #database: DatabaseSync
+  readonly #database: UntrustedDatabase
   readonly #sql: string
   #encoding: Encoding | null = null
   #cursor: Iterator<unknown> | null = null
@@ -16,7 +16,7 @@ export class TextCheck {
   #row = 0
 
   /** The columns, in SQL, are those of the first cursor: with the same columns, SQLite keeps the order of the rows. */
-  constructor(database: DatabaseSync, table: string, columns: string[]) {
+  constructor(database: UntrustedDatabase, table: string, columns: string[]) {
     this.#database = database
     this.#sql = `SELECT ${columns.map((column) => `CAST(${column} AS BLOB)`).join(', ')} FROM ${quoteName(table)}`
   }

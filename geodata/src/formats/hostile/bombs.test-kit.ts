@@ -115,11 +115,11 @@ export const BOMBS: Bomb[] = [
     expected: EXPANSION,
   },
   {
-    name: 'a view without an end that GDAL converts',
+    name: 'a view without an end',
     format: 'spatialite',
     make: spatialite,
     options: { layer: 'endless', format: 'spatialite' },
-    expected: /WAYLEAVE_MAX_EXPANSION|view/,
+    expected: EXPANSION,
   },
   {
     name: 'an arc that one geometry uses many times',
@@ -263,7 +263,10 @@ function arrow(folder: string, column: string): string {
   )
 }
 
-const ENDLESS = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)'
+/** A view of a trillion rows. Recursive views are refused before they are read. */
+const THOUSAND = `CREATE TABLE n (i INTEGER);
+    INSERT INTO n WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 1000) SELECT i FROM c;`
+const TRILLION = 'n AS n CROSS JOIN n AS b CROSS JOIN n AS c CROSS JOIN n AS d'
 
 function geopackage(folder: string, column: string, rows?: number): string {
   const path = join(folder, 'bomb.gpkg')
@@ -275,7 +278,7 @@ function geopackage(folder: string, column: string, rows?: number): string {
     CREATE TABLE gpkg_geometry_columns (table_name TEXT, column_name TEXT, geometry_type_name TEXT, srs_id INTEGER);
     CREATE TABLE gpkg_spatial_ref_sys (srs_id INTEGER, organization TEXT, organization_coordsys_id INTEGER, definition TEXT);
     ${type === 'features' ? "INSERT INTO gpkg_geometry_columns VALUES ('layer', 'geom', 'GEOMETRY', 0);" : ''}
-    CREATE VIEW layer AS ${ENDLESS} SELECT i, ${column} FROM n${rows === undefined ? '' : ` LIMIT ${rows}`}`)
+    ${THOUSAND} CREATE VIEW layer AS SELECT n.i, ${column} FROM ${TRILLION}${rows === undefined ? '' : ` LIMIT ${rows}`}`)
   database.close()
   return path
 }
@@ -284,7 +287,9 @@ function spatialite(folder: string): string {
   const path = join(folder, 'bomb.sqlite')
   execFileSync('ogr2ogr', ['-f', 'SQLite', '-dsco', 'SPATIALITE=YES', path, seed(folder)])
   const database = new DatabaseSync(path)
-  database.exec(`CREATE VIEW endless AS ${ENDLESS} SELECT i, printf('%.*c', 90000, 'x') AS t FROM n`)
+  database.exec(
+    `${THOUSAND} CREATE VIEW endless AS SELECT n.i, printf('%.*c', 90000, 'x') AS t FROM ${TRILLION}`,
+  )
   database.close()
   return path
 }

@@ -4,6 +4,7 @@ import type { Feature, FeatureStream, UnreadableRow, Value } from '../../feature
 import { SourceError } from '../../source-error.ts'
 import { type ByteSource, fileSource } from '../reading/byte-source.ts'
 import { encodingNamed } from '../reading/encoding.ts'
+import { refuseLink } from '../reading/refuse-link.ts'
 import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
 import { DbfReader } from './dbf.ts'
 import { ShpReader } from './shp.ts'
@@ -37,17 +38,19 @@ export async function openShapefile(
   const { name, ext } = parse(path)
   const folder = dirname(path)
   const siblings = await readdir(folder)
-  const sibling = (extension: string) => {
+  const sibling = async (extension: string) => {
     const fileName = siblings.find(
       (each) => parse(each).name === name && extname(each).toLowerCase() === extension,
     )
-    return fileName ? join(folder, fileName) : null
+    if (fileName === undefined) return null
+    await refuseLink(join(folder, fileName), file)
+    return join(folder, fileName)
   }
   const text = async (extension: string) => {
-    const path = sibling(extension)
+    const path = await sibling(extension)
     return path ? await readFile(path, 'latin1') : null
   }
-  const dbf = sibling('.dbf')
+  const dbf = await sibling('.dbf')
   const stem = file.slice(0, file.length - ext.length)
   return openShapefileParts(
     {

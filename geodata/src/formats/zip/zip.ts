@@ -14,7 +14,7 @@ const MAX_TEXT_BYTES = 1 << 16
 /** A zip file whose entries can be read concurrently. */
 export class ZipArchive {
   readonly file: string
-  /** Only files, without those that operating systems add. */
+  /** Only files, without links and those that operating systems add. */
   readonly names: string[]
   readonly #zip: ZipFile
   readonly #entries: Map<string, Entry>
@@ -39,7 +39,7 @@ export class ZipArchive {
     try {
       for await (const entry of zip.eachEntry()) {
         const { fileName } = entry
-        if (fileName.endsWith('/') || /(^|\/)(__MACOSX\/|\.)/.test(fileName)) continue
+        if (fileName.endsWith('/') || /(^|\/)(__MACOSX\/|\.)/.test(fileName) || isLink(entry)) continue
         entries.set(fileName, entry)
         if (entries.size > MAX_ENTRIES)
           throw new SourceError(`${file} has more than ${MAX_ENTRIES} files in it.`)
@@ -129,4 +129,9 @@ export class ZipArchive {
       )
     }
   }
+}
+
+/** Whether the entry is a symbolic link, whose content is a path and no data. */
+function isLink({ externalFileAttributes }: Entry): boolean {
+  return ((externalFileAttributes >>> 16) & 0o170000) === 0o120000
 }

@@ -22,6 +22,7 @@ async function verify(flags: OperatorFlags): Promise<void> {
   const { snapshotsFolder } = await import('../../storage/snapshots-folder.ts')
   const { verifyDatabase } = await import('../../verification/verify-database.ts')
   const { verifySnapshots } = await import('../../verification/verify-snapshots.ts')
+  const { verifySources } = await import('../../verification/verify-sources.ts')
   const line = new ProgressLine(process.stderr)
   const result = await withControlPlane(flags, async ({ database }) => {
     const findings = await verifyDatabase(database)
@@ -29,7 +30,8 @@ async function verify(flags: OperatorFlags): Promise<void> {
     const report = isBucket(config)
       ? await verifyBucket(config, database.db, show)
       : await verifySnapshots(database.db, snapshotsFolder(config), show)
-    return { ...report, findings: [...findings, ...report.findings] }
+    const sources = await verifySources(database.db)
+    return { ...report, findings: [...findings, ...report.findings, ...sources] }
   }).finally(() => line.clear())
   const { findings, snapshots, bytes } = result
   const problems = findings.filter(({ severity }) => severity === 'problem').length
