@@ -82,7 +82,7 @@ async function longestValue(
     at += length
     if (compressed_page_size < 0 || at + compressed_page_size > size)
       throw new SourceError(
-        `${file} is damaged: a page of column ${chunk.path_in_schema.join('.')} ends after the file.`,
+        `${file} cannot be read: a page of column ${chunk.path_in_schema.join('.')} ends after the file.`,
       )
     values += header.data_page_header?.num_values ?? header.data_page_header_v2?.num_values ?? 0
     if (header.type === 'DICTIONARY_PAGE' && uncompressed_page_size > LONG_VALUE_BYTES) {
@@ -104,7 +104,7 @@ async function readHeader(handle: FileHandle, size: number, at: number, file: st
       return { header: parquetHeader(reader), length: reader.offset }
     } catch {
       if (bytes >= MAX_HEADER_BYTES || at + bytes >= size)
-        throw new SourceError(`${file} is damaged: a page has no header.`)
+        throw new SourceError(`${file} cannot be read: a page has no header.`)
     }
   }
 }
