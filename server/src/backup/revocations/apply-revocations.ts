@@ -1,5 +1,4 @@
-import type { Changes } from '../../database/changes/changes.ts'
-import type { ControlDatabase } from '../../database/open.ts'
+import type { Settle } from '../../database/changes/changes.ts'
 import { operator, recordEvent } from '../../events/events.ts'
 import type { Revocation } from './revocations.ts'
 import { insertRevokedSecrets, listedWorkingKeys, setRevoked } from './revoked-secrets-store.ts'
@@ -7,19 +6,22 @@ import { insertRevokedSecrets, listedWorkingKeys, setRevoked } from './revoked-s
 /**
  * Revokes the working keys whose secret is on the list, and returns how many there were. A secret on the list
  * was revoked, rotated away or deleted once, and never works again: such a key works only because the database
- * was restored to an older state by a program that does not know of the list.
+ * was restored to an older state by a program that does not know of the list. Several nodes may do this at
+ * once.
  */
 export async function applyRevocations(
-  { database, changes }: { database: ControlDatabase; changes: Changes },
+  { db, commit }: Parameters<Settle>[0],
   at: Date,
   revocations: ReadonlyMap<string, Revocation>,
 ): Promise<number> {
   if (revocations.size === 0) return 0
-  const keys = await listedWorkingKeys(database.db, revocations)
+  const keys = await listedWorkingKeys(db, revocations)
   if (keys.length === 0) return 0
-  await changes.commit(async (tx, changed) => {
+  return commit(async (tx, changed) => {
+    let revoked = 0
     for (const key of keys) {
-      await setRevoked(tx, key.id, revocations.get(key.secretHash)!.at)
+      if (!(await setRevoked(tx, key.id, revocations.get(key.secretHash)!.at))) continue
+      revoked++
       await recordEvent(tx, at, operator, {
         action: 'key.revoked',
         organizationId: key.organizationId,
@@ -32,6 +34,6 @@ export async function applyRevocations(
       tx,
       keys.map(({ secretHash }) => revocations.get(secretHash)!),
     )
+    return revoked
   })
-  return keys.length
 }

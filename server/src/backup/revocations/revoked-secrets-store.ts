@@ -28,8 +28,15 @@ export async function listedWorkingKeys(db: Db, revocations: ReadonlyMap<string,
   return keys
 }
 
-export async function setRevoked(tx: Tx, keyId: string, at: string): Promise<void> {
-  await tx.updateTable('api_keys').set({ revoked_at: at }).where('id', '=', keyId).execute()
+/** Returns whether the key was not revoked before. */
+export async function setRevoked(tx: Tx, keyId: string, at: string): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('api_keys')
+    .set({ revoked_at: at })
+    .where('id', '=', keyId)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0
 }
 
 export async function insertRevokedSecrets(tx: Tx, revocations: Revocation[]): Promise<void> {
