@@ -1,5 +1,5 @@
-import { sql } from 'kysely'
-import type { Db } from './open.ts'
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from './schema.ts'
 
 /**
  * The table of a PostgreSQL database that marks an unfinished restore. It is no part of the schema: a restore
@@ -14,7 +14,7 @@ class UnfinishedRestoreError extends Error {
   override name = 'UnfinishedRestoreError'
 }
 
-export async function requireFinishedRestore(db: Db): Promise<void> {
+export async function requireFinishedRestore(db: Kysely<Tables>): Promise<void> {
   const { rows } = await sql<{
     isRestoring: boolean
   }>`select ${hasUnfinishedRestore} as "isRestoring"`.execute(db)
