@@ -8,6 +8,7 @@ import { drill as links } from './kinds/links.ts'
 import { drill as olderDatabase } from './kinds/older-database.ts'
 import { drill as pauses } from './kinds/pauses.ts'
 import { drill as powerCuts } from './kinds/power-cuts.ts'
+import { drill as recoveredDatabase } from './kinds/recovered-database.ts'
 import { drill as redis } from './kinds/redis.ts'
 import { drill as workers } from './kinds/workers.ts'
 
@@ -19,6 +20,7 @@ export const drills: Record<string, Drill> = {
   pauses,
   links,
   'older-database': olderDatabase,
+  'recovered-database': recoveredDatabase,
   'full-disk': fullDisk,
   'clock-skew': clockSkew,
   damage,
