@@ -2,6 +2,7 @@ import type { Drill } from './drill.ts'
 import { drill as clockSkew } from './kinds/clock-skew.ts'
 import { drill as damage } from './kinds/damage.ts'
 import { drill as fullDisk } from './kinds/full-disk.ts'
+import { drill as interruptedRestore } from './kinds/interrupted-restore.ts'
 import { drill as killsPostgres } from './kinds/kills-postgres.ts'
 import { drill as killsSqlite } from './kinds/kills-sqlite.ts'
 import { drill as links } from './kinds/links.ts'
@@ -21,6 +22,7 @@ export const drills: Record<string, Drill> = {
   links,
   'older-database': olderDatabase,
   'recovered-database': recoveredDatabase,
+  'interrupted-restore': interruptedRestore,
   'full-disk': fullDisk,
   'clock-skew': clockSkew,
   damage,
