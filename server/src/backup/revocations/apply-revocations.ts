@@ -1,7 +1,16 @@
-import type { Settle } from '../../database/changes/changes.ts'
+import type { Changed, Settle } from '../../database/changes/changes.ts'
+import type { Tx } from '../../database/open.ts'
 import { operator, recordEvent } from '../../events/events.ts'
 import type { Revocation } from './revocations.ts'
-import { insertRevokedSecrets, listedWorkingKeys, setRevoked } from './revoked-secrets-store.ts'
+import {
+  insertRevokedSecrets,
+  type ListedKey,
+  listedWorkingKeys,
+  setRevoked,
+} from './revoked-secrets-store.ts'
+
+/** Keys in a transaction. All at once could be more parameters than a statement may have. */
+const STEP = 500
 
 /**
  * Revokes the working keys whose secret is on the list, and returns how many there were. A secret on the list
@@ -14,26 +23,37 @@ export async function applyRevocations(
   at: Date,
   revocations: ReadonlyMap<string, Revocation>,
 ): Promise<number> {
-  if (revocations.size === 0) return 0
   const keys = await listedWorkingKeys(db, revocations)
-  if (keys.length === 0) return 0
-  return commit(async (tx, changed) => {
-    let revoked = 0
-    for (const key of keys) {
-      if (!(await setRevoked(tx, key.id, revocations.get(key.secretHash)!.at))) continue
-      revoked++
-      await recordEvent(tx, at, operator, {
-        action: 'key.revoked',
-        organizationId: key.organizationId,
-        subject: `key:${key.id}`,
-        detail: { reason: 'its secret is on the list of revocations' },
-      })
-      changed('key', key.id)
-    }
-    await insertRevokedSecrets(
-      tx,
-      keys.map(({ secretHash }) => revocations.get(secretHash)!),
-    )
-    return revoked
-  })
+  let revoked = 0
+  for (let from = 0; from < keys.length; from += STEP) {
+    const step = keys.slice(from, from + STEP)
+    revoked += await commit((tx, changed) => revokeListed(tx, changed, at, step, revocations))
+  }
+  return revoked
+}
+
+async function revokeListed(
+  tx: Tx,
+  changed: Changed,
+  at: Date,
+  keys: ListedKey[],
+  revocations: ReadonlyMap<string, Revocation>,
+): Promise<number> {
+  let revoked = 0
+  for (const key of keys) {
+    if (!(await setRevoked(tx, key.id, revocations.get(key.secretHash)!.at))) continue
+    revoked++
+    await recordEvent(tx, at, operator, {
+      action: 'key.revoked',
+      organizationId: key.organizationId,
+      subject: `key:${key.id}`,
+      detail: { reason: 'its secret is on the list of revocations' },
+    })
+    changed('key', key.id)
+  }
+  await insertRevokedSecrets(
+    tx,
+    keys.map(({ secretHash }) => revocations.get(secretHash)!),
+  )
+  return revoked
 }
