@@ -18,7 +18,7 @@ import { workingKeys } from '../promises/promises.ts'
 import { openWorld } from '../world.ts'
 
 const KEYS = 4
-const MAX_KILLS = { long: 6, short: 2 }
+const MAX_KILLS = { long: 6, short: 1 }
 const SERVED_WITHIN_MS = 60_000
 /** Longer than a lease: a paused node must not count as running. */
 const PAUSE_MS = 3000

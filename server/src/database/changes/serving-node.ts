@@ -18,14 +18,14 @@ import {
 
 const LEASE_MS = 2000
 const RENEW_MS = 500
-/** How long a node waits to try again while it serves nothing. */
-const RETRY_MS = 100
 /** The lease is counted from before the renewal was sent, minus a margin for late timers. */
 const TRUST_MS = LEASE_MS - 250
 /** The node's own maintenance connections time out after one lease: by then it has expired anyway. */
 const UPKEEP = { connections: 2, connectTimeout: LEASE_MS, queryTimeout: LEASE_MS }
 /** Number of failed renewals in a row before requests are refused without trying (circuit breaker). */
 const REFUSE_AFTER = 2
+/** While an operator restores a dump, tables may be missing. */
+const UNDEFINED_TABLE = '42P01'
 const KEEP_CHANGES = '1 day'
 const KEEP_NODES = '1 hour'
 const PRUNE_ROUNDS = 1000
@@ -115,7 +115,7 @@ export class ServingNode {
   async #run(): Promise<void> {
     let failures = 0
     for (let round = 1; !this.#stopped.signal.aborted; round++) {
-      await this.#pause(this.#isSettled ? RENEW_MS : RETRY_MS)
+      await this.#pause(this.#isSettled || failures > 0 ? RENEW_MS : 0)
       if (this.#stopped.signal.aborted) return
       // If the database does not respond, the lease is not renewed, and so the trust in the caches ends.
       const error = await this.#renew().then(
@@ -164,12 +164,20 @@ export class ServingNode {
   async #isKnown(client: Parameters<ServerCheck>[0]): Promise<boolean> {
     const { number, token } = this.#feed.position
     const change = 'where number = $1 and token = $2'
-    const { rowCount } = await client.query(
-      `select 1 from change_number ${change} union all select 1 from changes ${change}`,
-      [number, token],
-    )
-    if (rowCount === 0) this.#doubt()
-    return rowCount !== 0
+    const isKnown = await client
+      .query(`select 1 from change_number ${change} union all select 1 from changes ${change}`, [
+        number,
+        token,
+      ])
+      .then(
+        ({ rowCount }) => rowCount !== 0,
+        (error: { code?: string }) => {
+          if (error.code !== UNDEFINED_TABLE) throw error
+          return false
+        },
+      )
+    if (!isKnown) this.#doubt()
+    return isKnown
   }
 
   /** First the lease, then the changes: from the lease on, writers wait for this node's acknowledgement. */
