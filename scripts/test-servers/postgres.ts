@@ -63,8 +63,8 @@ export function startPostgres(): Promise<ThrowAwayServer> {
   })
 }
 
-/** PostgreSQL refuses to run as root; then the `postgres` user owns the folder and the processes. */
-function givenToOwner(folder: string): string[] {
+/** What a command of PostgreSQL begins with. It refuses to run as root; then the `postgres` user owns the folder and the processes. */
+export function givenToOwner(folder: string): string[] {
   if (process.getuid?.() !== 0) return []
   const idOf = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
   chownSync(folder, idOf('-u'), idOf('-g'))

@@ -7,6 +7,8 @@ export type LinkState =
   | 'frozen'
   /** Like a firewall that lost its state: connections stay open but dead. New ones get no response. */
   | 'dead'
+  /** Like a server that is restarted: connections are closed, and so are new ones. */
+  | 'down'
 
 /** A TCP proxy on loopback that simulates the network between a node and its database. */
 export class TcpProxy {
@@ -17,6 +19,7 @@ export class TcpProxy {
 
   private constructor(target: { host: string; port: number }) {
     this.#server = createServer((client) => {
+      if (this.#state === 'down') return void client.destroy()
       const link: Link = new Link(client, {
         connect: () => connect(target.port, target.host),
         delay: () => this.delayMs,
@@ -43,7 +46,10 @@ export class TcpProxy {
 
   set(state: LinkState): void {
     this.#state = state
-    for (const link of this.#links) link.state = state
+    for (const link of this.#links) {
+      if (state === 'down') link.destroy()
+      else link.state = state
+    }
   }
 
   /** Kills the open connections silently. New ones are accepted, and wait until the link opens again. */

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import type { DrillRun } from '../drill.ts'
+import { freePort } from './free-port.ts'
 import { signalProcess, waitUntil } from './processes.ts'
 
 /** A private Redis of the run, which can be paused, killed and restarted on the same port. */
@@ -61,12 +62,4 @@ function responds(port: number): Promise<boolean> {
     })
     socket.on('error', () => resolve(false))
   })
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
-  const { port } = probe.address() as AddressInfo
-  await new Promise((resolve) => probe.close(resolve))
-  return port
 }

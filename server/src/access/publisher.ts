@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Origin } from '../events/events.ts'
 import { Problem } from '../problem.ts'
 import type { Authenticate } from './authenticate.ts'
-import { type Grant, requirePublisher } from './grant.ts'
+import { type Grant, mayUse, requirePublisher } from './grant.ts'
 
 /** A caller of a publishing route: a platform administrator, or a key. */
 export interface Publisher {
@@ -39,9 +39,9 @@ export function requireTable({ grant }: Publisher, table: string): void {
   if (grant !== null) requirePublisher(grant, table)
 }
 
-/** Whether jobs exist for the caller at all: other keys get 404 for every job. */
-export function isPlatform({ grant }: Publisher): boolean {
-  return grant === null || grant.scope === 'platform'
+/** Whether the jobs of a table exist for the caller: the same rule as for the list. */
+export function maySeeJobs({ grant }: Publisher, table: string): boolean {
+  return grant === null || (grant.scope === 'platform' && mayUse(grant, 'write', table))
 }
 
 /** The tables whose jobs the caller may list; null for all of them. Throws 403 if there are none. */

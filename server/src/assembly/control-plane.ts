@@ -7,9 +7,12 @@ import { KeyFinder } from '../administration/key-finder.ts'
 import { OrganizationAdministration } from '../administration/organization-administration.ts'
 import { UserAdministration } from '../administration/user-administration.ts'
 import { requireUsableFolder } from '../backup/restore/folder-marks.ts'
+import { applyRevocations } from '../backup/revocations/apply-revocations.ts'
+import { revocationLogFile } from '../backup/revocations/revocation-log.ts'
+import { readRevocations } from '../backup/revocations/revocations.ts'
 import type { Clock } from '../clock.ts'
 import { Ledger } from '../credits/ledger.ts'
-import type { Changes } from '../database/changes/changes.ts'
+import type { Changes, Settle } from '../database/changes/changes.ts'
 import { openChanges } from '../database/changes/open-changes.ts'
 import { type ControlDatabase, openDatabase } from '../database/open.ts'
 import { Keys } from '../keys/keys.ts'
@@ -68,7 +71,7 @@ export async function openControlPlane({
     'the control database',
   )
   const changes = opened.use(
-    await openChanges(database, { nodeId, serving, jobKinds }),
+    await openChanges(database, { nodeId, serving, jobKinds, settle: revokeAgain(config, clock, log) }),
     'the lease of this node',
   )
   const starting = startingGrant(config)
@@ -101,6 +104,24 @@ export async function openControlPlane({
     }),
     addressBlocks: new AddressBlocks({ database, changes, clock }),
     keyFinder: new KeyFinder({ db: database.db, clock, format, keys }),
+  }
+}
+
+/** Revokes the keys that the data folder's log lists and that work again, because the database was restored. */
+function revokeAgain({ dataDir }: Config, clock: Clock, log: Logger | undefined): Settle {
+  return async (database) => {
+    try {
+      const keys = await applyRevocations(
+        database,
+        clock(),
+        await readRevocations(revocationLogFile(dataDir)),
+      )
+      if (keys > 0)
+        log?.warn({ keys }, `${keys} keys worked again after the database was restored, and were revoked.`)
+    } catch (error) {
+      log?.warn({ err: error }, 'Revocations could not be applied again. Nothing is served until they are.')
+      throw error
+    }
   }
 }
 

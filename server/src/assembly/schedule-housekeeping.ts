@@ -2,9 +2,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { deleteAddressBlocksExpiredBefore } from '../access/address-block-store.ts'
 import type { Refusals } from '../access/refusals.ts'
-import { applyRevocations } from '../backup/revocations/apply-revocations.ts'
-import { RevocationLog, revocationLogFile } from '../backup/revocations/revocation-log.ts'
-import { readRevocations } from '../backup/revocations/revocations.ts'
+import { RevocationLog } from '../backup/revocations/revocation-log.ts'
 import { sweepScratch } from '../backup/target/scratch-folder.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import { type Clock, DAY, MINUTE, plus, SECOND } from '../clock.ts'
@@ -81,7 +79,13 @@ export async function scheduleHousekeeping(
         .catch((error: unknown) => log.warn({ err: error }, 'The log of revocations could not be written.')),
     'the log of revocations',
   )
-  housekeeping.add('the log of revocations', 10 * SECOND, () => revocationLog.follow())
+  const logRevocations = () => revocationLog.follow()
+  housekeeping.add('the log of revocations', 10 * SECOND, logRevocations)
+  // Right after a key was revoked, whichever process did it: what is not in the log yet can get lost.
+  changes.listen((subject) => {
+    if (subject === 'key')
+      setTimeout(() => housekeeping.runSoon('the log of revocations', logRevocations), 10).unref()
+  })
   tidy('what is older than the settings say', 60 * MINUTE, (now) =>
     new Retention({ db: database.db, clock: () => now, config, blobs }).apply({ maxSteps: 100 }),
   )
@@ -101,20 +105,6 @@ export async function scheduleHousekeeping(
   tidy('expired blocks of addresses', 60 * MINUTE, (now) =>
     deleteAddressBlocksExpiredBefore(database, plus(now, -30 * DAY).toISOString()),
   )
-  const reapply = async () => {
-    const keys = await applyRevocations(
-      control,
-      clock(),
-      await readRevocations(revocationLogFile(config.dataDir)),
-    )
-    if (keys > 0)
-      log.warn({ keys }, `${keys} keys worked again after the database was restored, and were revoked.`)
-  }
-  await reapply()
-  // The database was restored to an older state, or so many changes were missed that it looks like that.
-  changes.listen((subject) => {
-    if (subject === 'everything') housekeeping.runSoon('revocations after a restore', reapply)
-  })
   tidy('old jobs', 60 * MINUTE, (now) => jobs.deleteOld(now))
   if (database.kind === 'sqlite') {
     tidy('old changes', 60 * MINUTE, (now) => deleteChangesBefore(database, plus(now, -DAY).toISOString()))

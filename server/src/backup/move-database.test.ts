@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { systemClock } from '../clock.ts'
@@ -11,6 +11,8 @@ import { runCommand, runProgramFile } from '../testing/processes/run-command.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { temporaryDatabase } from '../testing/test-server.ts'
 import { moveDatabase } from './move-database.ts'
+import { isPostgresEmpty } from './rows/postgres-rows-store.ts'
+import { latestSchemaVersion, tableShapes } from './rows/table-shapes-store.ts'
 
 test('a moved database serves the same on PostgreSQL, and the SQLite file is left as it was', async (t) => {
   const place = await emptyPlace(t, 'sqlite')
@@ -79,4 +81,16 @@ test('a move that was cut off after its commit is finished by the next one', asy
   rmSync(join(place.dataDir, 'database-moved.json'))
   assert.deepEqual(await moveDatabase(options), { ...first, wasCopied: true })
   await assert.rejects(serverAt(t, place), /was moved/)
+})
+
+test('a move whose data folder cannot be marked leaves PostgreSQL empty', async (t) => {
+  const place = await emptyPlace(t, 'sqlite')
+  await (await serverAt(t, place)).stop()
+  const to = await temporaryDatabase(t)
+  const options = { dataDir: place.dataDir, to, clock: systemClock }
+  mkdirSync(join(place.dataDir, 'database-moved.json', 'in the way'), { recursive: true })
+  await assert.rejects(moveDatabase(options))
+  assert.ok(await isPostgresEmpty(to, tableShapes(latestSchemaVersion())))
+  rmSync(join(place.dataDir, 'database-moved.json'), { recursive: true })
+  assert.equal((await moveDatabase(options)).wasCopied, false)
 })

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts'
-import { DatabaseError } from '../database/database-error.ts'
+import { breaksConnection, DatabaseError } from '../database/database-error.ts'
 import { lockDataFolder } from '../locks/data-folder-lock.ts'
 import { CopyError } from './copy-error.ts'
-import { markMovedDatabase } from './restore/folder-marks.ts'
+import { markMovedDatabase, unmarkMovedDatabase } from './restore/folder-marks.ts'
 import { loadDatabase } from './rows/load-database.ts'
 import { isPostgresEmpty, openPostgresReader, openPostgresWriter } from './rows/postgres-rows-store.ts'
 import { digestOf, type RowReader } from './rows/row-database.ts'
@@ -25,8 +25,8 @@ export interface MoveReport {
 }
 
 /**
- * Copies the SQLite database into an empty PostgreSQL database, compares every table, commits, and marks the
- * data folder so that no server starts on the old database. The SQLite file is not changed; while it is
+ * Copies the SQLite database into an empty PostgreSQL database, compares every table, marks the data folder so
+ * that no server starts on the old database, and commits. The SQLite file is not changed; while it is
  * copied, all other writers are locked out.
  */
 export async function moveDatabase({ dataDir, to, clock, onRows }: MoveOptions): Promise<MoveReport> {
@@ -46,8 +46,12 @@ export async function moveDatabase({ dataDir, to, clock, onRows }: MoveOptions):
       const writer = await openPostgresWriter(to, schemaVersion, shapes)
       try {
         const copied = await loadDatabase(reader, writer, schemaVersion, undefined, onRows)
-        await writer.commit()
+        // Before the commit: two databases in use at once would each miss the other's revocations.
         await markMovedDatabase(dataDir, mark)
+        await writer.commit().catch(async (error: unknown) => {
+          if (!breaksConnection(error)) await unmarkMovedDatabase(dataDir)
+          throw error
+        })
         return { to: name, ...copied, wasCopied: false }
       } finally {
         await writer.close()

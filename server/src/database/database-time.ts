@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely'
-import { databaseTime } from './changes/postgres-changes.ts'
 import type { ControlDatabase } from './open.ts'
 
 /**
@@ -9,4 +8,14 @@ import type { ControlDatabase } from './open.ts'
 export function timeOfDatabase({ kind }: Pick<ControlDatabase, 'kind'>, plusMs = 0): RawBuilder<string> {
   if (kind === 'postgres') return databaseTime(plusMs)
   return sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ${`${plusMs / 1000} seconds`})`
+}
+
+/** PostgreSQL's expression of a time as text. */
+export function isoText(expression: string): string {
+  return `to_char((${expression}) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+}
+
+/** PostgreSQL's clock. */
+export function databaseTime(plusMs: number) {
+  return sql<string>`${sql.raw(isoText(`clock_timestamp() + interval '${plusMs} milliseconds'`))}`
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { databaseTime } from './changes/postgres-changes.ts'
+import { databaseTime } from './database-time.ts'
 import type { ControlDatabase, Db } from './open.ts'
 
 /** A trivial query that succeeds if the database responds at all. */

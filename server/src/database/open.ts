@@ -15,9 +15,10 @@ import { MINUTE, SECOND } from '../clock.ts'
 import { makePrivate } from '../locks/private-files.ts'
 import type { DatabaseError } from './database-error.ts'
 import { migrate } from './migrations/migrate.ts'
-import { GuardedPool, type Patience } from './postgres-pool.ts'
+import { GuardedPool, type Patience, type ServerCheck } from './postgres-pool.ts'
 import type { Tables } from './schema.ts'
 import { sqliteDialect } from './sqlite/sqlite-dialect.ts'
+import { requireFinishedRestore } from './unfinished-restore-store.ts'
 
 export type Db = Kysely<Tables>
 export type Tx = Transaction<Tables>
@@ -41,6 +42,10 @@ export interface ControlDatabase {
   lockName(tx: Tx, name: string): Promise<void>
   /** Circuit breaker: given an error, every use fails with it at once; null resets it. PostgreSQL only. */
   refuse(error: DatabaseError | null): void
+  /** Every use waits until `refuse` is called, with an error or null. PostgreSQL only. */
+  hold(): void
+  /** Sets a check of the server of each new connection. PostgreSQL only. */
+  checkServers(isKnown: ServerCheck): void
   /** Statements that wait: on PostgreSQL for a connection, on SQLite for their result. */
   pending(): number
   close(): Promise<void>
@@ -85,6 +90,8 @@ function openSqlite(dataDir: string, onThreadEnd?: (error: Error) => void): Cont
     forUpdate: (query) => query,
     lockName: async () => {},
     refuse: () => {},
+    hold: () => {},
+    checkServers: () => {},
     pending: () => dialect.pending(),
     close: () => db.destroy(),
   }
@@ -100,6 +107,10 @@ async function openMigratedPostgres(
   timeoutSeconds = DEFAULT_TIMEOUT_SECONDS,
 ): Promise<ControlDatabase> {
   const migrating = openPostgres(url, MIGRATION)
+  await requireFinishedRestore(migrating.db).catch(async (error: unknown) => {
+    await migrating.close()
+    throw error
+  })
   await migrateOrClose(migrating)
   await migrating.close()
   const queryTimeout = timeoutSeconds * SECOND
@@ -119,6 +130,8 @@ export function openPostgres(url: string, patience: Patience): ControlDatabase {
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx)
     },
     refuse: (error) => pool.refuse(error),
+    hold: () => pool.hold(),
+    checkServers: (isKnown) => pool.checkServers(isKnown),
     pending: () => pool.waiting,
     close: () => db.destroy(),
   }

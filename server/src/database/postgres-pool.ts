@@ -1,6 +1,7 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import pg from 'pg'
 import { SECOND } from '../clock.ts'
+import { withinTime } from '../concurrency/within-time.ts'
 import { breaksConnection, DatabaseError, fromPostgres } from './database-error.ts'
 
 /** TCP keepalive detects a peer that vanished while a connection is idle; the system default is two hours. */
@@ -14,6 +15,9 @@ export interface Patience {
   /** Max time to wait for a result, in milliseconds. The server cancels the statement a little earlier. */
   queryTimeout: number
 }
+
+/** Whether the server of a new connection holds the history that this process knows. */
+export type ServerCheck = (client: Pick<pg.PoolClient, 'query'>) => Promise<boolean>
 
 /** Options shared by all PostgreSQL clients, including the one that listens. */
 export function clientOptions(url: string, { connectTimeout, queryTimeout }: Omit<Patience, 'connections'>) {
@@ -31,7 +35,7 @@ export function clientOptions(url: string, { connectTimeout, queryTimeout }: Omi
 
 /**
  * A pool whose connections time out on the client side and are discarded once they have failed, so that a
- * frozen link costs each connection one timeout. After `refuse(error)`, no connection is handed out.
+ * frozen link costs each connection one timeout. After `hold()` or `refuse(error)`, no connection is handed out.
  */
 export class GuardedPool implements PostgresPool {
   /** Required by Kysely's interface; only used to cancel queries, which we do not do. */
@@ -40,6 +44,10 @@ export class GuardedPool implements PostgresPool {
   readonly #patience: Patience
   #pool: pg.Pool
   #refusal: DatabaseError | null = null
+  /** Resolves when the pool is no longer held; null if it is not held. */
+  #held: PromiseWithResolvers<void> | null = null
+  #isKnown: ServerCheck | null = null
+  #checked = new WeakSet<pg.PoolClient>()
 
   constructor(url: string, patience: Patience) {
     this.#url = url
@@ -56,6 +64,13 @@ export class GuardedPool implements PostgresPool {
   refuse(error: DatabaseError | null): void {
     if (error && !this.#refusal) this.#replace(this.#pool)
     this.#refusal = error
+    this.#held?.resolve()
+    this.#held = null
+  }
+
+  /** `connect` waits until the next call of `refuse`, at most as long as for a connection. */
+  hold(): void {
+    if (!this.#refusal) this.#held ??= Promise.withResolvers()
   }
 
   /** If one connection is dead, the others in its pool probably are too, and each would cost a timeout. */
@@ -65,17 +80,52 @@ export class GuardedPool implements PostgresPool {
     pool.end().catch(() => {})
   }
 
+  /** From now on, a new connection is used only if the check accepts its server. It may call `hold` meanwhile. */
+  checkServers(isKnown: ServerCheck): void {
+    this.#isKnown = isKnown
+    this.#checked = new WeakSet()
+  }
+
   async connect(): Promise<PostgresPoolClient> {
-    if (this.#refusal) throw this.#refusal
+    await this.#admitted()
     const pool = this.#pool
     const client = await pool.connect().catch((error: unknown) => {
       throw fromPostgres(error)
     })
-    return guard(client, () => this.#replace(pool))
+    const guarded = guard(client, () => this.#replace(pool))
+    try {
+      await this.#check(client)
+    } catch (error) {
+      client.release(true)
+      throw fromPostgres(error)
+    }
+    return guarded
   }
 
-  end(): Promise<void> {
-    return this.#pool.end()
+  /** A second attempt, because the check may have made the server known. */
+  async #check(client: pg.PoolClient): Promise<void> {
+    for (let attempt = 1; this.#isKnown && !this.#checked.has(client); attempt++) {
+      if (await this.#isKnown(client)) this.#checked.add(client)
+      else if (attempt === 2)
+        throw new DatabaseError('database-unavailable', 'PostgreSQL is in an older state than before.')
+      await this.#admitted()
+    }
+  }
+
+  async #admitted(): Promise<void> {
+    while (this.#held) await this.#released(this.#held.promise)
+    if (this.#refusal) throw this.#refusal
+  }
+
+  async #released(held: Promise<void>): Promise<void> {
+    await withinTime(this.#patience.connectTimeout, held).catch((error: unknown) => {
+      throw new DatabaseError('database-unavailable', 'The database was not confirmed in time.', error)
+    })
+  }
+
+  async end(): Promise<void> {
+    this.refuse(null)
+    await this.#pool.end()
   }
 }
 

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import nodemailer from 'nodemailer'
 import { openRowReader } from '../backup/rows/open-row-reader.ts'
+import { readDatabaseMark } from '../backup/rows/postgres-mark-store.ts'
 import { postgresClock, runningNodes } from '../backup/rows/postgres-rows-store.ts'
 import { sqliteFile } from '../backup/rows/sqlite-rows-store.ts'
 import { latestSchemaVersion } from '../backup/rows/table-shapes-store.ts'
@@ -28,6 +29,13 @@ export async function checkDatabase(
   }
   const name = config.databaseUrl ? 'PostgreSQL' : 'SQLite'
   try {
+    const mark = config.databaseUrl ? await readDatabaseMark(config.databaseUrl) : null
+    if (mark)
+      return problem(
+        'schema',
+        `A restore into the PostgreSQL database, begun at ${mark.at}, has not finished.`,
+        `Wait for it, or run it again: ${mark.command}`,
+      )
     const reader = await openRowReader(config)
     const { schemaVersion } = reader
     await reader.close()

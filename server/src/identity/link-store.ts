@@ -19,6 +19,9 @@ const MAX_OUTSTANDING = 3
 /** After this many wrong codes, the code of a link is no longer valid. */
 export const MAX_WRONG_CODES = 5
 
+/** Generated ids begin with 1. */
+const NO_ID = 0
+
 /**
  * Adds a link, invalidates the codes of the earlier ones, and invalidates the oldest links above the limit. The
  * lock serializes concurrent calls.
@@ -87,14 +90,24 @@ export async function countWrongCodes(tx: Tx, email: string, since: Date): Promi
   return Number(count)
 }
 
-/** A wrong code counts as a guess at every outstanding link. */
+/**
+ * A wrong code counts as a guess at every one of these links. Without links it does not count, and is written and
+ * removed all the same: the time that this takes must not reveal whether a mail went to the address.
+ */
 export async function addWrongCode(tx: Tx, email: string, linkIds: string[], now: Date): Promise<void> {
-  await tx.insertInto('wrong_codes').values({ email, at: now.toISOString() }).execute()
-  if (linkIds.length === 0) return
+  const { id } = await tx
+    .insertInto('wrong_codes')
+    .values({ email, at: now.toISOString() })
+    .returning('id')
+    .executeTakeFirstOrThrow()
   await tx
     .updateTable('sign_in_links')
     .set((column) => ({ wrong_codes: column('wrong_codes', '+', 1) }))
-    .where('id', 'in', linkIds)
+    .where('id', 'in', linkIds.length > 0 ? linkIds : [''])
+    .execute()
+  await tx
+    .deleteFrom('wrong_codes')
+    .where('id', '=', linkIds.length > 0 ? NO_ID : id)
     .execute()
 }
 

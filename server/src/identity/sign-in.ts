@@ -38,6 +38,8 @@ import type { Session, Sessions } from './sessions.ts'
 const LINK_LIFETIME = 15 * MINUTE
 const MAX_WRONG_IN_A_DAY = 10
 const MAX_REQUESTS_AT_ONCE = 2000
+/** Compared with if an address has no code. */
+const NO_CODE = hashCode('')
 
 export interface SignInOptions {
   database: ControlDatabase
@@ -103,7 +105,9 @@ export class SignIn {
   /**
    * Only the code of the newest mail is valid. `request` is the value that the request for the mail returned: if
    * the client sends it, the code has to be of that request; if the request was bound, the client must send it.
-   * Counts guesses while the address's links are locked: concurrent guesses count like sequential ones.
+   * Counts guesses while the address's links are locked: concurrent guesses count like sequential ones. Every
+   * guess that fails runs the same statements and computes the same hashes, whether or not the address has links:
+   * if sign-up is by invitation, only those of users have some.
    */
   async redeemCode(email: string, code: string, request: string | undefined, origin: Origin): Promise<Entry> {
     const { database, clock } = this.#options
@@ -111,19 +115,17 @@ export class SignIn {
       const now = clock()
       const dayAgo = plus(now, -DAY)
       const links = await lockOutstandingLinks(database, tx, email, now)
-      const wrong = await countWrongCodes(tx, email, dayAgo)
-      if (wrong >= MAX_WRONG_IN_A_DAY) return null
+      const isLocked = (await countWrongCodes(tx, email, dayAgo)) >= MAX_WRONG_IN_A_DAY
       // A guess at a code of another request cannot succeed. It does not count, so that a guesser without
       // the value cannot lock the user out.
-      const guessed = links.filter((link) => isOfRequest(link, request))
-      const match = guessed.find(
-        (link) => link.wrong_codes < MAX_WRONG_CODES && matchesCode(code, link.code_hash),
-      )
-      if (match && (await useLink(tx, { id: match.id }, now))) return this.#enter(tx, email, origin, 'code')
-      if (guessed.length > 0) {
-        const ids = guessed.map((link) => link.id)
-        await addWrongCode(tx, email, ids, now)
-      }
+      const requestHash = request === undefined ? null : hashToken(request)
+      const guessed = isLocked ? [] : links.filter((link) => isOfRequest(link, requestHash))
+      const newest = guessed.find((link) => link.wrong_codes < MAX_WRONG_CODES)
+      const matches = matchesCode(code, newest?.code_hash ?? NO_CODE)
+      if (newest && matches && (await useLink(tx, { id: newest.id }, now)))
+        return this.#enter(tx, email, origin, 'code')
+      const ids = guessed.map((link) => link.id)
+      await addWrongCode(tx, email, ids, now)
       return null
     })
     if (!entry) throw this.#failed(origin, email)
@@ -216,9 +218,8 @@ export class SignIn {
 }
 
 /** Hashes are compared, so the time that it takes reveals nothing about the value. */
-function isOfRequest({ request_hash, bound }: LinkRow, request: string | undefined): boolean {
-  if (request === undefined) return bound === 0
-  return request_hash === hashToken(request)
+function isOfRequest({ request_hash, bound }: LinkRow, requestHash: string | null): boolean {
+  return requestHash === null ? bound === 0 : request_hash === requestHash
 }
 
 /** The initial name of a user's own organization. */

@@ -302,6 +302,23 @@ for (const database of databaseKinds) {
     assert.equal((await signIn(service, 'bob@example.org')).userId.slice(0, 4), 'usr_')
   })
 
+  once(
+    'no organization keeps others from inviting an address, and repeated invitations are limited',
+    async (t) => {
+      const service = await openTestServer(t, { database, settings: { signInRate: 3 } })
+      const inviteBob = async (user: SignedInUser) => {
+        const path = `/v1/organization/${user.organizationId}/invitations`
+        return (await service.request('POST', path, { ...user, body: { email: 'bob@example.org' } })).status
+      }
+      const statuses: number[] = []
+      for (const name of ['eve', 'eva', 'evi', 'ada']) {
+        const user = await signIn(service, `${name}@example.org`)
+        statuses.push(await inviteBob(user), await inviteBob(user))
+      }
+      assert.deepEqual(statuses, [201, 201, 201, 201, 201, 201, 201, 429])
+    },
+  )
+
   once('a member is not invited again, and invitations to one address are limited', async (t) => {
     const service = await openTestServer(t, { database, settings: { signInRate: 2 } })
     const ada = await signIn(service, 'ada@example.org')

@@ -35,7 +35,7 @@ export interface InvitationsOptions {
   limiter: Limiter
   mailer: Mailer
   baseUrl: () => string
-  /** Rate limits for mails to one address and mails of one organization, to prevent mail flooding. */
+  /** Rate limits for mails of an organization to one address, and of all its mails, to prevent mail flooding. */
   rates: { mail: Rate; organization: Rate }
 }
 
@@ -169,13 +169,24 @@ export class Invitations {
     })
   }
 
-  /** Invitations have buckets of their own: they must not use up the sign-in mails of the address. */
+  /**
+   * Invitations have buckets of their own: they must not use up the sign-in mails of the address. Nor can one
+   * organization keep others from inviting an address: the first invitation of each is always sent, and only
+   * repeated ones share a bucket. So an address gets at most one mail more for each organization.
+   */
   async #limit(organizationId: string, email: string): Promise<void> {
     const { limiter, rates } = this.#options
+    const pair = `${organizationId}:${email}`
     const decisions = [
       await limiter.take(`invitations:${organizationId}`, rates.organization),
-      await limiter.take(`invitation-mail:${email}`, rates.mail),
+      await limiter.take(`invitation-mail:${pair}`, rates.mail),
     ]
+    const { allowed: isFirst } = await limiter.take(`first-invitation:${pair}`, {
+      ...rates.mail,
+      requests: 1,
+      burst: 1,
+    })
+    if (!isFirst) decisions.push(await limiter.take(`repeated-invitations:${email}`, rates.mail))
     const refusal = decisions.find((decision) => !decision.allowed)
     if (!refusal) return
     throw new Problem('rate-limited', `Too many invitations. Try again in ${refusal.retryAfter} s.`, {

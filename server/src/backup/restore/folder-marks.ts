@@ -9,6 +9,8 @@ import { timeOfGeneration } from '../find-backup.ts'
 
 /** Marks that a restore into the folder has begun and not finished. */
 export interface UnfinishedRestore {
+  /** Random: it is also in the mark in PostgreSQL, and in the event of the restored database. */
+  id: string
   source: string
   backup: string
   /** What is moved aside first, and the name of the folder (and of the PostgreSQL schema) it is moved to. */
@@ -42,7 +44,10 @@ export function requireUsableFolder({ dataDir, databaseUrl }: Pick<Config, 'data
 }
 
 /** The command that continues a restore. */
-export function continuation(dataDir: string, { source, backup }: UnfinishedRestore): string {
+export function continuation(
+  dataDir: string,
+  { source, backup }: Pick<UnfinishedRestore, 'source' | 'backup'>,
+): string {
   const at = timeOfGeneration(backup)
   return `wayleave restore ${source}${at ? ` --at ${at.toISOString()}` : ''} --data-dir ${dataDir}`
 }

@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { mkdir } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { syncFolder } from '@wayleave/geodata/snapshot'
-import { openDatabase } from '../../database/open.ts'
 import { lockDataFolder } from '../../locks/data-folder-lock.ts'
 import { snapshotsFolder } from '../../storage/snapshots-folder.ts'
 import type { BackupRecord } from '../backup-record.ts'
@@ -10,25 +8,18 @@ import { checkBackup } from '../check-backup.ts'
 import { CopyError, namingFullDisk } from '../copy-error.ts'
 import { type Choice, findBackup, whileItExists } from '../find-backup.ts'
 import { revocationLogFile } from '../revocations/revocation-log.ts'
-import { type Revocation, readRevocations } from '../revocations/revocations.ts'
-import { backupRows, loadDatabase } from '../rows/load-database.ts'
-import { hasPostgresSchema, isPostgresEmpty, openPostgresWriter } from '../rows/postgres-rows-store.ts'
-import { openSqliteWriter, sqliteFile } from '../rows/sqlite-rows-store.ts'
-import { latestSchemaVersion, tableShapes } from '../rows/table-shapes-store.ts'
+import { readRevocations } from '../revocations/revocations.ts'
+import { latestSchemaVersion } from '../rows/table-shapes-store.ts'
 import { BackupFolder } from '../target/backup-folder.ts'
 import type { BackupTarget, Generation } from '../target/backup-target.ts'
 import { BucketSnapshots } from '../target/bucket-snapshots.ts'
 import { FolderSnapshots } from '../target/folder-snapshots.ts'
 import { openScratch } from '../target/scratch-folder.ts'
 import type { SnapshotFiles } from '../target/snapshot-copies.ts'
-import {
-  readUnfinishedRestore,
-  type UnfinishedRestore,
-  unmarkMovedDatabase,
-  unmarkRestore,
-} from './folder-marks.ts'
+import { readUnfinishedRestore, unmarkMovedDatabase, unmarkRestore } from './folder-marks.ts'
+import { restoreDatabase } from './restore-database.ts'
 import { beginRestore, moveFolderAside, type RestorePlace } from './restore-place.ts'
-import { type RestoredState, settleRestoredState, suspendKeys } from './restored-state-store.ts'
+import type { RestoredState } from './restored-state-store.ts'
 
 export type RestoreProgress =
   | { phase: 'checking'; done: number; total: number }
@@ -62,8 +53,8 @@ export interface RestoreReport extends RestoredState {
 
 /**
  * Restores a backup into an empty data folder and an empty database. The database is put in place last and
- * atomically; until then a mark in the folder prevents servers from starting. After a crash, running the same
- * command again continues the restore.
+ * atomically; until then a mark in the folder, and on PostgreSQL one in the database, prevents servers from
+ * starting and from serving. After a crash, running the same command again continues the restore.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
   const source =
@@ -137,26 +128,29 @@ async function restoreChecked(
   const mark = await beginRestore(options, source.location, backup, record.installationId)
   await moveFolderAside(dataDir, mark)
   await restoreSnapshots(options, source, record, (done) => onProgress({ phase: 'snapshots', done, total }))
-  const rows = await restoreDatabase(options, tables, record, mark, (count) =>
-    onProgress({ phase: 'database', rows: count }),
-  )
   const revocations = await readRevocations(revocationLogFile(dataDir))
   for (const [hash, revocation] of await source.readRevocations()) revocations.set(hash, revocation)
   const revocationsUntil = [await newestTime(source), ...Array.from(revocations.values(), ({ at }) => at)]
     .sort()
     .at(-1)!
   const hasLists = mark.hasOwnRevocations || options.revocationFiles.length > 0
-  const confirm = hasLists ? undefined : options.confirmSuspension
-  const state = await settle(options, backup, revocations, async (workingKeys) =>
-    options.suspendKeys ? true : ((await confirm?.(workingKeys, revocationsUntil)) ?? false),
-  )
+  const restored = await restoreDatabase({
+    ...options,
+    backup,
+    tables,
+    record,
+    mark,
+    revocations,
+    confirmSuspension: async (workingKeys) =>
+      hasLists ? false : ((await options.confirmSuspension?.(workingKeys, revocationsUntil)) ?? false),
+    onRows: (rows) => onProgress({ phase: 'database', rows }),
+  })
   await unmarkMovedDatabase(dataDir)
   await unmarkRestore(dataDir)
   return {
-    ...state,
+    ...restored,
     backup,
     at: record.at,
-    rows,
     snapshots: total,
     missing: record.missing,
     movedAside: mark.aside?.name ?? null,
@@ -221,77 +215,4 @@ async function filesOf(source: BackupTarget, name: string): Promise<SnapshotFile
   const manifest = await source.copies.readManifest(name)
   if (manifest === null) throw new CopyError(`The snapshot ${name} vanished from ${source.location}.`)
   return manifest.files
-}
-
-/** Returns the number of rows, or 0 if an earlier attempt has restored the database already. */
-async function restoreDatabase(
-  { config }: RestoreOptions,
-  folder: string,
-  record: BackupRecord,
-  { aside }: UnfinishedRestore,
-  onRows: (rows: number) => void,
-): Promise<number> {
-  const { schemaVersion, tables } = record.database
-  const expected = new Map(tables.map(({ name, digest }) => [name, digest]))
-  const shapes = tableShapes(latestSchemaVersion())
-  let writer: Awaited<ReturnType<typeof openSqliteWriter>>
-  if (config.databaseUrl) {
-    // Moving aside and loading are one transaction: an unfinished restore has done both or neither.
-    const moveAsideTo = aside && `wayleave_${aside.name}`
-    const isLoaded = moveAsideTo
-      ? await hasPostgresSchema(config.databaseUrl, moveAsideTo)
-      : !(await isPostgresEmpty(config.databaseUrl, shapes))
-    if (isLoaded) return 0
-    writer = await openPostgresWriter(config.databaseUrl, schemaVersion, shapes, { moveAsideTo })
-  } else {
-    if (existsSync(sqliteFile(config.dataDir))) return 0
-    const scratch = scratchFolder(config.dataDir)
-    await rm(scratch, { recursive: true, force: true })
-    await mkdir(scratch, { mode: 0o700 })
-    writer = await openSqliteWriter(sqliteFile(scratch), schemaVersion)
-  }
-  try {
-    const { rows } = await loadDatabase(backupRows(folder, record), writer, schemaVersion, expected, onRows)
-    await writer.commit()
-    return rows
-  } finally {
-    await writer.close()
-  }
-}
-
-/** Migrates the database and makes it safe to serve, where no server can see it, then puts it in place. */
-async function settle(
-  { config, clock }: RestoreOptions,
-  backup: string,
-  revocations: ReadonlyMap<string, Revocation>,
-  isToSuspend: (workingKeys: number) => Promise<boolean>,
-): Promise<RestoredState> {
-  const { dataDir, databaseUrl } = config
-  const scratch = scratchFolder(dataDir)
-  const isPlaced = !databaseUrl && existsSync(sqliteFile(dataDir))
-  const database = await openDatabase({ databaseUrl, dataDir: databaseUrl || isPlaced ? dataDir : scratch })
-  let state: RestoredState
-  try {
-    state = await settleRestoredState(database, clock(), backup, revocations)
-    if (state.workingKeys > 0 && (await isToSuspend(state.workingKeys))) {
-      const suspendedKeys = await suspendKeys(database, clock(), backup)
-      state = { ...state, workingKeys: state.workingKeys - suspendedKeys, suspendedKeys }
-    }
-  } finally {
-    await database.close()
-  }
-  if (!databaseUrl && !isPlaced) {
-    // Closing the last connection has checkpointed the WAL into the file.
-    const handle = await open(sqliteFile(scratch), 'r+')
-    await handle.chmod(0o600)
-    await handle.sync().finally(() => handle.close())
-    await rename(sqliteFile(scratch), sqliteFile(dataDir))
-    await syncFolder(dataDir)
-    await rm(scratch, { recursive: true, force: true })
-  }
-  return state
-}
-
-function scratchFolder(dataDir: string): string {
-  return join(dataDir, 'restoring')
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,6 +15,7 @@ import { revocationLogFile } from '../revocations/revocation-log.ts'
 import { appendRevocations, type Revocation, readRevocations } from '../revocations/revocations.ts'
 import { readRevokedRows } from '../rows/dump-database.ts'
 import { openRowReader } from '../rows/open-row-reader.ts'
+import { type DatabaseMark, markDatabase, restoreState, unmarkDatabase } from '../rows/postgres-mark-store.ts'
 import { isPostgresEmpty, runningNodes } from '../rows/postgres-rows-store.ts'
 import { latestSchemaVersion, tableShapes } from '../rows/table-shapes-store.ts'
 import {
@@ -44,15 +46,45 @@ export async function beginRestore(
 ): Promise<UnfinishedRestore> {
   const { config, clock } = options
   const before = readUnfinishedRestore(config.dataDir)
-  if (before?.backup === backup && before.source === source) return before
+  if (before?.backup === backup && before.source === source && (await isSameDatabase(config, before)))
+    return before
   const log = revocationLogFile(config.dataDir)
   const hadLog = existsSync(log)
   await requireFreeStorage(options, installationId)
   const aside = await planEmptyPlace(options, clock(), before)
+  const id = randomUUID()
+  const command = continuation(config.dataDir, { source, backup })
+  if (config.databaseUrl) await claimDatabase(config.databaseUrl, { id, command, at: clock().toISOString() })
+  // After the claim: from here on, no node revokes anything in the old database.
   const hasOwnRevocations = await keepRevocations(options, log)
-  const mark = { source, backup, aside, hasOwnRevocations: hadLog || hasOwnRevocations }
+  const mark = { id, source, backup, aside, hasOwnRevocations: hadLog || hasOwnRevocations }
   await markUnfinishedRestore(config.dataDir, mark)
   return mark
+}
+
+/** Whether the restore began with this database. */
+async function isSameDatabase(
+  { databaseUrl }: RestorePlace['config'],
+  { id }: UnfinishedRestore,
+): Promise<boolean> {
+  return !databaseUrl || (await restoreState(databaseUrl, id ?? '')) !== 'unknown'
+}
+
+/** A node that starts takes its lease before it looks for the mark, so one of the two sees the other. */
+async function claimDatabase(url: string, mark: DatabaseMark): Promise<void> {
+  const earlier = await markDatabase(url, mark)
+  try {
+    await requireNoNodes(url)
+  } catch (error) {
+    if (earlier) await markDatabase(url, earlier)
+    else await unmarkDatabase(url)
+    throw error
+  }
+}
+
+async function requireNoNodes(url: string): Promise<void> {
+  if ((await runningNodes(url)).length === 0) return
+  throw new CopyError('A server runs on this PostgreSQL database. Stop every node before a restore.')
 }
 
 /**
@@ -130,10 +162,7 @@ async function planEmptyPlace(
   if (!databaseUrl) names.push('wayleave.db', 'wayleave.db-wal', 'wayleave.db-shm')
   const entries: string[] = []
   for (const name of names) if (await holdsAnything(join(dataDir, name))) entries.push(name)
-  const nodes = databaseUrl ? await runningNodes(databaseUrl) : []
-  if (nodes.length > 0) {
-    throw new CopyError('A server runs on this PostgreSQL database. Stop every node before a restore.')
-  }
+  if (databaseUrl) await requireNoNodes(databaseUrl)
   const hasTables =
     databaseUrl !== null && !(await isPostgresEmpty(databaseUrl, tableShapes(latestSchemaVersion())))
   if (entries.length === 0 && !hasTables) return null

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, HOUR, plus } from '../../clock.ts'
 import type { Db } from '../../database/open.ts'
@@ -19,6 +20,7 @@ export class RevocationLog {
   readonly #file: string
   readonly #clock: Clock
   #logged: Set<string> | null = null
+  #size = 0
 
   constructor(db: Db, dataDir: string, clock: Clock) {
     this.#db = db
@@ -28,6 +30,8 @@ export class RevocationLog {
 
   /** Appends the revocations that the log lacks. */
   async follow(): Promise<void> {
+    // A log that was deleted or cut, as by a program that rotates logs, is written again from the database.
+    if ((await sizeOf(this.#file)) < this.#size) this.#logged = null
     const isFirst = this.#logged === null
     this.#logged ??= new Set((await readRevocations(this.#file)).keys())
     const logged = this.#logged
@@ -36,5 +40,14 @@ export class RevocationLog {
     const missing = (await readRevokedSecrets(this.#db, since)).filter((row) => !logged.has(row.secretHash))
     await appendRevocations(this.#file, missing)
     for (const { secretHash } of missing) logged.add(secretHash)
+    this.#size = await sizeOf(this.#file)
   }
+}
+
+async function sizeOf(file: string): Promise<number> {
+  const stats = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return { size: 0 }
+    throw error
+  })
+  return stats.size
 }

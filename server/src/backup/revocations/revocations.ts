@@ -1,4 +1,4 @@
-import { appendFile, open, readFile } from 'node:fs/promises'
+import { appendFile, open } from 'node:fs/promises'
 
 /** A secret, identified by its hash, that must not work again. */
 export interface Revocation {
@@ -13,11 +13,18 @@ export interface Revocation {
  * cannot be parsed is skipped; its row is still in the database and is written again.
  */
 export async function readRevocations(path: string): Promise<Map<string, Revocation>> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
+  const revocations = new Map<string, Revocation>()
+  const handle = await open(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
     throw error
   })
-  return parseRevocations(text)
+  if (handle === null) return revocations
+  // Line by line: the log is never shortened, and parsing a large one at once would block the event loop.
+  for await (const line of handle.readLines({ encoding: 'utf8' })) {
+    const revocation = parseLine(line)
+    if (revocation) revocations.set(revocation.secretHash, revocation)
+  }
+  return revocations
 }
 
 export function parseRevocations(text: string): Map<string, Revocation> {

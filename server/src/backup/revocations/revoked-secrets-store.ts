@@ -12,10 +12,19 @@ export function readRevokedSecrets(db: Db, since: string): Promise<Revocation[]>
     .execute()
 }
 
+export interface ListedKey {
+  id: string
+  secretHash: string
+  organizationId: string | null
+}
+
 /** Keys that are not revoked, although their secret is on the list. */
-export async function listedWorkingKeys(db: Db, revocations: ReadonlyMap<string, Revocation>) {
+export async function listedWorkingKeys(
+  db: Db,
+  revocations: ReadonlyMap<string, Revocation>,
+): Promise<ListedKey[]> {
   const hashes = [...revocations.keys()]
-  const keys: { id: string; secretHash: string; organizationId: string | null }[] = []
+  const keys: ListedKey[] = []
   for (let from = 0; from < hashes.length; from += STEP) {
     const rows = await db
       .selectFrom('api_keys')
@@ -28,8 +37,15 @@ export async function listedWorkingKeys(db: Db, revocations: ReadonlyMap<string,
   return keys
 }
 
-export async function setRevoked(tx: Tx, keyId: string, at: string): Promise<void> {
-  await tx.updateTable('api_keys').set({ revoked_at: at }).where('id', '=', keyId).execute()
+/** Returns whether the key was not revoked before. */
+export async function setRevoked(tx: Tx, keyId: string, at: string): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('api_keys')
+    .set({ revoked_at: at })
+    .where('id', '=', keyId)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0
 }
 
 export async function insertRevokedSecrets(tx: Tx, revocations: Revocation[]): Promise<void> {

@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net'
+import { Kysely, PostgresDialect, type PostgresPoolClient } from 'kysely'
 import pg from 'pg'
 import { MINUTE, SECOND } from '../../clock.ts'
 import { DatabaseError, fromPostgres } from '../../database/database-error.ts'
+import type { Tx } from '../../database/open.ts'
 import { KEEPALIVE } from '../../database/postgres-pool.ts'
 import { CopyError } from '../copy-error.ts'
 import type { Row, RowReader, RowWriter } from './row-database.ts'
@@ -53,7 +55,7 @@ export async function openPostgresWriter(
   schemaVersion: number,
   shapes: TableShape[],
   { moveAsideTo = null }: { moveAsideTo?: string | null } = {},
-): Promise<RowWriter> {
+): Promise<RowWriter & { tx: Tx }> {
   const client = await connect(url)
   try {
     await client.query('begin')
@@ -76,6 +78,7 @@ export async function openPostgresWriter(
     throw error
   }
   return {
+    tx: transactionOf(client),
     async insert({ name, columns, identity }, rows) {
       const records = rows.map((row) =>
         Object.fromEntries(columns.map((column, index) => [column, row[index]])),
@@ -108,46 +111,46 @@ export async function openPostgresWriter(
   }
 }
 
+/** The open transaction of the client, for other statements than rows. */
+function transactionOf(client: RowsClient): Tx {
+  const connection = {
+    query: (text: string, values: readonly unknown[] = []) => client.query(text, values as unknown[]),
+    release: () => {},
+  } as unknown as PostgresPoolClient
+  const pool = { options: {}, connect: async () => connection, end: async () => {} }
+  return new Kysely({ dialect: new PostgresDialect({ pool }) }) as Tx
+}
+
 /** Whether the database has none of our tables, or only what a start on it that was refused has left. */
-export async function isPostgresEmpty(url: string, shapes: TableShape[]): Promise<boolean> {
-  const client = await connect(url)
-  try {
+export function isPostgresEmpty(url: string, shapes: TableShape[]): Promise<boolean> {
+  return withPostgres(url, async (client) => {
     return (await usedTables(client, await findExistingTables(client, shapes))).length === 0
-  } finally {
-    await client.end()
-  }
+  })
 }
 
-export async function hasPostgresSchema(url: string, schema: string): Promise<boolean> {
-  const client = await connect(url)
-  try {
-    const { rows } = await client.query('select 1 from pg_namespace where nspname = $1', [schema])
-    return rows.length > 0
-  } finally {
-    await client.end()
-  }
-}
-
-export async function postgresClock(url: string): Promise<Date> {
-  const client = await connect(url)
-  try {
+export function postgresClock(url: string): Promise<Date> {
+  return withPostgres(url, async (client) => {
     const { rows } = await client.query('select clock_timestamp() as now')
     return rows[0].now as Date
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /** The ids of nodes that hold a valid lease: the servers running on this database. */
-export async function runningNodes(url: string): Promise<string[]> {
-  const client = await connect(url)
-  try {
+export function runningNodes(url: string): Promise<string[]> {
+  return withPostgres(url, async (client) => {
     const { rows: tables } = await client.query(`select to_regclass('nodes') as name`)
     if (tables[0].name === null) return []
     const { rows } = await client.query(
       `select id from nodes where lease_until > to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
     )
     return rows.map((row: { id: string }) => row.id)
+  })
+}
+
+export async function withPostgres<T>(url: string, work: (client: RowsClient) => Promise<T>): Promise<T> {
+  const client = await connect(url)
+  try {
+    return await work(client)
   } finally {
     await client.end()
   }
@@ -223,7 +226,6 @@ async function usedTables(client: RowsClient, existingTables: string[]): Promise
 /** Indexes and sequences move together with their tables. Nothing is deleted. */
 async function moveAside(client: RowsClient, shapes: TableShape[], schema: string): Promise<void> {
   const existingTables = await findExistingTables(client, shapes)
-  // Created even without tables: its existence tells an interrupted restore that this was committed.
   await client.query(`create schema "${schema}"`)
   for (const name of existingTables) await client.query(`alter table "${name}" set schema "${schema}"`)
 }

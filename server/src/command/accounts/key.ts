@@ -142,7 +142,7 @@ async function applyListed(files: string[], flags: OperatorFlags): Promise<void>
   const lists = await Promise.all([revocationLogFile(dataDir), ...files].map(readRevocations))
   const revocations = new Map(lists.flatMap((list) => [...list]))
   const revoked = await withControlPlane(flags, (control) =>
-    applyRevocations(control, systemClock(), revocations),
+    applyRevocations({ db: control.database.db, commit: control.changes.commit }, systemClock(), revocations),
   )
   print(
     flags,

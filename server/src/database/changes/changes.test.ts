@@ -107,6 +107,31 @@ test('a node whose listening connection breaks receives later changes again', {
   assert.deepEqual(two!.heard, ['key k'])
 })
 
+test('a new connection to a server in an older state is not used before the database is settled', {
+  skip: withoutPostgres,
+}, async (t) => {
+  const options = { dataDir: temporaryFolder(t), databaseUrl: await temporaryDatabase(t) }
+  const [outside, database] = [await openDatabase(options), await openDatabase(options)]
+  let settled = 0
+  const settle = async () => void settled++
+  const changes = await openChanges(database, { nodeId: 'node', serving: true, settle })
+  cleanUp(t, async () => {
+    await changes.close()
+    await Promise.all([outside.close(), database.close()])
+  })
+  assert.equal(settled, 1, 'at the start')
+  await changes.commit(async (_tx, changed) => changed('key', 'k1'))
+  await outside.db.transaction().execute(async (tx) => {
+    await sql`update change_number set number = number - 1, token = 'older'`.execute(tx)
+    await sql`update changes set token = 'older'`.execute(tx)
+  })
+  // One of them may use the connection that was open before.
+  const settledAt = await Promise.all(
+    Array.from({ length: 5 }, () => sql`select pg_sleep(0.02)`.execute(database.db).then(() => settled)),
+  )
+  assert.ok(settledAt.filter((times) => times > 1).length >= 4, settledAt.join())
+})
+
 test('on SQLite a check for changes is valid for a moment only, also in a long turn of the event loop', async (t) => {
   const [node] = await openNodes(t, 'sqlite', [true])
   const { changes, heard, database } = node!

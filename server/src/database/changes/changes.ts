@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { retriedAfterDeadlock } from '../database-error.ts'
-import type { ControlDatabase, Tx } from '../open.ts'
+import type { ControlDatabase, Db, Tx } from '../open.ts'
 
 /** What a cache may hold, and must evict when it changes. `everything` is sent if changes were missed. */
 export type Subject =
@@ -45,6 +45,13 @@ export interface Changes {
   onMessage(listener: (message: string) => void): void
   close(): Promise<void>
 }
+
+/**
+ * Applies to the database what this process knows and an older state of the database lacks: the revocations. A
+ * serving process runs it before it serves from a database that may have been restored: at its start, and when
+ * the connection to the database breaks or its history is not the one that the process knew.
+ */
+export type Settle = (database: { db: Db; commit: Changes['commit'] }) => Promise<unknown>
 
 /** A position in the history of changes. */
 export interface Position {

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fromSqlite } from '../database-error.ts'
+import { DatabaseError, fromSqlite } from '../database-error.ts'
 import type { ControlDatabase } from '../open.ts'
 import { ChangeFeed, type ChangeRow, type Changes, commitNumbered, type Position } from './changes.ts'
 import type { NodeOptions } from './postgres-changes.ts'
@@ -18,8 +18,10 @@ const COMMAND_WAITS_MS = LOOK_HOLDS_MS + 2
  */
 export async function openSqliteChanges(
   database: ControlDatabase,
-  { serving }: Pick<NodeOptions, 'serving'>,
+  { serving, settle }: Pick<NodeOptions, 'serving' | 'settle'>,
 ): Promise<Changes> {
+  const commit: Changes['commit'] = async (work) => (await commitNumbered(database, work)).result
+  if (serving) await settle?.({ db: database.db, commit })
   const connection = new DatabaseSync(database.file!, { readOnly: true })
   const dataVersion = connection.prepare('pragma data_version')
   const currentPosition = connection.prepare('select number, token from change_number')
@@ -30,6 +32,8 @@ export async function openSqliteChanges(
   const messageListeners: ((message: string) => void)[] = []
   let seen = -1
   let lookHoldsUntil = 0
+  let isSettled = true
+  let isSettling = false
   const readCurrent = () => currentPosition.get() as unknown as Position
   feed.position = readCurrent()
 
@@ -39,7 +43,8 @@ export async function openSqliteChanges(
     try {
       const current = readCurrent()
       if (feed.isAt(current)) return
-      feed.apply(changesFrom.all(feed.position.number) as unknown as ChangeRow[], current)
+      const rows = changesFrom.all(feed.position.number) as unknown as ChangeRow[]
+      if (!feed.apply(rows, current) && serving && settle) isSettled = false
     } finally {
       connection.exec('commit')
     }
@@ -53,13 +58,33 @@ export async function openSqliteChanges(
     seen = version
   }
 
+  /** A failure is repeated at the next use of a cache. */
+  async function settleAgain(): Promise<void> {
+    if (isSettling) return
+    isSettling = true
+    await settle!({ db: database.db, commit }).then(
+      () => {
+        isSettled = true
+      },
+      () => {},
+    )
+    isSettling = false
+  }
+
   function trustNow(): boolean {
     const now = performance.now()
-    if (now < lookHoldsUntil) return true
+    if (isSettled && now < lookHoldsUntil) return true
     try {
       catchUp()
     } catch (error) {
       throw fromSqlite(error as Error)
+    }
+    if (!isSettled) {
+      void settleAgain()
+      throw new DatabaseError(
+        'database-unavailable',
+        'The database is in an older state than before, and revocations are being applied again.',
+      )
     }
     lookHoldsUntil = now + LOOK_HOLDS_MS
     return true

@@ -35,10 +35,7 @@ const KEEPALIVE = ['tcp_keepalives_idle = 10', 'tcp_keepalives_interval = 5', 't
  */
 export async function migrate({ db, kind }: { db: Db; kind: 'sqlite' | 'postgres' }): Promise<void> {
   if (kind === 'sqlite') {
-    await db.transaction().execute(async (tx) => {
-      const version = await currentVersion(tx)
-      for (let number = version; number < migrations.length; number++) await apply(tx, number, kind)
-    })
+    await db.transaction().execute((tx) => migrateWithin(tx, kind))
     return
   }
   await db.connection().execute(async (connection) => {
@@ -50,6 +47,12 @@ export async function migrate({ db, kind }: { db: Db; kind: 'sqlite' | 'postgres
       await sql`select pg_advisory_unlock(${LOCK})`.execute(connection)
     }
   })
+}
+
+/** Migrates within a transaction of a database that nobody else uses. */
+export async function migrateWithin(tx: Db, kind: 'sqlite' | 'postgres'): Promise<void> {
+  const version = await currentVersion(tx)
+  for (let number = version; number < migrations.length; number++) await apply(tx, number, kind)
 }
 
 /**
@@ -69,9 +72,7 @@ async function lock(db: Db): Promise<void> {
 async function migratePostgres(db: Db): Promise<void> {
   const version = await currentVersion(db)
   if (version === 0) {
-    await db.transaction().execute(async (tx) => {
-      for (let number = 0; number < migrations.length; number++) await apply(tx, number, 'postgres')
-    })
+    await db.transaction().execute((tx) => migrateWithin(tx, 'postgres'))
     return
   }
   for (let number = version; number < migrations.length; number++) {

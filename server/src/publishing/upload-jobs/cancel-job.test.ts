@@ -145,7 +145,7 @@ for (const database of databaseKinds) {
   })
 }
 
-test('only administrators and platform keys that may write the table cancel and list its jobs', async (t) => {
+test('only administrators and platform keys that may write the table see, cancel and list its jobs', async (t) => {
   const service = await openTestServer(t, {
     childProcesses: true,
     settings: { admins: ['root@example.org'] },
@@ -156,19 +156,21 @@ test('only administrators and platform keys that may write the table cancel and 
     (await service.parts.keys.createPlatform(operator, { name: 'Platform', permissions })).secret
   const own = await platformKey('write:stuck')
   const id = await upload(service, own, 'stuck', endlessFile(t))
-  for (const [caller, cancelStatus, listStatus] of [
+  for (const [caller, status, listStatus] of [
     [{}, 401, 401],
     [{ token: ada.token }, 403, 403],
     [{ key: ada.key }, 404, 403],
-    [{ key: await platformKey('read') }, 403, 403],
-    [{ key: await platformKey('write:places') }, 403, 200],
+    [{ key: await platformKey('read') }, 404, 403],
+    [{ key: await platformKey('read:stuck', 'write:places') }, 404, 200],
   ] as const) {
-    assert.equal((await service.request('DELETE', `/v1/jobs/${id}`, caller)).status, cancelStatus)
+    assert.equal((await service.request('GET', `/v1/jobs/${id}`, caller)).status, status)
+    assert.equal((await service.request('DELETE', `/v1/jobs/${id}`, caller)).status, status)
     const listed = await service.request('GET', '/v1/jobs', caller)
     assert.equal(listed.status, listStatus)
     if (listStatus === 200) assert.deepEqual(listed.body, { data: [], next: null })
   }
   for (const caller of [{ key: own }, { token: root.token }]) {
+    assert.equal((await service.request('GET', `/v1/jobs/${id}`, caller)).status, 200)
     const { body } = await service.request('GET', '/v1/jobs?limit=1', caller)
     assert.deepEqual([body.data.length, body.data[0].id, body.next], [1, id, null])
   }

@@ -3,7 +3,7 @@ import { jobSchema, pageByIdSchema } from '@wayleave/contract/records'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Authenticate } from '../../access/authenticate.ts'
-import { authenticatePublisher, isPlatform, requireTable, writableTables } from '../../access/publisher.ts'
+import { authenticatePublisher, maySeeJobs, type Publisher, writableTables } from '../../access/publisher.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { withoutBody } from '../../http/headers.ts'
 import { security, tags } from '../../http/openapi.ts'
@@ -37,6 +37,12 @@ export function jobRoutes(
 ): void {
   const publisherOf = (request: FastifyRequest, reply: FastifyReply) =>
     authenticatePublisher(authenticate, request, reply)
+  /** For a key that may not write the table, the job does not exist, as in the list. */
+  const findVisible = async (publisher: Publisher, id: string) => {
+    const job = await jobs.find(id)
+    if (!maySeeJobs(publisher, job.table)) throw notFound('such job')
+    return job
+  }
 
   app.get('/v1/jobs', {
     schema: {
@@ -59,31 +65,27 @@ export function jobRoutes(
       ...documented,
       problems: ['not-administrator'],
       summary: 'The progress of a job and, if it publishes, its report',
+      description: '404 for a key that may not write the table.',
       params,
       response: { 200: jobSchema },
     },
-    handler: async (request, reply) => {
-      if (!isPlatform(await publisherOf(request, reply))) throw notFound('such job')
-      return jobs.find(request.params.id)
-    },
+    handler: async (request, reply) => findVisible(await publisherOf(request, reply), request.params.id),
   })
 
   app.delete('/v1/jobs/:id', {
     schema: {
       ...documented,
-      problems: ['not-administrator', 'permission-missing', 'conflict'],
+      problems: ['not-administrator', 'conflict'],
       summary: 'Cancel a job',
       description:
-        'The file is not published, also not after a restart; what a build job makes is built again when it is next needed. 409 if the job has ended. Needs a platform key that may write the table, or a platform administrator’s token.',
+        'The file is not published, also not after a restart; what a build job makes is built again when it is next needed. 409 if the job has ended. Needs a platform key that may write the table (404 for others), or a platform administrator’s token.',
       params,
       response: { 200: jobSchema },
     },
     onRequest: withoutBody,
     handler: async (request, reply) => {
       const publisher = await publisherOf(request, reply)
-      if (!isPlatform(publisher)) throw notFound('such job')
-      const { id, table } = await jobs.find(request.params.id)
-      requireTable(publisher, table)
+      const { id } = await findVisible(publisher, request.params.id)
       return jobs.cancel(publisher.origin, id)
     },
   })
