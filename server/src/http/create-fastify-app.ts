@@ -26,6 +26,7 @@ import { openApiOptions } from './openapi.ts'
 import { RouteTable } from './route-table.ts'
 import { asProblem, sendProblem } from './send-problem.ts'
 import { RejectUnparsed } from './sockets/reject-unparsed.ts'
+import { requestTurns, senderOf } from './sockets/request-turns.ts'
 
 /** See docs/decisions/own-hooks.md. */
 export interface FastifyAppDeps {
@@ -138,6 +139,11 @@ export async function createFastifyApp({
   addSameOrigin(app, baseUrl)
   addBodyDeadline(app, BODY_LIMIT, bodyDeadline)
   addMissingRoutes(app, routes)
+  // Parsing a body took iterations of their own, so what follows takes a turn again.
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (request.body === undefined) done()
+    else requestTurns.take(() => senderOf(request.raw, proxies), done)
+  })
 
   app.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error)
