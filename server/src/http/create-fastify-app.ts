@@ -10,6 +10,7 @@ import type { Config } from '../settings/config.ts'
 import { aboutOf } from './about.ts'
 import { type BaseUrl, STRICT_TRANSPORT } from './base-url.ts'
 import type { BlockedAddresses, TrustedProxies } from './caller.ts'
+import { hostError } from './check-host.ts'
 import { compileSerializer, compileValidator } from './compile-schemas.ts'
 import type { App } from './fastify-app.ts'
 import { addBodyDeadline } from './hooks/body-deadline.ts'
@@ -129,17 +130,18 @@ export async function createFastifyApp({
       done(new Problem('overloaded', undefined, { headers: { 'retry-after': '2' }, limit: 'event-loop' }))
     } else if (overload.isStopping()) {
       done(new Problem('shutting-down', undefined, { headers: { 'retry-after': '2' } }))
-    } else if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      // RFC 9112, section 3.2.
-      done(new Problem('malformed-request', 'The request has no header Host.'))
-    } else done()
+    } else {
+      const error = hostError(request.raw)
+      done(error === null ? undefined : new Problem('malformed-request', error))
+    }
   })
   addHeadLength(app)
   addCors(app)
   addSameOrigin(app, baseUrl)
   addBodyDeadline(app, BODY_LIMIT, bodyDeadline)
   addMissingRoutes(app, routes)
-  // Parsing a body took iterations of their own, so what follows takes a turn again.
+  // Parsing a body took iterations of their own, so what follows takes a turn again. See
+  // docs/decisions/requests-in-turn.md.
   app.addHook('preValidation', (request, _reply, done) => {
     if (request.body === undefined) done()
     else requestTurns.take(() => senderOf(request.raw, proxies), done)

@@ -35,6 +35,8 @@ const SHORT_URL = 2000
 /**
  * Whether reading the query may take milliseconds. Such requests wait for a time slice: the database or Redis may
  * have admitted many of them in the same iteration of the event loop.
+ *
+ * See docs/decisions/requests-in-turn.md.
  */
 function mayTakeLong({ method, url = '' }: IncomingMessage): boolean {
   return method === 'POST' || url.length > SHORT_URL
