@@ -29,6 +29,21 @@ export function admit(
   })
 }
 
+/** Reads the query of an admitted request. If it is refused, the time that took is charged to its key. */
+export function readCharged<T>(
+  grant: Grant,
+  { authenticate }: { authenticate: Authenticate },
+  read: () => T,
+): T {
+  const began = performance.now()
+  try {
+    return read()
+  } catch (error) {
+    authenticate.chargeRefused(grant, performance.now() - began)
+    throw error
+  }
+}
+
 /** A query of this length is read in less than a millisecond. */
 const SHORT_URL = 2000
 
