@@ -43,6 +43,8 @@ export interface FastifyAppDeps {
   bodyDeadline?: number
 }
 
+/** What is sent to sign in: an address, a code or a token. It is parsed before anybody is known. */
+const SIGN_IN_BODY_LIMIT = 16 * 1024
 /** JSON bodies are small; uploads have their own limit on their own route. */
 const BODY_LIMIT = 256 * 1024
 const BODY_DEADLINE = 30 * SECOND
@@ -100,6 +102,9 @@ export async function createFastifyApp({
 
   const routes = new RouteTable()
   routes.watch(app as unknown as FastifyInstance)
+  app.addHook('onRoute', (route) => {
+    if (/^\/v1\/(auth|invitations)\//.test(route.url)) route.bodyLimit ??= SIGN_IN_BODY_LIMIT
+  })
   const rejectUnparsed = new RejectUnparsed(routes, links, metrics.refusals)
   rejectUnparsed.watch(app.server)
   app.setValidatorCompiler(compileValidator)

@@ -1,7 +1,7 @@
 import { parseJson } from '@wayleave/geodata/features'
 import type { Value } from '@wayleave/geodata/geometry'
 import { invalidInput } from '../../problem.ts'
-import { hasMoreValues, isNestedDeeper } from '../cql2/parse/json-structure.ts'
+import { hasMoreMembers, hasMoreValues, isNestedDeeper } from '../cql2/parse/json-structure.ts'
 import { MAX_PAIRS, type QueryPair } from './query-string.ts'
 
 /** Members that may be arrays, whose elements are separated by commas in a URL. */
@@ -12,6 +12,8 @@ const LONG_NUMBER = /[\s:,[-]\d{400}/
 
 /** A filter has at most 4,096 parts and 16,384 positions, of which each has a few values. */
 const MAX_VALUES = 90_000
+const LONG_INTEGER = /(?<![.\d])\d{16}/
+const MAX_VALUES_BESIDE_LONG_INTEGERS = 10_000
 /** Beyond what a filter may have; its own limit has a better message. */
 const MAX_DEPTH = 1000
 
@@ -21,7 +23,6 @@ const MAX_DEPTH = 1000
  */
 export function readSearchBody(text: string): QueryPair[] {
   const members = Object.entries(parsedBody(text)).filter(([, value]) => value !== null)
-  if (members.length > MAX_PAIRS) throw invalidInput('body', `has more than ${MAX_PAIRS} members`)
   return members.map(([name, value]) => {
     const parameter = parameterText(name, value)
     if (!name.isWellFormed() || !parameter.isWellFormed())
@@ -33,6 +34,13 @@ export function readSearchBody(text: string): QueryPair[] {
 function parsedBody(text: string): object {
   if (LONG_NUMBER.test(text)) throw invalidInput('body', 'must not contain numbers of 400 digits or more')
   if (isNestedDeeper(text, MAX_DEPTH)) throw invalidInput('body', 'is nested too deeply')
+  if (hasMoreMembers(text, MAX_PAIRS)) throw invalidInput('body', `has more than ${MAX_PAIRS} members`)
+  // With such integers, a function is called for each value.
+  if (LONG_INTEGER.test(text) && hasMoreValues(text, MAX_VALUES_BESIDE_LONG_INTEGERS))
+    throw invalidInput(
+      'body',
+      `with integers of 16 digits must have at most ${MAX_VALUES_BESIDE_LONG_INTEGERS} values`,
+    )
   if (hasMoreValues(text, MAX_VALUES)) throw invalidInput('body', `must have at most ${MAX_VALUES} values`)
   let body: unknown
   try {

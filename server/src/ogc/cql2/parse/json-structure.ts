@@ -22,6 +22,17 @@ export function hasMoreValues(text: string, max: number): boolean {
   return text.length > max && findOutsideStrings(text, (code) => code === COMMA && ++commas > max)
 }
 
+/** Whether the object that a JSON text is has more than `max` members. It need not be valid. */
+export function hasMoreMembers(text: string, max: number): boolean {
+  let depth = 0
+  let commas = 0
+  return findOutsideStrings(text, (code) => {
+    if (code === BRACKET || code === BRACE) depth++
+    else if (code === BRACKET_END || code === BRACE_END) depth--
+    return code === COMMA && depth === 1 && ++commas >= max
+  })
+}
+
 /** Whether `test` is true for a character outside of strings; stops at the first. */
 function findOutsideStrings(text: string, test: (code: number) => boolean): boolean {
   for (let i = 0; i < text.length; i++) {

@@ -1,0 +1,14 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { Attack, Attacked } from './attacker.ts'
+import { ResponseReader } from './response-reader.ts'
+
+const [order] = (await once(process, 'message')) as [Attack]
+const result: Attacked = { responses: 0, statuses: {} }
+const end = performance.now() + order.milliseconds
+for (let i = 0; i < order.connections; i++) open()
+setTimeout(() => process.send!(result, () => process.exit()), order.milliseconds)
+
+/** Sends the next request when the response to the last one has arrived; connects again when it is closed. */
+function open(): void {
+  const socket = connect(order.port, '127.0.0.1')
