@@ -11,7 +11,7 @@ const LISTS = ['bbox', 'sortby', 'properties']
 const LONG_NUMBER = /[\s:,[-]\d{400}/
 
 /** A filter has at most 4,096 parts and 16,384 positions, of which each has a few values. */
-const MAX_VALUES = 90_000
+const MAX_VALUES = 70_000
 const LONG_INTEGER = /(?<![.\d])\d{16}/
 const MAX_VALUES_BESIDE_LONG_INTEGERS = 10_000
 /** Beyond what a filter may have; its own limit has a better message. */

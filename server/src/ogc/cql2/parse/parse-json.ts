@@ -51,7 +51,7 @@ function checkStructure(source: string, limits: Limits): void {
     throw new Cql2Error(`The filter is nested more than ${limits.depth} levels deep.`)
   }
   // A part has up to four members, a position up to three numbers.
-  if (hasMoreValues(source, (limits.nodes + limits.positions) * 4)) throw tooManyNodes(limits)
+  if (hasMoreValues(source, limits.nodes * 4 + limits.positions * 3)) throw tooManyNodes(limits)
 }
 
 /** Integers of 16 digits may be inexact as numbers. Without any, no reviver is needed, which takes ten times as long. */
