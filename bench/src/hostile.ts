@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Bench, decimal, whole } from './bench.ts'
-import { randomNumbers } from './measure/generate.ts'
+import { attackRoutes } from './measure/attack-routes.ts'
+import { generateGeojson, randomNumbers } from './measure/generate.ts'
 import { figuresOf } from './measure/process-figures.ts'
 import { startWayleave, type WayleaveServer } from './measure/wayleave-server.ts'
 
@@ -13,7 +14,7 @@ const MERCATOR = 'http://www.opengis.net/def/crs/EPSG/0/3857'
 /** Max time that an attack waits for its own responses, in ms. */
 const ATTACK_MS = 30_000
 /** How long the server is watched after the attacker has left, in ms. */
-const AFTER_MS = 3000
+const AFTER_MS = 2000
 const OTHERS_PAUSE_MS = 20
 
 export interface HostileSizes {
@@ -22,9 +23,16 @@ export interface HostileSizes {
   manyTexts: number
   polygons: number
   corners: number
+  points: number
 }
 
-const SIZES: HostileSizes = { fewTexts: 5000, manyTexts: 100_000, polygons: 1500, corners: 2000 }
+const SIZES: HostileSizes = {
+  fewTexts: 5000,
+  manyTexts: 100_000,
+  polygons: 1500,
+  corners: 2000,
+  points: 100_000,
+}
 
 /** What requests that exhaust a service do to a server on which others read pages, and to its machine. */
 export const bench: Bench = (print) => benchHostile(print, SIZES)
@@ -36,6 +44,7 @@ export async function benchHostile(print: (line: string) => void, sizes: Hostile
     await publish(server, folder, sizes)
     const key = await server.createKey()
     const other = await server.createKey()
+    await attackRoutes(server, { attacker: key, other }, print)
     // Opens the datasets, so that the first pages of others are not those of a cold start.
     for (const table of ['few', 'many', 'polygons']) await page(server, other, table)
     print(
@@ -76,7 +85,7 @@ function attacks(server: WayleaveServer, key: string): Attack[] {
     Promise.all(Array.from({ length: 12 }, (_, i) => get(path(i), closeAfterMs)))
   return [
     // What the other key's pages cost and wait for by themselves, on a machine that has other work too.
-    { name: 'none, for 3 s', run: async () => [await delay(3000, 0)] },
+    { name: 'none, for 2 s', run: async () => [await delay(2000, 0)] },
     { name: '200 folded LIKE, few texts', run: async () => [await get(filter('few', folded))] },
     { name: '200 folded LIKE, many texts', run: async () => [await get(filter('many', folded))] },
     {
@@ -212,6 +221,9 @@ async function status(
 }
 
 async function publish(server: WayleaveServer, folder: string, sizes: HostileSizes): Promise<void> {
+  const points = join(folder, 'points.geojson')
+  await generateGeojson(points, { features: sizes.points })
+  await server.operate('publish', points, '--table', 'points')
   const random = randomNumbers(3)
   const files: [string, string[]][] = [
     ['few', Array.from({ length: sizes.fewTexts }, (_, i) => textFeature(i, random))],

@@ -15,7 +15,8 @@ const benches = {
   facets: 'a click in the explorer on a million rows, in milliseconds',
   tiles:
     'vector tiles: building against tippecanoe, serving against a bare node:http server, a filtered tile',
-  hostile: 'requests that would exhaust a service, beside others who read pages',
+  hostile:
+    'the most expensive requests of each route, and others that exhaust a service, beside a key that reads pages',
   clients: 'the clients, against the tools their users would use without them',
 }
 

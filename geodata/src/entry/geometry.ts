@@ -18,4 +18,11 @@ export { pointOnSurface } from '../geometry/point-on-surface.ts'
 export { writeWkt } from '../geometry/wkt.ts'
 export { EXTERIOR, INTERIOR } from '../predicates/locate.ts'
 export { locateBox } from '../predicates/locate-box.ts'
-export { type PreparedGeometry, prepare, type SpatialPredicate, test } from '../predicates/predicates.ts'
+export {
+  type PreparedGeometry,
+  prepare,
+  RelationBudget,
+  RelationCostError,
+  type SpatialPredicate,
+  test,
+} from '../predicates/predicates.ts'

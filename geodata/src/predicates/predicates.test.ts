@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Geometry, Position } from '../feature.ts'
 import { orient2d } from './orient2d.ts'
-import { matches, prepare, test as relates, type SpatialPredicate } from './predicates.ts'
+import { matches, prepare, RelationCostError, test as relates, type SpatialPredicate } from './predicates.ts'
 import { relate } from './relate.ts'
 
 const PREDICATES: SpatialPredicate[] = [
@@ -218,4 +218,18 @@ test('GEOS returns the same results on thousands of random pairs', {
     const answers = PREDICATES.map((predicate) => relates(predicate, a, b))
     assert.deepEqual(answers, expected, text)
   }
+})
+
+test('a relation of geometries that meet in thousands of points is refused, and equals of a copy is not', () => {
+  const zigzag = (count: number, isSteep: boolean): Geometry => ({
+    type: 'LineString',
+    coordinates: Array.from({ length: count }, (_, i) => {
+      const [along, across] = [i / count + 0.003, i % 2]
+      return isSteep ? [along, across] : [across, along]
+    }),
+  })
+  assert.equal(relates('overlaps', zigzag(20, true), zigzag(20, false)), false)
+  assert.throws(() => relates('overlaps', zigzag(300, true), zigzag(300, false)), RelationCostError)
+  assert.equal(relates('equals', zigzag(5000, true), zigzag(5000, true)), true)
+  assert.equal(relates('intersects', zigzag(300, true), zigzag(300, false)), true)
 })

@@ -1,6 +1,7 @@
 import type { Geometry } from '../feature.ts'
 import { intersectsPrepared } from './intersects.ts'
 import { BOUNDARY, EXTERIOR, INTERIOR, locate } from './locate.ts'
+import type { RelationBudget } from './nodes.ts'
 import { type PreparedGeometry, prepare } from './prepared-geometry.ts'
 import { type Matrix, relate } from './relate.ts'
 
@@ -15,22 +16,24 @@ export type SpatialPredicate =
   | 'crosses'
   | 'overlaps'
 
+export { RelationBudget, RelationCostError } from './nodes.ts'
 export type { PreparedGeometry } from './prepared-geometry.ts'
 export { prepare } from './prepared-geometry.ts'
 
 /**
  * Whether the relation holds between two geometries: in the plane, using only x and y, exact to the last bit
  * of their coordinates. Prepare a geometry that is tested often. Polygons must be valid; for others the
- * result is undefined.
+ * result is undefined. Throws a RelationCostError for geometries that meet in thousands of points.
  */
 export function test(
   predicate: SpatialPredicate,
   a: Geometry | PreparedGeometry,
   b: Geometry | PreparedGeometry,
+  budget?: RelationBudget,
 ): boolean {
   if (predicate === 'intersects') return intersects(a, b)
   if (predicate === 'disjoint') return !intersects(a, b)
-  return RELATIONS[predicate](prepared(a), prepared(b))
+  return RELATIONS[predicate](prepared(a), prepared(b), budget)
 }
 
 function intersects(a: Geometry | PreparedGeometry, b: Geometry | PreparedGeometry): boolean {
@@ -43,39 +46,40 @@ function prepared(geometry: Geometry | PreparedGeometry): PreparedGeometry {
   return 'tree' in geometry ? geometry : prepare(geometry)
 }
 
-type Relation = (a: PreparedGeometry, b: PreparedGeometry) => boolean
+type Relation = (a: PreparedGeometry, b: PreparedGeometry, budget?: RelationBudget) => boolean
 
 const RELATIONS: Record<Exclude<SpatialPredicate, 'intersects' | 'disjoint'>, Relation> = {
-  equals(a, b) {
+  equals(a, b, budget) {
     if (a.isEmpty || b.isEmpty) return a.isEmpty && b.isEmpty
     if (a.dimension !== b.dimension || !hasSameBox(a, b)) return false
-    return matches(relate(a, b), 'T*F**FFF*')
+    // A geometry compared with a copy of itself meets it everywhere.
+    return hasSameEdges(a, b) || matches(relate(a, b, budget), 'T*F**FFF*')
   },
-  touches(a, b) {
+  touches(a, b, budget) {
     if (!boxesMeet(a, b) || (a.dimension === 0 && b.dimension === 0)) return false
     if (isPoint(a)) return locatePoint(a, b) === BOUNDARY
     if (isPoint(b)) return locatePoint(b, a) === BOUNDARY
-    const matrix = relate(a, b)
+    const matrix = relate(a, b, budget)
     return matches(matrix, 'FT*******') || matches(matrix, 'F**T*****') || matches(matrix, 'F***T****')
   },
-  within(a, b) {
+  within(a, b, budget) {
     if (a.isEmpty || b.isEmpty || a.dimension > b.dimension || !boxHolds(b, a)) return false
     if (isPoint(a)) return locatePoint(a, b) === INTERIOR
     if (hasVertexOutside(a, b)) return false
-    return matches(relate(a, b), 'T*F**F***')
+    return matches(relate(a, b, budget), 'T*F**F***')
   },
-  contains(a, b) {
-    return RELATIONS.within(b, a)
+  contains(a, b, budget) {
+    return RELATIONS.within(b, a, budget)
   },
-  crosses(a, b) {
+  crosses(a, b, budget) {
     if (!boxesMeet(a, b) || isPoint(a) || isPoint(b)) return false
-    if (a.dimension < b.dimension) return matches(relate(a, b), 'T*T******')
-    if (a.dimension > b.dimension) return matches(relate(a, b), 'T*****T**')
-    return a.dimension === 1 && matches(relate(a, b), '0********')
+    if (a.dimension < b.dimension) return matches(relate(a, b, budget), 'T*T******')
+    if (a.dimension > b.dimension) return matches(relate(a, b, budget), 'T*****T**')
+    return a.dimension === 1 && matches(relate(a, b, budget), '0********')
   },
-  overlaps(a, b) {
+  overlaps(a, b, budget) {
     if (!boxesMeet(a, b) || a.dimension !== b.dimension) return false
-    return matches(relate(a, b), a.dimension === 1 ? '1*T***T**' : 'T*T***T**')
+    return matches(relate(a, b, budget), a.dimension === 1 ? '1*T***T**' : 'T*T***T**')
   },
 }
 
@@ -105,6 +109,16 @@ function hasVertexOutside(a: PreparedGeometry, b: PreparedGeometry): boolean {
     const start = { x: a.edges[from * 4]!, y: a.edges[from * 4 + 1]!, exact: null }
     return locate(b, start, a) === EXTERIOR
   })
+}
+
+function hasSameEdges(a: PreparedGeometry, b: PreparedGeometry): boolean {
+  if (a.points.size > 0 || b.points.size > 0 || a.edges.length !== b.edges.length) return false
+  if (a.chains.length !== b.chains.length) return false
+  const hasSameChains = a.chains.every((chain, i) => {
+    const other = b.chains[i]!
+    return chain.from === other.from && chain.area === other.area
+  })
+  return hasSameChains && a.edges.every((value, i) => value === b.edges[i])
 }
 
 function boxesMeet(a: PreparedGeometry, b: PreparedGeometry): boolean {

@@ -9,7 +9,7 @@ import {
   locateInShape,
   sidesOf,
 } from './locate.ts'
-import { findNodes, type Nodes, sortAlong } from './nodes.ts'
+import { findNodes, type Nodes, RelationBudget, sortAlong } from './nodes.ts'
 import type { Chain, PreparedGeometry } from './prepared-geometry.ts'
 
 /**
@@ -24,9 +24,13 @@ export type Matrix = Int8Array
  * Every edge is split where it meets the other geometry. Between two splits a piece lies completely in one
  * part of each geometry, so one point of it decides. The pieces give the one-dimensional entries, their ends
  * and the points give the zero-dimensional ones, and what lies to the left and right of pieces of rings gives
- * the two-dimensional ones. All decisions are signs of exact arithmetic.
+ * the two-dimensional ones. All decisions are signs of exact arithmetic. Throws a RelationCostError.
  */
-export function relate(a: PreparedGeometry, b: PreparedGeometry): Matrix {
+export function relate(
+  a: PreparedGeometry,
+  b: PreparedGeometry,
+  budget: RelationBudget = new RelationBudget(),
+): Matrix {
   const matrix = new Int8Array(9).fill(-1)
   matrix[8] = 2
   const scale: Scale = {
@@ -36,9 +40,9 @@ export function relate(a: PreparedGeometry, b: PreparedGeometry): Matrix {
   }
   const onA: Nodes = new Map()
   const onB: Nodes = new Map()
-  findNodes(a, b, onA, onB, scale)
-  if (a.isMixed) findNodes(a, a, onA, onA, scale)
-  if (b.isMixed) findNodes(b, b, onB, onB, scale)
+  findNodes(a, b, onA, onB, scale, budget)
+  if (a.isMixed) findNodes(a, a, onA, onA, scale, budget)
+  if (b.isMixed) findNodes(b, b, onB, onB, scale, budget)
   const record = (inA: Location, inB: Location, dimension: number) => {
     const cell = inA * 3 + inB
     if (matrix[cell]! < dimension) matrix[cell] = dimension

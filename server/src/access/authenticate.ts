@@ -146,6 +146,18 @@ export class Authenticate {
     return andThen(this.#limitAddress(authRequest), () => null)
   }
 
+  /**
+   * Charges a refused request to the buckets of its key by what it cost: one token for each millisecond of the event
+   * loop after the first. At most a tenth of the burst, so that a slow moment never locks a key out.
+   */
+  chargeRefused({ bucket, ownerBucket }: Grant, milliseconds: number): void {
+    for (const each of [bucket, ownerBucket]) {
+      if (each === null) continue
+      const tokens = Math.min(Math.floor(milliseconds), Math.floor(each.rate.burst / 10))
+      if (tokens > 0) this.#options.limiter.charge(each, tokens)
+    }
+  }
+
   /** Counts a request without credentials against its network address. */
   async anonymous(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     await this.#limitAddress(authRequestOf(request, reply))

@@ -10,6 +10,7 @@ import type { RouteTable } from '../http/route-table.ts'
 import { ConnectionLimits, maxConnections } from '../http/sockets/connection-limits.ts'
 import { descriptorLimit } from '../http/sockets/descriptor-limit.ts'
 import { portError, requireFreePort } from '../http/sockets/free-port.ts'
+import { senderOf } from '../http/sockets/request-turns.ts'
 import { respondInTurn } from '../http/sockets/respond-in-turn.ts'
 import { StalledReaders } from '../http/sockets/stalled-readers.ts'
 import { lockDataFolder } from '../locks/data-folder-lock.ts'
@@ -107,7 +108,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   parts.housekeeping.add('abandoned uploads', MINUTE, () => parts.jobs.sweep())
   const { app, routes } = await buildApp(parts)
   const connections = limitConnections(app, parts)
-  respondInTurn(app.server)
+  respondInTurn(app.server, (request) => senderOf(request, parts.proxies))
   const readers = new StalledReaders(
     app.server,
     { milliseconds: config.readerPatience * SECOND, maxBytes: MAX_STALLED_BYTES },

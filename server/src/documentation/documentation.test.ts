@@ -85,6 +85,42 @@ test('settings, problems and notes on columns in the examples are valid', async 
   assert.deepEqual(Object.keys(problem).slice(0, 7).sort(), Object.keys(example).sort())
 })
 
+test('the index of the search is built once, whatever the Host header says, and is cached', async (t) => {
+  const documentation = new Documentation(aboutOf(readConfig({ environment: {}, file: null })))
+  assert.equal(documentation.searchIndex(), documentation.searchIndex())
+
+  const service = await openTestServer(t)
+  const read = (headers: Record<string, string>) => service.request('GET', '/docs/search.json', { headers })
+  const first = await read({})
+  const etag = first.headers.get('etag')!
+  assert.deepEqual([first.status, first.headers.get('cache-control')], [200, 'public, max-age=3600'])
+  const entry = { id: '/docs#', href: '/docs#', page: '', title: '', text: '' }
+  assert.deepEqual(Object.keys(first.body[0]), Object.keys(entry))
+  assert.equal((await read({ 'if-none-match': etag })).status, 304)
+  const other = await read({ host: '127.0.0.1:1' })
+  assert.deepEqual([other.headers.get('etag'), other.text === first.text], [etag, true])
+})
+
+test('a page is rendered once, and has the address of each request', () => {
+  let rendered = 0
+  const about = aboutOf(readConfig({ environment: {}, file: null }))
+  const counting = new Proxy(about, {
+    get(target, name, receiver) {
+      if (name === 'title') rendered++
+      return Reflect.get(target, name, receiver)
+    },
+  })
+  const documentation = new Documentation(counting)
+  const first = documentation.page('getting-started', 'http://127.0.0.1:1')!
+  const readings = rendered
+  assert.match(first, /http:\/\/127\.0\.0\.1:1\//)
+  const second = documentation.page('getting-started', 'https://data.example.org')!
+  assert.match(second, /https:\/\/data\.example\.org\//)
+  assert.doesNotMatch(second, /127\.0\.0\.1/)
+  assert.ok(readings > 0)
+  assert.equal(rendered, readings)
+})
+
 test('links between the pages lead somewhere', () => {
   const documentation = new Documentation(aboutOf(readConfig({ environment: {}, file: null })))
   for (const name of PAGES) {

@@ -1,11 +1,11 @@
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { BoundedCache } from '../caching/bounded-cache.ts'
 import type { About } from '../http/about.ts'
-import { html } from '../http/pages/html.ts'
+import { escapeHtml, html } from '../http/pages/html.ts'
 import { type ProblemCode, problems } from '../problem.ts'
-import { type RenderedPage, renderMarkdown } from './markdown.ts'
+import { renderMarkdown } from './markdown.ts'
 import { contentsOf, documentationPage, type MenuGroup } from './page.ts'
-import { type SearchEntry, searchEntries } from './search-entries.ts'
+import { searchEntries } from './search-entries.ts'
 
 const FOLDER = new URL('../../../docs/', import.meta.url)
 
@@ -20,14 +20,22 @@ export const PAGES: readonly string[] = GROUPS.flatMap(([, pages]) => pages)
 
 /** The address in the examples of docs/, which each instance replaces by its own. */
 const EXAMPLE_ADDRESS = 'http://127.0.0.1:8080'
-/** Without a setting, the address is that of the request, so the cache must be bounded. */
-const MAX_RENDERED = 16 * PAGES.length
 
-/** Renders the Markdown files of docs/, once for each address of the service. */
+/** What the search of the documentation finds, as JSON. */
+export interface SearchIndex {
+  bytes: Buffer
+  etag: string
+}
+
+/**
+ * Renders the Markdown files of docs/, each once. Clients choose the address in the Host header, so nothing
+ * expensive may depend on it: it is put into the finished page.
+ */
 export class Documentation {
   readonly #about: About
-  readonly #rendered = new BoundedCache<string, RenderedPage>(MAX_RENDERED)
+  readonly #pages = new Map<string, string>()
   #menu: MenuGroup[] | undefined
+  #searchIndex: SearchIndex | undefined
 
   constructor(about: About) {
     this.#about = about
@@ -36,15 +44,12 @@ export class Documentation {
   /** Returns undefined if there is no such page. */
   page(name: string, base: string): string | undefined {
     if (!PAGES.includes(name)) return undefined
-    const { title, content, headings } = this.#render(name, base)
-    return documentationPage({
-      about: this.#about,
-      title,
-      path: pathOf(name),
-      menu: this.#groups(),
-      content,
-      contents: contentsOf(headings),
-    })
+    let page = this.#pages.get(name)
+    if (page === undefined) {
+      page = this.#render(name)
+      this.#pages.set(name, page)
+    }
+    return base === '' ? page : page.replaceAll(EXAMPLE_ADDRESS, escapeHtml(base))
   }
 
   problem(code: string): string | undefined {
@@ -81,16 +86,23 @@ export class Documentation {
     })
   }
 
-  /** What the search of the documentation finds. */
-  searchEntries(base: string): SearchEntry[] {
-    return PAGES.flatMap((name) => searchEntries(pathOf(name), this.#source(name, base)))
+  /** Built once: parsing all pages takes as long as hundreds of other responses. */
+  searchIndex(): SearchIndex {
+    if (this.#searchIndex === undefined) {
+      const entries = PAGES.flatMap((name) =>
+        searchEntries(pathOf(name), sourceOf(name).replaceAll(EXAMPLE_ADDRESS, '')),
+      )
+      const bytes = Buffer.from(JSON.stringify(entries))
+      this.#searchIndex = { bytes, etag: `"${hash('sha256', bytes).slice(0, 32)}"` }
+    }
+    return this.#searchIndex
   }
 
   #groups(): MenuGroup[] {
     this.#menu ??= [
       ...GROUPS.map(([title, names]) => ({
         title,
-        links: names.map((name) => ({ href: pathOf(name), title: titleOf(this.#source(name, '')) })),
+        links: names.map((name) => ({ href: pathOf(name), title: titleOf(sourceOf(name)) })),
       })),
       {
         title: 'Reference',
@@ -104,25 +116,21 @@ export class Documentation {
     return this.#menu
   }
 
-  #render(name: string, base: string): RenderedPage {
-    const key = `${name} ${base}`
-    let page = this.#rendered.get(key)
-    if (!page) {
-      page = renderMarkdown(this.#source(name, base))
-      this.#rendered.set(key, page)
-    }
-    return page
-  }
-
-  #source(name: string, base: string): string {
-    const source = readFileSync(new URL(`${name}.md`, FOLDER), 'utf8')
-    return withAddress(source, base)
+  #render(name: string): string {
+    const { title, content, headings } = renderMarkdown(sourceOf(name))
+    return documentationPage({
+      about: this.#about,
+      title,
+      path: pathOf(name),
+      menu: this.#groups(),
+      content,
+      contents: contentsOf(headings),
+    })
   }
 }
 
-/** Puts the address of the service in the place of the one in the examples. */
-function withAddress(source: string, base: string): string {
-  return base === '' ? source : source.replaceAll(EXAMPLE_ADDRESS, base)
+function sourceOf(name: string): string {
+  return readFileSync(new URL(`${name}.md`, FOLDER), 'utf8')
 }
 
 function titleOf(source: string): string {

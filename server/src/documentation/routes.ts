@@ -3,6 +3,7 @@ import { extname } from 'node:path'
 import type { About } from '../http/about.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/fastify-app.ts'
+import { matchesEtag } from '../http/headers.ts'
 import { PAGE_HEADERS } from '../http/pages/html.ts'
 import { notFound } from '../problem.ts'
 import type { Documentation } from './documentation.ts'
@@ -41,11 +42,12 @@ export function documentationRoutes(app: App, { about, baseUrl }: DocumentationD
     reply.headers(PAGE_HEADERS).send((await load()).apiReference()),
   )
 
-  app.get('/docs/search.json', hidden, async (request, reply) =>
-    reply
-      .header('content-type', 'application/json; charset=utf-8')
-      .send(JSON.stringify((await load()).searchEntries(baseUrl.of(request)))),
-  )
+  app.get('/docs/search.json', hidden, async (request, reply) => {
+    const { bytes, etag } = (await load()).searchIndex()
+    reply.header('etag', etag).header('cache-control', 'public, max-age=3600')
+    if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send()
+    return reply.header('content-type', 'application/json; charset=utf-8').send(bytes)
+  })
 
   app.get<{ Params: { page: string } }>('/docs/:page', hidden, async (request, reply) => {
     const page = (await load()).page(request.params.page, baseUrl.of(request))

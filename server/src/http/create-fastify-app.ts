@@ -10,6 +10,7 @@ import type { Config } from '../settings/config.ts'
 import { aboutOf } from './about.ts'
 import { type BaseUrl, STRICT_TRANSPORT } from './base-url.ts'
 import type { BlockedAddresses, TrustedProxies } from './caller.ts'
+import { hostError } from './check-host.ts'
 import { compileSerializer, compileValidator } from './compile-schemas.ts'
 import type { App } from './fastify-app.ts'
 import { addBodyDeadline } from './hooks/body-deadline.ts'
@@ -26,6 +27,7 @@ import { openApiOptions } from './openapi.ts'
 import { RouteTable } from './route-table.ts'
 import { asProblem, sendProblem } from './send-problem.ts'
 import { RejectUnparsed } from './sockets/reject-unparsed.ts'
+import { requestTurns, senderOf } from './sockets/request-turns.ts'
 
 /** See docs/decisions/own-hooks.md. */
 export interface FastifyAppDeps {
@@ -41,6 +43,8 @@ export interface FastifyAppDeps {
   bodyDeadline?: number
 }
 
+/** What is sent to sign in: an address, a code or a token. It is parsed before anybody is known. */
+const SIGN_IN_BODY_LIMIT = 16 * 1024
 /** JSON bodies are small; uploads have their own limit on their own route. */
 const BODY_LIMIT = 256 * 1024
 const BODY_DEADLINE = 30 * SECOND
@@ -98,6 +102,9 @@ export async function createFastifyApp({
 
   const routes = new RouteTable()
   routes.watch(app as unknown as FastifyInstance)
+  app.addHook('onRoute', (route) => {
+    if (/^\/v1\/(auth|invitations)\//.test(route.url)) route.bodyLimit ??= SIGN_IN_BODY_LIMIT
+  })
   const rejectUnparsed = new RejectUnparsed(routes, links, metrics.refusals)
   rejectUnparsed.watch(app.server)
   app.setValidatorCompiler(compileValidator)
@@ -128,16 +135,22 @@ export async function createFastifyApp({
       done(new Problem('overloaded', undefined, { headers: { 'retry-after': '2' }, limit: 'event-loop' }))
     } else if (overload.isStopping()) {
       done(new Problem('shutting-down', undefined, { headers: { 'retry-after': '2' } }))
-    } else if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      // RFC 9112, section 3.2.
-      done(new Problem('malformed-request', 'The request has no header Host.'))
-    } else done()
+    } else {
+      const error = hostError(request.raw)
+      done(error === null ? undefined : new Problem('malformed-request', error))
+    }
   })
   addHeadLength(app)
   addCors(app)
   addSameOrigin(app, baseUrl)
   addBodyDeadline(app, BODY_LIMIT, bodyDeadline)
   addMissingRoutes(app, routes)
+  // Parsing a body took iterations of their own, so what follows takes a turn again. See
+  // docs/decisions/requests-in-turn.md.
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (request.body === undefined) done()
+    else requestTurns.take(() => senderOf(request.raw, proxies), done)
+  })
 
   app.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error)

@@ -30,3 +30,8 @@ test('no client gets a content coding that it did not name or refused', () => {
   assert.equal(preferredEncoding('*', ['gzip']), 'gzip')
   assert.equal(preferredEncoding('zstd, gzip;q=0', ['gzip']), 'identity')
 })
+
+test('an endless Accept-Encoding is ignored, and not kept', () => {
+  assert.equal(preferredEncoding('gzip', ['gzip']), 'gzip')
+  assert.equal(preferredEncoding(`${'a;q=0.1, '.repeat(1000)}gzip`, ['gzip']), 'identity')
+})

@@ -49,6 +49,9 @@ function opaqueTag(etag: string): string {
 
 type Coding = 'gzip' | 'zstd'
 
+/** No program sends longer headers; they would only fill the cache. */
+const MAX_ACCEPT_ENCODING = 1000
+
 /** The package's types lack the option `preferred`: the order of codings that the client accepts equally. */
 interface EncodingNegotiator {
   encodings(available: string[], options?: { preferred: string[] }): string[]
@@ -63,7 +66,7 @@ export function preferredEncoding<Available extends Coding>(
   header: string | undefined,
   codings: readonly Available[],
 ): 'identity' | Available {
-  if (header === undefined) return 'identity'
+  if (header === undefined || header.length > MAX_ACCEPT_ENCODING) return 'identity'
   let byHeader = negotiated.get(codings)
   if (byHeader === undefined) {
     byHeader = new BoundedCache(1000)

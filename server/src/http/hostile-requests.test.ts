@@ -171,3 +171,12 @@ test('a long line is searched for secrets in one pass', () => {
   assert.equal(redactSecrets(line), line)
   assert.ok(performance.now() - began < 60_000)
 })
+
+test('a body that signs in is small', async (t) => {
+  const { app } = await openFrame(t)
+  const send = (url: string, length: number) =>
+    app.inject({ method: 'POST', url, payload: { name: 'a'.repeat(length) } })
+  assert.equal((await send('/v1/auth/token', 10_000)).statusCode, 200)
+  assert.equal((await send('/v1/auth/token', 20_000)).statusCode, 413)
+  assert.equal((await send('/things', 20_000)).statusCode, 200)
+})

@@ -154,3 +154,22 @@ test('the headers are the structured fields of the draft', () => {
   const { decision } = decide(0, 0, rate)
   assert.deepEqual(rateLimitHeaders('key', rate, decision), ['"key";q=600;w=60', '"key";r=99;t=1'])
 })
+
+test('a charge takes more tokens of a bucket, and never makes it emptier than empty', async () => {
+  let now = 1000
+  const limiter = new MemoryLimiter(() => now)
+  const bucket = { name: 'key', rate: { requests: 60, burst: 10 } }
+  limiter.take(bucket.name, bucket.rate)
+  limiter.charge(bucket, 4)
+  assert.equal(limiter.peek(bucket.name, bucket.rate).remaining, 4)
+  limiter.charge(bucket, 1000)
+  assert.deepEqual(limiter.peek(bucket.name, bucket.rate), {
+    allowed: false,
+    remaining: 0,
+    reset: 10,
+    retryAfter: 1,
+  })
+  now += 1000
+  assert.equal(limiter.take(bucket.name, bucket.rate).allowed, true)
+  await limiter.close()
+})

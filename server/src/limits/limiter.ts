@@ -35,6 +35,11 @@ export interface Limiter {
   take(bucket: string, rate: Rate): Decision | Promise<Decision>
   /** Takes from both buckets, or from neither if one of them is empty. With Redis, in one round trip. */
   takeBoth(first: Bucket, second: Bucket): JointDecision | Promise<JointDecision>
+  /**
+   * Takes tokens for what an admitted request has cost beyond one of them. The bucket gets no emptier than empty.
+   * With Redis, the next request of this node for the bucket brings them there.
+   */
+  charge(bucket: Bucket, tokens: number): void
   /** What `take` would return, without counting. */
   peek(bucket: string, rate: Rate): Decision | Promise<Decision>
   close(): Promise<void>
@@ -68,6 +73,11 @@ export function decide(fullAgainAt: number, now: number, rate: Rate): { decision
       retryAfter: allowed ? 0 : Math.max(1, Math.ceil((next - now - room) / 1e6)),
     },
   }
+}
+
+/** When a bucket is full again after more tokens are taken from it. */
+export function charged(fullAgainAt: number, now: number, rate: Rate, tokens: number): number {
+  return Math.min(Math.max(fullAgainAt, now) + intervalOf(rate) * tokens, emptiest(now, rate))
 }
 
 /** The time at which a bucket that has just been emptied is full again. */

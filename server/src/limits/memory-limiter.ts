@@ -1,5 +1,6 @@
 import {
   type Bucket,
+  charged,
   type Decision,
   decide,
   decideBoth,
@@ -35,6 +36,10 @@ export class MemoryLimiter implements Limiter {
     if (next[0] !== this.fullAgainAt(first.name)) this.#fullAgainAt.set(first.name, next[0])
     if (next[1] !== this.fullAgainAt(second.name)) this.#fullAgainAt.set(second.name, next[1])
     return joint
+  }
+
+  charge({ name, rate }: Bucket, tokens: number): void {
+    this.#fullAgainAt.set(name, charged(this.fullAgainAt(name), this.now(), rate, tokens))
   }
 
   peekBoth(first: Bucket, second: Bucket): JointDecision {

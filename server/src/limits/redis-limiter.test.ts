@@ -228,3 +228,12 @@ test('a server whose Redis is stopped, or was never there, still applies its lim
     assert.equal(warnings.length, 1)
   }
 })
+
+test('a charge on one node reaches the others with its next request', async (t) => {
+  const one = await openLimiter(t)
+  const two = await openLimiter(t)
+  const name = randomUUID()
+  one.limiter.charge({ name, rate }, 7)
+  assert.equal((await one.limiter.take(name, rate)).remaining, 2)
+  assert.equal((await two.limiter.take(name, rate)).remaining, 1)
+})

@@ -89,6 +89,10 @@ export class RedisLimiter implements Limiter {
     return this.#takeShared([first, second])
   }
 
+  charge(bucket: Bucket, tokens: number): void {
+    this.#copy.charge(bucket, tokens)
+  }
+
   async peek(name: string, rate: Rate): Promise<Decision> {
     const seen = this.#copy.peek(name, rate)
     if (!this.#link.isUp || !seen.allowed) return seen

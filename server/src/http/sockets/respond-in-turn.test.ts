@@ -12,7 +12,7 @@ const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\
 
 async function open(t: TestContext, answer: RequestListener) {
   const server = createServer(answer)
-  respondInTurn(server)
+  respondInTurn(server, () => ({ address: '', credentials: '' }))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   cleanUp(t, () => {

@@ -4,6 +4,7 @@ import type { MaybePromise } from '../../maybe-promise.ts'
 import { isTracing, traceRequest } from '../../tracing/tracing.ts'
 import { type BaseUrl, STRICT_TRANSPORT } from '../base-url.ts'
 import type { BlockedAddresses, TrustedProxies } from '../caller.ts'
+import { hostError } from '../check-host.ts'
 import { CORS_EXPOSED } from '../hooks/cors.ts'
 import { traceParent } from '../hooks/note-requests.ts'
 import { requestId } from '../hooks/request-id.ts'
@@ -121,7 +122,8 @@ export class SocketTransport {
   #isEligible(request: IncomingMessage, response: ServerResponse): boolean {
     const { overload } = this.#deps
     const { headers } = request
-    if (request.method !== 'GET' || headers.host === undefined) return false
+    // Fastify refuses a wrong Host.
+    if (request.method !== 'GET' || headers.host === undefined || hostError(request) !== null) return false
     // `socket` is null while the previous response on the connection is being sent.
     if (!response.shouldKeepAlive || response.socket === null || response.socket.destroyed) return false
     if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return false

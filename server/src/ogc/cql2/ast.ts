@@ -127,6 +127,8 @@ export interface Limits {
   depth: number
   /** Max number of operations, literals and properties. */
   nodes: number
+  /** Max number of positions of all geometries together. */
+  positions: number
 }
 
-export const DEFAULT_LIMITS: Limits = { length: 65_536, depth: 64, nodes: 4_096 }
+export const DEFAULT_LIMITS: Limits = { length: 65_536, depth: 64, nodes: 4_096, positions: 16_384 }

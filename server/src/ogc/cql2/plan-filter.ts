@@ -1,4 +1,4 @@
-import { type Bbox, type Column, type Geometry, prepare } from '@wayleave/geodata/geometry'
+import type { Bbox, Column, Geometry } from '@wayleave/geodata/geometry'
 import { assertNever } from '../../assert-never.ts'
 import type { Expression } from './ast.ts'
 import { type ColumnAlias, check } from './check/check.ts'
@@ -7,6 +7,7 @@ import type { Condition } from './condition.ts'
 import { type DecideInBox, decideInBox } from './evaluate/decide-in-box.ts'
 import { evaluator } from './evaluate/evaluate.ts'
 import type { FeatureValues } from './evaluate/feature-values.ts'
+import { prepareLiteral } from './evaluate/prepare-literal.ts'
 import { isSqlOnly, type Parameter, SqlWriter } from './sql/to-sql.ts'
 
 export interface FilterSql {
@@ -107,7 +108,7 @@ class LazyPlan implements FilterPlan {
 }
 
 /** Plans a filter that was checked. */
-function planCondition(condition: Condition, options: PlanOptions): FilterPlan {
+export function planCondition(condition: Condition, options: PlanOptions): FilterPlan {
   const writer = new SqlWriter()
   const usesTree = options.usesTree ?? true
   const conjuncts = condition.kind === 'and' ? condition.args : [condition]
@@ -198,7 +199,7 @@ function meansMeeting({ predicate }: Condition & { kind: 'spatial' }, isTrue: bo
 }
 
 function extentOf(geometry: Geometry): Bbox | null {
-  const { isEmpty, west, south, east, north } = prepare(geometry)
+  const { isEmpty, west, south, east, north } = prepareLiteral(geometry)
   return isEmpty ? null : [west, south, east, north]
 }
 

@@ -11,7 +11,7 @@ import { exchangeOf } from '../../http/sockets/fastify-transport.ts'
 import { Problem } from '../../problem.ts'
 import type { Staging } from '../../publishing/staging.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
-import { admit, tableOf } from '../items/admit.ts'
+import { admit, readCharged, tableOf } from '../items/admit.ts'
 import type { ItemsDeps } from '../items/items-page.ts'
 import { csv, geojson, parquet } from '../request/encodings.ts'
 import { readQuery } from '../request/query-string.ts'
@@ -58,7 +58,7 @@ export function extractRoutes(app: App, deps: ExtractDeps): void {
       const query = readExtractQuery(readQuery(request.url), request.headers.accept, current, deps)
       return { query, plan: query.items.conditions && planConditions(query.items.conditions, current) }
     }
-    const first = read(dataset)
+    const first = readCharged(grant, deps, () => read(dataset))
     deps.meter.record(grant, {
       operation: 'extract',
       table: dataset.table,

@@ -3,7 +3,7 @@ import { authRequestOf } from '../../access/authenticate.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { exchangeOf } from '../../http/sockets/fastify-transport.ts'
-import { admit, tableOf } from '../items/admit.ts'
+import { admit, readCharged, tableOf } from '../items/admit.ts'
 import type { ItemsDeps } from '../items/items-page.ts'
 import { json } from '../request/encodings.ts'
 import { readQuery } from '../request/query-string.ts'
@@ -25,7 +25,7 @@ export function facetRoutes(app: App, deps: FacetDeps): void {
       const query = readFacetQuery(readQuery(request.url), request.headers.accept, current, deps)
       return { query, plan: query.items.conditions && planConditions(query.items.conditions, current) }
     }
-    const first = read(dataset)
+    const first = readCharged(grant, deps, () => read(dataset))
     deps.meter.record(grant, { operation: 'facets', table: dataset.table, format: 'json' })
     const exchange = exchangeOf(request, reply)
     const work = deps.workload.begin(grant.owner, () => exchange.disconnected())

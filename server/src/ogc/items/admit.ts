@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http'
+import { timeSlices } from '@wayleave/geodata/features'
 import type { FastifyRequest } from 'fastify'
 import type { Authenticate, AuthRequest } from '../../access/authenticate.ts'
 import { type Grant, requireAddOn, requirePermission } from '../../access/grant.ts'
@@ -19,9 +21,40 @@ export function admit(
     requireAddOn(grant, 'GIS_ACCESS')
     return andThen(catalog.find(table), (dataset) => {
       requirePermission(grant, 'read', dataset.table)
-      return { grant, dataset }
+      const admitted = { grant, dataset }
+      return mayTakeLong(authRequest.request) && timeSlices.isUsedUp
+        ? timeSlices.next(grant.owner).then(() => admitted)
+        : admitted
     })
   })
+}
+
+/** Reads the query of an admitted request. If it is refused, the time that took is charged to its key. */
+export function readCharged<T>(
+  grant: Grant,
+  { authenticate }: { authenticate: Authenticate },
+  read: () => T,
+): T {
+  const began = performance.now()
+  try {
+    return read()
+  } catch (error) {
+    authenticate.chargeRefused(grant, performance.now() - began)
+    throw error
+  }
+}
+
+/** A query of this length is read in less than a millisecond. */
+const SHORT_URL = 2000
+
+/**
+ * Whether reading the query may take milliseconds. Such requests wait for a time slice: the database or Redis may
+ * have admitted many of them in the same iteration of the event loop.
+ *
+ * See docs/decisions/requests-in-turn.md.
+ */
+function mayTakeLong({ method, url = '' }: IncomingMessage): boolean {
+  return method === 'POST' || url.length > SHORT_URL
 }
 
 /** The table in the request's path. */

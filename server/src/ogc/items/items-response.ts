@@ -36,7 +36,7 @@ import type { PageHead } from '../write/page-content.ts'
 import { PAGE_WRITERS } from '../write/page-writers.ts'
 import { compressedPageInMemory, plainPageInMemory, readPlainPage } from '../write/plain-page.ts'
 import { CACHE_CONTROL, CONTENT_SECURITY_POLICY, VARY } from '../write/respond.ts'
-import { admit } from './admit.ts'
+import { admit, readCharged } from './admit.ts'
 import type { FeatureAllowance } from './daily-features.ts'
 import { type ItemsDeps, isPlain, nextCursor, type PageRequest, pageTag, timeText } from './items-page.ts'
 import { asksForRange, rangeOfPage } from './page-range.ts'
@@ -81,11 +81,14 @@ function responseFrom(
 ): MaybePromise<DataResponse> {
   const { exchange, grant, readBody } = admitted
   const { accept } = exchange.request.headers
-  const query = readBody
-    ? readSearch(exchange, readBody(), dataset, deps)
-    : readItemsQuery(readQuery(exchange.url), accept, dataset, deps)
+  const query = readCharged(grant, deps, () =>
+    readBody
+      ? readSearch(exchange, readBody(), dataset, deps)
+      : readItemsQuery(readQuery(exchange.url), accept, dataset, deps),
+  )
   return andThen(deps.featureSelection.start(dataset, query), (start) => {
-    const plan = query.conditions && planConditions(query.conditions, start.version)
+    const { conditions } = query
+    const plan = conditions && readCharged(grant, deps, () => planConditions(conditions, start.version))
     const base = deps.baseUrl.of(exchange.caller)
     const page = { ...start, dataset, base, query, isSearch: readBody !== null, cursors: deps.cursors }
     return andThen(deps.dailyFeatures.take(grant.owner, query.limit), (allowance) =>

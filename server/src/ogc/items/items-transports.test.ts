@@ -301,3 +301,45 @@ test('a problem carries the headers that were set before it', async (t) => {
   assert.equal(status, 400)
   assert.match(headers['ratelimit']!, /^"key";r=\d+;t=\d+$/)
 })
+
+test('a request with several Host headers, or a wrong one, is 400 in both transports', async (t) => {
+  for (const socketTransport of [true, false]) {
+    const service = await openOgc(t, { settings: { socketTransport } })
+    await service.publish('points', randomPlaces(3, 6, false))
+    const path = '/v1/ogc/collections/points/items?limit=1'
+    const statusOf = async (hosts: string[]) => {
+      const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+      cleanUp(t, () => socket.destroy())
+      const lines = [`GET ${path} HTTP/1.1`, ...hosts, `X-API-Key: ${service.key}`, '', '']
+      socket.write(lines.join('\r\n'))
+      const [head] = (await once(socket, 'data')) as [Buffer]
+      return Number(head.subarray(9, 12).toString())
+    }
+    // The first request puts what the page needs into memory.
+    for (const host of ['127.0.0.1', '127.0.0.1:80', '[::1]:80', 'data.example.org', ''])
+      assert.equal(await statusOf([`Host: ${host}`]), 200, host)
+    const wrong = [['a', 'b'], ['a', 'a'], ['a b'], ['a, b'], ['a/b'], ['user@a'], ['a:b'], ['[::1'], []]
+    for (const hosts of wrong) {
+      const lines = hosts.map((host, i) => `${i === 0 ? 'Host' : 'hOST'}: ${host}`)
+      assert.equal(await statusOf(lines), 400, lines.join())
+    }
+  }
+})
+
+test('lengths of a body that contradict each other are 400', async (t) => {
+  const service = await openOgc(t)
+  for (const lines of [
+    ['Content-Length: 2', 'Content-Length: 2'],
+    ['Content-Length: 2', 'Content-Length: 3'],
+    ['Content-Length: 2, 2'],
+    ['Content-Length: 2', 'Transfer-Encoding: chunked'],
+    ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'],
+    ['Transfer-Encoding: identity'],
+  ]) {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    cleanUp(t, () => socket.destroy())
+    socket.write(['POST /v1/auth/magic-link HTTP/1.1', 'Host: a', ...lines, '', '{}'].join('\r\n'))
+    const [head] = (await once(socket, 'data')) as [Buffer]
+    assert.equal(head.subarray(9, 12).toString(), '400', lines.join())
+  }
+})

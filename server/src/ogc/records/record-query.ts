@@ -31,7 +31,7 @@ export function readRecordQuery(pairs: readonly QueryPair[], crsList: CrsList): 
   const box = bbox === undefined ? null : readBox(bbox, crsList.common[0]!)
   const datetime = value('datetime')
   const period = datetime === undefined ? null : readPeriod(datetime)
-  const terms = list(value('q'))?.map(phrasePattern)
+  const terms = readTerms(value('q'))
   const types = list(value('type'))
   const ids = list(value('ids'))
   const externalIds = list(value('externalIds'))
@@ -41,7 +41,7 @@ export function readRecordQuery(pairs: readonly QueryPair[], crsList: CrsList): 
     matches: (dataset, base) =>
       (box === null || meetsBox(dataset, box)) &&
       (period === null || meetsPeriod(dataset, period)) &&
-      (terms === undefined || terms.some((term) => textsOf(dataset).some((text) => term.test(text)))) &&
+      (terms === undefined || hasTerm(dataset, terms)) &&
       (types === undefined || types.includes(RECORD_TYPE)) &&
       (ids === undefined || ids.includes(dataset.table)) &&
       (externalIds === undefined || externalIds.includes(externalIdOf(dataset, base))),
@@ -79,6 +79,20 @@ function list(text: string | undefined): string[] | undefined {
     .filter((value) => value !== '')
 }
 
+/** All datasets are searched for each of them. */
+const MAX_TERMS = 20
+
+function readTerms(text: string | undefined): RegExp[] | undefined {
+  const phrases = list(text)
+  if (phrases && phrases.length > MAX_TERMS) throw invalidInput('q', `must be at most ${MAX_TERMS} texts`)
+  return phrases?.map(phrasePattern)
+}
+
+function hasTerm(dataset: ListedDataset, terms: readonly RegExp[]): boolean {
+  const texts = textsOf(dataset)
+  return terms.some((term) => texts.some((text) => term.test(text)))
+}
+
 /** Words separated by spaces must follow each other, with any white space between them. */
 function phrasePattern(phrase: string): RegExp {
   const words = foldText(phrase)
@@ -87,8 +101,17 @@ function phrasePattern(phrase: string): RegExp {
   return new RegExp(words.join('\\s+'))
 }
 
-function textsOf({ table, title, description, keywords, attribution }: ListedDataset): string[] {
-  return [table, title, description, attribution, ...keywords].map(foldText)
+/** The catalog replaces a dataset's object when anything about it changes. */
+const foldedTexts = new WeakMap<ListedDataset, string[]>()
+
+function textsOf(dataset: ListedDataset): string[] {
+  let texts = foldedTexts.get(dataset)
+  if (texts === undefined) {
+    const { table, title, description, keywords, attribution } = dataset
+    texts = [table, title, description, attribution, ...keywords].map(foldText)
+    foldedTexts.set(dataset, texts)
+  }
+  return texts
 }
 
 /** A dataset without geometry matches every box (Features, Part 1, requirement fc-bbox-response, C). */

@@ -82,6 +82,8 @@ export const ITEM_ENCODINGS = [geojson, jsonFg, html]
 /** Cached results of parsing `Accept` headers, for each list of encodings: clients send the same few. */
 const remembered = new Map<readonly Encoding[], BoundedCache<string, Encoding | null>>()
 const MAX_REMEMBERED = 1000
+/** Longer headers, which no program sends, count as absent (RFC 9110, section 12.5.1, allows that). */
+const MAX_ACCEPT = 2000
 
 /** Uses `f` if it is given, else `Accept`, else the first encoding. */
 export function negotiate<E extends Encoding>(
@@ -93,7 +95,8 @@ export function negotiate<E extends Encoding>(
     for (const one of encodings) if (one.names.includes(f)) return one
     throw invalidInput('f', `must be one of ${encodings.map(({ name }) => name).join(', ')}`)
   }
-  if (accept === undefined || accept === '' || accept === '*/*') return encodings[0]!
+  if (accept === undefined || accept === '' || accept === '*/*' || accept.length > MAX_ACCEPT)
+    return encodings[0]!
   let choices = remembered.get(encodings)
   if (!choices) {
     choices = new BoundedCache(MAX_REMEMBERED)

@@ -21,6 +21,7 @@ const QUERIES: [query: string, status: number, named?: string][] = [
   ['?limit=', 400, 'limit'],
   ['?limit=1&limit=2', 400, 'limit'],
   ['?limit=1&%6Cimit=2', 400, 'limit'],
+  [`?${Array.from({ length: 501 }, (_, i) => `a${i}`).join('&')}`, 400, 'query'],
   ['?offset=0', 200],
   ['?offset=99', 200],
   ['?offset=-1', 400, 'offset'],

@@ -9,6 +9,9 @@ export interface QueryPair {
 
 const NONE: QueryPair[] = []
 
+/** More than any dataset's columns that a request filters by; all names are compared with each other. */
+export const MAX_PAIRS = 500
+
 /**
  * The query parameters of a URL, in their order. Hand-written because every page of features runs through it.
  * A parameter that is repeated or cannot be decoded is a 400; `f=` is an empty value.
@@ -27,6 +30,7 @@ export function readQuery(url: string): QueryPair[] {
       for (const pair of pairs) {
         if (pair.name === name) throw invalidInput(name, 'is given more than once')
       }
+      if (pairs.length === MAX_PAIRS) throw invalidInput('query', `has more than ${MAX_PAIRS} parameters`)
       pairs.push({ name, value: equals === -1 ? '' : decoded(raw.slice(equals + 1)), raw })
     }
     at = end + 1

@@ -1,13 +1,21 @@
 import { parseJson } from '@wayleave/geodata/features'
 import type { Value } from '@wayleave/geodata/geometry'
 import { invalidInput } from '../../problem.ts'
-import type { QueryPair } from './query-string.ts'
+import { hasMoreMembers, hasMoreValues, isNestedDeeper } from '../cql2/parse/json-structure.ts'
+import { MAX_PAIRS, type QueryPair } from './query-string.ts'
 
 /** Members that may be arrays, whose elements are separated by commas in a URL. */
 const LISTS = ['bbox', 'sortby', 'properties']
 
 /** Parsing takes a time that grows with the square of the digits, and no column has integers of more than 38. */
 const LONG_NUMBER = /[\s:,[-]\d{400}/
+
+/** A filter has at most 4,096 parts and 16,384 positions, of which each has a few values. */
+const MAX_VALUES = 70_000
+const LONG_INTEGER = /(?<![.\d])\d{16}/
+const MAX_VALUES_BESIDE_LONG_INTEGERS = 10_000
+/** Beyond what a filter may have; its own limit has a better message. */
+const MAX_DEPTH = 1000
 
 /**
  * The parameters of a search, from its JSON body: the same names and values as in a URL. `filter` may also be
@@ -25,6 +33,15 @@ export function readSearchBody(text: string): QueryPair[] {
 
 function parsedBody(text: string): object {
   if (LONG_NUMBER.test(text)) throw invalidInput('body', 'must not contain numbers of 400 digits or more')
+  if (isNestedDeeper(text, MAX_DEPTH)) throw invalidInput('body', 'is nested too deeply')
+  if (hasMoreMembers(text, MAX_PAIRS)) throw invalidInput('body', `has more than ${MAX_PAIRS} members`)
+  // With such integers, a function is called for each value.
+  if (LONG_INTEGER.test(text) && hasMoreValues(text, MAX_VALUES_BESIDE_LONG_INTEGERS))
+    throw invalidInput(
+      'body',
+      `with integers of 16 digits must have at most ${MAX_VALUES_BESIDE_LONG_INTEGERS} values`,
+    )
+  if (hasMoreValues(text, MAX_VALUES)) throw invalidInput('body', `must have at most ${MAX_VALUES} values`)
   let body: unknown
   try {
     body = parseJson(text)
@@ -52,8 +69,13 @@ function listText(items: readonly Value[]): string {
   return texts.some((text) => text.includes(',')) ? JSON.stringify(texts) : texts.join(',')
 }
 
-/** JSON text in which a bigint is a number. */
+/** JSON text in which a bigint is a number. A replacer takes ten times as long, so it is used only for those. */
 function jsonText(name: string, value: Value): string {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    // A bigint, or nested too deeply.
+  }
   try {
     return JSON.stringify(value, (_, part: unknown) =>
       typeof part === 'bigint' ? (JSON as RawJson).rawJSON(String(part)) : part,

@@ -62,7 +62,7 @@ test('limits of a filter apply although the same filter was planned without them
   assert.ok(planConditions(conditions, dataset))
   const limited = {
     ...conditions,
-    filter: { ...conditions.filter!, limits: { length: 5, depth: 1, nodes: 1 } },
+    filter: { ...conditions.filter!, limits: { ...DEFAULT_LIMITS, length: 5, depth: 1, nodes: 1 } },
   }
   assert.throws(() => planConditions(limited, dataset), { code: 'invalid-filter' })
 })
@@ -77,4 +77,25 @@ test('conditions that differ only in where one ends are not taken for each other
     [{ column: 'value', value: 'a\n4 time 10 2025-01-01' }],
   ].map((properties) => planConditions({ filter: null, datetime: null, properties }, dataset))
   assert.notEqual(plans[0]!.condition, plans[1]!.condition)
+})
+
+test('work that a filter causes before a feature is read is bounded', async () => {
+  const dataset = await datasetOf('a')
+  const gear = (shift: number) => {
+    const corners = Array.from({ length: 100 }, (_, i) => {
+      const angle = ((i + shift) / 50) * Math.PI
+      return `${(1 + (i % 2)) * Math.cos(angle)} ${(1 + (i % 2)) * Math.sin(angle)}`
+    })
+    return `POLYGON((${[...corners, corners[0]].join()}))`
+  }
+  const refused = [
+    `S_TOUCHES(${gear(0)}, ${gear(0.4)})`,
+    `casei(value) = casei('${'É'.repeat(10_001)}')`,
+    `accenti(value) LIKE accenti('${'É'.repeat(10_001)}')`,
+    Array(257).fill('S_INTERSECTS(geometry, POINT(1 2))').join(' OR '),
+  ]
+  for (const text of refused) {
+    assert.throws(() => planConditions(conditionsOf(text), dataset), { code: 'invalid-filter' }, text)
+  }
+  assert.ok(planConditions(conditionsOf(`S_TOUCHES(geometry, ${gear(0)})`), dataset))
 })

@@ -13,7 +13,7 @@ import { mapGeometries } from '../cql2/map-geometries.ts'
 import { dateValue, isDate, numberValue, timestampValue } from '../cql2/parse/literals.ts'
 import { parseJson } from '../cql2/parse/parse-json.ts'
 import { parseText } from '../cql2/parse/parse-text.ts'
-import { type FilterPlan, planFilter, planLazily } from '../cql2/plan-filter.ts'
+import { type FilterPlan, planCondition, planLazily } from '../cql2/plan-filter.ts'
 import type { Crs } from '../request/crs-list.ts'
 import { readDatetime } from '../request/datetime.ts'
 import type { Conditions } from '../request/items-query.ts'
@@ -105,10 +105,10 @@ function makePlan(conditions: Conditions, manifest: Dataset['manifest']): Filter
     const condition = check(whole, columns, options.isSpatial, options.alias)
     boundCost(condition)
     if (!columnsOf(condition).geometry) return planLazily(condition, options)
-    const plan = planFilter(whole, columns, { ...options, usesTree: false })
+    const plan = planCondition(condition, { ...options, usesTree: false })
     // Searching one box around all matches is faster than finding the positions for each condition.
     const isBounded = plan.exact === null || plan.bbox !== null || plan.decide !== null
-    return isBounded ? plan : planFilter(whole, columns, options)
+    return isBounded ? plan : planCondition(condition, options)
   } catch (error) {
     if (error instanceof Cql2Error) {
       const limit = error instanceof FilterCostError ? 'filter-cost' : undefined

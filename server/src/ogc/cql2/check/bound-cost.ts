@@ -7,12 +7,13 @@ import { foldedName } from '../folded-name.ts'
  * Limits on what a filter may cost for each feature, besides the limits of its text. Folding takes the longest,
  * and needs memory; each folded column is counted once, however many conditions read it.
  */
-const COST_LIMITS = { folds: 16, patterns: 256, patternLength: 1024 }
+const COST_LIMITS = { spatial: 256, folds: 16, patterns: 256, patternLength: 1024 }
 
 /** Throws a FilterCostError, which names the limit, if evaluating the filter would cost too much. */
 export function boundCost(condition: Condition): void {
   const folded = new Set<string>()
   let patterns = 0
+  let spatial = 0
   const visitScalar = (scalar: Scalar): void => {
     switch (scalar.kind) {
       case 'fold':
@@ -74,8 +75,10 @@ export function boundCost(condition: Condition): void {
         if ('type' in part.of) visitScalar(part.of)
         else visit(part.of)
         break
-      case 'constant':
       case 'spatial':
+        spatial++
+        break
+      case 'constant':
       case 'array':
         break
       default:
@@ -85,6 +88,9 @@ export function boundCost(condition: Condition): void {
   visit(condition)
   if (patterns > COST_LIMITS.patterns) {
     throw new FilterCostError(`The filter has more than ${COST_LIMITS.patterns} LIKE conditions.`)
+  }
+  if (spatial > COST_LIMITS.spatial) {
+    throw new FilterCostError(`The filter has more than ${COST_LIMITS.spatial} spatial conditions.`)
   }
   if (folded.size > COST_LIMITS.folds) {
     throw new FilterCostError(

@@ -1,7 +1,7 @@
-import type { Column } from '@wayleave/geodata/geometry'
+import type { Column, RelationBudget } from '@wayleave/geodata/geometry'
 import { ARITHMETIC, type Arithmetic, type Expression, FOLDS, type Fold, type Operation } from '../ast.ts'
 import { type Condition, type Scalar, typeName } from '../condition.ts'
-import { Cql2Error } from '../cql2-error.ts'
+import { Cql2Error, FilterCostError } from '../cql2-error.ts'
 import { foldText } from '../evaluate/fold-text.ts'
 import { asNumber } from './unify.ts'
 
@@ -9,6 +9,8 @@ import { asNumber } from './unify.ts'
 export interface Queryables {
   columns: Map<string, Column>
   isSpatial: boolean
+  /** For relations between two literals, which are decided when the filter is checked. */
+  literalRelations: RelationBudget
   /** Checks a condition inside a scalar; a function, because check.ts imports this file. */
   checkCondition: (expression: Expression) => Condition
 }
@@ -79,7 +81,7 @@ function fold(op: Fold, of: Scalar, at: string): Scalar {
   if (of.type !== 'text') {
     throw new Cql2Error(`${op.toUpperCase()} ${at} is for text and not for ${typeName(of.type)}.`)
   }
-  if (of.kind === 'literal') return { ...of, value: foldText(op, of.value as string) }
+  if (of.kind === 'literal') return { ...of, value: foldLiteral(op, of.value as string) }
   // Folding twice has no effect, and folding is the most expensive operation.
   if (of.kind === 'fold' && of.fold === op) return of
   if (foldsOf(of) >= MAX_FOLDS) {
@@ -114,4 +116,13 @@ function arithmetic(op: Arithmetic, left: Scalar, right: Scalar, at: string): Sc
   const isExact = left.type === 'integer' && right.type === 'integer' && op !== '/' && op !== '^'
   if (isExact) return { kind: 'arithmetic', type: 'integer', op, left, right }
   return { kind: 'arithmetic', type: 'number', op, left: asNumber(left), right: asNumber(right) }
+}
+
+const MAX_FOLDED = 10_000
+
+/** Folds a text of the filter. */
+export function foldLiteral(fold: Fold, text: string): string {
+  if (text.length > MAX_FOLDED)
+    throw new FilterCostError(`A text in CASEI or ACCENTI is longer than ${MAX_FOLDED} characters.`)
+  return foldText(fold, text)
 }

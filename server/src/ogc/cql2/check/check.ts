@@ -1,15 +1,18 @@
-import { type Column, type SpatialPredicate, test } from '@wayleave/geodata/geometry'
+import { type Column, RelationBudget, type SpatialPredicate } from '@wayleave/geodata/geometry'
 import { assertNever } from '../../../assert-never.ts'
 import { ARRAY, COMPARISONS, type Expression, SPATIAL, type SpatialFunction, TEMPORAL } from '../ast.ts'
 import { type Condition, type Operand, type Scalar, type Spatial, typeName } from '../condition.ts'
 import { Cql2Error } from '../cql2-error.ts'
-import { foldText } from '../evaluate/fold-text.ts'
+import { boundedRelation } from '../evaluate/bounded-relation.ts'
 import { checkPattern } from '../evaluate/like.ts'
 import { boxGeometry } from '../parse/literals.ts'
 import { checkElements } from './check-array.ts'
-import { checkScalar, isOneOf, isScalarOperation, type Queryables } from './check-scalar.ts'
+import { checkScalar, foldLiteral, isOneOf, isScalarOperation, type Queryables } from './check-scalar.ts'
 import { checkTemporal } from './check-temporal.ts'
 import { compared } from './unify.ts'
+
+/** In all relations between two literals of a filter, the max number of points where they meet. */
+const MAX_LITERAL_POINTS = 100
 
 /**
  * Type-checks a filter against a dataset's columns. Unknown properties and comparisons of incompatible types
@@ -24,6 +27,7 @@ export function check(
   const queryables: Queryables = {
     columns: new Map(columns.map((column) => [column.name, column])),
     isSpatial,
+    literalRelations: new RelationBudget(MAX_LITERAL_POINTS),
     checkCondition: (nested) => checkCondition(nested, queryables),
   }
   if (alias) queryables.columns.set(alias.name, alias.column)
@@ -94,7 +98,7 @@ function like(text: Scalar, pattern: Expression, at: string): Condition {
 function patternText(pattern: Expression): string {
   if (pattern.kind === 'literal' && typeof pattern.value === 'string') return pattern.value
   if (pattern.kind === 'call' && (pattern.op === 'casei' || pattern.op === 'accenti')) {
-    return foldText(pattern.op, patternText(pattern.args[0]!))
+    return foldLiteral(pattern.op, patternText(pattern.args[0]!))
   }
   throw new Cql2Error(`The pattern of LIKE ${pattern.at} is not a text in quotes.`)
 }
@@ -117,7 +121,10 @@ function spatial(op: SpatialFunction, args: Expression[], queryables: Queryables
   const [left, right] = args.map((arg) => spatialOperand(arg, queryables)) as [Spatial, Spatial]
   const predicate = op.slice(2) as SpatialPredicate
   if (left.kind === 'shape' && right.kind === 'shape') {
-    return { kind: 'constant', value: test(predicate, left.geometry, right.geometry) }
+    return {
+      kind: 'constant',
+      value: boundedRelation(predicate, left.geometry, right.geometry, queryables.literalRelations),
+    }
   }
   return { kind: 'spatial', predicate, left, right }
 }

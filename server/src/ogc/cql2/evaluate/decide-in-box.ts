@@ -1,8 +1,9 @@
-import { EXTERIOR, INTERIOR, locateBox, prepare, type SpatialPredicate } from '@wayleave/geodata/geometry'
+import { EXTERIOR, INTERIOR, locateBox, type SpatialPredicate } from '@wayleave/geodata/geometry'
 import { assertNever } from '../../../assert-never.ts'
 import { columnsOf } from '../columns-of.ts'
 import type { Condition } from '../condition.ts'
 import { evaluator } from './evaluate.ts'
+import { prepareLiteral } from './prepare-literal.ts'
 
 /**
  * The value of a condition for every feature whose geometry is neither missing nor empty and lies in a box:
@@ -75,7 +76,7 @@ const TRUE_AROUND: ReadonlySet<SpatialPredicate> = new Set(['intersects', 'conta
 function decideSpatial({ predicate, left, right }: Condition & { kind: 'spatial' }): DecideInBox {
   const shape = left.kind === 'shape' ? left : right
   if (shape.kind !== 'shape') return () => undefined
-  const prepared = prepare(shape.geometry)
+  const prepared = prepareLiteral(shape.geometry)
   const isTrueInside = (shape === right ? TRUE_INSIDE : TRUE_AROUND).has(predicate)
   return (...box) => {
     const location = locateBox(prepared, ...box)

@@ -1,10 +1,12 @@
-import { type Geometry, type PreparedGeometry, prepare, test } from '@wayleave/geodata/geometry'
+import type { Geometry, PreparedGeometry } from '@wayleave/geodata/geometry'
 import type { ArithmeticStep, Condition, Scalar, Spatial } from '../condition.ts'
 import { foldedName } from '../folded-name.ts'
+import { boundedRelation } from './bounded-relation.ts'
 import { evaluateArray } from './evaluate-array.ts'
 import type { FeatureValues, Reader, ScalarValue, Test } from './feature-values.ts'
 import { foldText } from './fold-text.ts'
 import { likeMatcher } from './like.ts'
+import { prepareLiteral } from './prepare-literal.ts'
 
 /** The folded texts that a filter reads, by the name of their fold and column. */
 type FoldReaders = Map<string, Reader<ScalarValue>>
@@ -129,12 +131,12 @@ function isNull(of: (Condition & { kind: 'isNull' })['of'], folds: FoldReaders):
 function spatial({ predicate, left, right }: Condition & { kind: 'spatial' }): Test {
   const shapeOf = (operand: Spatial): Reader<Geometry | PreparedGeometry> => {
     if (operand.kind === 'geometry') return ({ geometry }) => geometry
-    const shape = prepare(operand.geometry)
+    const shape = prepareLiteral(operand.geometry)
     return () => shape
   }
   const a = shapeOf(left)
   const b = shapeOf(right)
-  return (feature) => decided(a(feature), b(feature), (one, other) => test(predicate, one, other))
+  return (feature) => decided(a(feature), b(feature), (one, other) => boundedRelation(predicate, one, other))
 }
 
 /** Compiles a scalar to a function. An arithmetic result that is not finite is null. */

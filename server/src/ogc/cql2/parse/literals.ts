@@ -1,4 +1,5 @@
 import { type Geometry, type GeometryType, isDay, type Position } from '@wayleave/geodata/geometry'
+import type { Limits } from '../ast.ts'
 import { Cql2Error } from '../cql2-error.ts'
 
 /** A number literal. Integers of up to 38 digits are exact. */
@@ -69,14 +70,18 @@ const DEPTHS: Partial<Record<GeometryType, number>> = {
   MultiPolygon: 3,
 }
 
+export function tooManyPositions({ positions }: Limits): Cql2Error {
+  return new Cql2Error(`The geometries of the filter have more than ${positions} positions.`)
+}
+
 /** Rejects lines with one position and rings that are not closed. Heights are allowed and never compared. */
-export function checkedGeometry(geometry: Geometry, at: string): Geometry {
+export function checkedGeometry(geometry: Geometry, at: string, countPosition = () => {}): Geometry {
   if (geometry.type === 'GeometryCollection') {
     for (const member of geometry.geometries) checkedGeometry(member, at)
     return geometry
   }
   const isEmptyPoint = geometry.type === 'Point' && geometry.coordinates?.length === 0
-  if (!isEmptyPoint) checkPositions(geometry.coordinates, DEPTHS[geometry.type]!, at)
+  if (!isEmptyPoint) checkPositions(geometry.coordinates, DEPTHS[geometry.type]!, at, countPosition)
   if (geometry.type === 'LineString') checkLine(geometry.coordinates, at)
   if (geometry.type === 'MultiLineString') for (const line of geometry.coordinates) checkLine(line, at)
   if (geometry.type === 'Polygon') for (const ring of geometry.coordinates) checkRing(ring, at)
@@ -86,12 +91,13 @@ export function checkedGeometry(geometry: Geometry, at: string): Geometry {
   return geometry
 }
 
-function checkPositions(coordinates: unknown, depth: number, at: string): void {
+function checkPositions(coordinates: unknown, depth: number, at: string, countPosition: () => void): void {
   if (!Array.isArray(coordinates)) throw new Cql2Error(`The geometry ${at} lacks an array of coordinates.`)
   if (depth > 0) {
-    for (const member of coordinates) checkPositions(member, depth - 1, at)
+    for (const member of coordinates) checkPositions(member, depth - 1, at, countPosition)
     return
   }
+  countPosition()
   const isPosition =
     (coordinates.length === 2 || coordinates.length === 3) && coordinates.every(Number.isFinite)
   if (!isPosition) throw new Cql2Error(`A position of the geometry ${at} is not two or three numbers.`)

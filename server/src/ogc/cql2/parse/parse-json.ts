@@ -1,7 +1,15 @@
 import { GEOMETRY_TYPES, type Geometry } from '@wayleave/geodata/geometry'
 import { ARITY, type Bound, DEFAULT_LIMITS, type Expression, type Limits, operationNamed } from '../ast.ts'
 import { Cql2Error } from '../cql2-error.ts'
-import { checkedBounds, checkedGeometry, dateValue, numberValue, timestampValue } from './literals.ts'
+import { hasMoreValues, isNestedDeeper } from './json-structure.ts'
+import {
+  checkedBounds,
+  checkedGeometry,
+  dateValue,
+  numberValue,
+  timestampValue,
+  tooManyPositions,
+} from './literals.ts'
 
 type Json = null | boolean | number | bigint | string | Json[] | { [name: string]: Json }
 
@@ -10,34 +18,44 @@ export function parseJson(source: string, limits: Limits = DEFAULT_LIMITS): Expr
   if (source.length > limits.length) {
     throw new Cql2Error(`The filter is longer than ${limits.length} characters.`)
   }
-  checkNesting(source, limits)
+  checkStructure(source, limits)
   const value = parse(source)
   let nodes = 0
-  const count = () => {
-    if (++nodes > limits.nodes) throw new Cql2Error(`The filter has more than ${limits.nodes} parts.`)
+  let positions = 0
+  const countNode = () => {
+    if (++nodes > limits.nodes) throw tooManyNodes(limits)
   }
-  return expression(value, '$', 1, { limits, count })
+  const countPosition = () => {
+    if (++positions > limits.positions) throw tooManyPositions(limits)
+  }
+  return expression(value, '$', 1, { limits, countNode, countPosition })
 }
 
 interface Context {
   limits: Limits
-  count: () => void
+  countNode: () => void
+  countPosition: () => void
+}
+
+function tooManyNodes({ nodes }: Limits): Cql2Error {
+  return new Cql2Error(`The filter has more than ${nodes} parts.`)
 }
 
 /**
- * Limits the nesting before JSON.parse, which recurses when it has a reviver. Counts brackets outside of
- * strings.
+ * Limits the nesting and the number of values before they are parsed: JSON.parse recurses when it has a reviver,
+ * and would make objects of everything before the limits apply.
  */
-function checkNesting(source: string, limits: Limits): void {
+function checkStructure(source: string, limits: Limits): void {
   // An operation nests two brackets, the coordinates of a geometry up to five more.
-  const max = limits.depth * 2 + 8
-  let depth = 0
-  for (const [token] of source.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/gs)) {
-    if (token === '[' || token === '{') depth++
-    else if (token === ']' || token === '}') depth--
-    if (depth > max) throw new Cql2Error(`The filter is nested more than ${limits.depth} levels deep.`)
+  if (isNestedDeeper(source, limits.depth * 2 + 8)) {
+    throw new Cql2Error(`The filter is nested more than ${limits.depth} levels deep.`)
   }
+  // A part has up to four members, a position up to three numbers.
+  if (hasMoreValues(source, limits.nodes * 4 + limits.positions * 3)) throw tooManyNodes(limits)
 }
+
+/** Integers of 16 digits may be inexact as numbers. Without any, no reviver is needed, which takes ten times as long. */
+const LONG_INTEGER = /(?<![.\d])\d{16}/
 
 // The reviver's third argument is newer than TypeScript's library types.
 type Reviver = (name: string, value: Json, context: { source?: string }) => Json
@@ -45,6 +63,7 @@ const parseWith = JSON.parse as (source: string, reviver: Reviver) => Json
 
 function parse(source: string): Json {
   try {
+    if (!LONG_INTEGER.test(source)) return JSON.parse(source) as Json
     return parseWith(source, (_name, value, context) => {
       const isLarge = typeof value === 'number' && !Number.isSafeInteger(value)
       const digits = context.source ?? ''
@@ -58,7 +77,7 @@ function parse(source: string): Json {
 
 function expression(value: Json, path: string, depth: number, context: Context): Expression {
   const at = `at ${path}`
-  context.count()
+  context.countNode()
   if (depth > context.limits.depth) {
     throw new Cql2Error(`The filter is nested more than ${context.limits.depth} levels deep.`)
   }
@@ -81,7 +100,7 @@ function expression(value: Json, path: string, depth: number, context: Context):
   }
   if ('interval' in value) return interval(value['interval']!, path, depth, context)
   if ('bbox' in value && !('type' in value)) return bbox(value['bbox']!, at)
-  if ('type' in value) return { kind: 'geometry', geometry: geometry(value, at), at }
+  if ('type' in value) return { kind: 'geometry', geometry: geometry(value, at, context), at }
   throw new Cql2Error(
     `The object ${at} is none of an operation (op, args), a property, a date, a timestamp, an interval, a bbox or a geometry.`,
   )
@@ -126,7 +145,7 @@ function bbox(value: Json, at: string): Expression {
   return { kind: 'bbox', bounds: checkedBounds(bounds, at), at }
 }
 
-function geometry(value: Json, at: string): Geometry {
+function geometry(value: Json, at: string, context: Context): Geometry {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     throw new Cql2Error(`The geometry ${at} is no object.`)
   }
@@ -135,9 +154,10 @@ function geometry(value: Json, at: string): Geometry {
   if (type === 'GeometryCollection') {
     const members = value['geometries']
     if (!Array.isArray(members)) throw new Cql2Error(`The geometry ${at} lacks an array of geometries.`)
-    return { type, geometries: members.map((member) => geometry(member, at)) }
+    return { type, geometries: members.map((member) => geometry(member, at, context)) }
   }
-  return checkedGeometry({ type, coordinates: value['coordinates'] } as Geometry, at)
+  const checked = { type, coordinates: value['coordinates'] } as Geometry
+  return checkedGeometry(checked, at, context.countPosition)
 }
 
 function textOf(value: { [name: string]: Json }, name: string, at: string): string {

@@ -121,7 +121,7 @@ function factor(reader: TokenReader): Expression {
     const minusOne = reader.node({ kind: 'literal', value: -1, at: reader.place(at) })
     return call(reader, '*', [minusOne, primary(reader)], at)
   }
-  if (reader.peek().text === '+' && reader.peek(1).type === 'number') reader.next()
+  if (reader.peek().text === '+' && reader.peekSecond().type === 'number') reader.next()
   return primary(reader)
 }
 
@@ -150,7 +150,7 @@ function named(reader: TokenReader): Expression {
   const token = reader.peek()
   const at = reader.place(token.at)
   const word = token.text.toLowerCase()
-  if (reader.peek(1).text === '(' || isGeometryName(word, reader.peek(1))) return called(reader)
+  if (reader.peekSecond().text === '(' || isGeometryName(word, reader.peekSecond())) return called(reader)
   if (RESERVED.has(word)) throw reader.expected('a property, a literal, a function or a parenthesis')
   reader.next()
   if (word === 'true' || word === 'false') return reader.node({ kind: 'literal', value: word === 'true', at })
@@ -162,7 +162,7 @@ function called(reader: TokenReader): Expression {
   const token = reader.peek()
   const at = reader.place(token.at)
   const word = token.text.toLowerCase()
-  if (isGeometryName(word, reader.peek(1))) return readGeometry(reader)
+  if (isGeometryName(word, reader.peekSecond())) return readGeometry(reader)
   if (RESERVED.has(word)) throw reader.expected('a property, a literal, a function or a parenthesis')
   reader.next()
   reader.takeSymbol('(')

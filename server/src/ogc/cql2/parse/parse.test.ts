@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseText as parseOracle } from 'cql2-wasm'
+import { DEFAULT_LIMITS } from '../ast.ts'
 import { Cql2Error } from '../cql2-error.ts'
 import { parseJson } from './parse-json.ts'
 import { parseText } from './parse-text.ts'
 import { printJson } from './print-json.ts'
+import { Tokenizer } from './tokens.ts'
 
 const tree = (source: string): unknown => JSON.parse(printJson(parseText(source)))
 
@@ -221,6 +223,15 @@ test('a wrong JSON is refused with a sentence that says where', () => {
   }
 })
 
+test('a filter that is refused is not read to its end', () => {
+  const tokens = new Tokenizer('('.repeat(200_000))
+  for (let i = 0; i < 65; i++) assert.equal(tokens.next().text, '(')
+  assert.equal(tokens.position, 65)
+  // The unknown character is behind what is refused, so it is never seen.
+  for (const start of ['('.repeat(70), `a IN (${Array(5000).fill(1).join()}`])
+    assert.throws(() => parseText(`${start} ;`), /more than/)
+})
+
 test('length, depth and number of parts are bounded in both forms', () => {
   const isRefused = (parse: () => unknown, message: RegExp) =>
     assert.throws(parse, (error) => error instanceof Cql2Error && message.test(error.message))
@@ -237,5 +248,13 @@ test('length, depth and number of parts are bounded in both forms', () => {
     /more than 64 levels/,
   )
   isRefused(() => parseJson(`{"op":"and","args":[${Array(5000).fill(true).join()}]}`), /more than 4096 parts/)
+  const line = Array(20_000).fill('0 0').join()
+  const bodyLimits = { ...DEFAULT_LIMITS, length: 262_144 }
+  const json = `{"type":"LineString","coordinates":[${Array(20_000).fill('[0,0]').join()}]}`
+  const long = /more than 16384 positions/
+  isRefused(() => parseText(`S_WITHIN(g, LINESTRING(${line}))`, bodyLimits), long)
+  isRefused(() => parseJson(`{"op":"s_within","args":[{"property":"g"},${json}]}`, bodyLimits), long)
+  const many = `{"op":"and","args":[${Array(100_000).fill(1).join()}]}`
+  isRefused(() => parseJson(many, bodyLimits), /more than 4096 parts/)
   assert.ok(parseText(`${'('.repeat(60)}a = 1${')'.repeat(60)}`))
 })

@@ -1,45 +1,56 @@
 import type { Expression, Limits } from '../ast.ts'
 import { Cql2Error } from '../cql2-error.ts'
-import { type Token, tokenize } from './tokens.ts'
+import { tooManyPositions } from './literals.ts'
+import { type Token, Tokenizer } from './tokens.ts'
 
 /** Reads the tokens of a filter and enforces its limits. */
 export class TokenReader {
-  readonly #tokens: Token[]
+  readonly #tokenizer: Tokenizer
   readonly #limits: Limits
-  #position = 0
+  #token: Token
+  /** The token after it, once it was looked at. */
+  #following: Token | null = null
   #depth = 0
   #nodes = 0
+  #positions = 0
 
   constructor(source: string, limits: Limits) {
     if (source.length > limits.length) {
       throw new Cql2Error(`The filter is longer than ${limits.length} characters.`)
     }
     if (!source.isWellFormed()) throw new Cql2Error('The filter is not valid Unicode.')
-    this.#tokens = tokenize(source)
+    this.#tokenizer = new Tokenizer(source)
     this.#limits = limits
+    this.#token = this.#tokenizer.next()
   }
 
-  peek(ahead = 0): Token {
-    return this.#tokens[Math.min(this.#position + ahead, this.#tokens.length - 1)]!
+  peek(): Token {
+    return this.#token
+  }
+
+  /** The token after the next one. */
+  peekSecond(): Token {
+    this.#following ??= this.#tokenizer.next()
+    return this.#following
   }
 
   next(): Token {
-    const token = this.peek()
-    this.#position++
+    const token = this.#token
+    this.#token = this.#following ?? this.#tokenizer.next()
+    this.#following = null
     return token
   }
 
   acceptWord(word: string): boolean {
-    const token = this.peek()
-    const isThere = token.type === 'name' && token.text.toLowerCase() === word
-    if (isThere) this.#position++
+    const { type, text } = this.#token
+    const isThere = type === 'name' && text.length === word.length && text.toLowerCase() === word
+    if (isThere) this.next()
     return isThere
   }
 
   acceptSymbol(symbol: string): boolean {
-    const token = this.peek()
-    const isThere = token.type === 'symbol' && token.text === symbol
-    if (isThere) this.#position++
+    const isThere = this.#token.type === 'symbol' && this.#token.text === symbol
+    if (isThere) this.next()
     return isThere
   }
 
@@ -73,6 +84,11 @@ export class TokenReader {
       throw new Cql2Error(`The filter has more than ${this.#limits.nodes} parts.`)
     }
     return expression
+  }
+
+  /** Counts a position of a geometry. */
+  position(): void {
+    if (++this.#positions > this.#limits.positions) throw tooManyPositions(this.#limits)
   }
 
   place(at: number): string {

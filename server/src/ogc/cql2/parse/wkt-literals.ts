@@ -75,6 +75,7 @@ function pointOfMany(reader: TokenReader): Position {
 }
 
 function position(reader: TokenReader): Position {
+  reader.position()
   const coordinates = [number(reader), number(reader)]
   const { text } = reader.peek()
   if (text !== ',' && text !== ')') coordinates.push(number(reader))

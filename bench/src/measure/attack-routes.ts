@@ -1,0 +1,82 @@
+import { Agent, request } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { decimal } from '../bench.ts'
+import { type Attacked, attack } from './attacker.ts'
+import { type HostileRequest, hostileRequests } from './hostile-requests.ts'
+import type { WayleaveServer } from './wayleave-server.ts'
+
+const CONNECTIONS = 16
+const ATTACK_MS = 800
+const PAUSE_MS = 5
+/** Every so many pages, the other key opens a connection: that needs several iterations of the event loop. */
+const NEW_CONNECTION_EVERY = 8
+
+/**
+ * For each route, sends the most expensive request that it accepts and the most expensive that it refuses, again and
+ * again on several connections, while another key reads small pages. Prints how long those took.
+ */
+export async function attackRoutes(
+  server: WayleaveServer,
+  keys: { attacker: string; other: string },
+  print: (line: string) => void,
+): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const run = async (hostile: HostileRequest | null) => {
+    const attacked = hostile ? attackWith(server, hostile) : delay(ATTACK_MS)
+    let isRunning = true
+    attacked.finally(() => {
+      isRunning = false
+    })
+    const waits: number[] = []
+    for (let i = 0; isRunning; i++) {
+      const began = performance.now()
+      await page(server.origin, keys.other, i, i % NEW_CONNECTION_EVERY === 0 ? null : agent)
+      waits.push(performance.now() - began)
+      await delay(PAUSE_MS)
+    }
+    waits.sort((a, b) => a - b)
+    return {
+      attacked: await attacked,
+      p50: waits[waits.length >> 1]!,
+      p99: waits[Math.floor(waits.length * 0.99)]!,
+    }
+  }
+  print('| request, on 16 connections | responses | p50 of another key, ms | p99, ms |')
+  print('|---|---|--:|--:|')
+  await run(null)
+  let worst = { name: '', p99: 0 }
+  for (const hostile of [null, ...hostileRequests(keys.attacker)]) {
+    const { attacked, p50, p99 } = await run(hostile)
+    const kind = hostile?.isRefused ? 'refused' : 'legal'
+    const name = hostile === null ? 'none' : `${hostile.name} (${kind})`
+    print(`| ${name} | ${attacked ? statusesOf(attacked) : ''} | ${decimal(p50, 1)} | ${decimal(p99, 1)} |`)
+    if (hostile !== null && p99 > worst.p99) worst = { name, p99 }
+  }
+  agent.destroy()
+  print(`\nThe worst p99: ${decimal(worst.p99, 1)} ms, ${worst.name}. Aim: 50 ms on a quiet machine.\n`)
+}
+
+function attackWith({ origin }: WayleaveServer, { text }: HostileRequest): Promise<Attacked> {
+  const port = Number(new URL(origin).port)
+  return attack({ port, text, connections: CONNECTIONS, milliseconds: ATTACK_MS })
+}
+
+function statusesOf({ statuses }: Attacked): string {
+  return Object.entries(statuses)
+    .map(([status, count]) => `${status} × ${count}`)
+    .join(', ')
+}
+
+/** Reads a page of ten features; a connection of its own if there is no agent. */
+function page(origin: string, key: string, i: number, agent: Agent | null): Promise<void> {
+  const url = `${origin}/v1/ogc/collections/points/items?limit=10&bbox=0,0,${20 + (i % 50)},20`
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { agent: agent ?? false, headers: { 'x-api-key': key } }, (response) => {
+      response.resume()
+      if (response.statusCode !== 200) reject(new Error(`The page of another key is ${response.statusCode}`))
+      else response.once('end', resolve)
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}
