@@ -22,7 +22,7 @@ const texts = tracked
 
 const lockedPackages = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
 const isTest = (file: string) =>
-  /\.test\.ts$|(^|\/)test_[^/]*\.py$|(^|\/)(tests|test-data)\/|(^|\/)test-[^/]*$/.test(file)
+  /\.test(-kit)?\.ts$|(^|\/)test_[^/]*\.py$|(^|\/)(tests|test-data)\/|(^|\/)test-[^/]*$/.test(file)
 const isSource = (file: string) => /\.(ts|tsx|js|mjs|py|css|sh)$/.test(file) && !file.includes('test-data/')
 
 /** The matches of a pattern in the lines of these files, as `file:line: text`. */
@@ -99,7 +99,7 @@ test('no file outside the tests names a path of one machine', () => {
     placesOf(
       paths,
       // Containers have paths of their own.
-      texts.filter(({ file }) => !isTest(file) && !/^ops\/(container|kubernetes)\//.test(file)),
+      texts.filter(({ file }) => !isTest(file) && !/^(ops|scripts)\/(container|kubernetes)\//.test(file)),
     ),
     [],
   )
