@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { childEnvironment } from './minimal-environment.ts'
+import { minimalEnvironment } from './minimal-environment.ts'
 
 const TIMEOUT_MS = 10_000
 
@@ -17,10 +17,15 @@ export async function probe(
     const script = `require('node:fs').accessSync(${JSON.stringify(import.meta.filename)}, 4)`
     const [program, ...args] = await closed([process.execPath, '--eval', script], folder)
     await new Promise<void>((resolve, reject) => {
-      execFile(program!, args, { env: childEnvironment(), timeout: TIMEOUT_MS }, (error, _, stderr) => {
-        if (error) reject(Object.assign(error, { stderr }))
-        else resolve()
-      })
+      execFile(
+        program!,
+        args,
+        { env: minimalEnvironment(folder!), timeout: TIMEOUT_MS },
+        (error, _, stderr) => {
+          if (error) reject(Object.assign(error, { stderr }))
+          else resolve()
+        },
+      )
     })
     return null
   } catch (error) {

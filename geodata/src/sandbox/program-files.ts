@@ -1,12 +1,13 @@
+import { existsSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { Bind } from './input-files.ts'
 import { gdalFolders } from './minimal-environment.ts'
 
 /** The folder that contains the packages of the program: a checkout, or the installed program. */
-const ROOT = resolve(import.meta.dirname, '../../..')
+const ROOT = rootAbove(import.meta.dirname)
 /** What the compiler imports. Other folders, such as a data folder beside them, stay invisible. */
-const PROGRAM_ENTRIES = ['contract', 'geodata', 'lib', 'vendor', 'node_modules', 'package.json']
+const PROGRAM_ENTRIES = ['contract', 'geodata', 'lib', 'vendor', 'package.json']
 
 /** Where programs, their libraries and their tables are installed. */
 const SYSTEM_FOLDERS = [
@@ -26,8 +27,8 @@ export function programBinds(): Promise<Bind[]> {
 
 async function findProgram(): Promise<Bind[]> {
   const paths = PROGRAM_ENTRIES.map((name) => join(ROOT, name))
-  // Packages of an installed program may be beside it.
-  if (basename(dirname(ROOT)) === 'node_modules') paths.push(dirname(ROOT))
+  // Where Node looks for packages; those of an installed program may be beside it.
+  for (let folder = ROOT; folder !== '/'; folder = dirname(folder)) paths.push(join(folder, 'node_modules'))
   return existing([...paths, process.execPath])
 }
 
@@ -46,4 +47,10 @@ async function existing(paths: string[]): Promise<Bind[]> {
     if (source !== null) binds.push({ source, target })
   }
   return binds
+}
+
+/** This file may be part of a bundle in another folder. */
+function rootAbove(folder: string): string {
+  if (existsSync(join(folder, 'geodata', 'src')) || folder === dirname(folder)) return folder
+  return rootAbove(dirname(folder))
 }
