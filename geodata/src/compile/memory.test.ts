@@ -45,6 +45,6 @@ test('detailed features need memory that can be set, and the refusal says so', a
   // A feature over the limit is refused like in other formats.
   await assert.rejects(
     compileSnapshot({ path, folder: join(scratch, 'limited'), limits: { rowBytes: 100_000 } }),
-    /: row 1 is larger than 100000 bytes, the limit of WAYLEAVE_MAX_FEATURE_BYTES\.$/,
+    /: a value is larger than 100000 bytes, the limit of WAYLEAVE_MAX_FEATURE_BYTES\.$/,
   )
 })
