@@ -37,8 +37,8 @@ const MAX_RETRIES = 20
 const MAX_RETRY_DELAY = 60 * SECOND
 /** How often an outcome is stored again that the database did not take. */
 const STORE_EVERY = SECOND
-/** For how long a stop waits for a database that is unreachable, to return its jobs. */
-const STOP_PATIENCE = 5 * SECOND
+/** For how long a stop waits for a database that is unreachable, to return its jobs; a part has ten seconds to close. */
+const STOP_PATIENCE = 8 * SECOND
 
 type EndState = 'done' | 'failed' | 'cancelled'
 
