@@ -188,8 +188,8 @@ export default {
         path: '^server/src/',
         pathNot: [
           '(^|[/-])store\\.ts$',
-          '^server/src/database/',
-          '^server/src/locks/file-lock\\.ts$',
+          '^server/src/base/database/',
+          '^server/src/base/locks/file-lock\\.ts$',
           development,
         ],
       },
@@ -200,7 +200,7 @@ export default {
       comment: 'What runs in production imports neither tests nor their fixtures.',
       severity: 'error',
       from: { pathNot: development },
-      to: { path: development, pathNot: '(^|/)node_modules/|^server/src/settings/config\\.ts$' },
+      to: { path: development, pathNot: '(^|/)node_modules/|^server/src/base/settings/config\\.ts$' },
     },
     {
       name: 'no development dependency',

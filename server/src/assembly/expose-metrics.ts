@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks'
-import type { Changes } from '../database/changes/changes.ts'
+import type { Changes } from '../base/database/changes/changes.ts'
+import { JobStatistics } from '../data/jobs/job-statistics.ts'
 import { DiskSpace } from '../http/observability/disk-space.ts'
 import type { ConnectionLimits } from '../http/sockets/connection-limits.ts'
 import type { StalledReaders } from '../http/sockets/stalled-readers.ts'
-import { JobStatistics } from '../jobs/job-statistics.ts'
 import type { Parts } from './wiring.ts'
 
 /** Exposes the parts' own counters as metrics. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
-import { authRequestOf } from '../access/authenticate.ts'
+import { authRequestOf } from '../accounts/access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
 import { featureSchema } from './documents/feature-schema.ts'
 import { type ExtractDeps, extractRoutes } from './extract/extract-routes.ts'

@@ -1,4 +1,4 @@
-import { assertNever } from '../../assert-never.ts'
+import { assertNever } from '../../base/assert-never.ts'
 import type { Condition, Element, Scalar } from './condition.ts'
 
 /** The distinct columns that a condition reads, and whether it reads the geometry. */

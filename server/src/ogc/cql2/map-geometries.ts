@@ -1,5 +1,5 @@
 import { mapPositions, type Position } from '@wayleave/geodata/geometry'
-import { assertNever } from '../../assert-never.ts'
+import { assertNever } from '../../base/assert-never.ts'
 import type { Bound, Expression } from './ast.ts'
 import { boxGeometry } from './parse/literals.ts'
 

@@ -1,5 +1,5 @@
 import type { Bbox, Column, Geometry } from '@wayleave/geodata/geometry'
-import { assertNever } from '../../assert-never.ts'
+import { assertNever } from '../../base/assert-never.ts'
 import type { Expression } from './ast.ts'
 import { type ColumnAlias, check } from './check/check.ts'
 import { columnsOf } from './columns-of.ts'

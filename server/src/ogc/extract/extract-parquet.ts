@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { type PositionRuns, quoteName, quoteText, type Snapshot } from '@wayleave/geodata/features'
 import { exportColumns, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
-import type { Staging } from '../../publishing/staging.ts'
+import type { Staging } from '../../data/publishing/staging.ts'
 import type { RowQueries } from '../select/rows/row-queries.ts'
 import type { TimedWork } from '../select/timed-work.ts'
 

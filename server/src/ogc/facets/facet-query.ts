@@ -1,5 +1,5 @@
-import type { Dataset } from '../../catalog/dataset.ts'
-import { invalidInput } from '../../problem.ts'
+import { invalidInput } from '../../base/problem.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
 import { json, negotiate } from '../request/encodings.ts'
 import { type ItemsQuery, type ReadingRules, readItemsQuery } from '../request/items-query.ts'
 import { readNameList } from '../request/name-list.ts'

@@ -1,6 +1,6 @@
 import type { Snapshot } from '@wayleave/geodata/features'
-import { authRequestOf } from '../../access/authenticate.ts'
-import type { Dataset } from '../../catalog/dataset.ts'
+import { authRequestOf } from '../../accounts/access/authenticate.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { exchangeOf } from '../../http/sockets/fastify-transport.ts'
 import { admit, readCharged, tableOf } from '../items/admit.ts'

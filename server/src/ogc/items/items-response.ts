@@ -1,15 +1,15 @@
 import { PositionRuns, type Snapshot } from '@wayleave/geodata/features'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
-import type { Grant } from '../../access/grant.ts'
-import type { Dataset } from '../../catalog/dataset.ts'
-import { VersionRemoved } from '../../catalog/version-removed.ts'
-import type { Hold } from '../../concurrency/fair-queue.ts'
+import type { Grant } from '../../accounts/access/grant.ts'
+import type { Hold } from '../../base/concurrency/fair-queue.ts'
+import { andThen, type MaybePromise } from '../../base/maybe-promise.ts'
+import { isTracing, traced } from '../../base/tracing/tracing.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
+import { VersionRemoved } from '../../data/catalog/version-removed.ts'
 import { matchesEtag } from '../../http/headers.ts'
 import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
 import { bodyLength, type DataResponse, emptyResponse, responseOf } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
-import { andThen, type MaybePromise } from '../../maybe-promise.ts'
-import { isTracing, traced } from '../../tracing/tracing.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
 import {
   csv,
@@ -33,13 +33,13 @@ import { codedTag, codingOf, compressed, type PageCoding, pageCoding } from '../
 import { pageLinks, searchLinks } from '../write/geojson-page.ts'
 import { linkHeader } from '../write/links.ts'
 import type { PageHead } from '../write/page-content.ts'
-import { PAGE_WRITERS } from '../write/page-writers.ts'
-import { compressedPageInMemory, plainPageInMemory, readPlainPage } from '../write/plain-page.ts'
 import { CACHE_CONTROL, CONTENT_SECURITY_POLICY, VARY } from '../write/respond.ts'
 import { admit, readCharged } from './admit.ts'
 import type { FeatureAllowance } from './daily-features.ts'
 import { type ItemsDeps, isPlain, nextCursor, type PageRequest, pageTag, timeText } from './items-page.ts'
 import { asksForRange, rangeOfPage } from './page-range.ts'
+import { PAGE_WRITERS } from './page-writers.ts'
+import { compressedPageInMemory, plainPageInMemory, readPlainPage } from './plain-page.ts'
 
 const VARY_LINE = `vary: ${VARY}\r\n`
 /** Pages with fewer bytes of features are not counted: their memory is little more than that of a connection. */

@@ -1,5 +1,5 @@
 import type { Bbox, Transform } from '@wayleave/geodata/geometry'
-import { invalidInput } from '../../problem.ts'
+import { invalidInput } from '../../base/problem.ts'
 import type { Crs } from './crs-list.ts'
 
 /** The parsed `bbox` parameter. */

@@ -1,4 +1,4 @@
-import { invalidInput } from '../../problem.ts'
+import { invalidInput } from '../../base/problem.ts'
 import type { Expression } from '../cql2/ast.ts'
 import { isDate, parseTimestamp } from '../cql2/parse/literals.ts'
 

@@ -1,6 +1,6 @@
 import { parseJson } from '@wayleave/geodata/features'
 import type { Value } from '@wayleave/geodata/geometry'
-import { invalidInput } from '../../problem.ts'
+import { invalidInput } from '../../base/problem.ts'
 import { hasMoreMembers, hasMoreValues, isNestedDeeper } from '../cql2/parse/json-structure.ts'
 import { MAX_PAIRS, type QueryPair } from './query-string.ts'
 

@@ -1,5 +1,5 @@
 import { type Manifest, queryColumn, queryColumns } from '@wayleave/geodata/snapshot'
-import { invalidInput } from '../../problem.ts'
+import { invalidInput } from '../../base/problem.ts'
 import { readNameList } from './name-list.ts'
 
 export interface SortKey {

@@ -1,6 +1,6 @@
 import { type Snapshot, sliceFeature } from '@wayleave/geodata/features'
 import type { Geometry } from '@wayleave/geodata/geometry'
-import { BoundedCache } from '../../caching/bounded-cache.ts'
+import { BoundedCache } from '../../base/caching/bounded-cache.ts'
 
 interface Kept {
   geometry: Geometry | null

@@ -1,5 +1,5 @@
 import { PACK_SEPARATOR, PositionRuns, type Snapshot } from '@wayleave/geodata/features'
-import { PageBytes } from '../write/page-bytes.ts'
+import { PageBytes } from './page-bytes.ts'
 import type { TimedWork } from './timed-work.ts'
 
 const SEPARATOR_BYTES = PACK_SEPARATOR.length

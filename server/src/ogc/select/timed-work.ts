@@ -1,5 +1,5 @@
 import { timeSlices } from '@wayleave/geodata/features'
-import { Problem } from '../../problem.ts'
+import { Problem } from '../../base/problem.ts'
 
 export interface TimedWorkOptions {
   /** The user or organization for whom it is done; owners take turns. */

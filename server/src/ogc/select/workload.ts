@@ -1,4 +1,4 @@
-import { FairQueue } from '../../concurrency/fair-queue.ts'
+import { FairQueue } from '../../base/concurrency/fair-queue.ts'
 import { TimedWork } from './timed-work.ts'
 
 export interface WorkloadOptions {

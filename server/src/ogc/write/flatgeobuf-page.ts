@@ -15,8 +15,8 @@ import { clipLatitudes, GEOMETRY_TYPES, type Geometry, geometryText } from '@way
 import { exportColumns, type Manifest, RowSlices } from '@wayleave/geodata/snapshot'
 import type { Crs } from '../request/crs-list.ts'
 import { CRS84 } from '../request/crs-list.ts'
+import { PageBytes } from '../select/page-bytes.ts'
 import { integerSizesOf } from './integer-sizes-of.ts'
-import { PageBytes } from './page-bytes.ts'
 import type { PageContent, WritePage } from './page-content.ts'
 import { rewriteFeatures } from './rewrite-features.ts'
 

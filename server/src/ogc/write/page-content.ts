@@ -1,5 +1,5 @@
 import type { Manifest } from '@wayleave/geodata/snapshot'
-import type { Dataset } from '../../catalog/dataset.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
 import type { About } from '../../http/about.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
 import type { FeatureBlock } from '../select/read-selected.ts'

@@ -1,4 +1,4 @@
-import { assertNever } from '../../../assert-never.ts'
+import { assertNever } from '../../../base/assert-never.ts'
 import type { Condition, Scalar } from '../condition.ts'
 import { FilterCostError } from '../cql2-error.ts'
 import { foldedName } from '../folded-name.ts'

@@ -1,5 +1,5 @@
 import { type Column, RelationBudget, type SpatialPredicate } from '@wayleave/geodata/geometry'
-import { assertNever } from '../../../assert-never.ts'
+import { assertNever } from '../../../base/assert-never.ts'
 import { ARRAY, COMPARISONS, type Expression, SPATIAL, type SpatialFunction, TEMPORAL } from '../ast.ts'
 import { type Condition, type Operand, type Scalar, type Spatial, typeName } from '../condition.ts'
 import { Cql2Error } from '../cql2-error.ts'

@@ -6,7 +6,7 @@ import {
   type SpatialPredicate,
   test,
 } from '@wayleave/geodata/geometry'
-import { Problem } from '../../../problem.ts'
+import { Problem } from '../../../base/problem.ts'
 
 /** Whether the relation holds. A pair of geometries that would occupy the event loop for too long is a 400. */
 export function boundedRelation(

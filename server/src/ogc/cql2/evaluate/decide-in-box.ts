@@ -1,5 +1,5 @@
 import { EXTERIOR, INTERIOR, locateBox, type SpatialPredicate } from '@wayleave/geodata/geometry'
-import { assertNever } from '../../../assert-never.ts'
+import { assertNever } from '../../../base/assert-never.ts'
 import { columnsOf } from '../columns-of.ts'
 import type { Condition } from '../condition.ts'
 import { evaluator } from './evaluate.ts'

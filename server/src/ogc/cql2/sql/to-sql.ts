@@ -1,5 +1,5 @@
 import { quoteName } from '@wayleave/geodata/features'
-import { assertNever } from '../../../assert-never.ts'
+import { assertNever } from '../../../base/assert-never.ts'
 import type { Condition, LiteralValue, Scalar, ScalarType } from '../condition.ts'
 import type { DecideInBox } from '../evaluate/decide-in-box.ts'
 import { foldSql } from '../evaluate/fold-text.ts'

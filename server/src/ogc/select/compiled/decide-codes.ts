@@ -1,5 +1,5 @@
 import type { CompiledColumn } from '@wayleave/geodata/features'
-import { BoundedCache } from '../../../caching/bounded-cache.ts'
+import { BoundedCache } from '../../../base/caching/bounded-cache.ts'
 import type { Comparison } from '../../cql2/ast.ts'
 import type { Condition, Scalar } from '../../cql2/condition.ts'
 import { evaluator } from '../../cql2/evaluate/evaluate.ts'

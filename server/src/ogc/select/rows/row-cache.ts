@@ -1,6 +1,6 @@
 import { quoteName, type Snapshot } from '@wayleave/geodata/features'
 import { queryColumns } from '@wayleave/geodata/snapshot'
-import type { BoundedCache } from '../../../caching/bounded-cache.ts'
+import type { BoundedCache } from '../../../base/caching/bounded-cache.ts'
 
 /** Smaller snapshots are not cached: reading their files is as fast. */
 const MIN_ROWS = 20_000
