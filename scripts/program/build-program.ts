@@ -8,7 +8,6 @@ import { compileSources } from './compile-sources.ts'
 
 const COPIED = [
   'docs',
-  'server/src/site/styles',
   'console/dist',
   'dist/clients',
   'LICENSE',

@@ -76,7 +76,8 @@ export function sendProblem(
   links: PageLinks,
 ) {
   for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value)
-  // RFC 9110, section 15.5.2: every 401 names a scheme. `accounts/access/authenticate.ts` sets that of its own refusals.
+  // RFC 9110, section 15.5.2: every 401 names a scheme. `accounts/access/authenticate.ts` sets that of its own
+  // refusals.
   if (problem.status === 401 && !reply.hasHeader('www-authenticate')) {
     const isAboutKey = problem.code === 'key-missing' || problem.code === 'key-invalid'
     reply.header('www-authenticate', isAboutKey ? 'ApiKey header="X-API-Key"' : 'Bearer')

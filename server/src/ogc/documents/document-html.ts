@@ -3,7 +3,7 @@ import { describedColumns } from '../../data/catalog/metadata.ts'
 import type { About } from '../../http/about.ts'
 import { type Content, html } from '../../http/pages/html.ts'
 import { plainText } from '../../http/pages/plain-text.ts'
-import { facts, htmlPage, type Place, table, timeText } from '../html/layout.ts'
+import { collectionTrail, facts, htmlPage, type Place, table, timeText } from '../html/layout.ts'
 import { ITEMS_ENCODINGS } from '../request/encodings.ts'
 import { type Link, ROOT } from '../write/links.ts'
 import type { apiDefinition } from './api-definition.ts'
@@ -197,14 +197,6 @@ export function apiHtml(
       },
     )}`,
   })
-}
-
-export function collectionTrail(base: string, { table: name, title }: Dataset) {
-  const root = `${base}${ROOT}/collections`
-  return [
-    { href: `${root}?f=html`, title: 'Collections' },
-    { href: `${root}/${name}?f=html`, title },
-  ]
 }
 
 function periodText([start, end]: [string, string]): string {

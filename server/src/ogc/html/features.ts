@@ -3,12 +3,11 @@ import type { Geometry, Value } from '@wayleave/geodata/geometry'
 import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../data/catalog/dataset.ts'
 import { type Content, Html, html } from '../../http/pages/html.ts'
-import { collectionTrail } from '../documents/document-html.ts'
 import { PageBytes } from '../select/page-bytes.ts'
 import { type ParsedFeature, parseFeature } from '../select/parse-feature.ts'
 import { type Link, linkQuery, ROOT } from '../write/links.ts'
 import type { WritePage } from '../write/page-content.ts'
-import { facts, htmlPage, type Place, tableOf, tableRow } from './layout.ts'
+import { collectionTrail, facts, htmlPage, type Place, tableOf, tableRow } from './layout.ts'
 import { featureMap, featuresMap } from './map.ts'
 
 const COUNT = new Intl.NumberFormat('en')
