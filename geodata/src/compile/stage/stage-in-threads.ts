@@ -1,11 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import {
-  type BlockStream,
-  blockArrays,
-  blockRows,
-  type SourceBlock,
-} from '../../formats/reading/block-stream.ts'
 import { limitsOf } from '../../formats/reading/source-limits.ts'
+import { type BlockStream, blockArrays, blockRows, type SourceBlock } from '../../formats/source-blocks.ts'
 import { SourceError } from '../../source-error.ts'
 import type { CompileOptions, CompileProgress } from '../compile-options.ts'
 import { withRowProblems } from '../invalid-source-error.ts'

@@ -1,7 +1,7 @@
 import { readDecimal } from '../../decimal.ts'
 import type { Feature, Geometry, SourceColumn, UnreadableRow, Value } from '../../feature.ts'
-import type { CoordinateColumns } from '../coordinate-reader.ts'
-import { geometryReader } from '../coordinate-reader.ts'
+import type { CoordinateColumns } from '../reading/coordinate-reader.ts'
+import { geometryReader } from '../reading/coordinate-reader.ts'
 import { RecordReader } from './csv-records.ts'
 
 /** Complete records of a file, to be parsed in this or another thread. */

@@ -7,7 +7,7 @@ import {
   type Value,
 } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
-import { parseJson } from '../json/parse-json.ts'
+import { parseJson } from '../reading/parse-json.ts'
 import type { GeojsonBlock } from './geojson-scanner.ts'
 import { type PlaceReading, readPlace, readTime } from './json-fg.ts'
 

@@ -1,11 +1,11 @@
 import { FlatGeometry } from '../../exports/geometry/flat-geometry.ts'
 import { FeatureSlices } from '../../pack/pack-reader.ts'
-import type { FeatureBytes } from '../encode/feature-bytes.ts'
-import { POINT } from '../encode/tile-geometry.ts'
+import { clipShape, type WorldBox } from '../shapes/clip-shape.ts'
+import { type Shape, shapesOf } from '../shapes/shape.ts'
+import { POINT } from '../tile-geometry.ts'
 import type { TileAddress } from '../tile-id.ts'
 import { BUFFER, tileSize, unitSize } from '../web-mercator.ts'
-import { clipShape, type WorldBox } from './clip-shape.ts'
-import { type Shape, shapesOf } from './shape.ts'
+import type { FeatureBytes } from './feature-bytes.ts'
 
 /** Reads the shapes of features from the pack. */
 export class ShapeReader {

@@ -1,8 +1,8 @@
-import { type Feature, type FeatureStream, isUnreadable, type UnreadableRow } from '../feature.ts'
-import { SourceError } from '../source-error.ts'
+import { type Feature, type FeatureStream, isUnreadable, type UnreadableRow } from '../../feature.ts'
+import { SourceError } from '../../source-error.ts'
 import { findCoordinateColumns, otherColumns } from './coordinate-columns.ts'
 import { geometryReader } from './coordinate-reader.ts'
-import type { CoordinateChoice } from './reading/read-options.ts'
+import type { CoordinateChoice } from './read-options.ts'
 
 type Batch = (Feature | UnreadableRow)[]
 

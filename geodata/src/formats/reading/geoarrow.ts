@@ -1,4 +1,4 @@
-import type { GeometryType } from '../feature.ts'
+import type { GeometryType } from '../../feature.ts'
 
 /** GeoArrow's encodings and their geometry types. */
 export const GEOARROW_TYPES: { [encoding: string]: GeometryType } = {

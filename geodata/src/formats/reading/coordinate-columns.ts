@@ -1,5 +1,5 @@
-import type { Value } from '../feature.ts'
-import { SourceError } from '../source-error.ts'
+import type { Value } from '../../feature.ts'
+import { SourceError } from '../../source-error.ts'
 import {
   comparableName,
   GEOMETRY_NAMES,
@@ -15,7 +15,7 @@ import {
   sridOf,
   toNumber,
 } from './coordinate-reader.ts'
-import type { CoordinateChoice } from './reading/read-options.ts'
+import type { CoordinateChoice } from './read-options.ts'
 
 export interface FoundColumns {
   columns: CoordinateColumns | null

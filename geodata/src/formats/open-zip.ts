@@ -1,12 +1,12 @@
 import { basename, dirname, extname } from 'node:path'
-import { SourceError } from '../../source-error.ts'
-import { chooseLayer } from '../choose-layer.ts'
-import type { ByteSource } from '../reading/byte-source.ts'
-import type { SourceLimits } from '../reading/source-limits.ts'
-import { openShapefileParts } from '../shapefile/shapefile.ts'
-import type { OpenedSource, SourceContext } from '../source-context.ts'
-import { withoutGeometry } from '../table-geometry.ts'
-import type { ZipArchive } from './zip.ts'
+import { SourceError } from '../source-error.ts'
+import type { ByteSource } from './reading/byte-source.ts'
+import { chooseLayer } from './reading/choose-layer.ts'
+import type { SourceLimits } from './reading/source-limits.ts'
+import { withoutGeometry } from './reading/table-geometry.ts'
+import { openShapefileParts } from './shapefile/shapefile.ts'
+import type { OpenedSource, SourceContext } from './source-context.ts'
+import type { ZipArchive } from './zip/zip.ts'
 
 export interface ZipOpeners {
   isReadable(name: string): boolean

@@ -1,8 +1,8 @@
-import type { Geometry, Value } from '../feature.ts'
-import { readWkb, wkbSrid } from '../geometry/wkb.ts'
-import { readWkt, wktSrid } from '../geometry/wkt.ts'
-import { SourceError } from '../source-error.ts'
-import { parseJson } from './json/parse-json.ts'
+import type { Geometry, Value } from '../../feature.ts'
+import { readWkb, wkbSrid } from '../../geometry/wkb.ts'
+import { readWkt, wktSrid } from '../../geometry/wkt.ts'
+import { SourceError } from '../../source-error.ts'
+import { parseJson } from './parse-json.ts'
 
 export type GeometryEncoding = 'wkt' | 'wkb' | 'geojson'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SourceError } from '../source-error.ts'
-import { openSource, type SourceOptions } from './index.ts'
-import { readAll, written } from './reading.test-kit.ts'
+import { SourceError } from '../../source-error.ts'
+import { openSource, type SourceOptions } from '../index.ts'
+import { readAll, written } from '../reading.test-kit.ts'
 
 const POINT = { type: 'Point', coordinates: [13.4, 52.5] }
 

@@ -1,4 +1,4 @@
-import type { Format, Input, OpenOptions } from '../format-table.ts'
+import type { Format, Input, OpenOptions } from './format-table.ts'
 
 /** Formats that GDAL reads, if the operator has installed it. */
 interface GdalFormat {
@@ -35,7 +35,7 @@ export const GDAL_FORMAT_TABLE: Format[] = GDAL_FORMATS.map(
     hasLayers: true,
     geometry: 'table',
     async open({ path, file, isAlone }: Input, options: OpenOptions) {
-      const { openWithGdal } = await import('./open-with-gdal.ts')
+      const { openWithGdal } = await import('./gdal/open-with-gdal.ts')
       return openWithGdal(await path(), file, { ...options, driver, title, isAlone, hasIds: hasIds === true })
     },
   }),

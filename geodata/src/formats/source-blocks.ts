@@ -1,8 +1,8 @@
-import type { FeatureStream } from '../../feature.ts'
-import type { CsvBlock, CsvLayout } from '../csv/csv-parser.ts'
-import type { GeojsonBlock } from '../geojson/geojson-scanner.ts'
-import type { PlaceReading } from '../geojson/json-fg.ts'
-import type { ParquetBlock, ParquetOptions } from '../parquet/parquet-block.ts'
+import type { FeatureStream } from '../feature.ts'
+import type { CsvBlock, CsvLayout } from './csv/csv-parser.ts'
+import type { GeojsonBlock } from './geojson/geojson-scanner.ts'
+import type { PlaceReading } from './geojson/json-fg.ts'
+import type { ParquetBlock, ParquetOptions } from './parquet/parquet-block.ts'
 
 /** A part of a source that can be parsed independently; its arrays own their memory (transferable). */
 export type SourceBlock = GeojsonBlock | CsvBlock | ParquetBlock

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { ColumnBytes } from '../../pack/column-bytes.ts'
 import { GEOMETRY_HEAD } from '../../pack/pack.ts'
-import type { StagedPlaces } from '../stage/staged-places.ts'
+import type { StagedPlaces } from './staged-places.ts'
 
 /**
  * A sorted run: some features in snapshot order with the finished text of each, as a range of a file. Merging

@@ -1,4 +1,4 @@
-import { SourceError } from '../source-error.ts'
+import { SourceError } from '../../source-error.ts'
 
 /** The layer with that name or, without a name, the only one. Otherwise throws and lists the layers. */
 export function chooseLayer<T extends { name: string }>(
