@@ -35,6 +35,29 @@ const folders = {
     'tiles',
     'entry',
   ],
+  'geodata/src/formats': [
+    'reading',
+    'zip',
+    'csv',
+    'geojson',
+    'json',
+    'shapefile',
+    'esrijson',
+    'topojson',
+    'flatgeobuf',
+    'sqlite',
+    'geopackage',
+    'spatialite',
+    'gdal',
+    'gpx',
+    'kml',
+    'spreadsheet',
+    'arrow',
+    'parquet',
+  ],
+  'geodata/src/compile': ['values', 'stage', 'merge', 'columns'],
+  'geodata/src/exports': ['geometry', 'zip', 'csv', 'kml', 'flatgeobuf', 'geopackage', 'shapefile'],
+  'geodata/src/tiles': ['shapes', 'encode', 'archive', 'build', 'selected'],
   'server/src': ['base', 'http', 'accounts', 'data', 'site', 'ogc', 'operation', 'assembly', 'command'],
   'server/src/base': [
     'settings',
@@ -80,7 +103,7 @@ const folders = {
 }
 
 /** Folders whose own files are below their folders (`false`) or above them (`true`): they import none, or are not imported. */
-const ownFiles = { 'server/src': true, 'server/src/base': false }
+const ownFiles = { 'geodata/src/formats': true, 'server/src': true, 'server/src/base': false }
 
 /** Code that is never part of the running service or of a published client. */
 const development = String.raw`\.test(-kit)?\.tsx?$|/(testing|test|scripts)/|^(scripts|bench)/|(^|/)test-[^/]*\.ts$|-arbitrary\.ts$|-fixture\.ts$|(^|[/.])config\.(ts|js|mjs)$`

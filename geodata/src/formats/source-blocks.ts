@@ -1,31 +1,19 @@
 import type { FeatureStream } from '../feature.ts'
-import type { CsvBlock, CsvLayout } from './csv/csv-parser.ts'
+import type { CsvBlock, CsvParsing } from './csv/csv-parser.ts'
+import type { GeojsonParsing } from './geojson/geojson-parser.ts'
 import type { GeojsonBlock } from './geojson/geojson-scanner.ts'
-import type { PlaceReading } from './geojson/json-fg.ts'
-import type { ParquetBlock, ParquetOptions } from './parquet/parquet-block.ts'
+import type { ParquetBlock, ParquetParsing } from './parquet/parquet-block.ts'
+import type { BlockStream } from './reading/block-stream.ts'
 
 /** A part of a source that can be parsed independently; its arrays own their memory (transferable). */
 export type SourceBlock = GeojsonBlock | CsvBlock | ParquetBlock
 
-/** What the parser of a source's blocks needs to know: plain data that can be posted to a worker. */
-export type BlockParsing =
-  | {
-      format: 'geojson'
-      file: string
-      maxColumns: number | undefined
-      place: PlaceReading | null
-    }
-  | { format: 'csv'; layout: CsvLayout }
-  | { format: 'parquet'; path: string; file: string; options: ParquetOptions }
+/** How the blocks of a source are parsed. */
+export type BlockParsing = GeojsonParsing | CsvParsing | ParquetParsing
 
-/** A source that can be split into blocks quickly, so that worker threads can parse them. */
-export interface BlockStream extends FeatureStream {
-  readonly parsing: BlockParsing
-  /** Use either this or `batches`, and only once. */
-  blocks(): AsyncGenerator<SourceBlock>
-}
+export type SourceBlocks = BlockStream<BlockParsing, SourceBlock>
 
-export function isBlockStream(stream: FeatureStream): stream is BlockStream {
+export function isBlockStream(stream: FeatureStream): stream is SourceBlocks {
   return 'blocks' in stream
 }
 

@@ -27,6 +27,12 @@ export interface CsvLayout {
   crs: string | null
 }
 
+/** What a worker needs to parse the blocks. */
+export interface CsvParsing {
+  format: 'csv'
+  layout: CsvLayout
+}
+
 /** The columns that are kept as values, with their numbers in the file. */
 export function csvColumns({ names, valueIndexes }: CsvLayout): SourceColumn[] {
   return valueIndexes.map((i) => ({ name: names[i]!, type: 'infer-text', number: i + 1 }))
