@@ -8,10 +8,11 @@
 const workspaces = {
   contract: [],
   geodata: ['contract'],
+  query: ['geodata'],
   demo: ['geodata'],
   'client-js': [],
   console: ['client-js', 'contract'],
-  server: ['contract', 'geodata', 'demo'],
+  server: ['contract', 'geodata', 'query', 'demo'],
   bench: ['contract', 'geodata', 'demo', 'client-js', 'scripts'],
   scripts: [],
 }
@@ -58,6 +59,20 @@ const folders = {
   'geodata/src/compile': ['values', 'stage', 'merge', 'columns'],
   'geodata/src/exports': ['geometry', 'zip', 'csv', 'kml', 'flatgeobuf', 'geopackage', 'shapefile'],
   'geodata/src/tiles': ['shapes', 'encode', 'archive', 'build', 'selected'],
+  'query/src': [
+    'work',
+    'cql2',
+    'plan',
+    'features',
+    'positions',
+    'by-tree',
+    'by-codes',
+    'by-duckdb',
+    'page',
+    'count',
+    'facets',
+  ],
+  'query/src/cql2': ['parse', 'evaluate', 'check'],
   'server/src': ['base', 'http', 'accounts', 'data', 'site', 'ogc', 'operation', 'assembly', 'command'],
   'server/src/base': [
     'settings',
@@ -86,9 +101,7 @@ const folders = {
   'server/src/data': ['jobs', 'blobs', 'catalog', 'installation', 'downloads', 'publishing', 'retention'],
   'server/src/site': ['styles', 'documentation', 'clients', 'console', 'discovery'],
   'server/src/ogc': [
-    'cql2',
     'request',
-    'select',
     'write',
     'html',
     'items',
@@ -221,7 +234,7 @@ export default {
       name: 'no development dependency',
       comment: 'It is not installed in production. Types are: nothing needs them at run time.',
       severity: 'error',
-      from: { path: '^(contract|geodata|server|client-js|console|demo)/', pathNot: development },
+      from: { path: '^(contract|geodata|query|server|client-js|console|demo)/', pathNot: development },
       to: {
         dependencyTypes: ['npm-dev'],
         dependencyTypesNot: ['type-only'],
@@ -232,13 +245,13 @@ export default {
       name: 'no undeclared dependency',
       comment: 'Declare the package in the package.json of the workspace.',
       severity: 'error',
-      from: { path: '^(contract|geodata|server|client-js|console|demo|bench|scripts)/' },
+      from: { path: '^(contract|geodata|query|server|client-js|console|demo|bench|scripts)/' },
       to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
     },
     {
       name: 'no unresolvable import',
       severity: 'error',
-      from: { path: '^(contract|geodata|server|client-js|demo|bench|scripts)/' },
+      from: { path: '^(contract|geodata|query|server|client-js|demo|bench|scripts)/' },
       // A package of types alone, found as @types/topojson-specification.
       to: { couldNotResolve: true, pathNot: '^topojson-specification$' },
     },

@@ -114,7 +114,7 @@ test('only config.ts reads the environment; a program may do so before it runs',
     'geodata/src/sandbox/minimal-environment.ts',
   ]
   const isProduction = (file: string) =>
-    /^(geodata|server|client-js|console|demo)\/(src|bin)\//.test(file) && !/\/testing\//.test(file)
+    /^(geodata|query|server|client-js|console|demo)\/(src|bin)\//.test(file) && !/\/testing\//.test(file)
   const files = texts.filter(({ file }) => isProduction(file) && !isTest(file) && !readers.includes(file))
   assert.deepEqual(placesOf(/^(?!\s*(?:\/\/|\/?\*)).*\bprocess\.env\b/, files), [])
 })

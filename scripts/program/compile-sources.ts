@@ -2,7 +2,7 @@ import { copyFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from '
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 
-const WORKSPACES = ['contract', 'geodata', 'demo', 'server']
+const WORKSPACES = ['contract', 'geodata', 'query', 'demo', 'server']
 /** Code of tests and files that only tests read. */
 const DEVELOPMENT =
   /\.test\.ts$|(^|\/)(testing|test-data)\/|(^|\/)test-[^/]*\.ts$|-(arbitrary|fixture)\.ts$|test-kit\.ts$/

@@ -30,11 +30,11 @@ export const leftOut = [
   'server/src/accounts/keys/key-access',
   'server/src/base/limits/limits',
   'server/src/ogc/abstract-tests',
-  'server/src/ogc/cql2/',
+  'query/src/cql2/',
   'server/src/ogc/documents/',
   'server/src/ogc/items/',
   'server/src/ogc/request/',
-  'server/src/ogc/select/select-by-rows',
+  'query/src/by-duckdb/select-by-rows',
   'server/src/accounts/organizations/',
   'server/src/data/publishing/upload-jobs/job-recovery',
 ]
@@ -42,7 +42,7 @@ export const leftOut = [
 /** The tests of `npm run test:fast`: unit tests, and the server's tests in one process on SQLite. */
 export function fastTests(root: string, files: string[]): string[] {
   return files
-    .filter((file) => /^(geodata|server|console|bench|demo)\//.test(file))
+    .filter((file) => /^(geodata|query|server|console|bench|demo)\//.test(file))
     .filter((file) => !leftOut.some((start) => file.startsWith(start)))
     .filter((file) => !startsPrograms.test(readFileSync(join(root, file), 'utf8')))
 }

@@ -209,10 +209,7 @@ async function wire(
   const verification = opened.use(new Verification({ blobs, health, clock, log, bytesPerSecond }))
   const snapshots = opened.use(new OpenSnapshots({ blobs, health, verification }))
   const crsList = new CrsList(config.crs)
-  const features = await openFeatures(
-    { config, database, blobs, catalog, snapshots, verification, clock, log },
-    opened,
-  )
+  const features = await openFeatures({ config, database, blobs, snapshots, verification, log }, opened)
   const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, redis)
   const staging = new Staging(join(blobs.root, '.staging'), [join(config.dataDir, 'staging')])
   const housekeepingClock = new HousekeepingClock({
@@ -235,7 +232,7 @@ async function wire(
   const messages = new JobMessages(changes)
   const runner = opened.use(new JobRunner({ database, messages, clock, log, nodeId, limits }), 'running jobs')
   const jobQueue = new JobQueue({ database, messages, clock, nodeId, ownKinds: jobKinds })
-  const { featureSelection, workload } = features
+  const { engine, workload } = features
   const tiles = openTiles(
     {
       database,
@@ -244,7 +241,7 @@ async function wire(
       catalog,
       health,
       snapshots,
-      featureSelection,
+      engine,
       workload,
       jobQueue,
       runner,

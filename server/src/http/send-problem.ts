@@ -1,7 +1,9 @@
 import type { FieldError, ProblemBody } from '@wayleave/contract/records'
+import { QueryError } from '@wayleave/query'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { DatabaseError, type DatabaseFailure } from '../base/database/database-error.ts'
 import { Problem } from '../base/problem.ts'
+import { queryProblem } from '../base/query-problem.ts'
 import { redactKeys } from '../base/redact.ts'
 import { StorageUnavailableError } from '../base/storage/object-store.ts'
 import type { About } from './about.ts'
@@ -23,6 +25,7 @@ const RETRY_AFTER: Record<DatabaseFailure, string> = { 'database-unavailable': '
 /** Converts any thrown value to the Problem that is sent to the client. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
+  if (error instanceof QueryError) return queryProblem(error)
   if (error instanceof DatabaseError) {
     const headers = { 'retry-after': RETRY_AFTER[error.failure] }
     return new Problem(error.failure, undefined, { headers, cause: error })

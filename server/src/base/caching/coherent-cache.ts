@@ -1,7 +1,6 @@
-import { SingleFlights } from '../concurrency/single-flight.ts'
+import { BoundedCache, SingleFlights } from '@wayleave/geodata/base'
 import type { Changes, Subject } from '../database/changes/changes.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
-import { BoundedCache } from './bounded-cache.ts'
 
 export interface CacheLookups {
   hits: number

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { BoundedCache } from '@wayleave/geodata/base'
 import type { Logger } from 'pino'
-import { BoundedCache } from '../caching/bounded-cache.ts'
 import type { Clock } from '../clock.ts'
 import { isLoopback } from '../loopback.ts'
 import { type Config, SettingError } from '../settings/config.ts'

@@ -1,6 +1,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { BoundedCache } from '@wayleave/geodata/base'
 import {
   CHECKED_BLOCK_BYTES,
   checksumBlocks,
@@ -8,7 +9,6 @@ import {
   printBlocks,
   type ReadableFile,
 } from '@wayleave/geodata/snapshot'
-import { BoundedCache } from '../../base/caching/bounded-cache.ts'
 import {
   type ObjectInfo,
   ObjectMissingError,

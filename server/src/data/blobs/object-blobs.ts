@@ -1,5 +1,6 @@
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { BoundedCache, SingleFlights } from '@wayleave/geodata/base'
 import {
   type BlockChecksums,
   DamagedSnapshotError,
@@ -13,9 +14,7 @@ import {
   verifyFilesFast,
   verifyInThread,
 } from '@wayleave/geodata/snapshot'
-import { BoundedCache } from '../../base/caching/bounded-cache.ts'
 import { DAY, SECOND } from '../../base/clock.ts'
-import { SingleFlights } from '../../base/concurrency/single-flight.ts'
 import { ObjectMissingError, type ObjectStore, type SignedAddress } from '../../base/storage/object-store.ts'
 import type { Blobs, DiscardedSnapshot } from './blobs.ts'
 import { CachedObject } from './cache/cached-object.ts'

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { BoundedCache, SingleFlights } from '@wayleave/geodata/base'
 import { geojsonParts } from '@wayleave/geodata/exports'
 import {
   DamagedSnapshotError,
@@ -9,9 +10,7 @@ import {
   writeDurably,
 } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
-import { BoundedCache } from '../../base/caching/bounded-cache.ts'
 import { type Clock, DAY } from '../../base/clock.ts'
-import { SingleFlights } from '../../base/concurrency/single-flight.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Version } from './dataset.ts'
 import { type FileStamp, stampOf } from './file-stamp.ts'

@@ -1,6 +1,7 @@
+import { BoundedCache } from '@wayleave/geodata/base'
 import { checkSizes, DamagedSnapshotError, readManifest } from '@wayleave/geodata/snapshot'
+import { QueryError } from '@wayleave/query'
 import type { Logger } from 'pino'
-import { BoundedCache } from '../../base/caching/bounded-cache.ts'
 import { Problem } from '../../base/problem.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Version } from './dataset.ts'
@@ -94,6 +95,7 @@ export class SnapshotHealth {
    */
   async removalOr(version: Version, error: unknown): Promise<unknown> {
     if (error instanceof Problem && error.status < 500 && error.code !== 'not-found') return error
+    if (error instanceof QueryError && error.code !== 'overloaded') return error
     return (await this.#isPublished(version)) ? error : new VersionRemoved(version, error)
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isJobEnded } from '@wayleave/contract/records'
+import { singleFlight } from '@wayleave/geodata/base'
 import { type Clock, SECOND } from '../../base/clock.ts'
-import { singleFlight } from '../../base/concurrency/single-flight.ts'
 import type { ControlDatabase } from '../../base/database/open.ts'
 import { newId } from '../../base/id.ts'
 import { type JobKind, PRIORITIES, queueOf } from './job-kinds.ts'

@@ -1,5 +1,5 @@
+import { singleFlight } from '@wayleave/geodata/base'
 import { SECOND } from '../../base/clock.ts'
-import { singleFlight } from '../../base/concurrency/single-flight.ts'
 import { withinTime } from '../../base/concurrency/within-time.ts'
 import { JOB_KINDS, type JobKind } from './job-kinds.ts'
 import type { JobCount } from './job-store.ts'

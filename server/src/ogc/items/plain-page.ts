@@ -1,9 +1,6 @@
 import { PositionRuns, type Snapshot } from '@wayleave/geodata/features'
+import { type FilterPlan, readPieces, type Selected, type TimedWork } from '@wayleave/query'
 import { type DataResponse, HEAD_ROOM } from '../../http/sockets/data-response.ts'
-import type { FilterPlan } from '../cql2/plan-filter.ts'
-import { readPieces } from '../select/read-selected.ts'
-import type { Selected } from '../select/selected.ts'
-import type { TimedWork } from '../select/timed-work.ts'
 import { CompressedPages, codedTag, type PageCoding, type PageInMemory } from '../write/compress-page.ts'
 import { PAGE_TAIL } from '../write/geojson-page.ts'
 import { linkQuery } from '../write/links.ts'
@@ -46,19 +43,13 @@ export function plainPageInMemory(
   page: PageRequest,
   plan: FilterPlan | null,
   limit: number,
-  { featureSelection, snapshots, clock, workload }: ItemsDeps,
+  { engine, snapshots, clock, workload }: ItemsDeps,
 ): { response: DataResponse; returned: number } | null {
   const snapshot = snapshots.peek(page.version.snapshot)
   if (snapshot === null) return null
-  const selected = featureSelection.selectSync(
-    snapshot,
-    page.query,
-    plan,
-    { after: page.after, limit },
-    scratchRuns,
-  )
+  const selected = engine.pageSync(snapshot, page.query, plan, { after: page.after, limit }, scratchRuns)
   if (selected === null) return null
-  const matched = featureSelection.countSync(snapshot, page.query, plan, selected)
+  const matched = engine.countSync(snapshot, page.query, plan, { after: page.after, selected })
   if (matched === undefined) return null
   const { runs } = selected
   const length = snapshot.bytesOf(runs)

@@ -1,5 +1,5 @@
+import { BoundedCache } from '@wayleave/geodata/base'
 import Negotiator from 'negotiator'
-import { BoundedCache } from '../../base/caching/bounded-cache.ts'
 import { invalidInput, Problem } from '../../base/problem.ts'
 
 /** An encoding of a response: its name in `f=`, its media type, and the other values that select it. */

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { constants, gzip, zstdCompress } from 'node:zlib'
-import { BoundedCache } from '../../base/caching/bounded-cache.ts'
+import { BoundedCache } from '@wayleave/geodata/base'
 import type { MaybePromise } from '../../base/maybe-promise.ts'
 import { preferredEncoding } from '../../http/headers.ts'
 import { bodyLength, type DataResponse, responseOf, wholeBody } from '../../http/sockets/data-response.ts'

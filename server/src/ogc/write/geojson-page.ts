@@ -1,7 +1,7 @@
+import type { FeatureBlock } from '@wayleave/query'
 import type { Dataset } from '../../data/catalog/dataset.ts'
 import { type Encoding, ITEMS_ENCODINGS, json } from '../request/encodings.ts'
 import type { QueryPair } from '../request/query-string.ts'
-import type { FeatureBlock } from '../select/read-selected.ts'
 import { type Link, linkQuery, ROOT } from './links.ts'
 import type { PageContent, PageHead, WritePage, WrittenPage } from './page-content.ts'
 import { joinFeatures, rewriteFeatures } from './rewrite-features.ts'

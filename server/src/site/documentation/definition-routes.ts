@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
+import { BoundedCache } from '@wayleave/geodata/base'
 import type { Authenticate } from '../../accounts/access/authenticate.ts'
-import { BoundedCache } from '../../base/caching/bounded-cache.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { matchesEtag } from '../../http/headers.ts'

@@ -1,10 +1,9 @@
 import { mkdir, readdir, rm, rmdir, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { BoundedCache, singleFlight } from '@wayleave/geodata/base'
 import type { Logger } from 'pino'
-import { BoundedCache } from '../../../base/caching/bounded-cache.ts'
 import { HOUR, MINUTE, SECOND } from '../../../base/clock.ts'
 import { Semaphore } from '../../../base/concurrency/semaphore.ts'
-import { singleFlight } from '../../../base/concurrency/single-flight.ts'
 
 /** The folder of a snapshot's blocks, next to its whole files. */
 export const BLOCKS_FOLDER = 'blocks'

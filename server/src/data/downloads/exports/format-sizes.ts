@@ -1,5 +1,5 @@
+import { BoundedCache } from '@wayleave/geodata/base'
 import { exportFormatsOf } from '@wayleave/geodata/exports'
-import { BoundedCache } from '../../../base/caching/bounded-cache.ts'
 import type { MaybePromise } from '../../../base/maybe-promise.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
 import type { FileSizes } from '../../catalog/metadata.ts'

@@ -1,4 +1,4 @@
-import { BoundedCache } from '../../../base/caching/bounded-cache.ts'
+import { BoundedCache } from '@wayleave/geodata/base'
 import type { Version } from '../../../data/catalog/dataset.ts'
 import type { TileArchives } from '../tile-archives.ts'
 import type { TileStates } from '../tile-states.ts'
