@@ -38,10 +38,32 @@ import { documentationRoutes } from '../site/documentation/routes.ts'
 import { siteRoutes } from '../site/styles/site-routes.ts'
 import type { Parts } from './wiring.ts'
 
-/** Registers the routes of the whole service. Reads like a table of contents. */
+/** Registers the routes of the whole service, wing by wing. */
 export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteTable }> {
   const { app, routes } = await createFastifyApp(parts)
+  stateOfTheNode(app, parts)
+  if (parts.config.role === 'worker') {
+    await app.ready()
+    return { app, routes }
+  }
 
+  data(app, parts)
+  ogc(app, parts)
+  accounts(app, parts)
+  operation(app, parts)
+  site(app, parts)
+
+  const handedOver = new HandedOver()
+  const fromMemory = dataRoutes(parts)
+  for (const route of fromMemory) addDataRoute(app, route, handedOver)
+  refuseShadowedMethods(app, routes)
+  await app.ready()
+  if (parts.config.socketTransport) new SocketTransport(parts, fromMemory, handedOver).precede(app.server)
+  return { app, routes }
+}
+
+/** The only routes of a worker. */
+function stateOfTheNode(app: App, parts: Parts): void {
   operationRoutes(app, {
     metrics: parts.metrics,
     metricsToken: parts.config.metricsToken,
@@ -52,21 +74,24 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
     countDatasets: async () => (await parts.catalog.all()).length,
     about: aboutOf(parts.config),
   })
+}
 
-  if (parts.config.role === 'worker') {
-    await app.ready()
-    return { app, routes }
-  }
-
+function data(app: App, parts: Parts): void {
   catalogRoutes(app, parts)
-  const ogc = { ...parts, about: aboutOf(parts.config), keyInUrl: parts.config.keyInUrl }
-  ogcRoutes(app, ogc)
-  tileRoutes(app, ogc)
-  previewRoutes(app, parts)
-  recordRoutes(app, ogc)
   publishingRoutes(app, parts)
   jobRoutes(app, parts)
   downloadRoutes(app, parts)
+}
+
+function ogc(app: App, parts: Parts): void {
+  const deps = ogcDeps(parts)
+  ogcRoutes(app, deps)
+  tileRoutes(app, deps)
+  previewRoutes(app, parts)
+  recordRoutes(app, deps)
+}
+
+function accounts(app: App, parts: Parts): void {
   signInRoutes(app, { ...parts, addressRate: parts.config.signInAddressRate })
   organizationRoutes(app, parts)
   eventRoutes(app, parts)
@@ -77,30 +102,29 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   administrationRoutes(app, parts)
   organizationAdministrationRoutes(app, parts)
   operatorRoutes(app, parts)
-  dashboardRoutes(app, parts)
+}
 
-  const discovery = { ...parts, about: aboutOf(parts.config) }
-  const { about } = discovery
+function operation(app: App, parts: Parts): void {
+  dashboardRoutes(app, parts)
+}
+
+function site(app: App, parts: Parts): void {
+  const about = aboutOf(parts.config)
+  const discovery = { ...parts, about }
   siteRoutes(app, parts.config)
   consoleRoutes(app, { headOf: pageHeads(discovery), about, basemap: parts.config.basemap })
   discoveryRoutes(app, discovery)
   clientRoutes(app, discovery)
   documentationRoutes(app, { about, baseUrl: parts.baseUrl })
   definitionRoutes(app, parts)
+}
 
-  const dataRoutes = [
-    itemsRoute(ogc),
-    tileRoute(ogc),
-    itemRoute(ogc),
-    metadataRoute(parts),
-    ...documentRoutes(ogc),
-  ]
-  const handedOver = new HandedOver()
-  for (const route of dataRoutes) addDataRoute(app, route, handedOver)
+/** Routes that can often respond from memory, before Fastify sees the request. */
+function dataRoutes(parts: Parts) {
+  const deps = ogcDeps(parts)
+  return [itemsRoute(deps), tileRoute(deps), itemRoute(deps), metadataRoute(parts), ...documentRoutes(deps)]
+}
 
-  refuseShadowedMethods(app, routes)
-
-  await app.ready()
-  if (parts.config.socketTransport) new SocketTransport(parts, dataRoutes, handedOver).precede(app.server)
-  return { app, routes }
+function ogcDeps(parts: Parts) {
+  return { ...parts, about: aboutOf(parts.config), keyInUrl: parts.config.keyInUrl }
 }

@@ -19,8 +19,9 @@ import { StalledReaders } from '../http/sockets/stalled-readers.ts'
 import { sweepTiles } from '../ogc/tiles/tile-files.ts'
 import { buildApp } from './app.ts'
 import { exposeMetrics } from './expose-metrics.ts'
+import type { Opening } from './opening.ts'
 import { recordServerAddress } from './server-address.ts'
-import { type Opening, openParts, type Parts } from './wiring.ts'
+import { openParts, type Parts } from './wiring.ts'
 
 /** Max memory that stalled clients may hold together. */
 const MAX_STALLED_BYTES = 256 * 1024 ** 2
