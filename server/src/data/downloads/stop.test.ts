@@ -27,7 +27,8 @@ for (const database of databaseKinds) {
     const work = { buildExport: buildUntilAborted }
     const first = await openTestServer(t, { database, grace: 0, work })
     const { databaseUrl, dataDir } = first.config
-    const other = databaseUrl ? await openTestServer(t, { databaseUrl, dataDir }) : null
+    // It may claim the job, and must not build the file either.
+    const other = databaseUrl ? await openTestServer(t, { databaseUrl, dataDir, work }) : null
     await publishText(first, 'places', 'places.geojson', points(60))
     const account = await openAccount(first, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 40 })
     const keys = Array.from({ length: 40 }, () => createKey(first, account, ['read'], 'organization'))
