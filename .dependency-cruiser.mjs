@@ -8,88 +8,115 @@
 const workspaces = {
   contract: [],
   geodata: ['contract'],
+  query: ['geodata'],
   demo: ['geodata'],
   'client-js': [],
   console: ['client-js', 'contract'],
-  server: ['contract', 'geodata', 'demo'],
+  server: ['contract', 'geodata', 'query', 'demo'],
   bench: ['contract', 'geodata', 'demo', 'client-js', 'scripts'],
   scripts: [],
 }
 
-/** In dependency order: a folder may import only folders listed before it, and files of the root. */
-const geodataFolders = [
-  'sandbox',
-  'predicates',
-  'geometry',
-  'crs',
-  'formats',
-  'pack',
-  'snapshot',
-  'columns',
-  'compile',
-  'exports',
-  'tiles',
-  'entry',
-]
+/**
+ * Folders in dependency order, bottom first: a folder imports only folders that stand before it. The lists of the
+ * folders that have an order inside follow by their paths.
+ */
+const folders = {
+  'geodata/src': [
+    'sandbox',
+    'predicates',
+    'geometry',
+    'crs',
+    'formats',
+    'pack',
+    'snapshot',
+    'columns',
+    'compile',
+    'exports',
+    'tiles',
+    'entry',
+  ],
+  'geodata/src/formats': [
+    'reading',
+    'zip',
+    'csv',
+    'geojson',
+    'json',
+    'shapefile',
+    'esrijson',
+    'topojson',
+    'flatgeobuf',
+    'sqlite',
+    'geopackage',
+    'spatialite',
+    'gdal',
+    'gpx',
+    'kml',
+    'spreadsheet',
+    'arrow',
+    'parquet',
+  ],
+  'geodata/src/compile': ['values', 'stage', 'merge', 'columns'],
+  'geodata/src/exports': ['geometry', 'zip', 'csv', 'kml', 'flatgeobuf', 'geopackage', 'shapefile'],
+  'geodata/src/tiles': ['shapes', 'encode', 'archive', 'build', 'selected'],
+  'query/src': [
+    'work',
+    'cql2',
+    'plan',
+    'features',
+    'positions',
+    'by-tree',
+    'by-codes',
+    'by-duckdb',
+    'page',
+    'count',
+    'facets',
+  ],
+  'query/src/cql2': ['parse', 'evaluate', 'check'],
+  'server/src': ['base', 'http', 'accounts', 'data', 'site', 'ogc', 'operation', 'assembly', 'command'],
+  'server/src/base': [
+    'settings',
+    'concurrency',
+    'locks',
+    'database',
+    'caching',
+    'storage',
+    'events',
+    'limits',
+    'mail',
+    'tracing',
+  ],
+  'server/src/http': ['pages', 'observability', 'hooks', 'sockets'],
+  'server/src/accounts': [
+    'users',
+    'access',
+    'keys',
+    'usage',
+    'credits',
+    'organizations',
+    'access-requests',
+    'identity',
+    'administration',
+  ],
+  'server/src/data': ['jobs', 'blobs', 'catalog', 'installation', 'downloads', 'publishing', 'retention'],
+  'server/src/site': ['styles', 'documentation', 'clients', 'console', 'discovery'],
+  'server/src/ogc': [
+    'request',
+    'write',
+    'html',
+    'items',
+    'facets',
+    'extract',
+    'tiles',
+    'documents',
+    'records',
+  ],
+  'server/src/operation': ['verification', 'backup', 'housekeeping', 'readiness', 'doctor', 'dashboard'],
+  'server/src/command': ['output', 'completion', 'demo', 'accounts', 'datasets', 'operate'],
+}
 
-/** Bottom first, as in geodata. */
-const serverFolders = [
-  'settings',
-  'concurrency',
-  'locks',
-  'database',
-  'caching',
-  'storage',
-  'events',
-  'users',
-  'limits',
-  'mail',
-  'tracing',
-  'http',
-  'access',
-  'keys',
-  'usage',
-  'credits',
-  'organizations',
-  'access-requests',
-  'identity',
-  'administration',
-  'jobs',
-  'blobs',
-  'catalog',
-  'discovery',
-  'documentation',
-  'clients',
-  'console',
-  'installation',
-  'downloads',
-  'publishing',
-  'retention',
-  'ogc',
-  'dashboard',
-  'verification',
-  'backup',
-  'housekeeping',
-  'readiness',
-  'doctor',
-  'assembly',
-  'demo',
-  'command',
-]
-
-/** The server's base files. They import no folder, and every folder may import them. */
-const serverBase = [
-  'assert-never',
-  'clock',
-  'data-work',
-  'email',
-  'id',
-  'loopback',
-  'maybe-promise',
-  'problem',
-  'redact',
-  'version',
-]
+/** Folders whose own files are below their folders (`false`) or above them (`true`): they import none, or are not imported. */
+const ownFiles = { 'geodata/src/formats': true, 'server/src': true, 'server/src/base': false }
 
 /** Code that is never part of the running service or of a published client. */
 const development = String.raw`\.test(-kit)?\.tsx?$|/(testing|test|scripts)/|^(scripts|bench)/|(^|/)test-[^/]*\.ts$|-arbitrary\.ts$|-fixture\.ts$|(^|[/.])config\.(ts|js|mjs)$`
@@ -111,16 +138,17 @@ function workspaceRules() {
   }))
 }
 
-function folderRules(root, folders) {
+/** The order of the folders of one folder. */
+function folderRules([root, names]) {
   return [
-    ...folders.slice(0, -1).map((folder, index) => ({
+    ...names.slice(0, -1).map((folder, index) => ({
       name: `${root} ${folder}`,
       comment: 'A folder imports only folders that stand before it in the list of this configuration.',
       severity: 'error',
       from: { path: `^${root}/${folder}/`, pathNot: development },
       // The table of export formats imports the writer of tiles, lazily; tiles use what exports share.
       to: {
-        path: `^${root}/${anyOf(folders.slice(index + 1))}/`,
+        path: `^${root}/${anyOf(names.slice(index + 1))}/`,
         pathNot: '^geodata/src/tiles/build/build-tiles\\.ts$',
       },
     })),
@@ -128,10 +156,23 @@ function folderRules(root, folders) {
       name: `${root} folders`,
       comment: 'Every folder has its place in the list of this configuration.',
       severity: 'error',
-      from: { path: `^${root}/[^/]+/`, pathNot: [`^${root}/${anyOf(folders)}/`, development] },
+      from: { path: `^${root}/[^/]+/`, pathNot: [`^${root}/${anyOf(names)}/`, development] },
       to: {},
     },
   ]
+}
+
+/** The files beside the folders of one folder. */
+function ownFileRule([root, areAbove]) {
+  const own = `^${root}/[^/]+\\.ts$`
+  const folder = `^${root}/[^/]+/`
+  return {
+    name: `${root} own files`,
+    comment: `The files beside the folders ${areAbove ? 'are imported by none of them' : 'import none of them'}.`,
+    severity: 'error',
+    from: { path: areAbove ? folder : own, pathNot: development },
+    to: { path: areAbove ? own : folder },
+  }
 }
 
 export default {
@@ -144,22 +185,8 @@ export default {
       to: { circular: true },
     },
     ...workspaceRules(),
-    ...folderRules('geodata/src', geodataFolders),
-    ...folderRules('server/src', serverFolders),
-    {
-      name: 'server/src base files',
-      comment: 'A base file imports no folder of the server.',
-      severity: 'error',
-      from: { path: `^server/src/${anyOf(serverBase)}\\.ts$` },
-      to: { path: '^server/src/', pathNot: `^server/src/${anyOf(serverBase)}\\.ts$` },
-    },
-    {
-      name: 'server/src root files',
-      comment: 'Of the files beside the folders, only base files are imported.',
-      severity: 'error',
-      from: { path: '^server/src/[^/]+/', pathNot: development },
-      to: { path: '^server/src/[^/]+\\.ts$', pathNot: `^server/src/${anyOf(serverBase)}\\.ts$` },
-    },
+    ...Object.entries(folders).flatMap(folderRules),
+    ...Object.entries(ownFiles).map(ownFileRule),
     {
       name: 'databases of others',
       comment: 'Files of others are opened with UntrustedDatabase, which executes nothing of them.',
@@ -172,24 +199,25 @@ export default {
     },
     {
       name: 'fastify',
-      comment: 'Only routes, access/, http/ and ogc/ know Fastify. Rules are functions of their arguments.',
+      comment:
+        'Only routes, accounts/access/, http/ and ogc/ know Fastify. Rules are functions of their arguments.',
       severity: 'error',
       from: {
         path: '^server/src/',
-        pathNot: ['(^|[/-])routes\\.ts$', '^server/src/(access|http|ogc)/', development],
+        pathNot: ['(^|[/-])routes\\.ts$', '^server/src/(accounts/access|http|ogc)/', development],
       },
       to: { path: '(^|/)node_modules/(fastify|@fastify/[^/]+)/' },
     },
     {
       name: 'sql',
-      comment: 'Only stores and database/ know SQL. A file lock uses SQLite and stores no rows.',
+      comment: 'Only stores and base/database/ know SQL. A file lock uses SQLite and stores no rows.',
       severity: 'error',
       from: {
         path: '^server/src/',
         pathNot: [
           '(^|[/-])store\\.ts$',
-          '^server/src/database/',
-          '^server/src/locks/file-lock\\.ts$',
+          '^server/src/base/database/',
+          '^server/src/base/locks/file-lock\\.ts$',
           development,
         ],
       },
@@ -200,13 +228,13 @@ export default {
       comment: 'What runs in production imports neither tests nor their fixtures.',
       severity: 'error',
       from: { pathNot: development },
-      to: { path: development, pathNot: '(^|/)node_modules/|^server/src/settings/config\\.ts$' },
+      to: { path: development, pathNot: '(^|/)node_modules/|^server/src/base/settings/config\\.ts$' },
     },
     {
       name: 'no development dependency',
       comment: 'It is not installed in production. Types are: nothing needs them at run time.',
       severity: 'error',
-      from: { path: '^(contract|geodata|server|client-js|console|demo)/', pathNot: development },
+      from: { path: '^(contract|geodata|query|server|client-js|console|demo)/', pathNot: development },
       to: {
         dependencyTypes: ['npm-dev'],
         dependencyTypesNot: ['type-only'],
@@ -217,13 +245,13 @@ export default {
       name: 'no undeclared dependency',
       comment: 'Declare the package in the package.json of the workspace.',
       severity: 'error',
-      from: { path: '^(contract|geodata|server|client-js|console|demo|bench|scripts)/' },
+      from: { path: '^(contract|geodata|query|server|client-js|console|demo|bench|scripts)/' },
       to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
     },
     {
       name: 'no unresolvable import',
       severity: 'error',
-      from: { path: '^(contract|geodata|server|client-js|demo|bench|scripts)/' },
+      from: { path: '^(contract|geodata|query|server|client-js|demo|bench|scripts)/' },
       // A package of types alone, found as @types/topojson-specification.
       to: { couldNotResolve: true, pathNot: '^topojson-specification$' },
     },

@@ -7,6 +7,7 @@ const sources = [
   'console/{src,public,scripts,data}/**/*',
   'client-js/src/**/*',
   'contract/src/**/*',
+  'server/src/site/styles/*.css',
 ]
 
 /** Builds the web console if it was never built or its sources are newer. The service runs without it too. */

@@ -21,9 +21,12 @@ test('every decision is listed, names the code that depends on it, and that code
 })
 
 test('the code links only to decisions that exist', () => {
-  for (const file of globSync('{contract,geodata,server,console,client-js}/{src,bin}/**/*.{ts,tsx,js}', {
-    cwd: root,
-  })) {
+  for (const file of globSync(
+    '{contract,geodata,query,server,console,client-js}/{src,bin}/**/*.{ts,tsx,js}',
+    {
+      cwd: root,
+    },
+  )) {
     for (const [link] of read(file).matchAll(/docs\/decisions\/[a-z0-9-]+\.md/g)) {
       assert.ok(existsSync(join(root, link)), `${file}: ${link}`)
     }

@@ -12,26 +12,28 @@ after(() => rmSync(folder, { recursive: true }))
 
 /** Each import, and the rule that forbids it; null if it is allowed. */
 const imports: [file: string, specifier: string, rule: string | null][] = [
-  ['geodata/src/feature.ts', '../../server/src/id.ts', 'workspace geodata'],
+  ['geodata/src/feature.ts', '../../server/src/base/id.ts', 'workspace geodata'],
   ['geodata/src/pack/pack.ts', '../snapshot/open.ts', 'geodata/src pack'],
-  ['server/src/keys/keys.ts', '../identity/sessions.ts', 'server/src keys'],
-  ['server/src/clock.ts', './keys/store.ts', 'server/src base files'],
-  ['server/src/usage/usage.ts', '../assembly/wiring.ts', 'server/src usage'],
-  ['server/src/usage/report.ts', '../main.ts', 'server/src root files'],
-  ['server/src/novelty/novelty.ts', '../id.ts', 'server/src folders'],
-  ['server/src/users/user.ts', 'fastify', 'fastify'],
-  ['server/src/users/rows.ts', 'kysely', 'sql'],
-  ['server/src/users/file.ts', 'node:sqlite', 'sql'],
-  ['server/src/users/rule.ts', '../testing/clock.ts', 'no development code'],
-  ['server/src/users/tool.ts', 'fast-check', 'no development dependency'],
-  ['server/src/users/gone.ts', './nowhere.ts', 'no unresolvable import'],
-  ['server/src/events/one.ts', './other.ts', 'no circles'],
-  ['server/src/events/other.ts', './one.ts', null],
-  ['server/src/keys/routes.ts', 'fastify', null],
-  ['server/src/keys/store.ts', 'kysely', null],
-  ['server/src/identity/sessions.ts', '../keys/store.ts', null],
+  ['server/src/accounts/keys/keys.ts', '../identity/sessions.ts', 'server/src/accounts keys'],
+  ['server/src/accounts/keys/version.ts', '../../data/catalog/dataset.ts', 'server/src accounts'],
+  ['server/src/base/clock.ts', './events/one.ts', 'server/src/base own files'],
+  ['server/src/accounts/usage/usage.ts', '../../assembly/wiring.ts', 'server/src accounts'],
+  ['server/src/accounts/usage/report.ts', '../../main.ts', 'server/src own files'],
+  ['server/src/novelty/novelty.ts', '../base/id.ts', 'server/src folders'],
+  ['server/src/accounts/novelty/novelty.ts', '../../base/id.ts', 'server/src/accounts folders'],
+  ['server/src/accounts/users/user.ts', 'fastify', 'fastify'],
+  ['server/src/accounts/users/rows.ts', 'kysely', 'sql'],
+  ['server/src/accounts/users/file.ts', 'node:sqlite', 'sql'],
+  ['server/src/accounts/users/rule.ts', '../../testing/clock.ts', 'no development code'],
+  ['server/src/accounts/users/tool.ts', 'fast-check', 'no development dependency'],
+  ['server/src/accounts/users/gone.ts', './nowhere.ts', 'no unresolvable import'],
+  ['server/src/base/events/one.ts', './other.ts', 'no circles'],
+  ['server/src/base/events/other.ts', './one.ts', null],
+  ['server/src/accounts/keys/routes.ts', 'fastify', null],
+  ['server/src/accounts/keys/store.ts', 'kysely', null],
+  ['server/src/accounts/identity/sessions.ts', '../keys/store.ts', null],
   ['server/src/command/serve.ts', '../assembly/wiring.ts', null],
-  ['server/src/keys/keys.test.ts', '../identity/sessions.ts', null],
+  ['server/src/accounts/keys/keys.test.ts', '../identity/sessions.ts', null],
 ]
 
 test('an import that breaks the layout is reported by the rule that forbids it', () => {
@@ -41,9 +43,13 @@ test('an import that breaks the layout is reported by the rule that forbids it',
   }
   const dependencies = { fastify: '*', kysely: '*' }
   write('package.json', JSON.stringify({ dependencies, devDependencies: { 'fast-check': '*' } }))
-  const targets = ['id.ts', 'main.ts', 'assembly/wiring.ts', 'testing/clock.ts'].map(
-    (file) => `server/src/${file}`,
-  )
+  const targets = [
+    'base/id.ts',
+    'main.ts',
+    'data/catalog/dataset.ts',
+    'assembly/wiring.ts',
+    'testing/clock.ts',
+  ].map((file) => `server/src/${file}`)
   for (const file of [...targets, 'geodata/src/snapshot/open.ts']) write(file, 'export const a = 1\n')
   // Types count like values: the order of the folders is about what a reader has to know.
   for (const [file, specifier] of imports) {

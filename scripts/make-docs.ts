@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const root = join(import.meta.dirname, '..')
-const module = pathToFileURL(join(root, 'server/src/documentation/generated-pages.ts')).href
+const module = pathToFileURL(join(root, 'server/src/site/documentation/generated-pages.ts')).href
 const { generatedPages } = (await import(module)) as { generatedPages: Record<string, () => string> }
 for (const [name, make] of Object.entries(generatedPages)) writeFileSync(join(root, 'docs', name), make())
 

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parse, parseAllDocuments } from 'yaml'
-import { settings } from '../server/src/settings/settings.ts'
+import { settings } from '../server/src/base/settings/settings.ts'
 import { findProgram } from './test-servers/debian.ts'
 
 const root = join(import.meta.dirname, '..')

@@ -108,13 +108,13 @@ test('no file outside the tests names a path of one machine', () => {
 test('only config.ts reads the environment; a program may do so before it runs', () => {
   // Two files pass a few variables on to the programs that they start.
   const readers = [
-    'server/src/settings/config.ts',
+    'server/src/base/settings/config.ts',
     'server/bin/wayleave.js',
     'geodata/src/formats/gdal/run-ogr2ogr.ts',
     'geodata/src/sandbox/minimal-environment.ts',
   ]
   const isProduction = (file: string) =>
-    /^(geodata|server|client-js|console|demo)\/(src|bin)\//.test(file) && !/\/testing\//.test(file)
+    /^(geodata|query|server|client-js|console|demo)\/(src|bin)\//.test(file) && !/\/testing\//.test(file)
   const files = texts.filter(({ file }) => isProduction(file) && !isTest(file) && !readers.includes(file))
   assert.deepEqual(placesOf(/^(?!\s*(?:\/\/|\/?\*)).*\bprocess\.env\b/, files), [])
 })
@@ -124,7 +124,11 @@ test('no file or folder has a name that says nothing', () => {
     file.split(/[/.-]/).some((word) => /^(utils?|helpers?|common|misc|managers?|services?)$/.test(word))
   const files = tracked.filter((file) => /\.(ts|tsx|js|mjs)$/.test(file))
   assert.deepEqual(files.filter(isEmpty), [])
-  const bad = ['server/src/keys/utils.ts', 'server/src/services/keys.ts', 'geodata/src/string-helper.ts']
+  const bad = [
+    'server/src/accounts/keys/utils.ts',
+    'server/src/services/keys.ts',
+    'geodata/src/string-helper.ts',
+  ]
   assert.deepEqual(bad.filter(isEmpty), bad)
 })
 

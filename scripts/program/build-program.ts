@@ -8,7 +8,6 @@ import { compileSources } from './compile-sources.ts'
 
 const COPIED = [
   'docs',
-  'contract/styles',
   'console/dist',
   'dist/clients',
   'LICENSE',
@@ -54,7 +53,7 @@ function published(root: string) {
 
 /** What the documentation's pages load from npm packages, which the program does not have. */
 async function copyPackageAssets(root: string, out: string): Promise<void> {
-  const folder = 'server/src/documentation'
+  const folder = 'server/src/site/documentation'
   const module = pathToFileURL(join(root, folder, 'package-assets.ts')).href
   const { PACKAGE_ASSETS, packageAsset } = (await import(module)) as {
     PACKAGE_ASSETS: string[]

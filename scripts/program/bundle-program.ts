@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { build } from 'rolldown'
 import { EXTERNAL, failIfUnresolved } from './bundle-packages.ts'
 
@@ -42,7 +42,7 @@ export async function bundleProgram(out: string): Promise<void> {
 }
 
 /** What each kind of command loads, in this order; the last one serves. */
-const LAYERS = ['main', 'control-plane', 'wiring', 'start-server']
+const LAYERS = ['main', 'assembly/control-plane', 'assembly/wiring', 'assembly/start-server']
 
 interface ModuleGraph {
   getModuleInfo(id: string): { importedIds: readonly string[] } | null
@@ -62,13 +62,15 @@ function layerNames(out: string): (id: string, graph: ModuleGraph) => string | n
       name,
       ids: importedBy(join(out, 'server', 'src', `${name}.js`), graph),
     }))
-    const name = layers.find(({ ids }) => ids.has(id))?.name
-    return name === 'main' ? 'base' : (name ?? null)
+    const layer = layers.find(({ ids }) => ids.has(id))
+    if (layer === undefined) return null
+    return layer.name === 'main' ? 'base' : basename(layer.name)
   }
 }
 
 /** The module and all that it imports, directly or not, except by `import()`. */
 function importedBy(entry: string, graph: ModuleGraph): Set<string> {
+  if (graph.getModuleInfo(entry) === null) throw new Error(`The program has no module ${entry}.`)
   const ids = new Set([entry])
   for (const id of ids) for (const imported of graph.getModuleInfo(id)?.importedIds ?? []) ids.add(imported)
   return ids

@@ -2,13 +2,13 @@ import { copyFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from '
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 
-const WORKSPACES = ['contract', 'geodata', 'demo', 'server']
+const WORKSPACES = ['contract', 'geodata', 'query', 'demo', 'server']
 /** Code of tests and files that only tests read. */
 const DEVELOPMENT =
   /\.test\.ts$|(^|\/)(testing|test-data)\/|(^|\/)test-[^/]*\.ts$|-(arbitrary|fixture)\.ts$|test-kit\.ts$/
 
 /** Matches the specifier of static and dynamic imports, and of files that are found by `new URL`. */
-const SPECIFIER = /(\bfrom |\bimport |\bimport\(|\bnew URL\((?='\.))'([^'\n]+)'/g
+const SPECIFIER = /(\bfrom |\bimport |\bimport\(\s*|\bnew URL\(\s*(?='\.))'([^'\n]+)'/g
 
 export interface CompiledSources {
   /** The npm packages that the sources import, such as `typebox/value`. */

@@ -19,14 +19,14 @@ const slow = [
   'console/test/accessibility',
   'console/test/explorer.test',
   'console/test/way-in',
-  'server/src/documentation/schemathesis',
-  'server/src/demo/demo-clients',
+  'server/src/site/documentation/schemathesis',
+  'server/src/command/demo/demo-clients',
   'console/test/explorer-large',
   'console/test/explorer-use',
-  'server/src/database/frozen-link',
+  'server/src/base/database/frozen-link',
   'scripts/program/',
   'server/src/command/',
-  'server/src/backup/',
+  'server/src/operation/backup/',
   'console/test/console',
 ]
 
@@ -35,13 +35,13 @@ const short = [
   'geodata/src/exports/exports',
   'client-js/test/',
   'geodata/src/compile/compile-in-child-process',
-  'server/src/ogc/select/select-by-rows',
-  'server/src/publishing/upload-jobs/job-recovery',
-  'server/src/ogc/cql2/random-filters',
-  'server/src/installation/',
+  'query/src/by-duckdb/select-by-rows',
+  'server/src/data/publishing/upload-jobs/job-recovery',
+  'query/src/cql2/random-filters',
+  'server/src/data/installation/',
   'server/src/ogc/tiles/killed-builds',
-  'server/src/database/migrations/older-state',
-  'server/src/database/sqlite/sqlite-outages',
+  'server/src/base/database/migrations/older-state',
+  'server/src/base/database/sqlite/sqlite-outages',
   'geodata/src/crs/proj-comparison',
   'console/test/snippets',
   'geodata/src/formats/index',
@@ -51,7 +51,10 @@ const short = [
 export const alone = [...slow, ...short]
 
 /** Of these, the ones that wait for timeouts most of the time: they need a tenth to a quarter of a core. */
-export const waiting = ['server/src/database/frozen-link', 'server/src/database/sqlite/sqlite-outages']
+export const waiting = [
+  'server/src/base/database/frozen-link',
+  'server/src/base/database/sqlite/sqlite-outages',
+]
 
 /**
  * Importing the modules of the server takes a process more than a second, and the first servers of a process take

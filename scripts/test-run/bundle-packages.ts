@@ -42,7 +42,7 @@ function nameOf(specifier: string): string {
 /** Every entry of the packages that the source code imports, such as `typebox` and `typebox/value`. */
 function importedSpecifiers(root: string): string[] {
   const pattern = new RegExp(`from '((?:${packages.join('|')})(?:/[a-z-]+)?)'`, 'g')
-  const files = globSync('{contract,geodata,server}/src/**/*.ts', { cwd: root })
+  const files = globSync('{contract,geodata,query,server}/src/**/*.ts', { cwd: root })
   const specifiers = files.flatMap((file) =>
     [...readFileSync(join(root, file), 'utf8').matchAll(pattern)].map(([, specifier]) => specifier!),
   )

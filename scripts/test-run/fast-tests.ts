@@ -12,37 +12,37 @@ export const leftOut = [
   'geodata/src/compile/stage/staged-texts',
   'geodata/src/exports/text-exports',
   'geodata/src/formats/csv/csv-blocks',
-  'server/src/administration/',
-  'server/src/backup/',
-  'server/src/catalog/damage',
+  'server/src/accounts/administration/',
+  'server/src/operation/backup/',
+  'server/src/data/catalog/damage',
   'server/src/assembly/closers',
   'server/src/assembly/contract',
-  'server/src/credits/two-nodes',
-  'server/src/database/migrations/older-state',
-  'server/src/database/postgres-disk-full',
-  'server/src/downloads/',
-  'server/src/housekeeping/',
+  'server/src/accounts/credits/two-nodes',
+  'server/src/base/database/migrations/older-state',
+  'server/src/base/database/postgres-disk-full',
+  'server/src/data/downloads/',
+  'server/src/operation/housekeeping/',
   'server/src/http/sockets/stalled-readers',
-  'server/src/identity/outstanding-links',
-  'server/src/identity/sessions',
-  'server/src/identity/sign-out',
-  'server/src/keys/every-node',
-  'server/src/keys/key-access',
-  'server/src/limits/limits',
+  'server/src/accounts/identity/outstanding-links',
+  'server/src/accounts/identity/sessions',
+  'server/src/accounts/identity/sign-out',
+  'server/src/accounts/keys/every-node',
+  'server/src/accounts/keys/key-access',
+  'server/src/base/limits/limits',
   'server/src/ogc/abstract-tests',
-  'server/src/ogc/cql2/',
+  'query/src/cql2/',
   'server/src/ogc/documents/',
   'server/src/ogc/items/',
   'server/src/ogc/request/',
-  'server/src/ogc/select/select-by-rows',
-  'server/src/organizations/',
-  'server/src/publishing/upload-jobs/job-recovery',
+  'query/src/by-duckdb/select-by-rows',
+  'server/src/accounts/organizations/',
+  'server/src/data/publishing/upload-jobs/job-recovery',
 ]
 
 /** The tests of `npm run test:fast`: unit tests, and the server's tests in one process on SQLite. */
 export function fastTests(root: string, files: string[]): string[] {
   return files
-    .filter((file) => /^(geodata|server|console|bench|demo)\//.test(file))
+    .filter((file) => /^(geodata|query|server|console|bench|demo)\//.test(file))
     .filter((file) => !leftOut.some((start) => file.startsWith(start)))
     .filter((file) => !startsPrograms.test(readFileSync(join(root, file), 'utf8')))
 }

@@ -4,7 +4,17 @@ import { testBatches, writeEntry } from './batches.ts'
 import { fastTests } from './fast-tests.ts'
 import type { Counts, Step } from './step.ts'
 
-const nodeTestFolders = ['contract', 'geodata', 'server', 'scripts', 'client-js', 'console', 'demo', 'bench']
+const nodeTestFolders = [
+  'contract',
+  'geodata',
+  'query',
+  'server',
+  'scripts',
+  'client-js',
+  'console',
+  'demo',
+  'bench',
+]
 /** The second project of client-js checks the sources by what browsers and Node 18 have, without the types of Node. */
 const typedProjects = ['client-js/tsconfig.json', 'client-js/tsconfig.build.json', 'console/tsconfig.json']
 

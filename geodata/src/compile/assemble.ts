@@ -9,9 +9,9 @@ import { FEATURE_TAIL, PROPERTIES_HEAD } from '../pack/pack.ts'
 import { quoteName, quoteText } from '../quote-sql.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { columnSql, jsonTextSql, numberText, textSql } from './columns/column-sql.ts'
-import { KIND } from './columns/value-kinds.ts'
 import { ColumnsThread } from './columns-in-thread.ts'
 import type { ColumnProfile } from './stage/staged-column.ts'
+import { KIND } from './values/value-kinds.ts'
 
 /** Starting a thread takes longer than compiling the columns of fewer rows. */
 const ROWS_FOR_THREAD = 200_000

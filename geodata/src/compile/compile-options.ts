@@ -1,5 +1,5 @@
 import type { CrsTransformation } from '../crs/crs-accuracy.ts'
-import type { GdalOptions } from '../formats/gdal/gdal-options.ts'
+import type { GdalOptions } from '../formats/reading/gdal-options.ts'
 import type { ReadOptions } from '../formats/reading/read-options.ts'
 import type { SourceLimits } from '../formats/reading/source-limits.ts'
 import type { Manifest } from '../snapshot/manifest.ts'

@@ -9,11 +9,11 @@ import { hilbertKey } from '../hilbert.ts'
 import { PackCache } from '../pack/pack-cache.ts'
 import { openSnapshot } from '../snapshot/open.ts'
 import { verifySnapshot } from '../snapshot/verify.ts'
-import { jsonText } from './columns/json-text.ts'
 import { compileSnapshot } from './compile.ts'
 import { collection, compileText, feature, query, scratch } from './compile-fixture.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 import { validGeometryArbitrary } from './valid-geometry-arbitrary.ts'
+import { jsonText } from './values/json-text.ts'
 
 test('reading back what was compiled gives the source', async () => {
   const scalar = fc.oneof(

@@ -1,7 +1,7 @@
 import { lstat, readdir, readFile, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sourceBytes } from '../formats/reading/source-bytes.ts'
 import { limitsOf, maxWrittenBytes, megabytes } from '../formats/reading/source-limits.ts'
-import { sourceBytes } from '../formats/source-bytes.ts'
 import type { CompileOptions } from './compile-options.ts'
 import { defaultMemoryMegabytes } from './memory.ts'
 

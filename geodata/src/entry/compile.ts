@@ -21,5 +21,5 @@ export { SourceError } from '../source-error.ts'
 
 export const compileSnapshot: typeof import('../compile/compile.ts').compileSnapshot = async (...args) =>
   (await import('../compile/compile.ts')).compileSnapshot(...args)
-export type { GdalOptions } from '../formats/gdal/gdal-options.ts'
+export type { GdalOptions } from '../formats/reading/gdal-options.ts'
 export type { ReadOptions } from '../formats/reading/read-options.ts'

@@ -1,6 +1,6 @@
 import { SourceError } from '../source-error.ts'
 import { type Format, FORMATS as OWN_FORMATS } from './format-table.ts'
-import { GDAL_FORMAT_TABLE } from './gdal/gdal-formats.ts'
+import { GDAL_FORMAT_TABLE } from './gdal-formats.ts'
 import { refuseNulInText } from './reading/nul-character.ts'
 import type { Kind } from './reading/sniff.ts'
 

@@ -1,6 +1,6 @@
 import type { FeatureStream } from '../feature.ts'
-import type { GdalOptions } from './gdal/gdal-options.ts'
 import type { ByteSource } from './reading/byte-source.ts'
+import type { GdalOptions } from './reading/gdal-options.ts'
 import type { ReadOptions } from './reading/read-options.ts'
 import type { SourceLimits } from './reading/source-limits.ts'
 

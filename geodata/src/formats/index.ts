@@ -10,6 +10,7 @@ import { encodingNamed } from './reading/encoding.ts'
 import { refuseNonDataset } from './reading/not-a-dataset.ts'
 import { sniff } from './reading/sniff.ts'
 import { limitsOf } from './reading/source-limits.ts'
+import { refuseCoordinateColumns, withCoordinateColumns, withoutGeometry } from './reading/table-geometry.ts'
 import { utf8Source } from './reading/text-decoding.ts'
 import {
   cleanUp,
@@ -19,7 +20,6 @@ import {
   type SourceOptions,
   temporaryFolder,
 } from './source-context.ts'
-import { refuseCoordinateColumns, withCoordinateColumns, withoutGeometry } from './table-geometry.ts'
 
 export { FORMATS } from './choose-format.ts'
 export type { OpenedSource, SourceOptions } from './source-context.ts'

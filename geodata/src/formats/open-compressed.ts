@@ -37,7 +37,7 @@ export async function openCompressed(
   }
   const [{ ZipArchive }, { documentFormat, openZip }] = await Promise.all([
     import('./zip/zip.ts'),
-    import('./zip/open-zip.ts'),
+    import('./open-zip.ts'),
   ])
   const archive = await ZipArchive.open(path, file, context.limits)
   context.cleanups.push(() => archive.close())

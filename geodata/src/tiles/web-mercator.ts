@@ -15,6 +15,9 @@ export const EXTENT = 2 ** EXTENT_BITS
 /** How far lines and polygons go beyond a tile's edge, in tile units, so that their strokes have no seams. */
 export const BUFFER = 64
 
+/** The deepest zoom that a setting may ask for. */
+export const LARGEST_MAX_ZOOM = 16
+
 /** The latitude at which the square of Web Mercator ends. */
 export const MAX_LATITUDE = (Math.atan(Math.sinh(Math.PI)) * 180) / Math.PI
 

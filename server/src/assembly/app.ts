@@ -1,28 +1,27 @@
-import { accessRequestRoutes } from '../access-requests/access-request-routes.ts'
-import { operatorRoutes } from '../administration/operator-routes.ts'
-import { organizationAdministrationRoutes } from '../administration/organization-routes.ts'
-import { administrationRoutes } from '../administration/routes.ts'
-import { metadataRoute } from '../catalog/metadata-route.ts'
-import { catalogRoutes } from '../catalog/routes.ts'
-import { clientRoutes } from '../clients/routes.ts'
-import { consoleRoutes } from '../console/routes.ts'
-import { creditRoutes } from '../credits/routes.ts'
-import { dashboardRoutes } from '../dashboard/dashboard-routes.ts'
-import { discoveryRoutes, pageHeads } from '../discovery/routes.ts'
-import { definitionRoutes } from '../documentation/definition-routes.ts'
-import { documentationRoutes } from '../documentation/routes.ts'
-import { downloadRoutes } from '../downloads/routes.ts'
+import { accessRequestRoutes } from '../accounts/access-requests/access-request-routes.ts'
+import { operatorRoutes } from '../accounts/administration/operator-routes.ts'
+import { organizationAdministrationRoutes } from '../accounts/administration/organization-routes.ts'
+import { administrationRoutes } from '../accounts/administration/routes.ts'
+import { creditRoutes } from '../accounts/credits/routes.ts'
+import { signInRoutes } from '../accounts/identity/routes.ts'
+import { keyRoutes } from '../accounts/keys/routes.ts'
+import { eventRoutes } from '../accounts/organizations/event-routes.ts'
+import { organizationRoutes } from '../accounts/organizations/routes.ts'
+import { usageRoutes } from '../accounts/usage/routes.ts'
+import { version } from '../base/version.ts'
+import { metadataRoute } from '../data/catalog/metadata-route.ts'
+import { catalogRoutes } from '../data/catalog/routes.ts'
+import { downloadRoutes } from '../data/downloads/routes.ts'
+import { publishingRoutes } from '../data/publishing/routes.ts'
+import { jobRoutes } from '../data/publishing/upload-jobs/job-routes.ts'
 import { aboutOf } from '../http/about.ts'
 import { createFastifyApp } from '../http/create-fastify-app.ts'
 import type { App } from '../http/fastify-app.ts'
 import { refuseShadowedMethods } from '../http/hooks/missing-routes.ts'
 import { operationRoutes } from '../http/observability/operation-routes.ts'
-import { siteRoutes } from '../http/pages/site-routes.ts'
 import type { RouteTable } from '../http/route-table.ts'
 import { addDataRoute, HandedOver } from '../http/sockets/fastify-transport.ts'
 import { SocketTransport } from '../http/sockets/socket-transport.ts'
-import { signInRoutes } from '../identity/routes.ts'
-import { keyRoutes } from '../keys/routes.ts'
 import { documentRoutes } from '../ogc/documents/document-routes.ts'
 import { itemRoute } from '../ogc/items/item-route.ts'
 import { itemsRoute } from '../ogc/items/items-route.ts'
@@ -30,18 +29,41 @@ import { recordRoutes } from '../ogc/records/record-routes.ts'
 import { ogcRoutes } from '../ogc/routes.ts'
 import { previewRoutes } from '../ogc/tiles/previews/preview-routes.ts'
 import { tileRoute, tileRoutes } from '../ogc/tiles/tile-routes.ts'
-import { eventRoutes } from '../organizations/event-routes.ts'
-import { organizationRoutes } from '../organizations/routes.ts'
-import { publishingRoutes } from '../publishing/routes.ts'
-import { jobRoutes } from '../publishing/upload-jobs/job-routes.ts'
-import { usageRoutes } from '../usage/routes.ts'
-import { version } from '../version.ts'
+import { dashboardRoutes } from '../operation/dashboard/dashboard-routes.ts'
+import { clientRoutes } from '../site/clients/routes.ts'
+import { consoleRoutes } from '../site/console/routes.ts'
+import { discoveryRoutes, pageHeads } from '../site/discovery/routes.ts'
+import { definitionRoutes } from '../site/documentation/definition-routes.ts'
+import { documentationRoutes } from '../site/documentation/routes.ts'
+import { siteRoutes } from '../site/styles/site-routes.ts'
 import type { Parts } from './wiring.ts'
 
-/** Registers the routes of the whole service. Reads like a table of contents. */
+/** Registers the routes of the whole service, wing by wing. */
 export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteTable }> {
   const { app, routes } = await createFastifyApp(parts)
+  stateOfTheNode(app, parts)
+  if (parts.config.role === 'worker') {
+    await app.ready()
+    return { app, routes }
+  }
 
+  data(app, parts)
+  ogc(app, parts)
+  accounts(app, parts)
+  operation(app, parts)
+  site(app, parts)
+
+  const handedOver = new HandedOver()
+  const fromMemory = dataRoutes(parts)
+  for (const route of fromMemory) addDataRoute(app, route, handedOver)
+  refuseShadowedMethods(app, routes)
+  await app.ready()
+  if (parts.config.socketTransport) new SocketTransport(parts, fromMemory, handedOver).precede(app.server)
+  return { app, routes }
+}
+
+/** The only routes of a worker. */
+function stateOfTheNode(app: App, parts: Parts): void {
   operationRoutes(app, {
     metrics: parts.metrics,
     metricsToken: parts.config.metricsToken,
@@ -52,21 +74,24 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
     countDatasets: async () => (await parts.catalog.all()).length,
     about: aboutOf(parts.config),
   })
+}
 
-  if (parts.config.role === 'worker') {
-    await app.ready()
-    return { app, routes }
-  }
-
+function data(app: App, parts: Parts): void {
   catalogRoutes(app, parts)
-  const ogc = { ...parts, about: aboutOf(parts.config), keyInUrl: parts.config.keyInUrl }
-  ogcRoutes(app, ogc)
-  tileRoutes(app, ogc)
-  previewRoutes(app, parts)
-  recordRoutes(app, ogc)
   publishingRoutes(app, parts)
   jobRoutes(app, parts)
   downloadRoutes(app, parts)
+}
+
+function ogc(app: App, parts: Parts): void {
+  const deps = ogcDeps(parts)
+  ogcRoutes(app, deps)
+  tileRoutes(app, deps)
+  previewRoutes(app, parts)
+  recordRoutes(app, deps)
+}
+
+function accounts(app: App, parts: Parts): void {
   signInRoutes(app, { ...parts, addressRate: parts.config.signInAddressRate })
   organizationRoutes(app, parts)
   eventRoutes(app, parts)
@@ -77,30 +102,29 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   administrationRoutes(app, parts)
   organizationAdministrationRoutes(app, parts)
   operatorRoutes(app, parts)
-  dashboardRoutes(app, parts)
+}
 
-  const discovery = { ...parts, about: aboutOf(parts.config) }
-  const { about } = discovery
+function operation(app: App, parts: Parts): void {
+  dashboardRoutes(app, parts)
+}
+
+function site(app: App, parts: Parts): void {
+  const about = aboutOf(parts.config)
+  const discovery = { ...parts, about }
   siteRoutes(app, parts.config)
   consoleRoutes(app, { headOf: pageHeads(discovery), about, basemap: parts.config.basemap })
   discoveryRoutes(app, discovery)
   clientRoutes(app, discovery)
   documentationRoutes(app, { about, baseUrl: parts.baseUrl })
   definitionRoutes(app, parts)
+}
 
-  const dataRoutes = [
-    itemsRoute(ogc),
-    tileRoute(ogc),
-    itemRoute(ogc),
-    metadataRoute(parts),
-    ...documentRoutes(ogc),
-  ]
-  const handedOver = new HandedOver()
-  for (const route of dataRoutes) addDataRoute(app, route, handedOver)
+/** Routes that can often respond from memory, before Fastify sees the request. */
+function dataRoutes(parts: Parts) {
+  const deps = ogcDeps(parts)
+  return [itemsRoute(deps), tileRoute(deps), itemRoute(deps), metadataRoute(parts), ...documentRoutes(deps)]
+}
 
-  refuseShadowedMethods(app, routes)
-
-  await app.ready()
-  if (parts.config.socketTransport) new SocketTransport(parts, dataRoutes, handedOver).precede(app.server)
-  return { app, routes }
+function ogcDeps(parts: Parts) {
+  return { ...parts, about: aboutOf(parts.config), keyInUrl: parts.config.keyInUrl }
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import { SECOND } from '../clock.ts'
-import { TimeoutError, withinTime } from '../concurrency/within-time.ts'
+import { SECOND } from '../base/clock.ts'
+import { TimeoutError, withinTime } from '../base/concurrency/within-time.ts'
 
 /** Max time for closing one part. */
 const PART_DEADLINE = 10 * SECOND

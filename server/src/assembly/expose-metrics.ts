@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks'
-import type { Changes } from '../database/changes/changes.ts'
+import type { Changes } from '../base/database/changes/changes.ts'
+import { JobStatistics } from '../data/jobs/job-statistics.ts'
 import { DiskSpace } from '../http/observability/disk-space.ts'
 import type { ConnectionLimits } from '../http/sockets/connection-limits.ts'
 import type { StalledReaders } from '../http/sockets/stalled-readers.ts'
-import { JobStatistics } from '../jobs/job-statistics.ts'
 import type { Parts } from './wiring.ts'
 
 /** Exposes the parts' own counters as metrics. */
@@ -72,7 +72,7 @@ export function exposeMetrics(
 }
 
 /** How busy the node is, and what waits for it. */
-function exposeLoad({ metrics, workload, rows, database }: Parts): void {
+function exposeLoad({ metrics, workload, engine, database }: Parts): void {
   metrics.read('wayleave_pages_shortened_total', () => workload.shortened)
   let last = performance.eventLoopUtilization()
   metrics.read('wayleave_event_loop_utilization', () => {
@@ -81,14 +81,14 @@ function exposeLoad({ metrics, workload, rows, database }: Parts): void {
     last = now
     return utilization
   })
-  const queues = { searches: workload.searches, pages: workload.pages, queries: rows.queue }
+  const queues = { searches: workload.searches, pages: workload.pages, queries: engine.rows.queue }
   const read = (property: 'waiting' | 'saturation') =>
     Object.fromEntries(Object.entries(queues).map(([name, queue]) => [name, queue[property]]))
   metrics.read('wayleave_queue_waiting', () => ({ ...read('waiting'), database: database.pending() }))
   metrics.read('wayleave_queue_saturation', () => read('saturation'))
 }
 
-function exposeCaches({ metrics, authenticate, catalog, snapshots, columns }: Parts): void {
+function exposeCaches({ metrics, authenticate, catalog, snapshots, engine: { columns } }: Parts): void {
   const caches = () => ({
     keys: authenticate.keyLookups,
     datasets: catalog.lookups,

@@ -1,24 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { totalmem } from 'node:os'
-import { ColumnCache } from '@wayleave/geodata/features'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
+import { QueryEngine, Workload } from '@wayleave/query'
 import type { Logger } from 'pino'
-import type { Blobs } from '../blobs/blobs.ts'
-import type { Verification } from '../catalog/background-verification.ts'
-import type { Catalog } from '../catalog/catalog.ts'
-import type { OpenSnapshots } from '../catalog/open-snapshots.ts'
-import type { Clock } from '../clock.ts'
-import type { ControlDatabase } from '../database/open.ts'
-import { installationSecret } from '../identity/installation-secret-store.ts'
-import { usedSecret } from '../identity/key-cipher.ts'
-import { Facets } from '../ogc/facets/facets.ts'
+import { installationSecret } from '../accounts/identity/installation-secret-store.ts'
+import { usedSecret } from '../accounts/identity/key-cipher.ts'
+import type { ControlDatabase } from '../base/database/open.ts'
+import type { Config } from '../base/settings/config.ts'
+import { traced } from '../base/tracing/tracing.ts'
+import type { Blobs } from '../data/blobs/blobs.ts'
+import type { Verification } from '../data/catalog/background-verification.ts'
+import type { OpenSnapshots } from '../data/catalog/open-snapshots.ts'
 import { Cursors } from '../ogc/request/cursor.ts'
-import { CompiledSelection } from '../ogc/select/compiled/compiled-selection.ts'
-import { FeatureSelection } from '../ogc/select/feature-selection.ts'
-import { GeometryCache } from '../ogc/select/geometry-cache.ts'
-import { RowQueries } from '../ogc/select/rows/row-queries.ts'
-import { Workload } from '../ogc/select/workload.ts'
-import type { Config } from '../settings/config.ts'
 import type { Closers } from './closers.ts'
 
 /** Size in bytes of GeoJSON text; parsed geometries take about five times as much. */
@@ -30,28 +23,22 @@ interface FeaturesOpening {
   config: Config
   database: ControlDatabase
   blobs: Blobs
-  catalog: Catalog
   snapshots: OpenSnapshots
   verification: Verification
-  clock: Clock
   log: Logger
 }
 
 /** The parts that select features of snapshots. */
 export interface FeatureParts {
-  /** Database queries on the rows of snapshots. */
-  rows: RowQueries
+  engine: QueryEngine
   workload: Workload
   cursors: Cursors
-  columns: ColumnCache
-  featureSelection: FeatureSelection
-  facets: Facets
 }
 
 export async function openFeatures(opening: FeaturesOpening, opened: Closers): Promise<FeatureParts> {
-  const { config, database, blobs, catalog, snapshots, verification, clock, log } = opening
-  const rows = opened.use(
-    new RowQueries(blobs.root, {
+  const { config, database, blobs, snapshots, verification, log } = opening
+  const engine = opened.use(
+    new QueryEngine(blobs.root, {
       requireRows: async ({ folder, manifest }) => {
         await verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows)
         if (manifest.files[SNAPSHOT_FILES.ids]) {
@@ -59,9 +46,13 @@ export async function openFeatures(opening: FeaturesOpening, opened: Closers): P
         }
       },
       megabytes: config.queryMemory,
+      geometryBytes: GEOMETRY_CACHE_BYTES,
+      columnBytes: COLUMN_CACHE_BYTES,
       log,
+      trace: traced,
     }),
   )
+  snapshots.onOpen = (snapshot) => engine.columns.expect(snapshot)
   const workload = new Workload({
     queryMs: config.querySeconds * 1000,
     pageBytes: config.maxPageBytes,
@@ -70,19 +61,5 @@ export async function openFeatures(opening: FeaturesOpening, opened: Closers): P
     randomBytes(32).toString('base64url'),
   )
   const cursors = new Cursors(usedSecret(cursorSecret, 'cursor-signature', config.secretKey))
-  const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
-  const columns = new ColumnCache(COLUMN_CACHE_BYTES)
-  snapshots.onOpen = (snapshot) => columns.expect(snapshot)
-  const compiled = new CompiledSelection(columns, geometries)
-  const featureSelection = new FeatureSelection({
-    catalog,
-    snapshots,
-    geometries,
-    rows,
-    compiled,
-    clock,
-    cursors,
-  })
-  const facets = new Facets({ columns, compiled, geometries, rows })
-  return { rows, workload, cursors, columns, featureSelection, facets }
+  return { engine, workload, cursors }
 }

@@ -1,16 +1,15 @@
+import type { QueryEngine, Workload } from '@wayleave/query'
 import type { Logger } from 'pino'
-import type { Blobs } from '../blobs/blobs.ts'
-import type { Catalog } from '../catalog/catalog.ts'
-import type { OpenSnapshots } from '../catalog/open-snapshots.ts'
-import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
-import type { Clock } from '../clock.ts'
-import type { Changes } from '../database/changes/changes.ts'
-import type { ControlDatabase } from '../database/open.ts'
-import type { TileFiles } from '../downloads/exports/exports.ts'
-import type { JobQueue } from '../jobs/job-queue.ts'
-import type { JobRunner } from '../jobs/job-runner.ts'
-import type { FeatureSelection } from '../ogc/select/feature-selection.ts'
-import type { Workload } from '../ogc/select/workload.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Changes } from '../base/database/changes/changes.ts'
+import type { ControlDatabase } from '../base/database/open.ts'
+import type { Blobs } from '../data/blobs/blobs.ts'
+import type { Catalog } from '../data/catalog/catalog.ts'
+import type { OpenSnapshots } from '../data/catalog/open-snapshots.ts'
+import type { SnapshotHealth } from '../data/catalog/snapshot-health.ts'
+import type { TileFiles } from '../data/downloads/exports/exports.ts'
+import type { JobQueue } from '../data/jobs/job-queue.ts'
+import type { JobRunner } from '../data/jobs/job-runner.ts'
 import { DynamicTiles } from '../ogc/tiles/dynamic-tiles.ts'
 import { TileArchives } from '../ogc/tiles/tile-archives.ts'
 import { TileBuilds } from '../ogc/tiles/tile-builds.ts'
@@ -26,7 +25,7 @@ interface TilesOpening {
   catalog: Catalog
   health: SnapshotHealth
   snapshots: OpenSnapshots
-  featureSelection: FeatureSelection
+  engine: QueryEngine
   workload: Workload
   jobQueue: JobQueue
   runner: JobRunner
@@ -47,14 +46,13 @@ export interface TileParts {
 }
 
 export function openTiles(opening: TilesOpening, opened: Closers): TileParts {
-  const { database, blobs, catalog, health, snapshots, featureSelection, workload, runner, clock, log } =
-    opening
+  const { database, blobs, catalog, health, snapshots, engine, workload, runner, clock, log } = opening
   const { changes, jobQueue: jobs, maxZoom } = opening
   const states = new TileStates({ blobs, changes, clock, jobs, log })
   const builds = opened.use(new TileBuilds({ blobs, catalog, log, clock, jobs, states, maxZoom }))
   runner.handle('tiles', new TileJobs({ database, catalog, health, states, builds, log }))
   const archives = opened.use(new TileArchives({ blobs, states }))
-  const dynamic = opened.use(new DynamicTiles({ featureSelection, snapshots, workload }))
+  const dynamic = opened.use(new DynamicTiles({ engine, snapshots, workload }))
   return {
     tileStates: states,
     tileBuilds: builds,

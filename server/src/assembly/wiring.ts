@@ -1,120 +1,44 @@
-import { join } from 'node:path'
-import { memoryPerCompilation, Sandbox } from '@wayleave/geodata/compile'
 import type { Logger } from 'pino'
-import { Authenticate } from '../access/authenticate.ts'
-import { Refusals } from '../access/refusals.ts'
-import { Verifier } from '../access/verifier.ts'
-import { AccessRequests } from '../access-requests/access-requests.ts'
-import type { Blobs } from '../blobs/blobs.ts'
-import { openStorage, type Storage } from '../blobs/open-storage.ts'
-import { Verification } from '../catalog/background-verification.ts'
-import { Catalog } from '../catalog/catalog.ts'
-import { OpenSnapshots } from '../catalog/open-snapshots.ts'
-import { SnapshotHealth } from '../catalog/snapshot-health.ts'
-import { isSnapshotNamed } from '../catalog/store.ts'
-import { type Clock, SECOND, systemClock } from '../clock.ts'
-import { Cashier } from '../credits/cashier.ts'
-import { childProcessWork, type DataWork } from '../data-work.ts'
-import { ExportJobs } from '../downloads/exports/export-jobs.ts'
-import { Exports } from '../downloads/exports/exports.ts'
-import { Housekeeping } from '../housekeeping/housekeeping.ts'
-import { HousekeepingClock } from '../housekeeping/housekeeping-clock.ts'
-import { aboutOf } from '../http/about.ts'
-import { BaseUrl } from '../http/base-url.ts'
-import { TrustedProxies } from '../http/caller.ts'
-import { AccessLog } from '../http/observability/access-log.ts'
-import { Metrics } from '../http/observability/metrics.ts'
-import type { CheckReady } from '../http/observability/operation-routes.ts'
-import { Overload } from '../http/observability/overload.ts'
-import { newId } from '../id.ts'
-import { type Identity, mailRate, openIdentity } from '../identity/identity.ts'
-import { requireOneInstallation } from '../installation/installation.ts'
-import { jobLimits, kindsOf, requirePossibleRole } from '../jobs/job-limits.ts'
-import { JobMessages } from '../jobs/job-messages.ts'
-import { JobQueue } from '../jobs/job-queue.ts'
-import { JobRunner } from '../jobs/job-runner.ts'
-import type { Limiter } from '../limits/limiter.ts'
-import { MemoryLimiter } from '../limits/memory-limiter.ts'
-import { RedisLimiter } from '../limits/redis-limiter.ts'
-import type { RedisLink, RedisLinkOptions } from '../limits/redis-link.ts'
-import { checkMailSettings } from '../mail/mailer.ts'
-import type { ExtractLimits } from '../ogc/extract/extract-routes.ts'
-import { DailyFeatures } from '../ogc/items/daily-features.ts'
-import { CrsList } from '../ogc/request/crs-list.ts'
-import { Invitations } from '../organizations/invitations.ts'
-import { GarbageCollection } from '../publishing/garbage-collection.ts'
-import { Publishing } from '../publishing/publishing.ts'
-import { Staging } from '../publishing/staging.ts'
-import { Jobs } from '../publishing/upload-jobs/jobs.ts'
-import { UploadFiles } from '../publishing/upload-jobs/upload-files.ts'
-import { readiness } from '../readiness/readiness.ts'
-import type { Config } from '../settings/config.ts'
-import { Meter } from '../usage/meter.ts'
-import { UsageReports } from '../usage/usage-reports.ts'
+import type { Clock } from '../base/clock.ts'
+import { newId } from '../base/id.ts'
+import { checkMailSettings } from '../base/mail/mailer.ts'
+import type { Config } from '../base/settings/config.ts'
+import { jobLimits, kindsOf, requirePossibleRole } from '../data/jobs/job-limits.ts'
 import { Closers } from './closers.ts'
 import { type ControlPlane, openControlPlane } from './control-plane.ts'
-import { type FeatureParts, openFeatures } from './open-features.ts'
-import { openTiles, type TileParts } from './open-tiles.ts'
-import { scheduleHousekeeping } from './schedule-housekeeping.ts'
+import { type AccountParts, openAccounts } from './open-accounts.ts'
+import { type BaseParts, openBase } from './open-base.ts'
+import {
+  type CatalogParts,
+  type DownloadParts,
+  type JobParts,
+  openCatalog,
+  openDownloads,
+  openInstallation,
+  openJobs,
+} from './open-data.ts'
+import { openFeatures } from './open-features.ts'
+import { type HttpParts, openHttp } from './open-http.ts'
+import { type OgcParts, openOgc } from './open-ogc.ts'
+import { type OperationParts, openOperation } from './open-operation.ts'
+import type { Opening } from './opening.ts'
 
-/** All parts of the service, created and wired by hand. The command line opens them too, without serving. */
-export interface Parts extends ControlPlane, FeatureParts, TileParts {
+/** All parts of the service, wing by wing. The command line opens them too, without serving. */
+export interface Parts
+  extends HttpParts,
+    ControlPlane,
+    BaseParts,
+    AccountParts,
+    CatalogParts,
+    JobParts,
+    OgcParts,
+    DownloadParts,
+    OperationParts {
   config: Config
   log: Logger
   clock: Clock
   nodeId: string
-  baseUrl: BaseUrl
-  metrics: Metrics
-  /** Null without WAYLEAVE_ACCESS_LOG. */
-  accessLog: AccessLog | null
-  overload: Overload
-  proxies: TrustedProxies
-  /** Null except for a server with WAYLEAVE_REDIS_URL. */
-  redis: RedisLink | null
-  limiter: Limiter
-  refusals: Refusals
-  meter: Meter
-  housekeeping: Housekeeping
-  authenticate: Authenticate
-  identity: Identity
-  invitations: Invitations
-  accessRequests: AccessRequests
-  usageReports: UsageReports
-  storage: Storage
-  blobs: Blobs
-  catalog: Catalog
-  health: SnapshotHealth
-  verification: Verification
-  snapshots: OpenSnapshots
-  crsList: CrsList
-  staging: Staging
-  extractLimits: ExtractLimits
-  dailyFeatures: DailyFeatures
-  /** Whether CSV texts that spreadsheets execute get an apostrophe. */
-  escapeFormulas: boolean
-  sandbox: Sandbox
-  publishing: Publishing
-  garbage: GarbageCollection
-  jobs: Jobs
-  jobQueue: JobQueue
-  runner: JobRunner
-  cashier: Cashier
-  exports: Exports
-  housekeepingClock: HousekeepingClock
-  checkReady: CheckReady
   close: () => Promise<void>
-}
-
-export interface Opening {
-  config: Config
-  log: Logger
-  clock: Clock
-  /** False for the command line, which makes changes and serves no requests. */
-  serving: boolean
-  /** By default in child processes. */
-  work?: DataWork
-  /** How long a reply of Redis may take, in milliseconds. */
-  redisReplyMs?: number
 }
 
 export async function openParts(opening: Opening): Promise<Parts> {
@@ -128,279 +52,50 @@ export async function openParts(opening: Opening): Promise<Parts> {
   }
 }
 
-/** Everything closable is registered where it is created, by `opened.use`; `requireAll` checks this. */
-async function wire(
-  { config, log, clock, serving, work: givenWork, redisReplyMs }: Opening,
-  opened: Closers,
-): Promise<Parts> {
+/**
+ * Everything closable is registered where it is created, by `opened.use`; `requireAll` checks this. A stop closes in
+ * the reverse order, so the order of these lines matters.
+ */
+async function wire(opening: Opening, opened: Closers): Promise<Parts> {
+  const { config, log, clock, serving } = opening
   if (serving) {
     checkMailSettings(config)
     requirePossibleRole(config)
   }
   const nodeId = newId('node')
-  const baseUrl = new BaseUrl(config.baseUrl, config.trustedProxies.length > 0)
-  const metrics = new Metrics()
-  const accessLog = config.accessLog && serving ? opened.use(new AccessLog(config.accessLog)) : null
-  const overload = new Overload(config.maxEventLoopDelay)
-  const proxies = new TrustedProxies(config.trustedProxies)
   const limits = jobLimits(config, serving)
-  const jobKinds = kindsOf(limits)
-  const control = await openControlPlane({ config, clock, nodeId, serving, opened, log, jobKinds })
-  const { database, changes, starting } = control
-  const storage = opened.use(await openStorage(config, log))
-  const { blobs, bucket } = storage
+  const http = openHttp(opening, opened)
+  const control = await openControlPlane({ ...opening, nodeId, opened, jobKinds: kindsOf(limits) })
   // Must be first: everything after it may change what is stored according to the database.
-  await requireOneInstallation({ database, blobs, bucket, dataDir: config.dataDir }, log)
-
-  const redis =
-    config.redisUrl && serving
-      ? opened.use(await openRedis({ url: config.redisUrl, log, replyMs: redisReplyMs }))
-      : null
-  // Monotonic: a system clock that is set back would empty all buckets. Tests bring their own clock.
-  const limiterTime = clock === systemClock ? () => performance.now() : () => clock().getTime()
-  const limiter = opened.use(redis ? new RedisLimiter(redis) : new MemoryLimiter(limiterTime))
-  const meter = opened.use(new Meter(database, clock, log))
-  const refusals = new Refusals(database, clock)
-  const verifier = new Verifier({
-    db: database.db,
-    changes,
-    clock,
-    format: { literal: config.keyLiteral, env: config.keyEnv },
-    rate: { requests: config.keyRate, burst: config.keyBurst! },
-    ownerRate: { requests: config.ownerRate!, burst: config.ownerBurst! },
-  })
-  const identity = opened.use(
-    await openIdentity({
-      config,
-      database,
-      changes,
-      clock,
-      log,
-      limiter,
-      baseUrl: () => baseUrl.settled(),
-      starting,
-      serving,
-      refusals,
-    }),
-  )
-  const invitations = new Invitations({
-    database,
-    changes,
-    clock,
-    limiter,
-    mailer: identity.mailer,
-    baseUrl: () => baseUrl.settled(),
-    rates: { mail: mailRate(config.signInRate), organization: mailRate(config.signInAddressRate) },
-  })
-  const accessRequests = new AccessRequests({
-    database,
-    changes,
-    clock,
-    ledger: control.ledger,
-    mailer: identity.mailer,
-    baseUrl: () => baseUrl.settled(),
-    operators: operatorAddresses(config),
-  })
-  const usageReports = new UsageReports(database.db, clock)
-  const isPublished = (snapshot: string) => isSnapshotNamed(database.db, snapshot)
-  const health = new SnapshotHealth({ blobs, log, isPublished })
-  const catalog = new Catalog(database.db, changes, health, log)
-  const bytesPerSecond = config.verifyRate * 1_000_000
-  const verification = opened.use(new Verification({ blobs, health, clock, log, bytesPerSecond }))
-  const snapshots = opened.use(new OpenSnapshots({ blobs, health, verification }))
-  const crsList = new CrsList(config.crs)
-  const features = await openFeatures(
-    { config, database, blobs, catalog, snapshots, verification, clock, log },
+  const storage = await openInstallation({ ...opening, ...control }, opened)
+  const base = await openBase(opening, opened)
+  const accounts = await openAccounts({ ...opening, ...http, ...control, ...base }, opened)
+  const catalog = openCatalog({ ...opening, ...control, ...storage }, opened)
+  const data = { ...opening, ...control, ...catalog, nodeId, limits }
+  const features = await openFeatures(data, opened)
+  // After the queries on features: a stop ends jobs first.
+  const jobs = openJobs(data, opened)
+  const ogc = openOgc({ ...data, ...jobs, ...features, ...base }, opened)
+  const downloads = openDownloads({ ...data, ...accounts, ...jobs, ...ogc }, opened)
+  const operation = await openOperation(
+    { ...opening, ...http, ...accounts, ...catalog, ...jobs, control },
     opened,
   )
-  const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, redis)
-  const staging = new Staging(join(blobs.root, '.staging'), [join(config.dataDir, 'staging')])
-  const housekeepingClock = new HousekeepingClock({
-    database,
-    clock,
-    log,
-    maxSkew: config.maxClockSkew,
-    accept: config.acceptClock,
-  })
-  const garbage = new GarbageCollection({
-    database,
-    blobs,
-    staging,
-    clock,
-    log,
-    bucket,
-    dataDir: config.dataDir,
-    trashDays: config.trashDays,
-  })
-  const messages = new JobMessages(changes)
-  const runner = opened.use(new JobRunner({ database, messages, clock, log, nodeId, limits }), 'running jobs')
-  const jobQueue = new JobQueue({ database, messages, clock, nodeId, ownKinds: jobKinds })
-  const { featureSelection, workload } = features
-  const tiles = openTiles(
-    {
-      database,
-      changes,
-      blobs,
-      catalog,
-      health,
-      snapshots,
-      featureSelection,
-      workload,
-      jobQueue,
-      runner,
-      clock,
-      log,
-      maxZoom: config.tileMaxZoom,
-    },
-    opened,
-  )
-  const sandbox = new Sandbox(config.sandbox, [config.dataDir, blobs.root])
-  const work = givenWork ?? childProcessWork(sandbox)
-  const escapeFormulas = config.csvFormulas === 'escape'
-  const publishing = new Publishing({
-    escapeFormulas,
-    work,
-    sandbox,
-    database,
-    changes,
-    clock,
-    log,
-    blobs,
-    staging,
-    gdal: {
-      program: config.gdal === 'off' ? null : config.gdal,
-      seconds: config.gdalSeconds,
-      megabytes: config.gdalMegabytes,
-    },
-    limits: {
-      rows: config.maxRows,
-      columns: config.maxColumns,
-      depth: config.maxNesting,
-      compressionRatio: config.maxExpansion,
-      decompressedBytes: config.maxUploadBytes,
-      rowBytes: config.maxFeatureBytes,
-      seconds: config.publishSeconds,
-      stalledSeconds: config.readSeconds,
-      minFreeBytes: config.minFreeBytes,
-    },
-    // A command publishes one file at a time.
-    memoryMegabytes: config.publishMemory ?? memoryPerCompilation(Math.max(limits.publish, 1)),
-    maxBytes: config.maxUploadBytes,
-    keepVersions: config.keepVersions,
-  })
-  const jobs = new Jobs({
-    database,
-    changes,
-    publishing,
-    messages,
-    runner,
-    clock,
-    log,
-    nodeId,
-    uploads: new UploadFiles(config.dataDir, bucket),
-  })
-  runner.handle('publish', jobs)
-  // Closed after the exports: when a stop aborts a build, its deliveries fail and write refunds.
-  const cashier = opened.use(new Cashier(database, meter, clock))
-  const exports = opened.use(
-    new Exports({
-      blobs,
-      health,
-      verification,
-      tiles: tiles.tileFiles,
-      jobs: jobQueue,
-      waitMs: config.exportWait * SECOND,
-      escapeFormulas,
-      work,
-    }),
-  )
-  runner.handle('export', new ExportJobs({ database, catalog, exports, log }))
-  const authenticate = new Authenticate({
-    verifier,
-    verifyToken: (token) => identity.accessTokens.verify(token),
-    administrators: new Set(config.admins),
-    limiter,
-    rates: {
-      user: { requests: config.userRate, burst: config.userRate },
-      address: { requests: config.addressRate, burst: config.addressRate },
-      tile: { requests: config.tileRate, burst: config.tileRate },
-    },
-    keyInUrl: config.keyInUrl,
-    refusals,
-  })
-
-  const housekeeping = opened.use(new Housekeeping(log))
-  opened.defer(() => overload.stop())
-  if (serving)
-    await scheduleHousekeeping(
-      { control, config, clock, log, blobs, identity, jobs, refusals, housekeeping, housekeepingClock },
-      opened,
-    )
-
   const parts = {
+    ...http,
     ...control,
-    ...features,
-    ...tiles,
+    ...base,
+    ...accounts,
+    ...catalog,
+    ...jobs,
+    ...ogc,
+    ...downloads,
+    ...operation,
     config,
     log,
     clock,
     nodeId,
-    baseUrl,
-    metrics,
-    accessLog,
-    overload,
-    proxies,
-    redis,
-    limiter,
-    refusals,
-    meter,
-    housekeeping,
-    housekeepingClock,
-    authenticate,
-    identity,
-    invitations,
-    accessRequests,
-    usageReports,
-    storage,
-    blobs,
-    catalog,
-    health,
-    verification,
-    snapshots,
-    crsList,
-    staging,
-    extractLimits: { maxRows: config.extractRows, maxBytes: config.extractBytes },
-    dailyFeatures,
-    escapeFormulas,
-    sandbox,
-    publishing,
-    garbage,
-    jobs,
-    jobQueue,
-    runner,
-    cashier,
-    exports,
-    checkReady: readiness({
-      database,
-      changes,
-      blobs,
-      dataDir: config.dataDir,
-      minFreeBytes: config.minFreeBytes,
-      log,
-    }),
   }
   opened.requireAll(parts)
   return { ...parts, close: () => opened.close() }
-}
-
-/** The Redis client is only loaded if it is used: it takes a twentieth of the time of a start. */
-async function openRedis(options: RedisLinkOptions): Promise<RedisLink> {
-  const { RedisLink } = await import('../limits/redis-link.ts')
-  return RedisLink.open(options)
-}
-
-/** The administrators, and the contact if it is a mail address. */
-function operatorAddresses(config: Config): string[] {
-  const contact = aboutOf(config).contact?.email
-  return [...new Set([...config.admins, ...(contact === undefined ? [] : [contact])])]
 }

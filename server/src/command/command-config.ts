@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Config, readConfig, SettingError } from '../settings/config.ts'
+import { type Config, readConfig, SettingError } from '../base/settings/config.ts'
 
 /**
  * The settings of the service to which a command belongs. A folder without a service is an error: with a misspelt

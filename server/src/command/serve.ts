@@ -2,9 +2,8 @@ import { resolve } from 'node:path'
 import { Command } from 'commander'
 import type { Logger } from 'pino'
 import type { RunningServer } from '../assembly/start-server.ts'
-import { SECOND, systemClock } from '../clock.ts'
-import { withinTime } from '../concurrency/within-time.ts'
-import type { Demo } from '../demo/demo.ts'
+import { SECOND, systemClock } from '../base/clock.ts'
+import { withinTime } from '../base/concurrency/within-time.ts'
 import {
   type Config,
   flagOf,
@@ -12,9 +11,10 @@ import {
   isTracingWanted,
   readConfig,
   unknownVariables,
-} from '../settings/config.ts'
-import type { Setting } from '../settings/setting.ts'
-import { settings } from '../settings/settings.ts'
+} from '../base/settings/config.ts'
+import type { Setting } from '../base/settings/setting.ts'
+import { settings } from '../base/settings/settings.ts'
+import type { Demo } from './demo/demo.ts'
 import { watchParents } from './parent-processes.ts'
 
 /** Max duration of a stop: requests under way, their refunds, then closing all parts. */
@@ -50,7 +50,7 @@ ${Object.values(settings)
 async function serve(flags: Record<string, unknown>): Promise<void> {
   const { makeLogger } = await import('../http/observability/logger.ts')
   const { startServer } = await import('../assembly/start-server.ts')
-  const { prepareDemo } = await import('../demo/demo.ts')
+  const { prepareDemo } = await import('./demo/demo.ts')
   const config = readConfig({ flags })
   const log = makeLogger(config.logLevel, undefined, config.logFormat)
   for (const name of unknownVariables()) log.warn(`There is no setting ${name}; it is ignored.`)
@@ -98,8 +98,8 @@ async function serve(flags: Record<string, unknown>): Promise<void> {
 
 /** Returns a function that sends the last traces; a receiver that does not respond cannot delay a stop for long. */
 async function startTracing(log: Logger): Promise<() => Promise<void>> {
-  const { openTelemetry } = await import('../tracing/open-telemetry.ts')
-  const { useTracing } = await import('../tracing/tracing.ts')
+  const { openTelemetry } = await import('../base/tracing/open-telemetry.ts')
+  const { useTracing } = await import('../base/tracing/tracing.ts')
   const { tracing, close } = openTelemetry(log)
   useTracing(tracing)
   return () =>

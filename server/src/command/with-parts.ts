@@ -2,8 +2,8 @@ import { Closers } from '../assembly/closers.ts'
 import type { ControlPlane } from '../assembly/control-plane.ts'
 import { runningServerAddress } from '../assembly/server-address.ts'
 import type { Parts } from '../assembly/wiring.ts'
-import { systemClock } from '../clock.ts'
-import { newId } from '../id.ts'
+import { systemClock } from '../base/clock.ts'
+import { newId } from '../base/id.ts'
 import { existingConfig } from './command-config.ts'
 
 // The modules of a command are loaded when it runs: help and usage errors are printed at once, and listing

@@ -1,5 +1,5 @@
 import type { Site } from '@wayleave/contract/records'
-import { type Config, DEMO_ADMINISTRATOR, isLocalDemo } from '../settings/config.ts'
+import { type Config, DEMO_ADMINISTRATOR, isLocalDemo } from '../base/settings/config.ts'
 
 /** What the operator says about the service, for its pages, its landing pages and API definitions. */
 export interface About extends Omit<Site, 'contact'> {

@@ -1,5 +1,5 @@
 import { hostname, networkInterfaces } from 'node:os'
-import { isLoopback } from '../loopback.ts'
+import { isLoopback } from '../base/loopback.ts'
 import type { Caller } from './caller.ts'
 
 /** HSTS for a year, for this host alone: the operator may serve other things on its subdomains. */

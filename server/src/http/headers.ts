@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { BoundedCache } from '@wayleave/geodata/base'
 import type { FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
-import { BoundedCache } from '../caching/bounded-cache.ts'
 
 /** The raw value of a cookie, without decoding. */
 export function readCookie(request: FastifyRequest, name: string): string | undefined {

@@ -1,8 +1,8 @@
 import type { SwaggerOptions } from '@fastify/swagger'
 import { EXPORT_FORMAT_NAMES } from '@wayleave/contract/export-formats'
 import { problemSchema } from '@wayleave/contract/records'
-import type { ProblemCode } from '../problem.ts'
-import { version } from '../version.ts'
+import type { ProblemCode } from '../base/problem.ts'
+import { version } from '../base/version.ts'
 import { type About, aboutInfo } from './about.ts'
 import { byStatus, type DocumentedOperation, problemResponse, problemsOf } from './problem-responses.ts'
 

@@ -1,4 +1,4 @@
-import { type ProblemCode, problems } from '../problem.ts'
+import { type ProblemCode, problems } from '../base/problem.ts'
 
 /** The parts of an OpenAPI operation that determine its error responses. */
 export interface DocumentedOperation {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { isStorableTime } from '../clock.ts'
-import { invalidInput } from '../problem.ts'
+import { isStorableTime } from '../base/clock.ts'
+import { invalidInput } from '../base/problem.ts'
 
 /** For data routes without parameters. A key in the URL is accepted here too, if the settings allow it. */
 export const noQuery = Type.Object({ api_key: Type.Optional(Type.String()) }, { additionalProperties: false })

@@ -1,9 +1,11 @@
 import type { FieldError, ProblemBody } from '@wayleave/contract/records'
+import { QueryError } from '@wayleave/query'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { DatabaseError, type DatabaseFailure } from '../database/database-error.ts'
-import { Problem } from '../problem.ts'
-import { redactKeys } from '../redact.ts'
-import { StorageUnavailableError } from '../storage/object-store.ts'
+import { DatabaseError, type DatabaseFailure } from '../base/database/database-error.ts'
+import { Problem } from '../base/problem.ts'
+import { queryProblem } from '../base/query-problem.ts'
+import { redactKeys } from '../base/redact.ts'
+import { StorageUnavailableError } from '../base/storage/object-store.ts'
 import type { About } from './about.ts'
 import { PAGE_HEADERS } from './pages/html.ts'
 import { isBrowsing, problemPage } from './pages/problem-page.ts'
@@ -23,6 +25,7 @@ const RETRY_AFTER: Record<DatabaseFailure, string> = { 'database-unavailable': '
 /** Converts any thrown value to the Problem that is sent to the client. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
+  if (error instanceof QueryError) return queryProblem(error)
   if (error instanceof DatabaseError) {
     const headers = { 'retry-after': RETRY_AFTER[error.failure] }
     return new Problem(error.failure, undefined, { headers, cause: error })
@@ -76,7 +79,8 @@ export function sendProblem(
   links: PageLinks,
 ) {
   for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value)
-  // RFC 9110, section 15.5.2: every 401 names a scheme. `access/authenticate.ts` sets that of its own refusals.
+  // RFC 9110, section 15.5.2: every 401 names a scheme. `accounts/access/authenticate.ts` sets that of its own
+  // refusals.
   if (problem.status === 401 && !reply.hasHeader('www-authenticate')) {
     const isAboutKey = problem.code === 'key-missing' || problem.code === 'key-invalid'
     reply.header('www-authenticate', isAboutKey ? 'ApiKey header="X-API-Key"' : 'Bearer')

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
-import { authRequestOf } from '../access/authenticate.ts'
+import { authRequestOf } from '../accounts/access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
 import { featureSchema } from './documents/feature-schema.ts'
 import { type ExtractDeps, extractRoutes } from './extract/extract-routes.ts'
-import { type FacetDeps, facetRoutes } from './facets/facet-routes.ts'
+import { facetRoutes } from './facets/facet-routes.ts'
 import { admit, tableOf } from './items/admit.ts'
 import { searchRoutes } from './items/search-routes.ts'
 import { FEATURE_SCHEMA_ENCODINGS, negotiate } from './request/encodings.ts'
@@ -13,7 +13,7 @@ import { integerSizesOf } from './write/integer-sizes-of.ts'
 import { ROOT } from './write/links.ts'
 import { sendDocument } from './write/respond.ts'
 
-export type OgcDeps = FacetDeps & ExtractDeps
+export type OgcDeps = ExtractDeps
 
 /** What the HTML pages load. */
 const PAGE_FILES = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AddOn } from '@wayleave/contract/add-ons'
-import type { Grant } from '../access/grant.ts'
-import { operator } from '../events/events.ts'
+import type { Grant } from '../accounts/access/grant.ts'
+import { operator } from '../base/events/events.ts'
 import { type SignedInUser, signIn } from './sign-in.ts'
 import type { TestServer } from './test-server.ts'
 

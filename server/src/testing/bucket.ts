@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
-import type { Config } from '../settings/config.ts'
-import { openBucket } from '../storage/open-store.ts'
-import type { S3Store } from '../storage/s3/s3-store.ts'
+import type { Config } from '../base/settings/config.ts'
+import { openBucket } from '../base/storage/open-store.ts'
+import type { S3Store } from '../base/storage/s3/s3-store.ts'
 import { cleanUp } from './cleanup.ts'
 import { s3Url } from './s3-proxy.ts'
 

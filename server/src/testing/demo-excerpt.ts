@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { demoData } from '@wayleave/demo/demo-data.ts'
 import { demoDatasets, placesRows } from '@wayleave/demo/demo-datasets.ts'
-import { system } from '../events/events.ts'
+import { system } from '../base/events/events.ts'
 import { type TestServer, temporaryFolder } from './test-server.ts'
 
 /** By how much the excerpt is smaller than the demo data. */

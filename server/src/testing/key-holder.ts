@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { MemberPermission } from '@wayleave/contract/permissions'
-import { operator } from '../events/events.ts'
+import { operator } from '../base/events/events.ts'
 import { type SignedInUser, signIn } from './sign-in.ts'
 import { openTestServer, type TestServer, type TestSettings } from './test-server.ts'
 

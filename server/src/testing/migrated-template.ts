@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { migrations } from '../database/migrations/migrations.ts'
-import { openDatabase } from '../database/open.ts'
+import { migrations } from '../base/database/migrations/migrations.ts'
+import { openDatabase } from '../base/database/open.ts'
 
 let template: Promise<string> | undefined
 let sqliteTemplate: Promise<Buffer> | undefined

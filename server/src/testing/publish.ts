@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { operator } from '../events/events.ts'
-import type { PublishReport, PublishRequest } from '../publishing/publishing.ts'
+import { operator } from '../base/events/events.ts'
+import type { PublishReport, PublishRequest } from '../data/publishing/publishing.ts'
 import type { TestServer } from './test-server.ts'
 
 /** Publishes a text as a file with the given name. */

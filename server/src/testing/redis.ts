@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, connect as openSocket, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+import { RedisLink } from '../base/limits/redis-link.ts'
 import { makeLogger } from '../http/observability/logger.ts'
-import { RedisLink } from '../limits/redis-link.ts'
 import { cleanUp } from './cleanup.ts'
 
 /** The test runner's Redis, which all tests share: it is never stopped or paused. */

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Verifier } from '../access/verifier.ts'
-import { systemClock } from '../clock.ts'
-import { openChanges } from '../database/changes/open-changes.ts'
-import { openDatabase } from '../database/open.ts'
-import { operator } from '../events/events.ts'
-import { newId } from '../id.ts'
-import { Keys } from '../keys/keys.ts'
+import { Verifier } from '../accounts/access/verifier.ts'
+import { Keys } from '../accounts/keys/keys.ts'
+import { systemClock } from '../base/clock.ts'
+import { openChanges } from '../base/database/changes/open-changes.ts'
+import { openDatabase } from '../base/database/open.ts'
+import { operator } from '../base/events/events.ts'
+import { newId } from '../base/id.ts'
 
 /** Time to verify a cached key on SQLite, in microseconds: the median of ten rounds. */
 export async function timeVerification(count: number): Promise<number> {

@@ -4,7 +4,7 @@ import type { Assembly, FinalColumn, IdSource } from '../assemble.ts'
 import type { CompileOptions } from '../compile-options.ts'
 import { InvalidSourceError } from '../invalid-source-error.ts'
 import { DEFAULT_LISTED_PROBLEMS, type StageSummary } from '../stage/stage.ts'
-import { columnNames } from './column-names.ts'
+import { columnNames } from '../values/column-names.ts'
 import {
   areDatesAndTimes,
   areHugeIntegers,
@@ -13,7 +13,7 @@ import {
   areNumbers,
   columnType,
   MAX_INTEGER_DIGITS,
-} from './value-kinds.ts'
+} from '../values/value-kinds.ts'
 
 /** The published columns, with names and types derived from all rows. */
 export function chooseColumns(summary: StageSummary, spatial: boolean, notes: string[]): FinalColumn[] {

@@ -2,10 +2,10 @@ import type { ColumnType } from '../../feature.ts'
 import { quoteText } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import type { Assembly, FinalColumn } from '../assemble.ts'
+import { admits, areNumbers, KIND, MAX_SIGNIFICANT_DIGITS } from '../values/value-kinds.ts'
 import { findColumn } from './choose-columns.ts'
 import { type DateOrder, type DateReading, readDates, withinYears } from './date-notation.ts'
 import { type NumberReading, readNumbers, readThousands } from './number-notation.ts'
-import { admits, areNumbers, KIND, MAX_SIGNIFICANT_DIGITS } from './value-kinds.ts'
 
 const NUMBERS = KIND.writtenNumber | KIND.integer | KIND.number | KIND.bigInteger | KIND.rounded
 /** Of dates with the year first, only those without leading zeros are kinds of a language. */

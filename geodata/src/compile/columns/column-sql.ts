@@ -1,8 +1,8 @@
 import type { ColumnType } from '../../feature.ts'
 import { quoteName } from '../../quote-sql.ts'
 import type { ColumnProfile, StagedAs } from '../stage/staged-column.ts'
-import { notationSql } from './notation.ts'
-import { KIND } from './value-kinds.ts'
+import { notationSql } from '../values/notation.ts'
+import { KIND } from '../values/value-kinds.ts'
 
 /** SQL for a column's final values, and for their JSON text, from the forms in which they were staged. */
 

@@ -1,7 +1,7 @@
 import { quoteText } from '../../quote-sql.ts'
 import type { Assembly } from '../assemble.ts'
 import type { ColumnProfile } from '../stage/staged-column.ts'
-import type { Notation } from './notation.ts'
+import type { Notation } from '../values/notation.ts'
 
 export type DateOrder = 'day-first' | 'month-first' | 'year-first'
 

@@ -2,7 +2,7 @@ import type { ColumnType } from '../../feature.ts'
 import { quoteText } from '../../quote-sql.ts'
 import type { Assembly } from '../assemble.ts'
 import type { ColumnProfile } from '../stage/staged-column.ts'
-import { groupCountSql, type Notation, type NumberGroup, numberPattern } from './notation.ts'
+import { groupCountSql, type Notation, type NumberGroup, numberPattern } from '../values/notation.ts'
 
 type NumberNotation = Notation & { kind: 'number' }
 

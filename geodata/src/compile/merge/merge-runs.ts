@@ -4,10 +4,10 @@ import { FEATURE_HEAD, PACK_SEPARATOR } from '../../pack/pack.ts'
 import { BlockHasher } from '../../snapshot/block-checksums.ts'
 import { hashId } from '../../snapshot/id-table.ts'
 import type { IndexParts } from '../../snapshot/index-file.ts'
+import type { Run } from '../stage/run-writer.ts'
 import type { PropertyLines } from './property-lines.ts'
 import type { RowNumbersFile } from './row-numbers-file.ts'
 import { type RunCursor, RunReader } from './run-reader.ts'
-import type { Run } from './run-writer.ts'
 
 export interface MergedPack {
   /** The hash of each feature's id. */

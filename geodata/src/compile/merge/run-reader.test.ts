@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { hilbertKey, UNLOCATED_KEY } from '../../hilbert.ts'
 import { scratch } from '../compile-fixture.ts'
+import { RunWriter } from '../stage/run-writer.ts'
 import { StagedPlaces } from '../stage/staged-places.ts'
 import { RunReader } from './run-reader.ts'
-import { RunWriter } from './run-writer.ts'
 
 const ROWS = 40
 const row = fc.record({

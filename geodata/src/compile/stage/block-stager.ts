@@ -4,7 +4,7 @@ import type { RecordReader } from '../../formats/csv/csv-records.ts'
 import { GeojsonParser } from '../../formats/geojson/geojson-parser.ts'
 import type { GeojsonBlock } from '../../formats/geojson/geojson-scanner.ts'
 import type { ParquetBlock } from '../../formats/parquet/parquet-block.ts'
-import type { BlockParsing, SourceBlock } from '../../formats/reading/block-stream.ts'
+import type { BlockParsing, SourceBlock } from '../../formats/source-blocks.ts'
 import type { Stage } from './stage.ts'
 
 type Parsing<Format extends BlockParsing['format']> = BlockParsing & { format: Format }

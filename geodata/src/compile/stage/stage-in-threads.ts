@@ -1,11 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import {
-  type BlockStream,
-  blockArrays,
-  blockRows,
-  type SourceBlock,
-} from '../../formats/reading/block-stream.ts'
 import { limitsOf } from '../../formats/reading/source-limits.ts'
+import { blockArrays, blockRows, type SourceBlock, type SourceBlocks } from '../../formats/source-blocks.ts'
 import { SourceError } from '../../source-error.ts'
 import type { CompileOptions, CompileProgress } from '../compile-options.ts'
 import { withRowProblems } from '../invalid-source-error.ts'
@@ -22,7 +17,7 @@ const AHEAD = 2
 
 /** Splits a source into blocks in this thread; worker threads parse, check and stage their rows. */
 export async function stageInThreads(
-  stream: BlockStream,
+  stream: SourceBlocks,
   crs: string | null,
   bound: ExpansionBound,
   options: CompileOptions,

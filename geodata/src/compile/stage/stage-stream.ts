@@ -1,7 +1,7 @@
 import type { CrsTransformation } from '../../crs/crs-accuracy.ts'
 import type { FeatureStream } from '../../feature.ts'
-import { blockRows, isBlockStream } from '../../formats/reading/block-stream.ts'
 import { limitsOf } from '../../formats/reading/source-limits.ts'
+import { blockRows, isBlockStream } from '../../formats/source-blocks.ts'
 import { isEmptyBbox } from '../../geometry/bbox.ts'
 import { describeChanges } from '../../geometry/geometry-changes.ts'
 import { SourceError } from '../../source-error.ts'

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { BlockParsing, SourceBlock } from '../../formats/reading/block-stream.ts'
+import type { BlockParsing, SourceBlock } from '../../formats/source-blocks.ts'
 import { SourceError } from '../../source-error.ts'
 import { transformerFor } from '../transformer-for.ts'
 import { openStager } from './block-stager.ts'

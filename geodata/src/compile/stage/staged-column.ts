@@ -1,8 +1,9 @@
 import type { SourceColumn, Value } from '../../feature.ts'
 import { ColumnBytes } from '../../pack/column-bytes.ts'
 import { ANY_TYPE, dateText, TYPE, utcText } from '../../pack/value-text.ts'
-import { countNotFinite, jsonText } from '../columns/json-text.ts'
-import type { Notation } from '../columns/notation.ts'
+import type { PlainColumn, PlainType } from '../plain-parquet.ts'
+import { countNotFinite, jsonText } from '../values/json-text.ts'
+import type { Notation } from '../values/notation.ts'
 import {
   areDates,
   areIntegers,
@@ -12,8 +13,7 @@ import {
   KIND,
   kindOfText,
   kindOfValue,
-} from '../columns/value-kinds.ts'
-import type { PlainColumn, PlainType } from '../plain-parquet.ts'
+} from '../values/value-kinds.ts'
 
 /**
  * The form in which a chunk's values of one column were staged. Each form is a separate column in the staged

@@ -1,9 +1,9 @@
 import { readDecimal } from '../../decimal.ts'
 import { ColumnBytes } from '../../pack/column-bytes.ts'
 import { ANY_TYPE, dateText, TYPE, utcText } from '../../pack/value-text.ts'
-import { kindOfTextBytes } from '../columns/text-kinds.ts'
-import { areDates, areIntegers, areNumbers, areTimestamps, KIND } from '../columns/value-kinds.ts'
 import type { PlainColumn } from '../plain-parquet.ts'
+import { kindOfTextBytes } from '../values/text-kinds.ts'
+import { areDates, areIntegers, areNumbers, areTimestamps, KIND } from '../values/value-kinds.ts'
 import type { ColumnProfile, StagedAs } from './staged-column.ts'
 
 /**

@@ -2,7 +2,7 @@ import { type DataType, type Field, type TimeUnit, Type, type Vector } from 'apa
 import { dateText, nanosecondText, timestampText } from '../../calendar.ts'
 import type { ColumnType, SourceColumn, Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
-import { EXACT_DIGITS, wideDecimalsNote } from '../exact-decimals.ts'
+import { EXACT_DIGITS, wideDecimalsNote } from '../reading/exact-decimals.ts'
 import { isText, textBytes } from './arrow-texts.ts'
 
 /** A column of an Arrow file, by its position, and the conversion of its values. */

@@ -3,7 +3,7 @@ import type { Geometry, Position } from '../../feature.ts'
 import { readWkb } from '../../geometry/wkb.ts'
 import { readWkt } from '../../geometry/wkt.ts'
 import { SourceError } from '../../source-error.ts'
-import { GEOARROW_TYPES, USUAL_GEOMETRY_NAMES } from '../geoarrow.ts'
+import { GEOARROW_TYPES, USUAL_GEOMETRY_NAMES } from '../reading/geoarrow.ts'
 
 export interface ArrowGeometry {
   index: number

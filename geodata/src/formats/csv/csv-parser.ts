@@ -1,7 +1,7 @@
 import { readDecimal } from '../../decimal.ts'
 import type { Feature, Geometry, SourceColumn, UnreadableRow, Value } from '../../feature.ts'
-import type { CoordinateColumns } from '../coordinate-reader.ts'
-import { geometryReader } from '../coordinate-reader.ts'
+import type { CoordinateColumns } from '../reading/coordinate-reader.ts'
+import { geometryReader } from '../reading/coordinate-reader.ts'
 import { RecordReader } from './csv-records.ts'
 
 /** Complete records of a file, to be parsed in this or another thread. */
@@ -25,6 +25,12 @@ export interface CsvLayout {
   valueIndexes: number[]
   coordinates: CoordinateColumns | null
   crs: string | null
+}
+
+/** What a worker needs to parse the blocks. */
+export interface CsvParsing {
+  format: 'csv'
+  layout: CsvLayout
 }
 
 /** The columns that are kept as values, with their numbers in the file. */

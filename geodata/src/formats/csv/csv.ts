@@ -1,7 +1,7 @@
 import { SourceError } from '../../source-error.ts'
-import { findCoordinateColumns, otherColumns } from '../coordinate-columns.ts'
 import type { BlockStream } from '../reading/block-stream.ts'
 import { type ByteSource, peek } from '../reading/byte-source.ts'
+import { findCoordinateColumns, otherColumns } from '../reading/coordinate-columns.ts'
 import { encodingNamed } from '../reading/encoding.ts'
 import { nulCharacter } from '../reading/nul-character.ts'
 import type { ReadOptions } from '../reading/read-options.ts'
@@ -9,7 +9,14 @@ import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source
 import { TextDecoding, utf8Source, utf16Of } from '../reading/text-decoding.ts'
 import { CsvBlocks } from './csv-blocks.ts'
 import { detectDialect, readSepLine } from './csv-dialect.ts'
-import { CsvFeatures, type CsvLayout, CsvParser, csvColumns } from './csv-parser.ts'
+import {
+  type CsvBlock,
+  CsvFeatures,
+  type CsvLayout,
+  CsvParser,
+  type CsvParsing,
+  csvColumns,
+} from './csv-parser.ts'
 import { sampleRecords } from './csv-records.ts'
 
 /** The number of bytes used to detect delimiter, header and coordinates. */
@@ -25,7 +32,10 @@ export interface CsvOptions extends ReadOptions {
 }
 
 /** Reads delimited text: comma, semicolon, tab or pipe between the values, with or without a header. */
-export async function openCsv(source: ByteSource, options: CsvOptions = {}): Promise<BlockStream> {
+export async function openCsv(
+  source: ByteSource,
+  options: CsvOptions = {},
+): Promise<BlockStream<CsvParsing, CsvBlock>> {
   const limits = options.limits ?? DEFAULT_LIMITS
   const { file, totalBytes } = source
   const { head, whole, isWhole, lineEnd } = await readHead(await asUtf8(source), limits)

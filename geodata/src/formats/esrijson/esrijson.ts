@@ -1,8 +1,8 @@
 import type { ColumnType, Feature, FeatureStream, SourceColumn, UnreadableRow, Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import { JsonElements } from '../json/json.ts'
-import { parseJson } from '../json/parse-json.ts'
 import { type ByteSource, peek } from '../reading/byte-source.ts'
+import { parseJson } from '../reading/parse-json.ts'
 import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
 import { readEsriGeometry } from './esri-geometry.ts'
 

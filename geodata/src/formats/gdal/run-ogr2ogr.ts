@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { SourceError } from '../../source-error.ts'
-import type { GdalOptions } from './gdal-options.ts'
+import type { GdalOptions } from '../reading/gdal-options.ts'
 
 const OUTPUT_KEPT = 4000
 const LINES_KEPT = 200

@@ -7,9 +7,17 @@ import {
   type Value,
 } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
-import { parseJson } from '../json/parse-json.ts'
+import { parseJson } from '../reading/parse-json.ts'
 import type { GeojsonBlock } from './geojson-scanner.ts'
 import { type PlaceReading, readPlace, readTime } from './json-fg.ts'
+
+/** What a worker needs to parse the blocks. */
+export interface GeojsonParsing {
+  format: 'geojson'
+  file: string
+  maxColumns: number | undefined
+  place: PlaceReading | null
+}
 
 const TYPE_NAMES: ReadonlySet<string> = new Set(GEOMETRY_TYPES)
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { jsonText } from '../../compile/columns/json-text.ts'
+import { jsonText } from '../../compile/values/json-text.ts'
 import { type Feature, isUnreadable, type UnreadableRow } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import { type GeojsonOptions, openGeojson } from './geojson.ts'

@@ -3,7 +3,7 @@ import { SourceError } from '../../source-error.ts'
 import type { BlockStream } from '../reading/block-stream.ts'
 import type { ByteSource } from '../reading/byte-source.ts'
 import { DEFAULT_LIMITS, largerThan } from '../reading/source-limits.ts'
-import { GeojsonParser } from './geojson-parser.ts'
+import { GeojsonParser, type GeojsonParsing } from './geojson-parser.ts'
 import { ElementScanner, type GeojsonBlock, readHead } from './geojson-scanner.ts'
 import { coordRefSysName, type PlaceReading } from './json-fg.ts'
 
@@ -26,7 +26,10 @@ const BLOCK_BYTES = 1 << 20
  * Reads all common forms of GeoJSON: a collection with other members before and after its features, a single
  * feature or geometry, one per line, or an RFC 8142 sequence; with or without a byte order mark.
  */
-export async function openGeojson(source: ByteSource, options: GeojsonOptions = {}): Promise<BlockStream> {
+export async function openGeojson(
+  source: ByteSource,
+  options: GeojsonOptions = {},
+): Promise<BlockStream<GeojsonParsing, GeojsonBlock>> {
   const window = new BlockWindow(source, options.maxFeatureBytes ?? DEFAULT_LIMITS.rowBytes)
   const head = await findHead(window).catch(async (error) => {
     await window.close()

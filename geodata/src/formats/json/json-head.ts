@@ -1,6 +1,6 @@
 import { SourceError } from '../../source-error.ts'
 import { ERROR_MEMBERS, refuseSingleObject } from '../reading/not-a-dataset.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJson } from '../reading/parse-json.ts'
 
 export interface JsonRowsPlace {
   /** The offset at which the rows begin. */

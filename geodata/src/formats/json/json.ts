@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer'
 import type { Feature, FeatureStream, Geometry, SourceColumn, UnreadableRow, Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
-import { findCoordinateColumns } from '../coordinate-columns.ts'
-import { type CoordinateColumns, geometryReader } from '../coordinate-reader.ts'
 import { ElementScanner } from '../geojson/geojson-scanner.ts'
 import { type ByteSource, peek } from '../reading/byte-source.ts'
+import { findCoordinateColumns } from '../reading/coordinate-columns.ts'
+import { type CoordinateColumns, geometryReader } from '../reading/coordinate-reader.ts'
 import { encodingNamed } from '../reading/encoding.ts'
+import { parseJson } from '../reading/parse-json.ts'
 import type { ReadOptions } from '../reading/read-options.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import { utf8Source, utf16Of } from '../reading/text-decoding.ts'
 import { findJsonRows } from './json-head.ts'
-import { parseJson } from './parse-json.ts'
 
 /** The number of bytes used to distinguish the forms of JSON. */
 const HEAD_BYTES = 1 << 20

@@ -22,3 +22,11 @@ export interface ParquetBlock {
   firstRow: number
   rows: number
 }
+
+/** What a worker needs to read the blocks. */
+export interface ParquetParsing {
+  format: 'parquet'
+  path: string
+  file: string
+  options: ParquetOptions
+}

@@ -1,7 +1,7 @@
 import { DuckDBBlobValue } from '@duckdb/node-api'
 import type { SourceColumn, Value } from '../../feature.ts'
-import { EXACT_DIGITS, wideDecimalsNote } from '../exact-decimals.ts'
-import { parseJson } from '../json/parse-json.ts'
+import { EXACT_DIGITS, wideDecimalsNote } from '../reading/exact-decimals.ts'
+import { parseJson } from '../reading/parse-json.ts'
 import type { DescribedColumn } from './described-column.ts'
 import type { ExactReading } from './exact-reading.ts'
 

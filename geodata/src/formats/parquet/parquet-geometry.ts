@@ -2,7 +2,7 @@ import type { Geometry, Position, Value } from '../../feature.ts'
 import { readWkb } from '../../geometry/wkb.ts'
 import { writeWkt } from '../../geometry/wkt.ts'
 import { SourceError } from '../../source-error.ts'
-import { GEOARROW_TYPES, USUAL_GEOMETRY_NAMES } from '../geoarrow.ts'
+import { GEOARROW_TYPES, USUAL_GEOMETRY_NAMES } from '../reading/geoarrow.ts'
 import type { DescribedColumn } from './described-column.ts'
 import { bytesOf, type ParquetColumn } from './parquet-column.ts'
 

@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises'
 import type { Feature, FeatureStream, Geometry, UnreadableRow, Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
-import { findCoordinateColumns, otherColumns } from '../coordinate-columns.ts'
-import { geometryReader } from '../coordinate-reader.ts'
-import type { BlockParsing, BlockStream } from '../reading/block-stream.ts'
+import type { BlockStream } from '../reading/block-stream.ts'
+import { findCoordinateColumns, otherColumns } from '../reading/coordinate-columns.ts'
+import { geometryReader } from '../reading/coordinate-reader.ts'
 import type { CoordinateChoice } from '../reading/read-options.ts'
 import { DEFAULT_LIMITS, maxValueBytes } from '../reading/source-limits.ts'
 import type { DescribedColumn } from './described-column.ts'
@@ -16,7 +16,7 @@ import {
   nestedCutTimesNote,
 } from './fine-times.ts'
 import { inspectDictionaries } from './inspect-dictionaries.ts'
-import type { ParquetBlock, ParquetOptions } from './parquet-block.ts'
+import type { ParquetBlock, ParquetOptions, ParquetParsing } from './parquet-block.ts'
 import { type ParquetColumn, parquetColumn } from './parquet-column.ts'
 import { ParquetDatabase, ROW_NUMBER } from './parquet-database.ts'
 import { findParquetGeometry, otherGeoColumns, type ParquetGeometry } from './parquet-geometry.ts'
@@ -42,7 +42,7 @@ export async function openParquet(
   path: string,
   file: string,
   options: ParquetOptions = {},
-): Promise<ParquetStream | (ParquetStream & BlockStream)> {
+): Promise<ParquetStream | (ParquetStream & BlockStream<ParquetParsing, ParquetBlock>)> {
   const limits = options.limits ?? DEFAULT_LIMITS
   const size = await refuseTruncated(path, file)
   if (!options.isInspected) await inspectDictionaries({ path, file, limits })
@@ -146,7 +146,7 @@ export async function openParquet(
     if (!options.stays || !hasRowNumbers) return stream
     // The workers that read the blocks open the file again.
     const { crs, coordinates, databaseMegabytes } = options
-    const parsing: BlockParsing = {
+    const parsing: ParquetParsing = {
       format: 'parquet',
       path,
       file,

@@ -1,6 +1,6 @@
 import type { Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
-import { wideDecimalsNote } from '../exact-decimals.ts'
+import { wideDecimalsNote } from '../reading/exact-decimals.ts'
 import type { ParquetColumn } from './parquet-column.ts'
 import { columnElements, type SchemaElement } from './schema-element.ts'
 

@@ -1,6 +1,6 @@
 import type { FeatureStream, Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
-import { chooseLayer } from '../choose-layer.ts'
+import { chooseLayer } from '../reading/choose-layer.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import { ZipArchive } from '../zip/zip.ts'
 import { cellNumber } from './cell-number.ts'

@@ -2,9 +2,8 @@ import type { Feature, SourceColumn, UnreadableRow, Value } from '../../feature.
 import { writeWkt } from '../../geometry/wkt.ts'
 import { quoteName } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
-import { TextCheck } from '../geopackage/text-check.ts'
-import { parseJson } from '../json/parse-json.ts'
 import { invalidText } from '../reading/invalid-text.ts'
+import { parseJson } from '../reading/parse-json.ts'
 import { expandsBeyond, largerThan, maxValueBytes, type SourceLimits } from '../reading/source-limits.ts'
 import {
   type ExpansionBound,
@@ -14,6 +13,7 @@ import {
   type SqliteValue,
   toValue,
 } from './sqlite-dialect.ts'
+import { TextCheck } from './text-check.ts'
 import type { UntrustedDatabase } from './untrusted-database.ts'
 
 const BATCH_ROWS = 2000

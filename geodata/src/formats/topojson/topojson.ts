@@ -1,9 +1,9 @@
 import { feature as toFeature } from 'topojson-client'
 import type { Feature, FeatureStream, Geometry, SourceColumn, UnreadableRow, Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
-import { chooseLayer } from '../choose-layer.ts'
-import { parseJson } from '../json/parse-json.ts'
 import type { ByteSource } from '../reading/byte-source.ts'
+import { chooseLayer } from '../reading/choose-layer.ts'
+import { parseJson } from '../reading/parse-json.ts'
 import { DEFAULT_LIMITS, largerThan, megabytes, type SourceLimits } from '../reading/source-limits.ts'
 import { TextDecoding } from '../reading/text-decoding.ts'
 

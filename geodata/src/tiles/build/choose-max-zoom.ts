@@ -3,8 +3,6 @@ import { keysPerTile, type PointOrder } from './point-order.ts'
 
 /** At zoom 14 a tile unit is 0.6 m at the equator. */
 export const DEFAULT_MAX_ZOOM = 14
-/** The deepest zoom that a setting may ask for. */
-export const LARGEST_MAX_ZOOM = 16
 
 /** A tile of the deepest zoom should have no more points than this. */
 const FEW_POINTS = 1500

@@ -1,8 +1,8 @@
+import { POINT, type TileGeometry } from '../tile-geometry.ts'
 import type { TileAddress } from '../tile-id.ts'
 import type { FeatureBytes } from './feature-bytes.ts'
 import { type PointSet, type PointsShown, unitInTile } from './point-cells.ts'
 import type { TileContent } from './tile-content.ts'
-import { POINT, type TileGeometry } from './tile-geometry.ts'
 import type { TileLayer } from './tile-layer.ts'
 
 export interface PointTarget {

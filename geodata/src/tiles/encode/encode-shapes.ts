@@ -1,4 +1,5 @@
 import type { Shape } from '../shapes/shape.ts'
+import { POINT, TileGeometry } from '../tile-geometry.ts'
 import type { TileAddress } from '../tile-id.ts'
 import { tileSize } from '../web-mercator.ts'
 import { DrawnShapes } from './drawn-shapes.ts'
@@ -8,7 +9,6 @@ import type { Fineness } from './fineness.ts'
 import { ALL_POINTS, POINT_BYTES, PointCells } from './point-cells.ts'
 import { ShortFeatures } from './short-features.ts'
 import type { TileContent } from './tile-content.ts'
-import { POINT, TileGeometry } from './tile-geometry.ts'
 import type { TileLayer } from './tile-layer.ts'
 
 /** What an encoder takes features from. */

@@ -1,5 +1,6 @@
 import type { Column } from '../../feature.ts'
 import type { Shape } from '../shapes/shape.ts'
+import { TileGeometry } from '../tile-geometry.ts'
 import type { TileAddress } from '../tile-id.ts'
 import { addPoints, type PointTarget } from './encode-points.ts'
 import { ShapeEncoder } from './encode-shapes.ts'
@@ -7,7 +8,6 @@ import type { FeatureBytes } from './feature-bytes.ts'
 import { FINENESSES, FINEST } from './fineness.ts'
 import { ALL_POINTS, POINT_BYTES, PointCells, type PointSet, type PointsShown } from './point-cells.ts'
 import { noContent, type TileContent } from './tile-content.ts'
-import { TileGeometry } from './tile-geometry.ts'
 import { type SeenProperties, TileLayer } from './tile-layer.ts'
 
 /** A tile that is larger than this before compression is not tried. */

@@ -1,6 +1,6 @@
 import { doubled } from '../../doubled.ts'
+import type { TileGeometry, TileGeometryType } from '../tile-geometry.ts'
 import { GrowingBytes, varintLength, writeVarint } from './growing-bytes.ts'
-import type { TileGeometry, TileGeometryType } from './tile-geometry.ts'
 
 const FEATURE_TAG = 0x12
 const ID_TAG = 0x08

@@ -1,4 +1,4 @@
-import { LINE, POINT } from '../encode/tile-geometry.ts'
+import { LINE, POINT } from '../tile-geometry.ts'
 import { type Shape, ShapeBuilder } from './shape.ts'
 
 const builder = new ShapeBuilder()

@@ -6,7 +6,7 @@ import {
   MULTI_POINT,
   POINT as WKB_POINT,
 } from '../../exports/geometry/geometry-bytes.ts'
-import { LINE, POINT, POLYGON, type TileGeometryType } from '../encode/tile-geometry.ts'
+import { LINE, POINT, POLYGON, type TileGeometryType } from '../tile-geometry.ts'
 import { WORLD, worldX, worldY } from '../web-mercator.ts'
 
 /**

@@ -27,7 +27,7 @@ export function eventsCommand(): Command {
 }
 
 async function events(flags: EventFlags): Promise<void> {
-  const { readNamedEvents } = await import('../../organizations/named-events.ts')
+  const { readNamedEvents } = await import('../../accounts/organizations/named-events.ts')
   const { kind, since, until, user, key, limit } = flags
   const filter = {
     kind,

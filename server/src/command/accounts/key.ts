@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
-import { systemClock } from '../../clock.ts'
-import { operator } from '../../events/events.ts'
-import type { KeyActor } from '../../keys/key-access.ts'
+import type { KeyActor } from '../../accounts/keys/key-access.ts'
+import { systemClock } from '../../base/clock.ts'
+import { operator } from '../../base/events/events.ts'
 import { existingConfig, newOrExistingConfig } from '../command-config.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
 import { count } from '../output/progress-line.ts'
@@ -134,9 +134,9 @@ async function readSecret(): Promise<string> {
 }
 
 async function applyListed(files: string[], flags: OperatorFlags): Promise<void> {
-  const { applyRevocations } = await import('../../backup/revocations/apply-revocations.ts')
-  const { revocationLogFile } = await import('../../backup/revocations/revocation-log.ts')
-  const { readRevocations } = await import('../../backup/revocations/revocations.ts')
+  const { applyRevocations } = await import('../../operation/backup/revocations/apply-revocations.ts')
+  const { revocationLogFile } = await import('../../operation/backup/revocations/revocation-log.ts')
+  const { readRevocations } = await import('../../operation/backup/revocations/revocations.ts')
   const { dataDir } = existingConfig(flags)
   for (const file of files) if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
   const lists = await Promise.all([revocationLogFile(dataDir), ...files].map(readRevocations))

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { isReason, MAX_REASON } from '../../administration/reason-rule.ts'
+import { isReason, MAX_REASON } from '../../accounts/administration/reason-rule.ts'
 
 /** The required option `--reason`. */
 export function reasonOption(): Option {

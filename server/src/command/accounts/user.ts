@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { operator } from '../../events/events.ts'
+import { operator } from '../../base/events/events.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
 import { withControlPlane } from '../with-parts.ts'
 import { reasonOption } from './reason-option.ts'

@@ -1,6 +1,6 @@
 import type { DatasetRecord } from '@wayleave/contract/records'
 import type { Command } from 'commander'
-import { operator } from '../../events/events.ts'
+import { operator } from '../../base/events/events.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
 import { count } from '../output/progress-line.ts'
 import { withParts } from '../with-parts.ts'
@@ -16,7 +16,7 @@ export function unpublishCommand(): Command {
 }
 
 async function list(flags: OperatorFlags): Promise<void> {
-  const { datasetMetadata } = await import('../../catalog/metadata.ts')
+  const { datasetMetadata } = await import('../../data/catalog/metadata.ts')
   const data = await withParts(flags, async ({ catalog, baseUrl, tileStates }) =>
     Promise.all(
       (await catalog.all()).map(async (dataset) =>

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { UPDATE_FREQUENCIES, type UpdateFrequency } from '@wayleave/contract/update-frequencies'
 import { type Command, InvalidArgumentError } from 'commander'
-import type { DatasetDescription } from '../../catalog/dataset.ts'
-import { splitKeywords } from '../../publishing/split-keywords.ts'
+import type { DatasetDescription } from '../../data/catalog/dataset.ts'
+import { splitKeywords } from '../../data/publishing/split-keywords.ts'
 
 /** The flags that describe a dataset, of `publish` and of `describe`. */
 export interface DescriptionFlags {
@@ -64,7 +64,7 @@ async function readColumnNotes(path: string): Promise<DatasetDescription['column
   } catch (error) {
     throw new Error(`${path} cannot be read: ${(error as Error).message}`, { cause: error })
   }
-  const { checkColumnNotes } = await import('../../publishing/description-schema.ts')
+  const { checkColumnNotes } = await import('../../data/publishing/description-schema.ts')
   return checkColumnNotes(columns)
 }
 

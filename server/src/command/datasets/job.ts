@@ -1,8 +1,8 @@
 import { JOB_KINDS, JOB_STATES, type JobKind, type JobState } from '@wayleave/contract/job-states'
 import type { JobRecord } from '@wayleave/contract/records'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { systemClock } from '../../clock.ts'
-import { operator } from '../../events/events.ts'
+import { systemClock } from '../../base/clock.ts'
+import { operator } from '../../base/events/events.ts'
 import { existingConfig } from '../command-config.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
 import { withControlPlane } from '../with-parts.ts'
@@ -39,8 +39,8 @@ export function jobCommand(): Command {
 }
 
 async function list(flags: ListFlags): Promise<void> {
-  const { listJobs } = await import('../../jobs/job-store.ts')
-  const { jobRecord } = await import('../../publishing/upload-jobs/job-record.ts')
+  const { listJobs } = await import('../../data/jobs/job-store.ts')
+  const { jobRecord } = await import('../../data/publishing/upload-jobs/job-record.ts')
   const kind = flags.kind === 'all' ? undefined : flags.kind
   const data = await withControlPlane(flags, async ({ database }) =>
     (await listJobs(database.db, { kind, state: flags.state, tables: null, limit: flags.limit })).map(
@@ -71,12 +71,12 @@ function noteOf({ kind, state, progress, report, problem }: JobRecord): string {
 
 async function cancel(id: string, flags: OperatorFlags): Promise<void> {
   const config = existingConfig(flags)
-  const { cancelJob } = await import('../../publishing/upload-jobs/cancel-job.ts')
-  const { UploadFiles } = await import('../../publishing/upload-jobs/upload-files.ts')
-  const { isBucket, openBucket } = await import('../../storage/open-store.ts')
+  const { cancelJob } = await import('../../data/publishing/upload-jobs/cancel-job.ts')
+  const { UploadFiles } = await import('../../data/publishing/upload-jobs/upload-files.ts')
+  const { isBucket, openBucket } = await import('../../base/storage/open-store.ts')
   const bucket = isBucket(config) ? await openBucket(config) : null
   const uploads = new UploadFiles(config.dataDir, bucket)
-  const { JobMessages } = await import('../../jobs/job-messages.ts')
+  const { JobMessages } = await import('../../data/jobs/job-messages.ts')
   const job = await withControlPlane(flags, async ({ database, changes }) => {
     const cancelled = await cancelJob({ database, clock: systemClock, uploads }, operator, id)
     await new JobMessages(changes).sendCancelled(id).catch(() => {})

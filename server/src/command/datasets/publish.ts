@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { addAbortSignal } from 'node:stream'
 import type { ColumnType } from '@wayleave/geodata/features'
 import { type Command, InvalidArgumentError } from 'commander'
-import { isTable } from '../../catalog/dataset.ts'
-import { operator } from '../../events/events.ts'
-import { COLUMN_TYPES, ColumnTypesError, parseColumnTypes } from '../../publishing/column-types.ts'
-import type { PublishOptions, PublishReport } from '../../publishing/publishing.ts'
+import { operator } from '../../base/events/events.ts'
+import { isTable } from '../../data/catalog/dataset.ts'
+import { COLUMN_TYPES, ColumnTypesError, parseColumnTypes } from '../../data/publishing/column-types.ts'
+import type { PublishOptions, PublishReport } from '../../data/publishing/publishing.ts'
 import { newOrExistingConfig } from '../command-config.ts'
 import { interruptible } from '../interruptible.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
@@ -212,7 +212,7 @@ async function withStandardInput<T>(
   const folder = await mkdtemp(join(tmpdir(), 'wayleave-'))
   try {
     const path = join(folder, 'input')
-    await (await import('../../publishing/upload-jobs/receive-upload.ts')).receiveUpload(
+    await (await import('../../data/publishing/upload-jobs/receive-upload.ts')).receiveUpload(
       addAbortSignal(signal, process.stdin),
       path,
       maxBytes,

@@ -20,8 +20,8 @@ export function adoptFolderCommand(): Command {
 async function adopt(flags: AdoptFlags): Promise<void> {
   const config = existingConfig(flags)
   const { dataDir } = config
-  const { adoptFolder } = await import('../../installation/installation.ts')
-  const { openStorage } = await import('../../blobs/open-storage.ts')
+  const { adoptFolder } = await import('../../data/installation/installation.ts')
+  const { openStorage } = await import('../../data/blobs/open-storage.ts')
   const { makeLogger } = await import('../../http/observability/logger.ts')
   const storage = await openStorage(config, makeLogger('warn', undefined, config.logFormat))
   const state = await withControlPlane(flags, ({ database }) =>

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import type { BackupProgress, BackupReport } from '../../backup/make-backup.ts'
-import type { VerifiedBackup } from '../../backup/verify-backup.ts'
-import { systemClock } from '../../clock.ts'
+import { systemClock } from '../../base/clock.ts'
+import type { BackupProgress, BackupReport } from '../../operation/backup/make-backup.ts'
+import type { VerifiedBackup } from '../../operation/backup/verify-backup.ts'
 import { existingConfig } from '../command-config.ts'
 import { type OperatorFlags, operatorCommand, print } from '../operator-command.ts'
 import { findingText } from '../output/finding-text.ts'
@@ -33,11 +33,11 @@ export function backupCommand(): Command {
 
 async function backup(target: string, flags: BackupFlags): Promise<void> {
   const config = existingConfig(flags)
-  const { makeBackup } = await import('../../backup/make-backup.ts')
-  const { verifyBackup } = await import('../../backup/verify-backup.ts')
-  const { openBackupTarget } = await import('../../backup/target/open-backup-target.ts')
-  const { isBucket, openBucket } = await import('../../storage/open-store.ts')
-  const { snapshotsFolder } = await import('../../storage/snapshots-folder.ts')
+  const { makeBackup } = await import('../../operation/backup/make-backup.ts')
+  const { verifyBackup } = await import('../../operation/backup/verify-backup.ts')
+  const { openBackupTarget } = await import('../../operation/backup/target/open-backup-target.ts')
+  const { isBucket, openBucket } = await import('../../base/storage/open-store.ts')
+  const { snapshotsFolder } = await import('../../base/storage/snapshots-folder.ts')
   const bucket = isBucket(config) ? await openBucket(config) : null
   const place = await openBackupTarget(target, config)
   const line = new ProgressLine(process.stderr)

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import { systemClock } from '../../clock.ts'
-import { readConfig } from '../../settings/config.ts'
+import { systemClock } from '../../base/clock.ts'
+import { readConfig } from '../../base/settings/config.ts'
 import { type OperatorFlags, operatorCommand, print } from '../operator-command.ts'
 import { count, ProgressLine } from '../output/progress-line.ts'
 
@@ -31,7 +31,7 @@ async function move(flags: MoveFlags, command: Command): Promise<void> {
     flagNames: { databaseUrl: '--to' },
   })
   if (!databaseUrl) command.error('error: give --to or set WAYLEAVE_DATABASE_URL', { exitCode: 2 })
-  const { moveDatabase } = await import('../../backup/move-database.ts')
+  const { moveDatabase } = await import('../../operation/backup/move-database.ts')
   const line = new ProgressLine(process.stderr)
   const report = await moveDatabase({
     dataDir,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import type { Check } from '../../doctor/check.ts'
-import { readConfig, unknownVariables } from '../../settings/config.ts'
+import { readConfig, unknownVariables } from '../../base/settings/config.ts'
+import type { Check } from '../../operation/doctor/check.ts'
 import { type OperatorFlags, operatorCommand, print } from '../operator-command.ts'
 
 const MARKS = { ok: 'ok', warning: 'warning', problem: 'PROBLEM' } as const
@@ -16,10 +16,12 @@ export function doctorCommand(): Command {
 
 async function doctor(flags: OperatorFlags): Promise<void> {
   const config = readConfig({ flags: { dataDir: flags.dataDir } })
-  const { checkProxies, checkSettings } = await import('../../doctor/check-settings.ts')
-  const { checkDescriptors, checkDisk, checkFolder, checkLock } = await import('../../doctor/check-folder.ts')
-  const { checkSandbox } = await import('../../doctor/check-sandbox.ts')
-  const servers = await import('../../doctor/check-servers.ts')
+  const { checkProxies, checkSettings } = await import('../../operation/doctor/check-settings.ts')
+  const { checkDescriptors, checkDisk, checkFolder, checkLock } = await import(
+    '../../operation/doctor/check-folder.ts'
+  )
+  const { checkSandbox } = await import('../../operation/doctor/check-sandbox.ts')
+  const servers = await import('../../operation/doctor/check-servers.ts')
   const checks: (Check | null)[] = [
     ...checkSettings(config, unknownVariables()),
     ...(await checkFolder(config)),

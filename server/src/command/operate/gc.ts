@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { DAY, plus } from '../../clock.ts'
-import type { GarbageReport } from '../../publishing/garbage-collection.ts'
+import { DAY, plus } from '../../base/clock.ts'
+import type { GarbageReport } from '../../data/publishing/garbage-collection.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
 import { count } from '../output/progress-line.ts'
 import { withParts } from '../with-parts.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { Version } from '../../catalog/dataset.ts'
-import type { PrunedKind } from '../../retention/retention.ts'
+import type { Version } from '../../data/catalog/dataset.ts'
+import type { PrunedKind } from '../../data/retention/retention.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
 import { megabytes } from '../output/progress-line.ts'
 import { withParts } from '../with-parts.ts'
@@ -21,8 +21,8 @@ export function pruneCommand(): Command {
 
 async function prune(flags: PruneFlags): Promise<void> {
   const dryRun = flags.dryRun === true
-  const { Retention } = await import('../../retention/retention.ts')
-  const { removeOldVersions } = await import('../../retention/old-versions.ts')
+  const { Retention } = await import('../../data/retention/retention.ts')
+  const { removeOldVersions } = await import('../../data/retention/old-versions.ts')
   const data = await withParts(flags, async ({ database, changes, clock, config, blobs, health }) => {
     const { db } = database
     const pruned = await new Retention({ db, clock, config, blobs }).apply({ dryRun })

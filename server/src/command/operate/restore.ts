@@ -1,8 +1,12 @@
 import { createInterface } from 'node:readline/promises'
 import { type Command, InvalidArgumentError } from 'commander'
-import type { RestoreOptions, RestoreProgress, RestoreReport } from '../../backup/restore/restore-backup.ts'
-import { systemClock } from '../../clock.ts'
-import { type Config, readConfig } from '../../settings/config.ts'
+import { systemClock } from '../../base/clock.ts'
+import { type Config, readConfig } from '../../base/settings/config.ts'
+import type {
+  RestoreOptions,
+  RestoreProgress,
+  RestoreReport,
+} from '../../operation/backup/restore/restore-backup.ts'
 import { type OperatorFlags, operatorCommand, print } from '../operator-command.ts'
 import { findingText } from '../output/finding-text.ts'
 import { count, ProgressLine } from '../output/progress-line.ts'
@@ -38,9 +42,9 @@ export function restoreCommand(): Command {
 async function restore(source: string, flags: RestoreFlags): Promise<void> {
   const config = readConfig({ flags: { dataDir: flags.dataDir } })
   if (flags.verify) return verify(source, config, flags)
-  const { restoreBackup } = await import('../../backup/restore/restore-backup.ts')
-  const { openBackupTarget } = await import('../../backup/target/open-backup-target.ts')
-  const { isBucket, openBucket } = await import('../../storage/open-store.ts')
+  const { restoreBackup } = await import('../../operation/backup/restore/restore-backup.ts')
+  const { openBackupTarget } = await import('../../operation/backup/target/open-backup-target.ts')
+  const { isBucket, openBucket } = await import('../../base/storage/open-store.ts')
   const place = await openBackupTarget(source, config)
   const bucket = isBucket(config) ? await openBucket(config) : null
   const line = new ProgressLine(process.stderr)
@@ -70,8 +74,8 @@ async function restore(source: string, flags: RestoreFlags): Promise<void> {
 }
 
 async function verify(source: string, config: Config, flags: RestoreFlags): Promise<void> {
-  const { verifyBackup } = await import('../../backup/verify-backup.ts')
-  const { openBackupTarget } = await import('../../backup/target/open-backup-target.ts')
+  const { verifyBackup } = await import('../../operation/backup/verify-backup.ts')
+  const { openBackupTarget } = await import('../../operation/backup/target/open-backup-target.ts')
   const line = new ProgressLine(process.stderr)
   const place = await openBackupTarget(source, config)
   const verified = await verifyBackup(place, flags.at ?? null, (done, total) =>

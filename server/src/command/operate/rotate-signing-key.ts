@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { operator } from '../../events/events.ts'
+import { operator } from '../../base/events/events.ts'
 import { type OperatorFlags, operatorCommand, print } from '../operator-command.ts'
 import { withParts } from '../with-parts.ts'
 

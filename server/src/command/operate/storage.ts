@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Command } from 'commander'
-import type { StoredPlace } from '../../blobs/stored-files.ts'
-import type { Config } from '../../settings/config.ts'
-import type { StorageFinding } from '../../verification/check-storage.ts'
+import type { Config } from '../../base/settings/config.ts'
+import type { StoredPlace } from '../../data/blobs/stored-files.ts'
+import type { StorageFinding } from '../../operation/verification/check-storage.ts'
 import { existingConfig } from '../command-config.ts'
 import { type OperatorFlags, operatorCommand, print } from '../operator-command.ts'
 import { count, megabytes, ProgressLine } from '../output/progress-line.ts'
@@ -48,7 +48,7 @@ export function storageCommand(): Command {
 
 async function check(flags: CheckFlags): Promise<void> {
   const config = existingConfig(flags)
-  const { checkStorage } = await import('../../verification/check-storage.ts')
+  const { checkStorage } = await import('../../operation/verification/check-storage.ts')
   const line = new ProgressLine(process.stderr)
   const place = await openPlace(config, null)
   const copies = flags.from ? [await openPlace(config, flags.from)] : []
@@ -73,12 +73,12 @@ async function check(flags: CheckFlags): Promise<void> {
 
 async function move(flags: MoveFlags, command: Command): Promise<void> {
   const config = existingConfig(flags)
-  const { settings } = await import('../../settings/settings.ts')
+  const { settings } = await import('../../base/settings/settings.ts')
   for (const url of [flags.to, ...(flags.from === undefined ? [] : [flags.from])]) {
     const parsed = settings.storageUrl.parse(url)
     if ('expected' in parsed) command.error(`error: "${url}" is not ${parsed.expected}`, { exitCode: 2 })
   }
-  const { moveStorage } = await import('../../backup/move-storage.ts')
+  const { moveStorage } = await import('../../operation/backup/move-storage.ts')
   const from = await openPlace(config, flags.from ?? null)
   const to = await openPlace(config, flags.to)
   if (from.store.location === to.store.location) {
@@ -104,7 +104,7 @@ async function move(flags: MoveFlags, command: Command): Promise<void> {
 }
 
 async function openPlace(config: Config, url: string | null): Promise<StoredPlace> {
-  const { openStore } = await import('../../storage/open-store.ts')
+  const { openStore } = await import('../../base/storage/open-store.ts')
   const storageUrl = url ?? config.storageUrl ?? folderUrl(config.dataDir)
   const givenBy = url === null ? undefined : 'the address'
   return { store: await openStore(storageUrl, config, givenBy), isBucket: storageUrl.startsWith('s3:') }

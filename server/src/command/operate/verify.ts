@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import type { Db } from '../../database/open.ts'
-import type { Config } from '../../settings/config.ts'
-import type { SnapshotReport } from '../../verification/verify-snapshots.ts'
+import type { Db } from '../../base/database/open.ts'
+import type { Config } from '../../base/settings/config.ts'
+import type { SnapshotReport } from '../../operation/verification/verify-snapshots.ts'
 import { existingConfig } from '../command-config.ts'
 import { type OperatorFlags, operatorCommand, print } from '../operator-command.ts'
 import { findingText } from '../output/finding-text.ts'
@@ -18,11 +18,11 @@ export function verifyCommand(): Command {
 
 async function verify(flags: OperatorFlags): Promise<void> {
   const config = existingConfig(flags)
-  const { isBucket } = await import('../../storage/open-store.ts')
-  const { snapshotsFolder } = await import('../../storage/snapshots-folder.ts')
-  const { verifyDatabase } = await import('../../verification/verify-database.ts')
-  const { verifySnapshots } = await import('../../verification/verify-snapshots.ts')
-  const { verifySources } = await import('../../verification/verify-sources.ts')
+  const { isBucket } = await import('../../base/storage/open-store.ts')
+  const { snapshotsFolder } = await import('../../base/storage/snapshots-folder.ts')
+  const { verifyDatabase } = await import('../../operation/verification/verify-database.ts')
+  const { verifySnapshots } = await import('../../operation/verification/verify-snapshots.ts')
+  const { verifySources } = await import('../../operation/verification/verify-sources.ts')
   const line = new ProgressLine(process.stderr)
   const result = await withControlPlane(flags, async ({ database }) => {
     const findings = await verifyDatabase(database)
@@ -45,8 +45,8 @@ async function verifyBucket(
   db: Db,
   onSnapshot: (done: number, total: number) => void,
 ): Promise<SnapshotReport> {
-  const { openBucket } = await import('../../storage/open-store.ts')
-  const { checkStorage } = await import('../../verification/check-storage.ts')
+  const { openBucket } = await import('../../base/storage/open-store.ts')
+  const { checkStorage } = await import('../../operation/verification/check-storage.ts')
   const store = await openBucket(config)
   const { snapshots, bytes, findings } = await checkStorage({
     db,

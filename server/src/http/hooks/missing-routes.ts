@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Problem } from '../../problem.ts'
+import { Problem } from '../../base/problem.ts'
 import { normalPath } from '../addresses.ts'
 import type { App } from '../fastify-app.ts'
 import type { RouteTable } from '../route-table.ts'

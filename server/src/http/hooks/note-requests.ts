@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { isTracing, traceRequest } from '../../tracing/tracing.ts'
+import { isTracing, traceRequest } from '../../base/tracing/tracing.ts'
 import type { TrustedProxies } from '../caller.ts'
 import type { App } from '../fastify-app.ts'
 import { type AccessLog, statedLength } from '../observability/access-log.ts'

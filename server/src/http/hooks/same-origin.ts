@@ -1,4 +1,4 @@
-import { Problem } from '../../problem.ts'
+import { Problem } from '../../base/problem.ts'
 import type { BaseUrl } from '../base-url.ts'
 import type { App } from '../fastify-app.ts'
 

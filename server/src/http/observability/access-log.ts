@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import pino, { type DestinationStream } from 'pino'
-import { SECOND } from '../../clock.ts'
-import { redactSecrets } from '../../redact.ts'
+import { SECOND } from '../../base/clock.ts'
+import { redactSecrets } from '../../base/redact.ts'
 import type { LoggedRequest } from './request-log.ts'
 
 const BUFFER_BYTES = 8 * 1024

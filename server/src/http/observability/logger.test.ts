@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newSecret } from '../../access/secret.ts'
+import { newSecret } from '../../accounts/access/secret.ts'
 import { makeLogger } from './logger.ts'
 import { logRequest } from './request-log.ts'
 

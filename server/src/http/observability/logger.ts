@@ -1,5 +1,5 @@
 import pino, { type Logger } from 'pino'
-import { redactSecrets } from '../../redact.ts'
+import { redactSecrets } from '../../base/redact.ts'
 import { LogWriter } from './log-writer.ts'
 import { textLine } from './text-lines.ts'
 

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
-import type { MaybePromise } from '../../maybe-promise.ts'
+import type { MaybePromise } from '../../base/maybe-promise.ts'
 import { DURATION_BOUNDS, type Durations } from './durations.ts'
 import { type MetricName, type MetricRow, metricTable } from './metric-table.ts'
 import { RefusalCounts } from './refusal-counts.ts'

@@ -1,4 +1,4 @@
-import type { Problem } from '../../problem.ts'
+import type { Problem } from '../../base/problem.ts'
 
 /** How many requests were refused, by the code of the problem and the limit that was reached, if one was. */
 export class RefusalCounts {

@@ -1,5 +1,5 @@
 import pino, { type Logger } from 'pino'
-import { redactSecrets } from '../../redact.ts'
+import { redactSecrets } from '../../base/redact.ts'
 
 /** Routes that are polled, and parts of pages, are only logged at info level if they fail. */
 const ROUTINE = new Set(['/health', '/ready', '/metrics', '/theme.js', '/icon.svg', '/favicon.ico'])

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Problem } from '../../problem.ts'
+import type { Problem } from '../../base/problem.ts'
 import type { About } from '../about.ts'
 import { type Content, html } from './html.ts'
 import { plainPage } from './page-layout.ts'

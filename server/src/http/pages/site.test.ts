@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { readConfig, SettingError } from '../../settings/config.ts'
+import { readConfig, SettingError } from '../../base/settings/config.ts'
 import { openTestServer, temporaryFolder } from '../../testing/test-server.ts'
 import { aboutOf } from '../about.ts'
 

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
-import { Problem } from '../../problem.ts'
+import { Problem } from '../../base/problem.ts'
 import { addressBucket } from '../addresses.ts'
 import type { TrustedProxies } from '../caller.ts'
 import type { Links } from '../send-problem.ts'

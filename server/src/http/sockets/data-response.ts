@@ -1,5 +1,5 @@
 import type { FastifySchema } from 'fastify'
-import type { MaybePromise } from '../../maybe-promise.ts'
+import type { MaybePromise } from '../../base/maybe-promise.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Space reserved before a body that is sent often, for the status line and the headers, in bytes. */

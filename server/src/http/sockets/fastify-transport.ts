@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { MaybePromise } from '../../maybe-promise.ts'
+import type { MaybePromise } from '../../base/maybe-promise.ts'
 import type { App } from '../fastify-app.ts'
 import { type DataResponse, type DataRoute, type RouteParameters, wholeBody } from './data-response.ts'
 import { Exchange } from './exchange.ts'

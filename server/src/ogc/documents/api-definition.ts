@@ -1,4 +1,4 @@
-import type { ListedDataset } from '../../catalog/dataset.ts'
+import type { ListedDataset } from '../../data/catalog/dataset.ts'
 import { type About, aboutInfo } from '../../http/about.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import {

@@ -1,6 +1,6 @@
 import { idQueryable, queryColumns } from '@wayleave/geodata/snapshot'
 import { MAX_ZOOM } from '@wayleave/geodata/tiles'
-import type { ListedDataset } from '../../catalog/dataset.ts'
+import type { ListedDataset } from '../../data/catalog/dataset.ts'
 import { DEFAULT_BINS, DEFAULT_VALUES, MAX_BINS, MAX_COLUMNS, MAX_VALUES } from '../facets/facet-query.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import { DEFAULT_LIMIT, ITEMS_PARAMETERS, MAX_IDS, MAX_LIMIT } from '../request/items-query.ts'

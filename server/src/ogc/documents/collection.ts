@@ -1,6 +1,6 @@
 import { licenseLink } from '@wayleave/contract/licenses'
 import { type Bbox, roundOutward } from '@wayleave/geodata/geometry'
-import type { ListedDataset, ManifestSummary } from '../../catalog/dataset.ts'
+import type { ListedDataset, ManifestSummary } from '../../data/catalog/dataset.ts'
 import { CRS84, type CrsList, storageCrs } from '../request/crs-list.ts'
 import {
   DOCUMENT_ENCODINGS,

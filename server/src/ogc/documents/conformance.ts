@@ -1,4 +1,4 @@
-import { CQL2_CONFORMANCE, FILTERING_CONFORMANCE } from '../cql2/conformance.ts'
+import { CQL2_CONFORMANCE, FILTERING_CONFORMANCE } from './cql2-conformance.ts'
 
 const FEATURES = 'http://www.opengis.net/spec/ogcapi-features'
 /** OGC 23-058r2, which is both Part 5 of Features and Part 3 of Common, has its URIs under the latter. */

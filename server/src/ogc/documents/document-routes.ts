@@ -1,18 +1,10 @@
-import { type Grant, mayUse, requireAddOn } from '../../access/grant.ts'
-import type { Dataset } from '../../catalog/dataset.ts'
+import { type Grant, mayUse, requireAddOn } from '../../accounts/access/grant.ts'
+import { andThen, type MaybePromise } from '../../base/maybe-promise.ts'
+import { Problem } from '../../base/problem.ts'
+import { version } from '../../base/version.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
 import { type DataResponse, type DataRoute, matchPattern } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
-import { andThen, type MaybePromise } from '../../maybe-promise.ts'
-import { Problem } from '../../problem.ts'
-import { version } from '../../version.ts'
-import {
-  apiHtml,
-  collectionHtml,
-  collectionsHtml,
-  conformanceHtml,
-  landingHtml,
-  schemaHtml,
-} from '../html/documents.ts'
 import { admit } from '../items/admit.ts'
 import type { ItemsDeps } from '../items/items-page.ts'
 import {
@@ -28,6 +20,14 @@ import { linkQuery, ROOT, selfAndAlternates } from '../write/links.ts'
 import { apiDefinition } from './api-definition.ts'
 import { allCollections, oneCollection } from './collection.ts'
 import { CONFORMANCE } from './conformance.ts'
+import {
+  apiHtml,
+  collectionHtml,
+  collectionsHtml,
+  conformanceHtml,
+  landingHtml,
+  schemaHtml,
+} from './document-html.ts'
 import { FinishedDocuments } from './finished-documents.ts'
 import { conformanceDeclaration, landingPage } from './landing.ts'
 import { collectionSchema, type SchemaKind } from './schemas.ts'

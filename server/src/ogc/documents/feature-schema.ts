@@ -1,6 +1,6 @@
 import type { IntegerSize } from '@wayleave/geodata/features'
 import type { Column } from '@wayleave/geodata/geometry'
-import type { Dataset } from '../../catalog/dataset.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
 import { ROOT } from '../write/links.ts'
 
 /**

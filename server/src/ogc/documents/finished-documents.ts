@@ -1,4 +1,4 @@
-import { BoundedCache } from '../../caching/bounded-cache.ts'
+import { BoundedCache } from '@wayleave/geodata/base'
 import { matchesEtag } from '../../http/headers.ts'
 import { type DataResponse, emptyResponse, HEAD_ROOM } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Column, GeometryType } from '@wayleave/geodata/geometry'
 import type { Manifest } from '@wayleave/geodata/snapshot'
-import type { Dataset } from '../../catalog/dataset.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
 import { collectionSchema } from './schemas.ts'
 
 const BASE = 'https://data.example.org'

@@ -1,6 +1,6 @@
 import type { Column } from '@wayleave/geodata/geometry'
 import { exportColumns, idQueryable, type Manifest } from '@wayleave/geodata/snapshot'
-import type { Dataset } from '../../catalog/dataset.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
 import { isSortable } from '../request/sort-keys.ts'
 import { ROOT } from '../write/links.ts'
 

@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { type PositionRuns, quoteName, quoteText, type Snapshot } from '@wayleave/geodata/features'
 import { exportColumns, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
-import type { Staging } from '../../publishing/staging.ts'
-import type { RowQueries } from '../select/rows/row-queries.ts'
-import type { TimedWork } from '../select/timed-work.ts'
+import type { QueryEngine, TimedWork } from '@wayleave/query'
+import type { Staging } from '../../data/publishing/staging.ts'
 
 /**
  * The rows as GeoParquet with the columns of the GeoParquet download, in the order of the dataset. DuckDB writes
@@ -16,7 +15,7 @@ export async function parquetFile(
   snapshot: Snapshot,
   table: string,
   runs: PositionRuns,
-  { rows, staging }: { rows: RowQueries; staging: Staging },
+  { engine, staging }: { engine: QueryEngine; staging: Staging },
   work: TimedWork,
 ): Promise<{ stream: Readable; bytes: number }> {
   const stage = staging.begin(table)
@@ -24,7 +23,7 @@ export async function parquetFile(
     const path = join(stage.folder, 'rows.parquet')
     const sql = () =>
       `COPY (SELECT ${columnList(snapshot)} FROM ${fileOf(snapshot)} WHERE ${IS_SELECTED}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION zstd)`
-    await rows.texts({ snapshot, columns: new Map() }, sql, [bitsOf(snapshot, runs)], work)
+    await engine.rows.texts({ snapshot, columns: new Map() }, sql, [bitsOf(snapshot, runs)], work)
     const file = await open(path)
     const { size } = await file.stat()
     return { stream: file.createReadStream(), bytes: size }

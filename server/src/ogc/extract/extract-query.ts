@@ -1,4 +1,4 @@
-import type { Dataset } from '../../catalog/dataset.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
 import { EXTRACT_ENCODINGS, negotiate } from '../request/encodings.ts'
 import { type ItemsQuery, type ReadingRules, readItemsQuery } from '../request/items-query.ts'
 import { type QueryPair, unknownParameter } from '../request/query-string.ts'

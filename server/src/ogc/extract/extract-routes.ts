@@ -1,23 +1,19 @@
 import { pipeline, Readable } from 'node:stream'
 import { constants, createGzip } from 'node:zlib'
 import type { PositionRuns, Snapshot } from '@wayleave/geodata/features'
+import { FairQueue, type FilterPlan, planConditions, TimedWork } from '@wayleave/query'
 import type { FastifyReply } from 'fastify'
-import { authRequestOf } from '../../access/authenticate.ts'
-import type { Dataset } from '../../catalog/dataset.ts'
-import { FairQueue } from '../../concurrency/fair-queue.ts'
+import { authRequestOf } from '../../accounts/access/authenticate.ts'
+import { Problem } from '../../base/problem.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
+import type { Staging } from '../../data/publishing/staging.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { preferredEncoding } from '../../http/headers.ts'
 import { exchangeOf } from '../../http/sockets/fastify-transport.ts'
-import { Problem } from '../../problem.ts'
-import type { Staging } from '../../publishing/staging.ts'
-import type { FilterPlan } from '../cql2/plan-filter.ts'
 import { admit, readCharged, tableOf } from '../items/admit.ts'
 import type { ItemsDeps } from '../items/items-page.ts'
 import { csv, geojson, parquet } from '../request/encodings.ts'
 import { readQuery } from '../request/query-string.ts'
-import { planConditions } from '../select/plan-conditions.ts'
-import type { RowQueries } from '../select/rows/row-queries.ts'
-import { TimedWork } from '../select/timed-work.ts'
 import { ROOT } from '../write/links.ts'
 import { CACHE_CONTROL, VARY } from '../write/respond.ts'
 import { parquetFile } from './extract-parquet.ts'
@@ -32,7 +28,6 @@ export interface ExtractLimits {
 
 export interface ExtractDeps extends ItemsDeps {
   extractLimits: ExtractLimits
-  rows: RowQueries
   staging: Staging
 }
 
@@ -135,12 +130,10 @@ async function selectRows(
   { items: query }: ExtractQuery,
   plan: FilterPlan | null,
   work: TimedWork,
-  { featureSelection, workload, extractLimits: { maxRows, maxBytes } }: ExtractDeps,
+  { engine, workload, extractLimits: { maxRows, maxBytes } }: ExtractDeps,
 ): Promise<PositionRuns> {
   const reading = { after: -1, limit: maxRows, work }
-  const { runs, more } = await workload.search(work, () =>
-    featureSelection.select(snapshot, query, plan, reading),
-  )
+  const { runs, more } = await workload.search(work, () => engine.page(snapshot, query, plan, reading))
   if (more) throw tooLarge(`More than ${maxRows} rows match`, { maxRows })
   if (snapshot.bytesOf(runs) > maxBytes)
     throw tooLarge(`The rows have more than ${maxBytes} bytes`, { maxBytes })

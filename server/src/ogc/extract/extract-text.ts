@@ -1,10 +1,8 @@
 import { geojsonParts } from '@wayleave/geodata/exports'
 import { PACK_SEPARATOR, PositionRuns, type Snapshot } from '@wayleave/geodata/features'
+import { PageBytes, readBlock, readPieces, type TimedWork } from '@wayleave/query'
 import type { ItemsQuery } from '../request/items-query.ts'
-import { readBlock, readPieces } from '../select/read-selected.ts'
-import type { TimedWork } from '../select/timed-work.ts'
 import { csvWriter } from '../write/csv-page.ts'
-import { PageBytes } from '../write/page-bytes.ts'
 
 /** Rows and bytes of the pack that are read and written at once; the client's backpressure acts between them. */
 const CHUNK_ROWS = 2000

@@ -1,5 +1,6 @@
-import type { Dataset } from '../../catalog/dataset.ts'
-import { invalidInput } from '../../problem.ts'
+import type { FacetQuery } from '@wayleave/query'
+import { invalidInput } from '../../base/problem.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
 import { json, negotiate } from '../request/encodings.ts'
 import { type ItemsQuery, type ReadingRules, readItemsQuery } from '../request/items-query.ts'
 import { readNameList } from '../request/name-list.ts'
@@ -17,16 +18,8 @@ const OWN_PARAMETERS = ['columns', 'limit', 'bins', 'extent'] as const
 const REFUSED = ['offset', 'cursor', 'crs', 'sortby', 'properties', 'ids', 'resulttype', 'resultType']
 
 /** A request for facets, validated against its dataset. */
-export interface FacetQuery {
+export interface FacetRequest extends FacetQuery {
   pairs: readonly QueryPair[]
-  /** The indexes of the columns. */
-  columns: readonly number[]
-  /** The max number of values per column. */
-  limit: number
-  /** The number of intervals of a histogram. */
-  bins: number
-  /** Whether the extent of the features is computed. */
-  extent: boolean
   /** Which features are counted. */
   items: ItemsQuery
 }
@@ -36,7 +29,7 @@ export function readFacetQuery(
   accept: string | undefined,
   dataset: Dataset,
   rules: ReadingRules,
-): FacetQuery {
+): FacetRequest {
   const own: { [name in (typeof OWN_PARAMETERS)[number] | 'f']?: string } = {}
   const selecting: QueryPair[] = []
   for (const pair of pairs) {
@@ -46,13 +39,15 @@ export function readFacetQuery(
     } else selecting.push(pair)
   }
   negotiate([json], own.f, accept)
+  const items = readItemsQuery(selecting, undefined, dataset, rules)
   return {
     pairs,
     columns: readColumns(own.columns, dataset),
     limit: readNumber('limit', own.limit, DEFAULT_VALUES, MAX_VALUES),
     bins: readNumber('bins', own.bins, DEFAULT_BINS, MAX_BINS),
     extent: readBoolean('extent', own.extent),
-    items: readItemsQuery(selecting, undefined, dataset, rules),
+    box: items.box,
+    items,
   }
 }
 

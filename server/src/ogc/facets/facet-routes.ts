@@ -1,24 +1,19 @@
 import type { Snapshot } from '@wayleave/geodata/features'
-import { authRequestOf } from '../../access/authenticate.ts'
-import type { Dataset } from '../../catalog/dataset.ts'
+import { type FacetResult, planConditions } from '@wayleave/query'
+import { authRequestOf } from '../../accounts/access/authenticate.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { exchangeOf } from '../../http/sockets/fastify-transport.ts'
 import { admit, readCharged, tableOf } from '../items/admit.ts'
 import type { ItemsDeps } from '../items/items-page.ts'
 import { json } from '../request/encodings.ts'
 import { readQuery } from '../request/query-string.ts'
-import { planConditions } from '../select/plan-conditions.ts'
 import { linkQuery, ROOT } from '../write/links.ts'
 import { sendDocument } from '../write/respond.ts'
-import { type FacetQuery, readFacetQuery } from './facet-query.ts'
-import type { FacetResult, Facets } from './facets.ts'
-
-export interface FacetDeps extends ItemsDeps {
-  facets: Facets
-}
+import { type FacetRequest, readFacetQuery } from './facet-query.ts'
 
 /** The route of facets: the values of columns, counted among the features that match, and their extent. */
-export function facetRoutes(app: App, deps: FacetDeps): void {
+export function facetRoutes(app: App, deps: ItemsDeps): void {
   app.get(`${ROOT}/collections/:table/facets`, async (request, reply) => {
     const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps)
     const read = (current: Dataset) => {
@@ -33,7 +28,7 @@ export function facetRoutes(app: App, deps: FacetDeps): void {
       const text = await deps.catalog.withCurrent(dataset, async (current) => {
         const { query, plan } = current === dataset ? first : read(current)
         const result = await deps.snapshots.use(current, (snapshot: Snapshot) =>
-          deps.workload.search(work, () => deps.facets.count(snapshot, query, plan, work)),
+          deps.workload.search(work, () => deps.engine.facets(snapshot, query, plan, work)),
         )
         return facetText(result, query, current, deps.baseUrl.of(request))
       })
@@ -54,7 +49,7 @@ function exactJson(document: object): string {
 
 function facetText(
   { matched, extent, facets }: FacetResult,
-  { pairs }: FacetQuery,
+  { pairs }: FacetRequest,
   { table, title }: Dataset,
   base: string,
 ): string {

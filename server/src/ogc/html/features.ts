@@ -1,14 +1,12 @@
 import { jsonText } from '@wayleave/geodata/features'
 import type { Geometry, Value } from '@wayleave/geodata/geometry'
 import type { Manifest } from '@wayleave/geodata/snapshot'
-import type { Dataset } from '../../catalog/dataset.ts'
+import { PageBytes, type ParsedFeature, parseFeature } from '@wayleave/query'
+import type { Dataset } from '../../data/catalog/dataset.ts'
 import { type Content, Html, html } from '../../http/pages/html.ts'
-import { type ParsedFeature, parseFeature } from '../select/parse-feature.ts'
 import { type Link, linkQuery, ROOT } from '../write/links.ts'
-import { PageBytes } from '../write/page-bytes.ts'
 import type { WritePage } from '../write/page-content.ts'
-import { collectionTrail } from './documents.ts'
-import { facts, htmlPage, type Place, tableOf, tableRow } from './layout.ts'
+import { collectionTrail, facts, htmlPage, type Place, tableOf, tableRow } from './layout.ts'
 import { featureMap, featuresMap } from './map.ts'
 
 const COUNT = new Intl.NumberFormat('en')

@@ -1,3 +1,4 @@
+import type { Dataset } from '../../data/catalog/dataset.ts'
 import type { About } from '../../http/about.ts'
 import { type Content, Html, html } from '../../http/pages/html.ts'
 import { siteFooter, siteHead, siteHeader } from '../../http/pages/site-frame.ts'
@@ -89,4 +90,13 @@ export function tableOf(heads: readonly Content[], rows: readonly Html[]): Html 
 
 export function tableRow(cells: readonly Content[]): Html {
   return html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`
+}
+
+/** The breadcrumbs to a collection. */
+export function collectionTrail(base: string, { table: name, title }: Dataset) {
+  const root = `${base}${ROOT}/collections`
+  return [
+    { href: `${root}?f=html`, title: 'Collections' },
+    { href: `${root}/${name}?f=html`, title },
+  ]
 }

@@ -6,8 +6,8 @@ import {
   isEmptyBbox,
   type Position,
 } from '@wayleave/geodata/geometry'
+import type { TimedWork } from '@wayleave/query'
 import { Html, html } from '../../http/pages/html.ts'
-import type { TimedWork } from '../select/timed-work.ts'
 import { ROOT } from '../write/links.ts'
 
 const WIDTH = 960

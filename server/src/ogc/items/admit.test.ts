@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Authenticate, type AuthenticateOptions } from '../../access/authenticate.ts'
-import type { Grant } from '../../access/grant.ts'
-import { MemoryLimiter } from '../../limits/memory-limiter.ts'
+import { Authenticate, type AuthenticateOptions } from '../../accounts/access/authenticate.ts'
+import type { Grant } from '../../accounts/access/grant.ts'
+import { MemoryLimiter } from '../../base/limits/memory-limiter.ts'
 import { readCharged } from './admit.ts'
 
 test('a query that is refused is charged to its key by the time it took, others are not', async (t) => {

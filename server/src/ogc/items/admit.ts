@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { timeSlices } from '@wayleave/geodata/features'
 import type { FastifyRequest } from 'fastify'
-import type { Authenticate, AuthRequest } from '../../access/authenticate.ts'
-import { type Grant, requireAddOn, requirePermission } from '../../access/grant.ts'
-import type { Catalog } from '../../catalog/catalog.ts'
-import type { Dataset } from '../../catalog/dataset.ts'
-import { andThen, type MaybePromise } from '../../maybe-promise.ts'
+import type { Authenticate, AuthRequest } from '../../accounts/access/authenticate.ts'
+import { type Grant, requireAddOn, requirePermission } from '../../accounts/access/grant.ts'
+import { andThen, type MaybePromise } from '../../base/maybe-promise.ts'
+import type { Catalog } from '../../data/catalog/catalog.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
 
 /**
  * Authenticates and authorizes a request for a collection. Returns the key's grant and the dataset that it

@@ -1,7 +1,7 @@
-import { type Clock, DAY } from '../../clock.ts'
-import type { RedisLink } from '../../limits/redis-link.ts'
-import { andThen, type MaybePromise } from '../../maybe-promise.ts'
-import { Problem } from '../../problem.ts'
+import { type Clock, DAY } from '../../base/clock.ts'
+import type { RedisLink } from '../../base/limits/redis-link.ts'
+import { andThen, type MaybePromise } from '../../base/maybe-promise.ts'
+import { Problem } from '../../base/problem.ts'
 
 /**
  * Takes at most `wanted` of the day's remaining features and returns how many it took. `usedHere` is this

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { PositionRuns, type Snapshot } from '@wayleave/geodata/features'
-import type { Grant } from '../../access/grant.ts'
-import type { Dataset } from '../../catalog/dataset.ts'
+import { parseFeature, type TimedWork } from '@wayleave/query'
+import type { Grant } from '../../accounts/access/grant.ts'
+import { andThen, type MaybePromise } from '../../base/maybe-promise.ts'
+import { notFound } from '../../base/problem.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
 import { matchesEtag } from '../../http/headers.ts'
 import {
   type DataResponse,
@@ -11,14 +14,10 @@ import {
   responseOf,
 } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
-import { andThen, type MaybePromise } from '../../maybe-promise.ts'
-import { notFound } from '../../problem.ts'
 import { itemHtml } from '../html/features.ts'
 import { type Crs, isPackCrs, storageCrs } from '../request/crs-list.ts'
 import { geojson, html, ITEM_ENCODINGS, json, negotiate } from '../request/encodings.ts'
 import { parameterOf, type QueryPair, readQuery, refuseUnknown } from '../request/query-string.ts'
-import { parseFeature } from '../select/parse-feature.ts'
-import type { TimedWork } from '../select/timed-work.ts'
 import { jsonFgItem } from '../write/json-fg-page.ts'
 import { type Link, ROOT, selfAndAlternates } from '../write/links.ts'
 import { releaseBuffer, takeBuffer } from '../write/page-buffers.ts'

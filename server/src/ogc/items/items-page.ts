@@ -1,22 +1,21 @@
-import type { Authenticate } from '../../access/authenticate.ts'
-import type { Verification } from '../../catalog/background-verification.ts'
-import type { Catalog } from '../../catalog/catalog.ts'
-import type { Dataset, Version } from '../../catalog/dataset.ts'
-import type { OpenSnapshots } from '../../catalog/open-snapshots.ts'
-import type { Clock } from '../../clock.ts'
+import type { QueryEngine, Selected, Workload } from '@wayleave/query'
+import type { Authenticate } from '../../accounts/access/authenticate.ts'
+import type { Meter } from '../../accounts/usage/meter.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Verification } from '../../data/catalog/background-verification.ts'
+import type { Catalog } from '../../data/catalog/catalog.ts'
+import type { Dataset, Version } from '../../data/catalog/dataset.ts'
+import type { OpenSnapshots } from '../../data/catalog/open-snapshots.ts'
 import type { About } from '../../http/about.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
-import type { Meter } from '../../usage/meter.ts'
 import { type CrsList, isPackCrs } from '../request/crs-list.ts'
 import type { Cursors } from '../request/cursor.ts'
 import { csv, geojson, ITEMS_ENCODINGS } from '../request/encodings.ts'
 import { hash64 } from '../request/hash64.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
-import type { FeatureSelection, Start } from '../select/feature-selection.ts'
-import type { Selected } from '../select/selected.ts'
-import type { Workload } from '../select/workload.ts'
 import type { GeojsonHead } from '../write/page-head-text.ts'
 import type { DailyFeatures } from './daily-features.ts'
+import type { PageStart } from './page-start.ts'
 
 export interface ItemsDeps {
   authenticate: Authenticate
@@ -28,7 +27,7 @@ export interface ItemsDeps {
   dailyFeatures: DailyFeatures
   escapeFormulas: boolean
   about: About
-  featureSelection: FeatureSelection
+  engine: QueryEngine
   keyInUrl: boolean
   meter: Meter
   snapshots: OpenSnapshots
@@ -37,7 +36,7 @@ export interface ItemsDeps {
 }
 
 /** The query of a page of features, and the position where the page begins. */
-export interface PageRequest extends Start {
+export interface PageRequest extends PageStart {
   dataset: Dataset
   base: string
   query: ItemsQuery

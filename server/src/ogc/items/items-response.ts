@@ -1,16 +1,26 @@
 import { PositionRuns, type Snapshot } from '@wayleave/geodata/features'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
-import type { Grant } from '../../access/grant.ts'
-import type { Dataset } from '../../catalog/dataset.ts'
-import { VersionRemoved } from '../../catalog/version-removed.ts'
-import type { Hold } from '../../concurrency/fair-queue.ts'
+import {
+  type FilterPlan,
+  type Hold,
+  planConditions,
+  readBlock,
+  type Selected,
+  shorten,
+  shortenToBytes,
+  type TimedWork,
+  type Workload,
+  WRITING_FACTOR,
+} from '@wayleave/query'
+import type { Grant } from '../../accounts/access/grant.ts'
+import { andThen, type MaybePromise } from '../../base/maybe-promise.ts'
+import { isTracing, traced } from '../../base/tracing/tracing.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
+import { VersionRemoved } from '../../data/catalog/version-removed.ts'
 import { matchesEtag } from '../../http/headers.ts'
 import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
 import { bodyLength, type DataResponse, emptyResponse, responseOf } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
-import { andThen, type MaybePromise } from '../../maybe-promise.ts'
-import { isTracing, traced } from '../../tracing/tracing.ts'
-import type { FilterPlan } from '../cql2/plan-filter.ts'
 import {
   csv,
   type Encoding,
@@ -23,23 +33,18 @@ import {
 } from '../request/encodings.ts'
 import { type ItemsQuery, readItemsQuery, SEARCH_LIMITS } from '../request/items-query.ts'
 import { type QueryPair, readQuery, refuseUnknown } from '../request/query-string.ts'
-import { planConditions } from '../select/plan-conditions.ts'
-import { readBlock } from '../select/read-selected.ts'
-import type { Selected } from '../select/selected.ts'
-import { shorten, shortenToBytes } from '../select/shorten-page.ts'
-import type { TimedWork } from '../select/timed-work.ts'
-import { type Workload, WRITING_FACTOR } from '../select/workload.ts'
 import { codedTag, codingOf, compressed, type PageCoding, pageCoding } from '../write/compress-page.ts'
 import { pageLinks, searchLinks } from '../write/geojson-page.ts'
 import { linkHeader } from '../write/links.ts'
 import type { PageHead } from '../write/page-content.ts'
-import { PAGE_WRITERS } from '../write/page-writers.ts'
-import { compressedPageInMemory, plainPageInMemory, readPlainPage } from '../write/plain-page.ts'
 import { CACHE_CONTROL, CONTENT_SECURITY_POLICY, VARY } from '../write/respond.ts'
 import { admit, readCharged } from './admit.ts'
 import type { FeatureAllowance } from './daily-features.ts'
 import { type ItemsDeps, isPlain, nextCursor, type PageRequest, pageTag, timeText } from './items-page.ts'
 import { asksForRange, rangeOfPage } from './page-range.ts'
+import { pageStart } from './page-start.ts'
+import { PAGE_WRITERS } from './page-writers.ts'
+import { compressedPageInMemory, plainPageInMemory, readPlainPage } from './plain-page.ts'
 
 const VARY_LINE = `vary: ${VARY}\r\n`
 /** Pages with fewer bytes of features are not counted: their memory is little more than that of a connection. */
@@ -86,7 +91,7 @@ function responseFrom(
       ? readSearch(exchange, readBody(), dataset, deps)
       : readItemsQuery(readQuery(exchange.url), accept, dataset, deps),
   )
-  return andThen(deps.featureSelection.start(dataset, query), (start) => {
+  return andThen(pageStart(dataset, query, deps), (start) => {
     const { conditions } = query
     const plan = conditions && readCharged(grant, deps, () => planConditions(conditions, start.version))
     const base = deps.baseUrl.of(exchange.caller)
@@ -323,19 +328,19 @@ async function selectPage(
   plan: FilterPlan | null,
   limit: number,
   work: TimedWork,
-  { featureSelection, workload }: ItemsDeps,
+  { engine, workload }: ItemsDeps,
 ): Promise<{ selected: Selected; matched: number | null }> {
   const select = async () => {
     if (query.hitsOnly) {
-      const matched = await featureSelection.countExactly(snapshot, query, plan, work)
+      const matched = await engine.countExactly(snapshot, query, plan, work)
       return { selected: { runs: new PositionRuns(), more: false }, matched }
     }
     const began = performance.now()
-    const selected = await featureSelection.select(snapshot, query, plan, { after, limit, work })
+    const selected = await engine.page(snapshot, query, plan, { after, limit, work })
     const selectedMs = performance.now() - began
     return {
       selected,
-      matched: await featureSelection.count(snapshot, query, plan, selected, { selectedMs, work }),
+      matched: await engine.count(snapshot, query, plan, { after, selected }, { selectedMs, work }),
     }
   }
   const isSearch = plan !== null || query.ids !== null || query.box !== null || query.sort.length > 0

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { TimedWork } from '../select/timed-work.ts'
+import { TimedWork } from '@wayleave/query'
 import { type OgcService, openOgc } from '../testing/open-ogc.ts'
 
 const MERCATOR = 'crs=http://www.opengis.net/def/crs/EPSG/0/3857'

@@ -1,7 +1,7 @@
-import { parseRange } from '../../downloads/range.ts'
+import { Problem } from '../../base/problem.ts'
+import { parseRange } from '../../data/downloads/range.ts'
 import { type DataResponse, responseOf, wholeBody } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
-import { Problem } from '../../problem.ts'
 
 /** Whether a request asks for a part of the page. GDAL reads a page through `/vsicurl/` that way. */
 export function asksForRange(exchange: Exchange): boolean {

@@ -1,6 +1,6 @@
 import { licenseLink, spdxId } from '@wayleave/contract/licenses'
 import { exportFormatsOf } from '@wayleave/geodata/exports'
-import type { ListedDataset } from '../../catalog/dataset.ts'
+import type { ListedDataset } from '../../data/catalog/dataset.ts'
 import type { About } from '../../http/about.ts'
 import { plainText } from '../../http/pages/plain-text.ts'
 import {

@@ -1,10 +1,9 @@
-import type { ListedDataset } from '../../catalog/dataset.ts'
-import { foldText } from '../../catalog/search-datasets.ts'
-import { invalidInput } from '../../problem.ts'
-import type { BoxQuery } from '../request/box-query.ts'
+import { type BoxQuery, readDatetime } from '@wayleave/query'
+import { invalidInput } from '../../base/problem.ts'
+import type { ListedDataset } from '../../data/catalog/dataset.ts'
+import { foldText } from '../../data/catalog/search-datasets.ts'
 import { readBox } from '../request/box-query.ts'
 import type { CrsList } from '../request/crs-list.ts'
-import { readDatetime } from '../request/datetime.ts'
 import { parameterOf, type QueryPair, refuseUnknown } from '../request/query-string.ts'
 
 const DEFAULT_LIMIT = 100

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ListedDataset } from '../../catalog/dataset.ts'
+import { notFound } from '../../base/problem.ts'
+import type { ListedDataset } from '../../data/catalog/dataset.ts'
 import type { App } from '../../http/fastify-app.ts'
-import { notFound } from '../../problem.ts'
 import type { ItemsDeps } from '../items/items-page.ts'
 import {
   API_ENCODINGS,

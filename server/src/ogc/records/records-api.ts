@@ -1,4 +1,4 @@
-import { version } from '../../version.ts'
+import { version } from '../../base/version.ts'
 import { CATALOG_ID, RECORDS_ROOT, type RecordsPlace } from './record-documents.ts'
 
 const list = { type: 'array', items: { type: 'string' } }

@@ -1,18 +1,7 @@
 import type { Bbox, Transform } from '@wayleave/geodata/geometry'
-import { invalidInput } from '../../problem.ts'
+import type { BoxQuery } from '@wayleave/query'
+import { invalidInput } from '../../base/problem.ts'
 import type { Crs } from './crs-list.ts'
-
-/** The parsed `bbox` parameter. */
-export interface BoxQuery {
-  /** In longitude and latitude, for the tree. It crosses the antimeridian if west > east. */
-  box: Bbox
-  /** Min and max height, if `bbox` has six numbers. Features whose heights are all outside do not match. */
-  heights: [number, number] | null
-  /**
-   * Set if the query's box is not a box in longitude and latitude: `box` only encloses it, and this decides.
-   */
-  projected: { transform: Transform; box: Bbox } | null
-}
 
 export function readBox(text: string, crs: Crs): BoxQuery {
   const numbers = readNumbers(text)

@@ -1,9 +1,9 @@
 import { SourceError } from '@wayleave/geodata/compile'
 import { axisOrder, crsCode, type Position, type Transform, transformer } from '@wayleave/geodata/geometry'
 import type { Manifest } from '@wayleave/geodata/snapshot'
-import type { ManifestSummary } from '../../catalog/dataset.ts'
-import { invalidInput } from '../../problem.ts'
-import { SettingError } from '../../settings/config.ts'
+import { invalidInput } from '../../base/problem.ts'
+import { SettingError } from '../../base/settings/config.ts'
+import type { ManifestSummary } from '../../data/catalog/dataset.ts'
 
 /** A coordinate reference system of returned features or of given boxes. */
 export interface Crs {

@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto'
-import { Problem } from '../../problem.ts'
+import { Problem } from '../../base/problem.ts'
 import { type SipKey, sipHash } from './sip-hash.ts'
 
 /**

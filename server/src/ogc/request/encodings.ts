@@ -1,6 +1,6 @@
+import { BoundedCache } from '@wayleave/geodata/base'
 import Negotiator from 'negotiator'
-import { BoundedCache } from '../../caching/bounded-cache.ts'
-import { invalidInput, Problem } from '../../problem.ts'
+import { invalidInput, Problem } from '../../base/problem.ts'
 
 /** An encoding of a response: its name in `f=`, its media type, and the other values that select it. */
 export interface Encoding<Name extends string = string> {

@@ -1,14 +1,14 @@
 import { parseJson } from '@wayleave/geodata/features'
 import { queryColumn } from '@wayleave/geodata/snapshot'
-import type { Dataset } from '../../catalog/dataset.ts'
-import { invalidInput } from '../../problem.ts'
-import { DEFAULT_LIMITS, type Limits } from '../cql2/ast.ts'
-import { type BoxQuery, readBox } from './box-query.ts'
+import { type Conditions, DEFAULT_LIMITS, type FeatureQuery, type Limits } from '@wayleave/query'
+import { invalidInput } from '../../base/problem.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
+import { readBox } from './box-query.ts'
 import { type Crs, type CrsList, storageCrs } from './crs-list.ts'
 import { ITEMS_ENCODINGS, type ItemsEncoding, negotiate } from './encodings.ts'
 import { readNameList } from './name-list.ts'
 import { type QueryPair, unknownParameter } from './query-string.ts'
-import { readSort, type SortKey } from './sort-keys.ts'
+import { readSort } from './sort-keys.ts'
 
 export const DEFAULT_LIMIT = 1000
 export const MAX_LIMIT = 10_000
@@ -16,17 +16,12 @@ export const MAX_LIMIT = 10_000
 export const MAX_IDS = 1000
 
 /** The query of a request for features, validated against its dataset. */
-export interface ItemsQuery {
+export interface ItemsQuery extends FeatureQuery {
   pairs: readonly QueryPair[]
   encoding: ItemsEncoding
   limit: number
-  offset: number
   cursor: string | null
-  box: BoxQuery | null
   crs: Crs
-  sort: readonly SortKey[]
-  /** Only features with these ids; null for all. */
-  ids: readonly string[] | null
   /** Whether only the number of matching features is wanted (`resulttype=hits`). */
   hitsOnly: boolean
   /** The indexes of the columns to return; null for all. */
@@ -35,12 +30,6 @@ export interface ItemsQuery {
   conditions: Conditions | null
   /** Everything that determines which features are returned in which order; a cursor is bound to it. */
   selection: string
-}
-
-export interface Conditions {
-  filter: { text: string; language: 'cql2-text' | 'cql2-json'; crs: Crs; limits: Limits } | null
-  datetime: string | null
-  properties: { column: string; value: string }[]
 }
 
 /** The parameters of every items request, in addition to those named like the dataset's columns. */

@@ -1,4 +1,4 @@
-import { invalidInput } from '../../problem.ts'
+import { invalidInput } from '../../base/problem.ts'
 
 export interface QueryPair {
   name: string

@@ -1,7 +1,7 @@
+import { hasMoreMembers, hasMoreValues, isNestedDeeper } from '@wayleave/geodata/base'
 import { parseJson } from '@wayleave/geodata/features'
 import type { Value } from '@wayleave/geodata/geometry'
-import { invalidInput } from '../../problem.ts'
-import { hasMoreMembers, hasMoreValues, isNestedDeeper } from '../cql2/parse/json-structure.ts'
+import { invalidInput } from '../../base/problem.ts'
 import { MAX_PAIRS, type QueryPair } from './query-string.ts'
 
 /** Members that may be arrays, whose elements are separated by commas in a URL. */

@@ -1,12 +1,7 @@
 import { type Manifest, queryColumn, queryColumns } from '@wayleave/geodata/snapshot'
-import { invalidInput } from '../../problem.ts'
+import type { SortKey } from '@wayleave/query'
+import { invalidInput } from '../../base/problem.ts'
 import { readNameList } from './name-list.ts'
-
-export interface SortKey {
-  /** The index in `queryColumns`. */
-  column: number
-  descending: boolean
-}
 
 /** Nested values have no order. */
 export function isSortable(type: Manifest['columns'][number]['type']): boolean {

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { operator } from '../../events/events.ts'
-import type { PublishRequest } from '../../publishing/publishing.ts'
+import { operator } from '../../base/events/events.ts'
+import type { PublishRequest } from '../../data/publishing/publishing.ts'
 import {
   type Answer,
   openTestServer,

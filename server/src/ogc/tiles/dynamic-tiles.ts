@@ -1,14 +1,11 @@
+import { SingleFlights } from '@wayleave/geodata/base'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import { type PositionBits, SelectedTilesInThread, type TileAddress } from '@wayleave/geodata/tiles'
-import type { Version } from '../../catalog/dataset.ts'
-import type { OpenSnapshots } from '../../catalog/open-snapshots.ts'
-import { SingleFlights } from '../../concurrency/single-flight.ts'
-import { Problem } from '../../problem.ts'
+import { planConditions, type QueryEngine, type TimedWork, type Workload } from '@wayleave/query'
+import { Problem } from '../../base/problem.ts'
+import type { Version } from '../../data/catalog/dataset.ts'
+import type { OpenSnapshots } from '../../data/catalog/open-snapshots.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
-import type { FeatureSelection } from '../select/feature-selection.ts'
-import { planConditions } from '../select/plan-conditions.ts'
-import type { TimedWork } from '../select/timed-work.ts'
-import type { Workload } from '../select/workload.ts'
 import { ByteLru } from './byte-lru.ts'
 
 /** Sizes of the caches, in bytes: selected positions, and finished tiles. */
@@ -20,7 +17,7 @@ const TILE_SOURCES = [SNAPSHOT_FILES.checksums, SNAPSHOT_FILES.index]
 const MAX_WAITING = 256
 
 export interface DynamicTilesDeps {
-  featureSelection: FeatureSelection
+  engine: QueryEngine
   snapshots: OpenSnapshots
   workload: Workload
 }
@@ -147,11 +144,11 @@ export class DynamicTiles {
   }
 
   async #select(version: Version, query: ItemsQuery, key: string, work: TimedWork): Promise<PositionBits> {
-    const { featureSelection, snapshots, workload } = this.#parts
+    const { engine, snapshots, workload } = this.#parts
     const plan = planConditions(query.conditions!, version)
     this.#openInThread(version)
     const positions = await snapshots.use(version, (snapshot) =>
-      workload.search(work, () => featureSelection.positions(snapshot, query, plan, work)),
+      workload.search(work, () => engine.positions(snapshot, query, plan, work)),
     )
     this.#selections.set(key, positions)
     return positions

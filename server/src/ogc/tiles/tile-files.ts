@@ -3,8 +3,8 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolderDurably, writeDurably } from '@wayleave/geodata/snapshot'
 import type { BuiltTiles } from '@wayleave/geodata/tiles'
-import { checkFile } from '../../downloads/exports/check-file.ts'
-import { tryLock } from '../../locks/file-lock.ts'
+import { tryLock } from '../../base/locks/file-lock.ts'
+import { checkFile } from '../../data/downloads/exports/check-file.ts'
 
 /**
  * The files of a snapshot's tiles, in a folder of their own: they are made after the snapshot, so its manifest

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
-import type { JobRow } from '../../jobs/job-store.ts'
+import type { JobRow } from '../../data/jobs/job-store.ts'
 
 /** What a job stores, so that any worker can build the tiles. */
 const storedJob = Type.Object({ version: Type.Integer({ minimum: 1 }) }, { additionalProperties: false })

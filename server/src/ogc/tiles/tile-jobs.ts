@@ -1,20 +1,20 @@
 import { ExportError, ProcessEndedError } from '@wayleave/geodata/exports'
 import { DamagedSnapshotError } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
-import type { Catalog } from '../../catalog/catalog.ts'
-import type { Version } from '../../catalog/dataset.ts'
-import type { SnapshotHealth } from '../../catalog/snapshot-health.ts'
-import type { ControlDatabase } from '../../database/open.ts'
+import type { ControlDatabase } from '../../base/database/open.ts'
+import { Problem } from '../../base/problem.ts'
+import type { Catalog } from '../../data/catalog/catalog.ts'
+import type { Version } from '../../data/catalog/dataset.ts'
+import type { SnapshotHealth } from '../../data/catalog/snapshot-health.ts'
 import {
   type BuildProblem,
   problemOfBuild,
   requireStillThere,
   requireVersion,
-} from '../../downloads/exports/export-job.ts'
-import { JobObsoleteError, RetryLaterError } from '../../jobs/job-errors.ts'
-import { type JobHandler, MAX_ATTEMPTS, type RunningJob } from '../../jobs/job-runner.ts'
-import type { JobRow } from '../../jobs/job-store.ts'
-import { Problem } from '../../problem.ts'
+} from '../../data/downloads/exports/export-job.ts'
+import { JobObsoleteError, RetryLaterError } from '../../data/jobs/job-errors.ts'
+import { type JobHandler, MAX_ATTEMPTS, type RunningJob } from '../../data/jobs/job-runner.ts'
+import type { JobRow } from '../../data/jobs/job-store.ts'
 import type { TileBuilds } from './tile-builds.ts'
 import { parseTileJob } from './tile-job.ts'
 import type { TileStates } from './tile-states.ts'

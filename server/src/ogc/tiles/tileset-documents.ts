@@ -1,6 +1,6 @@
 import { type Bbox, roundOutward } from '@wayleave/geodata/geometry'
 import { MAX_LATITUDE, type TileMetadata, tileSize, worldX, worldY } from '@wayleave/geodata/tiles'
-import type { Dataset, Version } from '../../catalog/dataset.ts'
+import type { Dataset, Version } from '../../data/catalog/dataset.ts'
 import { escapeHtml } from '../../http/pages/html.ts'
 import { CRS84 } from '../request/crs-list.ts'
 import { json, mvt } from '../request/encodings.ts'

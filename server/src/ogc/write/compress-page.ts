@@ -1,9 +1,9 @@
 import { promisify } from 'node:util'
 import { constants, gzip, zstdCompress } from 'node:zlib'
-import { BoundedCache } from '../../caching/bounded-cache.ts'
+import { BoundedCache } from '@wayleave/geodata/base'
+import type { MaybePromise } from '../../base/maybe-promise.ts'
 import { preferredEncoding } from '../../http/headers.ts'
 import { bodyLength, type DataResponse, responseOf, wholeBody } from '../../http/sockets/data-response.ts'
-import type { MaybePromise } from '../../maybe-promise.ts'
 
 /** See docs/decisions/compressed-pages.md. */
 export type PageCoding = 'zstd' | 'gzip'

@@ -9,10 +9,9 @@ import {
 } from '@wayleave/geodata/features'
 import { type Geometry, pointOnSurface, writeWkt } from '@wayleave/geodata/geometry'
 import { idColumn, type Manifest } from '@wayleave/geodata/snapshot'
+import { type FeatureBlock, PageBytes } from '@wayleave/query'
 import type { Crs } from '../request/crs-list.ts'
-import type { FeatureBlock } from '../select/read-selected.ts'
 import { outputGeometry } from './output-geometry.ts'
-import { PageBytes } from './page-bytes.ts'
 import type { WritePage } from './page-content.ts'
 
 const QUOTE = 0x22

@@ -13,10 +13,10 @@ import {
 } from '@wayleave/geodata/features'
 import { clipLatitudes, GEOMETRY_TYPES, type Geometry, geometryText } from '@wayleave/geodata/geometry'
 import { exportColumns, type Manifest, RowSlices } from '@wayleave/geodata/snapshot'
+import { PageBytes } from '@wayleave/query'
 import type { Crs } from '../request/crs-list.ts'
 import { CRS84 } from '../request/crs-list.ts'
 import { integerSizesOf } from './integer-sizes-of.ts'
-import { PageBytes } from './page-bytes.ts'
 import type { PageContent, WritePage } from './page-content.ts'
 import { rewriteFeatures } from './rewrite-features.ts'
 

@@ -1,9 +1,9 @@
 import { FeatureSlices, PropertySlices } from '@wayleave/geodata/features'
 import type { Manifest } from '@wayleave/geodata/snapshot'
+import { PageBytes } from '@wayleave/query'
 import { CRS84, type Crs, isPackCrs } from '../request/crs-list.ts'
 import { PAGE_TAIL, pageHead } from './geojson-page.ts'
 import { ROOT } from './links.ts'
-import { PageBytes } from './page-bytes.ts'
 import type { WritePage } from './page-content.ts'
 import { geometryIn, rewriteFeatures } from './rewrite-features.ts'
 

@@ -1,9 +1,8 @@
 import type { Manifest } from '@wayleave/geodata/snapshot'
-import type { Dataset } from '../../catalog/dataset.ts'
+import type { FeatureBlock, TimedWork } from '@wayleave/query'
+import type { Dataset } from '../../data/catalog/dataset.ts'
 import type { About } from '../../http/about.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
-import type { FeatureBlock } from '../select/read-selected.ts'
-import type { TimedWork } from '../select/timed-work.ts'
 import type { Link } from './links.ts'
 
 /** The data about a page besides its features. */

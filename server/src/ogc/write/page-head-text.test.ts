@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Dataset } from '../../catalog/dataset.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
 import { geojson } from '../request/encodings.ts'
 import { readQuery } from '../request/query-string.ts'
 import { pageHead, pageLinks } from './geojson-page.ts'

@@ -1,4 +1,4 @@
-import type { Dataset } from '../../catalog/dataset.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
 import { geojson, ITEMS_ENCODINGS, json } from '../request/encodings.ts'
 import type { QueryPair } from '../request/query-string.ts'
 import { pageHead, pageLinks } from './geojson-page.ts'

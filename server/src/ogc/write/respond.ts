@@ -1,5 +1,5 @@
+import { BoundedCache } from '@wayleave/geodata/base'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { BoundedCache } from '../../caching/bounded-cache.ts'
 import { matchesEtag } from '../../http/headers.ts'
 import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
 import type { Encoding } from '../request/encodings.ts'

@@ -1,11 +1,9 @@
 import { FeatureSlices, PropertySlices } from '@wayleave/geodata/features'
 import { type Column, type Geometry, geometryText } from '@wayleave/geodata/geometry'
 import type { Manifest } from '@wayleave/geodata/snapshot'
+import { type FeatureBlock, PageBytes, type TimedWork } from '@wayleave/query'
 import { type Crs, isPackCrs } from '../request/crs-list.ts'
-import type { FeatureBlock } from '../select/read-selected.ts'
-import type { TimedWork } from '../select/timed-work.ts'
 import { outputGeometry } from './output-geometry.ts'
-import { PageBytes } from './page-bytes.ts'
 
 /**
  * Rewrites features with geometries in another CRS, or with only some of their properties. The block has fewer

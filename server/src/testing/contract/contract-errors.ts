@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { operator } from '../../events/events.ts'
-import { newId } from '../../id.ts'
+import { operator } from '../../base/events/events.ts'
+import { newId } from '../../base/id.ts'
 import { openAccount } from '../account.ts'
 import { signIn } from '../sign-in.ts'
 import { CSV, ITEMS, isProblem, MAP, type Row } from './contract.ts'

@@ -1,7 +1,7 @@
 import { startServer } from '../../assembly/start-server.ts'
-import { systemClock } from '../../clock.ts'
+import { systemClock } from '../../base/clock.ts'
+import { readConfig } from '../../base/settings/config.ts'
 import { makeLogger } from '../../http/observability/logger.ts'
-import { readConfig } from '../../settings/config.ts'
 
 /** Run by a test in a separate process: a server that is killed as soon as a version is committed. */
 const config = readConfig({ flags: { port: '0', dataDir: process.argv[2] }, file: null })

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { tryLock } from '../../locks/file-lock.ts'
+import { tryLock } from '../../base/locks/file-lock.ts'
 
 // Takes and releases a lock as it is told, and answers whether it got it.
 let release: (() => void) | null = null

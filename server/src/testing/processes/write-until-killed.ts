@@ -1,4 +1,4 @@
-import { openDatabase } from '../../database/open.ts'
+import { openDatabase } from '../../base/database/open.ts'
 
 /** Run by a test in a separate process: commits rows and prints each id once it is committed. */
 const { db } = await openDatabase({ dataDir: process.argv[2]!, databaseUrl: null })

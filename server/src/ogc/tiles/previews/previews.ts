@@ -1,5 +1,5 @@
-import { BoundedCache } from '../../../caching/bounded-cache.ts'
-import type { Version } from '../../../catalog/dataset.ts'
+import { BoundedCache } from '@wayleave/geodata/base'
+import type { Version } from '../../../data/catalog/dataset.ts'
 import type { TileArchives } from '../tile-archives.ts'
 import type { TileStates } from '../tile-states.ts'
 import { drawPreview, type Preview, previewTiles } from './preview.ts'

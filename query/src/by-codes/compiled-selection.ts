@@ -1,0 +1,171 @@
+import type { ColumnCache, CompiledColumn, Snapshot } from '@wayleave/geodata/features'
+import { queryColumns } from '@wayleave/geodata/snapshot'
+import { ENDED, PAUSED } from '../by-tree/select-by-box.ts'
+import { columnsOf } from '../cql2/columns-of.ts'
+import type { Condition } from '../cql2/condition.ts'
+import type { GeometryCache } from '../features/geometry-cache.ts'
+import type { BoxQuery } from '../plan/box-query.ts'
+import type { FeatureQuery } from '../plan/feature-query.ts'
+import type { FilterPlan } from '../plan/plan-filter.ts'
+import type { SortKey } from '../plan/sort-key.ts'
+import type { TimedWork } from '../work/timed-work.ts'
+import { BoxTest } from './box-test.ts'
+import { compileCondition } from './compile-condition.ts'
+import { CompiledFilters } from './compiled-filters.ts'
+import { PlaceMasks } from './place-masks.ts'
+import { RowFilter } from './row-filter.ts'
+import type { ScanSource, SlicedWork } from './row-scan.ts'
+
+const MAX_ATTEMPTS = 3
+const NO_COLUMNS: ReadonlyMap<string, CompiledColumn> = new Map()
+
+/** The part of a request that compiled columns can decide. */
+export interface CompiledRequest {
+  snapshot: Snapshot
+  condition: Condition | null
+  sort: readonly SortKey[]
+  box: BoxQuery | null
+  /**
+   * Whether all matches are needed. A page in snapshot order that is filtered by the geometry alone is searched
+   * in the tree, which stops when the page is full.
+   */
+  isWhole?: boolean
+}
+
+/** A request whose columns are loaded and whose filter is compiled. */
+export interface PreparedRequest extends ScanSource {
+  /** The column to sort by; null for snapshot order. */
+  order: { column: CompiledColumn; isDescending: boolean } | null
+}
+
+/** Loads the columns of requests, compiles their filters, and runs their searches in time slices. */
+export class CompiledSelection {
+  readonly #columns: ColumnCache
+  readonly #geometries: GeometryCache
+  readonly #places: PlaceMasks
+  readonly #filters = new CompiledFilters()
+
+  constructor(columns: ColumnCache, geometries: GeometryCache) {
+    this.#columns = columns
+    this.#geometries = geometries
+    this.#places = new PlaceMasks(geometries)
+    columns.onEvict = () => this.#filters.clear()
+  }
+
+  /**
+   * Null if the database has to decide, undefined if something has to be loaded or evaluated first, which
+   * `prepare` does.
+   */
+  prepareSync(request: CompiledRequest): PreparedRequest | null | undefined {
+    const { snapshot, condition, sort } = request
+    const known = condition && sort.length === 0 && this.#filters.get(snapshot, condition)
+    if (known) {
+      for (const name of known.columns) this.#columns.peek(snapshot, name)
+      return this.#prepared(request, known.filter, NO_COLUMNS)
+    }
+    const names = columnNames(request)
+    if (names === null) return null
+    const columns = new Map<string, CompiledColumn>()
+    let isMissing = false
+    for (const name of names) {
+      const column = this.#columns.peek(snapshot, name)
+      if (column === null) return null
+      if (column) columns.set(name, column)
+      else isMissing = true
+    }
+    if (isMissing) return undefined
+    if (condition === null) return this.#prepared(request, null, columns)
+    const rows = this.#compile(snapshot, condition, columns)
+    if (rows === null) return null
+    if (Array.isArray(rows)) return undefined
+    const filter = new RowFilter(rows, snapshot.manifest.rows)
+    this.#filters.keep(snapshot, condition, filter)
+    return this.#prepared(request, filter, columns)
+  }
+
+  /** Null if the database has to decide. Throws a DamagedSnapshotError. */
+  async prepare(request: CompiledRequest, work: TimedWork): Promise<PreparedRequest | null> {
+    const names = columnNames(request)
+    if (names === null) return null
+    const columns = new Map<string, CompiledColumn>()
+    for (const name of names) {
+      const column = await this.#columns.load(request.snapshot, name)
+      work.check()
+      if (column === null) return null
+      columns.set(name, column)
+    }
+    if (request.condition === null) return this.#prepared(request, null, columns)
+    // Another filter may evict the results of this one before they are used.
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const rows = this.#compile(request.snapshot, request.condition, columns)
+      if (rows === null) return null
+      if (!Array.isArray(rows)) {
+        return this.#prepared(request, new RowFilter(rows, request.snapshot.manifest.rows), columns)
+      }
+      for (const pending of rows) await pending.evaluate(() => work.next())
+    }
+    return null
+  }
+
+  #compile(snapshot: Snapshot, condition: Condition, columns: ReadonlyMap<string, CompiledColumn>) {
+    return compileCondition(condition, columns, (part, isTrue) => this.#places.of(snapshot, part, isTrue))
+  }
+
+  #prepared(
+    { snapshot, box, sort }: CompiledRequest,
+    filter: RowFilter | null,
+    columns: ReadonlyMap<string, CompiledColumn>,
+  ): PreparedRequest {
+    const [key] = sort
+    const sortColumn = key && columns.get(queryColumns(snapshot.manifest)[key.column]!.name)!
+    return {
+      snapshot,
+      filter,
+      box: box && new BoxTest(snapshot, box, this.#geometries),
+      order: sortColumn ? { column: sortColumn, isDescending: key.descending } : null,
+    }
+  }
+
+  /**
+   * Runs a search to its end, and yields to the event loop after every time slice. `state` is what the last
+   * call of `advance` returned, if there was one. `mayRead` is called before each geometry is read; if it
+   * returns false, the search is aborted and false is returned.
+   */
+  async run(
+    search: SlicedWork,
+    snapshot: Snapshot,
+    work: TimedWork,
+    { state = PAUSED, mayRead = () => true }: { state?: number; mayRead?: () => boolean } = {},
+  ): Promise<boolean> {
+    let sliceEnd = performance.now()
+    for (let needed = state; needed !== ENDED; ) {
+      if (performance.now() >= sliceEnd) sliceEnd = await work.pause()
+      if (needed === PAUSED) needed = search.advance(sliceEnd)
+      else if (!mayRead()) return false
+      else needed = search.advance(sliceEnd, await this.#geometries.read(snapshot, needed))
+    }
+    return true
+  }
+}
+
+/** The columns that have to be loaded; null if the request is one for the database. */
+function columnNames({ snapshot, condition, sort, isWhole }: CompiledRequest): Set<string> | null {
+  if (sort.length > 1) return null
+  const names = new Set<string>()
+  if (condition) {
+    const { columns, geometry } = columnsOf(condition)
+    if (geometry && columns.length === 0 && sort.length === 0 && !isWhole) return null
+    for (const name of columns) names.add(name)
+  }
+  for (const { column } of sort) names.add(queryColumns(snapshot.manifest)[column]!.name)
+  return names
+}
+
+/** The request of a query. `plan` is made of its conditions. */
+export function compiledRequest(
+  snapshot: Snapshot,
+  { box, sort }: FeatureQuery,
+  plan: FilterPlan | null,
+): CompiledRequest {
+  return { snapshot, condition: plan?.condition ?? null, sort, box }
+}

@@ -1,0 +1,225 @@
+import { BLOCK_ROWS, BLOCK_SHIFT, type Snapshot, type TreeWalk } from '@wayleave/geodata/features'
+import type { Geometry } from '@wayleave/geodata/geometry'
+import { ENDED, PAUSED } from '../by-tree/select-by-box.ts'
+import type { RowTaker } from '../positions/row-taker.ts'
+import type { BoxTest } from './box-test.ts'
+import type { RowFilter } from './row-filter.ts'
+import { ALL_ROWS, NO_ROWS } from './row-mask.ts'
+
+/** What limits the rows of a scan. See docs/decisions/compiled-columns.md. */
+export interface ScanSource {
+  snapshot: Snapshot
+  filter: RowFilter | null
+  box: BoxTest | null
+}
+
+/**
+ * Work that stops at the end of a time slice. `advance` returns ENDED, PAUSED at `until`, or the row whose
+ * geometry it needs, which is then passed to the next call.
+ */
+export interface SlicedWork {
+  advance(until: number, geometry?: Geometry | null): number
+}
+
+/** Estimated times of the ways to find rows, in ns per row. */
+const COST = { scanned: 2, inBox: 8, candidate: 50 }
+/** Nodes of the tree that are visited to estimate the number of rows in a box. */
+const ESTIMATE_BUDGET = 200
+/** More candidates are not collected: sorting them would block the event loop. */
+const MAX_CANDIDATES = 50_000
+/** The number of rows that a scan tests first. */
+const FIRST_STEP = 256
+/** Rows that are tested one by one between two looks at the clock. */
+const STEP = 512
+
+/**
+ * Finds the rows that match a filter and a box, in snapshot order, from `from` on. `rowCount` is about how many
+ * rows will be taken; it only decides which way is the fastest: all blocks in turn, the nodes of the tree in the
+ * box, or the posting lists of the rarest value.
+ */
+export class RowScan implements SlicedWork {
+  readonly #source: ScanSource
+  readonly #taker: RowTaker
+  readonly #work: SlicedWork
+
+  constructor(source: ScanSource, from: number, rowCount: number, taker: RowTaker) {
+    this.#source = source
+    this.#taker = taker
+    this.#work = this.#choose(from, rowCount)
+  }
+
+  advance(until: number, geometry?: Geometry | null): number {
+    return this.#work.advance(until, geometry)
+  }
+
+  #choose(from: number, rowCount: number): SlicedWork {
+    const { snapshot, filter, box } = this.#source
+    const rows = snapshot.manifest.rows - from
+    const tested = filter ? Math.min(rows, rowCount / Math.max(filter.fraction, 1 / (rows + 1))) : rowCount
+    const scanCost = Math.min(rows, tested) * COST.scanned
+    const isFew = filter?.candidates != null && filter.candidateCount <= MAX_CANDIDATES
+    const candidateCost = isFew ? filter.candidateCount * COST.candidate : Infinity
+    if (box) {
+      const boxCost = Math.min(rowsInBox(snapshot, box), tested) * COST.inBox
+      return candidateCost < boxCost ? this.#candidates(from) : this.#boxWalk(from)
+    }
+    return candidateCost < scanCost ? this.#candidates(from) : this.#blocks(from)
+  }
+
+  /** The rows of the rarest values, each tested against the whole filter and the box. */
+  #candidates(from: number): SlicedWork {
+    const { filter, box } = this.#source
+    const candidates = filter!.collectCandidates(from)
+    return rowByRow((i) => (i < candidates.length ? candidates[i]! : -1), filter!.matches, box, this.#taker)
+  }
+
+  /** The rows in the nodes of the tree that meet the box, then those without a location. */
+  #boxWalk(from: number): SlicedWork {
+    const { snapshot, filter, box } = this.#source
+    const taker = this.#taker
+    const walk = snapshot.tree.walk(box!.query.box, from)
+    const placeless = box!.isPlacelessMatch ? Math.max(from, snapshot.tree.count) : snapshot.manifest.rows
+    return new WalkedRows({ walk, placeless, rows: snapshot.manifest.rows, filter, box: box!, taker })
+  }
+
+  #blocks(from: number): SlicedWork {
+    const { snapshot, filter } = this.#source
+    return new ScannedBlocks(snapshot.manifest.rows, filter, from, this.#taker)
+  }
+}
+
+/** An estimate: exact for small boxes, else by the share of the area. */
+function rowsInBox({ tree, manifest }: Snapshot, { query }: BoxTest): number {
+  const counted = tree.countWithin(query.box, ESTIMATE_BUDGET)
+  if (counted) return counted.certain + counted.uncertain.length
+  const [west, south, east, north] = query.box
+  const width = west <= east ? east - west : east + 360 - west
+  const [w, s, e, n] = manifest.bbox ?? [-180, -90, 180, 90]
+  const share = (width * (north - south)) / Math.max(1e-9, (e - w) * (n - s))
+  return manifest.rows * Math.min(1, share)
+}
+
+/** Tests rows one by one; `rowAt` returns -1 after the last one. */
+export function rowByRow(
+  rowAt: (i: number) => number,
+  matches: ((row: number) => boolean) | null,
+  box: BoxTest | null,
+  taker: Pick<RowTaker, 'takeRow'>,
+): SlicedWork {
+  let i = 0
+  let row = -1
+  return {
+    advance(until, geometry) {
+      if (geometry !== undefined) {
+        if (box!.testGeometry(geometry) && taker.takeRow(row)) return ENDED
+      }
+      for (let steps = 1; ; steps++) {
+        if (steps % STEP === 0 && performance.now() > until) return PAUSED
+        row = rowAt(i++)
+        if (row === -1) return ENDED
+        if (matches && !matches(row)) continue
+        const isIn = box === null ? true : box.test(row)
+        if (isIn === undefined) return row
+        if (isIn && taker.takeRow(row)) return ENDED
+      }
+    },
+  }
+}
+
+/** All blocks in turn. Blocks whose smallest and largest codes rule out a match are skipped. */
+class ScannedBlocks implements SlicedWork {
+  readonly #rows: number
+  readonly #filter: RowFilter | null
+  readonly #taker: RowTaker
+  #next: number
+  /** Rows that are tested at once: few at first, because a page may be full soon. */
+  #step = FIRST_STEP
+
+  constructor(rows: number, filter: RowFilter | null, from: number, taker: RowTaker) {
+    this.#rows = rows
+    this.#filter = filter
+    this.#next = from
+    this.#taker = taker
+  }
+
+  advance(until: number): number {
+    const taker = this.#taker
+    const filter = this.#filter
+    while (this.#next < this.#rows) {
+      const from = this.#next
+      const block = from >>> BLOCK_SHIFT
+      const end = Math.min(this.#rows, (block + 1) << BLOCK_SHIFT, from + this.#step)
+      if (this.#step < BLOCK_ROWS) this.#step *= 2
+      const state = filter ? filter.blockState(block) : ALL_ROWS
+      if (state === ALL_ROWS) {
+        if (taker.takeRun(from, end)) return ENDED
+      } else if (state !== NO_ROWS) {
+        const count = filter!.collectRows(from, end, matched)
+        if (count > 0 && taker.takeRows(matched, count)) return ENDED
+      }
+      this.#next = end
+      if (performance.now() > until) return PAUSED
+    }
+    return ENDED
+  }
+}
+
+/** Used by one scan at a time: a scan does not stop while it reads them. */
+const matched = new Uint32Array(BLOCK_ROWS)
+
+interface WalkedParts {
+  walk: TreeWalk
+  /** The first row without a location that matches the box. */
+  placeless: number
+  rows: number
+  filter: RowFilter | null
+  box: BoxTest
+  taker: RowTaker
+}
+
+class WalkedRows implements SlicedWork {
+  readonly #parts: WalkedParts
+  #next = 0
+  #end = 0
+  #isCertain = false
+  #isInTree = true
+
+  constructor(parts: WalkedParts) {
+    this.#parts = parts
+  }
+
+  advance(until: number, geometry?: Geometry | null): number {
+    const { filter, box, taker } = this.#parts
+    if (geometry !== undefined) {
+      const row = this.#next++
+      if (box.testGeometry(geometry) && taker.takeRow(row)) return ENDED
+    }
+    for (let steps = 1; ; steps++) {
+      if (steps % STEP === 0 && performance.now() > until) return PAUSED
+      if (this.#next === this.#end && !this.#nextRun()) return ENDED
+      const row = this.#next
+      if (filter === null || filter.matches(row)) {
+        const isIn = this.#isCertain ? true : box.test(row)
+        if (isIn === undefined) return row
+        if (isIn && taker.takeRow(row)) return ENDED
+      }
+      this.#next++
+    }
+  }
+
+  #nextRun(): boolean {
+    const { walk, box, placeless, rows } = this.#parts
+    if (this.#isInTree && walk.next()) {
+      this.#next = walk.begin
+      this.#end = walk.end
+      this.#isCertain = walk.isCertain && box.isDecidedInside
+      return true
+    }
+    if (!this.#isInTree || placeless >= rows) return false
+    this.#isInTree = false
+    this.#next = placeless
+    this.#end = rows
+    this.#isCertain = true
+    return true
+  }
+}

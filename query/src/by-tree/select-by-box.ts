@@ -1,0 +1,188 @@
+import { type Snapshot, type TreeCount, type TreeWalk, timeSlices } from '@wayleave/geodata/features'
+import { type Geometry, intersectsBbox, mapPositions, type Position } from '@wayleave/geodata/geometry'
+import type { GeometryCache } from '../features/geometry-cache.ts'
+import type { BoxQuery } from '../plan/box-query.ts'
+import type { PageBuilder } from '../positions/page-builder.ts'
+import type { TimedWork } from '../work/timed-work.ts'
+
+/** Max nodes and leaves of the tree, and max geometries, that counting may visit. */
+const COUNT_BUDGET = 600
+const COUNT_GEOMETRIES = 64
+
+export const ENDED = -1
+export const PAUSED = -2
+
+/** Whether the features' boxes alone decide: a point equals its box. */
+export function isDecidedByTree({ tree, manifest }: Snapshot, query: BoxQuery): boolean {
+  return tree.isPoints && isDecidedInside(manifest, query)
+}
+
+/** Whether a feature whose box is inside the query's box certainly matches. */
+export function isDecidedInside({ hasZ }: Snapshot['manifest'], { projected, heights }: BoxQuery): boolean {
+  return projected === null && !(heights && hasZ)
+}
+
+/** Finds the features that match a box, after a position, in snapshot order. */
+export function selectInTree(snapshot: Snapshot, { box }: BoxQuery, after: number, page: PageBuilder): void {
+  const walk = snapshot.tree.walk(box, after + 1)
+  while (!page.isFull && walk.next()) page.addRun(walk.begin, walk.end)
+  addPlaceless(snapshot, after, page)
+}
+
+/**
+ * Features without a geometry match every box (OGC 17-069r4, /req/core/fc-bbox-response). They are the last
+ * ones of a snapshot.
+ */
+function addPlaceless({ tree, manifest }: Snapshot, after: number, page: PageBuilder): void {
+  const first = Math.max(tree.count, after + 1)
+  if (!page.isFull && first < manifest.rows) page.addRun(first, manifest.rows)
+}
+
+/**
+ * The same if geometries decide about features that are not completely inside the box. It stops whenever it
+ * needs a geometry that is not cached; then the caller either reads the geometry or abandons the search.
+ */
+export class BoxSearch {
+  readonly #snapshot: Snapshot
+  readonly #query: BoxQuery
+  readonly #geometries: GeometryCache
+  readonly #page: PageBuilder
+  readonly #isDecidedInside: boolean
+  readonly #walk: TreeWalk
+  readonly #after: number
+  /** The next position in the walk's current run. */
+  #next = 0
+
+  constructor(
+    snapshot: Snapshot,
+    query: BoxQuery,
+    geometries: GeometryCache,
+    after: number,
+    page: PageBuilder,
+  ) {
+    this.#snapshot = snapshot
+    this.#query = query
+    this.#geometries = geometries
+    this.#page = page
+    this.#isDecidedInside = isDecidedInside(snapshot.manifest, query)
+    this.#walk = snapshot.tree.walk(query.box, after + 1)
+    this.#after = after
+  }
+
+  /**
+   * Continues the search with the geometry that was requested. Returns the position of the next geometry that
+   * is needed, ENDED at the end, or PAUSED if it has run for so long that other requests should be served
+   * first.
+   */
+  advance(needed?: Geometry | null): number {
+    let geometry = needed
+    const walk = this.#walk
+    const until = timeSlices.sliceEnd()
+    for (let steps = 1; !this.#page.isFull; steps++) {
+      if (steps % 16 === 0 && performance.now() > until) return PAUSED
+      if (this.#next === walk.end) {
+        if (!walk.next()) {
+          addPlaceless(this.#snapshot, this.#after, this.#page)
+          return ENDED
+        }
+        this.#next = walk.begin
+      }
+      if (walk.isCertain && this.#isDecidedInside) {
+        this.#page.addRun(this.#next, walk.end)
+        this.#next = walk.end
+        continue
+      }
+      const position = this.#next
+      if (geometry === undefined) geometry = this.#geometries.peek(this.#snapshot, position)
+      if (geometry === undefined) return position
+      if (meets(geometry, this.#query)) this.#page.add(position)
+      geometry = undefined
+      this.#next++
+    }
+    return ENDED
+  }
+}
+
+/** Whether the geometry itself, not only its box, matches the query. A missing or empty one always does. */
+export function meets(geometry: Geometry | null, { box, heights, projected }: BoxQuery): boolean {
+  if (geometry === null || isEmpty(geometry)) return true
+  if (heights && !meetsHeights(geometry, heights)) return false
+  if (projected === null) return intersectsBbox(geometry, box)
+  return intersectsBbox(mapPositions(geometry, projected.transform), projected.box)
+}
+
+/** Looks no further than the first position: outlines have thousands. */
+function isEmpty(geometry: Geometry): boolean {
+  if (geometry.type === 'GeometryCollection') return geometry.geometries.every(isEmpty)
+  return !hasNumber(geometry.coordinates)
+}
+
+function hasNumber(coordinates: unknown): boolean {
+  return Array.isArray(coordinates) ? coordinates.some(hasNumber) : true
+}
+
+function meetsHeights(geometry: Geometry, [low, high]: [number, number]): boolean {
+  let min = Infinity
+  let max = -Infinity
+  eachPosition(geometry, (position) => {
+    const height = position[2]
+    if (height === undefined) return
+    if (height < min) min = height
+    if (height > max) max = height
+  })
+  // For a feature without heights only the horizontal position is compared.
+  return min > max || (min <= high && max >= low)
+}
+
+/**
+ * The number of features that match the box: null if it is not cheap to determine, undefined if it depends on
+ * geometries that are not cached.
+ */
+export function countAtHand(
+  snapshot: Snapshot,
+  query: BoxQuery,
+  geometries: GeometryCache,
+): number | null | undefined {
+  const counted = countCheaply(snapshot, query)
+  if (counted === null) return null
+  let count = counted.certain
+  for (const position of counted.uncertain) {
+    const geometry = geometries.peek(snapshot, position)
+    if (geometry === undefined) return undefined
+    if (meets(geometry, query)) count++
+  }
+  return count
+}
+
+/** The same, reading those geometries. */
+export async function countByBox(
+  snapshot: Snapshot,
+  query: BoxQuery,
+  geometries: GeometryCache,
+  work: TimedWork,
+): Promise<number | null> {
+  const counted = countCheaply(snapshot, query)
+  if (counted === null) return null
+  let count = counted.certain
+  for (const position of counted.uncertain) {
+    if (meets(await geometries.read(snapshot, position), query)) count++
+    await work.next()
+  }
+  return count
+}
+
+function countCheaply({ tree, manifest }: Snapshot, query: BoxQuery): TreeCount | null {
+  if (!isDecidedInside(manifest, query)) return null
+  const counted = tree.countWithin(query.box, COUNT_BUDGET)
+  if (counted === null) return null
+  const certain = counted.certain + manifest.rows - tree.count
+  if (tree.isPoints) return { certain: certain + counted.uncertain.length, uncertain: [] }
+  return counted.uncertain.length > COUNT_GEOMETRIES ? null : { ...counted, certain }
+}
+
+function eachPosition(geometry: Geometry, visit: (position: Position) => void): void {
+  mapPositions(geometry, (position) => {
+    visit(position)
+    return position
+  })
+}

@@ -1,0 +1,50 @@
+import type { Geometry } from '@wayleave/geodata/geometry'
+import type { PreparedRequest } from '../by-codes/compiled-selection.ts'
+import { RowScan, type SlicedWork } from '../by-codes/row-scan.ts'
+import type { RowTaker } from '../positions/row-taker.ts'
+
+/** Counting tests at most this many rows: about a tenth of a second. */
+const MAX_TESTED_ROWS = 30_000_000
+
+/** Counts all matches of a request. */
+export class MatchCount implements SlicedWork, RowTaker {
+  readonly #scan: SlicedWork
+  #count = 0
+
+  constructor(request: PreparedRequest) {
+    this.#scan = new RowScan(request, 0, Infinity, this)
+  }
+
+  takeRow(): boolean {
+    this.#count++
+    return false
+  }
+
+  takeRun(begin: number, end: number): boolean {
+    this.#count += end - begin
+    return false
+  }
+
+  takeRows(_rows: Uint32Array, count: number): boolean {
+    this.#count += count
+    return false
+  }
+
+  advance(until: number, geometry?: Geometry | null): number {
+    return this.#scan.advance(until, geometry)
+  }
+
+  get count(): number {
+    return this.#count
+  }
+}
+
+/** The count if it follows from the posting lists, otherwise null. */
+export function countOfLists({ filter, box }: PreparedRequest): number | null {
+  return filter && box === null ? filter.exactCount : null
+}
+
+/** Whether counting stays inside the budget. */
+export function isCountable({ filter, snapshot }: PreparedRequest): boolean {
+  return Math.min(filter?.candidateCount ?? Infinity, snapshot.manifest.rows) <= MAX_TESTED_ROWS
+}

@@ -1,0 +1,151 @@
+/** The face of the query engine. Everything that other packages may import is here. */
+
+import { ColumnCache, type PositionRuns, type Snapshot } from '@wayleave/geodata/features'
+import type { PositionBits } from '@wayleave/geodata/tiles'
+import { CompiledSelection } from './by-codes/compiled-selection.ts'
+import { RowQueries, type RowQueriesOptions } from './by-duckdb/row-queries.ts'
+import { type FoundPage, MatchCounts } from './count/match-counts.ts'
+import { type FacetQuery, type FacetResult, Facets } from './facets/facets.ts'
+import { GeometryCache } from './features/geometry-cache.ts'
+import { allPositions } from './page/all-positions.ts'
+import { PageSelection, type Reading } from './page/page-selection.ts'
+import type { FeatureQuery } from './plan/feature-query.ts'
+import type { FilterPlan } from './plan/plan-filter.ts'
+import type { Selected } from './positions/selected.ts'
+import type { TimedWork } from './work/timed-work.ts'
+
+export { DEFAULT_LIMITS, type Limits } from './cql2/ast.ts'
+export type { FacetQuery, FacetResult } from './facets/facets.ts'
+export { PageBytes } from './features/page-bytes.ts'
+export { type ParsedFeature, parseFeature } from './features/parse-feature.ts'
+export { type FeatureBlock, readBlock, readPieces } from './features/read-selected.ts'
+export { shorten, shortenToBytes } from './page/shorten-page.ts'
+export type { BoxQuery } from './plan/box-query.ts'
+export type { Conditions } from './plan/conditions.ts'
+export { readDatetime } from './plan/datetime.ts'
+export type { FeatureQuery } from './plan/feature-query.ts'
+export { planConditions } from './plan/plan-conditions.ts'
+export type { FilterPlan } from './plan/plan-filter.ts'
+export type { SortKey } from './plan/sort-key.ts'
+export type { Selected } from './positions/selected.ts'
+export { QueryError } from './query-error.ts'
+export { FairQueue, type Hold } from './work/fair-queue.ts'
+export { TimedWork } from './work/timed-work.ts'
+export { Workload, WRITING_FACTOR } from './work/workload.ts'
+
+export interface EngineOptions extends RowQueriesOptions {
+  /** The memory of the cached geometries, in bytes of GeoJSON text; parsed, they take about five times as much. */
+  geometryBytes: number
+  /** The memory of the cached columns, in bytes. A column takes 5 to 32 bytes per feature. */
+  columnBytes: number
+}
+
+/**
+ * Answers questions about the features of snapshots: the page of a query, the number of its matches, their facets and
+ * their positions. `plan` is always made by `planConditions` of the same query's conditions; null if it has none.
+ * Refuses a query by a `QueryError`.
+ */
+export class QueryEngine {
+  readonly rows: RowQueries
+  readonly columns: ColumnCache
+  readonly #compiled: CompiledSelection
+  readonly #pages: PageSelection
+  readonly #counts: MatchCounts
+  readonly #facets: Facets
+
+  /** `folder` is the snapshots folder. */
+  constructor(folder: string, { geometryBytes, columnBytes, ...options }: EngineOptions) {
+    const rows = new RowQueries(folder, options)
+    const geometries = new GeometryCache(geometryBytes)
+    const columns = new ColumnCache(columnBytes)
+    const compiled = new CompiledSelection(columns, geometries)
+    this.rows = rows
+    this.columns = columns
+    this.#compiled = compiled
+    this.#pages = new PageSelection({ rows, geometries, compiled })
+    this.#counts = new MatchCounts({ rows, geometries, compiled }, this.#pages)
+    this.#facets = new Facets({ columns, compiled, geometries, rows })
+  }
+
+  /**
+   * The page of a query, found synchronously in one time slice; its positions are put into `runs`. Null if something
+   * has to be read, if it takes longer, or if the database has to decide; then `page` goes on.
+   */
+  pageSync(
+    snapshot: Snapshot,
+    query: FeatureQuery,
+    plan: FilterPlan | null,
+    reading: Omit<Reading, 'work'>,
+    runs?: PositionRuns,
+  ): Selected | null {
+    return this.#pages.selectSync(snapshot, query, plan, reading, runs)
+  }
+
+  page(
+    snapshot: Snapshot,
+    query: FeatureQuery,
+    plan: FilterPlan | null,
+    reading: Reading,
+  ): Promise<Selected> {
+    return this.#pages.select(snapshot, query, plan, reading)
+  }
+
+  /** `count`, synchronously; undefined if something has to be read or if it takes longer than a time slice. */
+  countSync(
+    snapshot: Snapshot,
+    query: FeatureQuery,
+    plan: FilterPlan | null,
+    page: FoundPage,
+  ): number | null | undefined {
+    return this.#counts.countSync(snapshot, query, plan, page)
+  }
+
+  /**
+   * The total number of features that match the query, or null if it is not cheap to determine. `selectedMs` is how
+   * long finding the page took.
+   */
+  count(
+    snapshot: Snapshot,
+    query: FeatureQuery,
+    plan: FilterPlan | null,
+    page: FoundPage,
+    effort: { selectedMs: number; work: TimedWork },
+  ): Promise<number | null> {
+    return this.#counts.count(snapshot, query, plan, page, effort)
+  }
+
+  /** The total number of features that match the query, as long as counting takes less than a query may. */
+  countExactly(
+    snapshot: Snapshot,
+    query: FeatureQuery,
+    plan: FilterPlan | null,
+    work: TimedWork,
+  ): Promise<number> {
+    return this.#counts.countExactly(snapshot, query, plan, work)
+  }
+
+  /** The values of columns, counted among the features that match, and the extent of these features. */
+  facets(
+    snapshot: Snapshot,
+    query: FacetQuery,
+    plan: FilterPlan | null,
+    work: TimedWork,
+  ): Promise<FacetResult> {
+    return this.#facets.count(snapshot, query, plan, work)
+  }
+
+  /** The positions of all features that match. */
+  positions(
+    snapshot: Snapshot,
+    query: FeatureQuery,
+    plan: FilterPlan | null,
+    work: TimedWork,
+  ): Promise<PositionBits> {
+    return allPositions(snapshot, query, plan, work, { compiled: this.#compiled, pages: this.#pages })
+  }
+
+  /** Ends the processes of the database. */
+  close(): Promise<void> {
+    return this.rows.close()
+  }
+}

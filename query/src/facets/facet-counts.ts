@@ -1,0 +1,145 @@
+import { BLOCK_SHIFT, type Codes, type CompiledColumn, mostFrequent } from '@wayleave/geodata/features'
+import type { TimedWork } from '../work/timed-work.ts'
+import { histogramBins, loadRowBins, MIXED } from './histogram-bins.ts'
+
+type FacetValue = string | number | bigint | boolean
+
+/** The values of a column among the features that match, as it is in the response. */
+export interface Facet {
+  type: string
+  /** How many of the matching features have no value. */
+  nulls: number
+  /** The most frequent values, most frequent first; equally frequent ones in the order of the values. */
+  values?: { value: FacetValue; count: number }[]
+  /** How many matching features have a value that is not in `values`. */
+  others?: number
+  /** Intervals: `from` is part of an interval, and `to` is only part of the last one. */
+  histogram?: { from: FacetValue; to: FacetValue; count: number }[]
+}
+
+const SEVERAL = -1
+
+/** Counts the values of one compiled column. */
+export class FacetCounts {
+  readonly #column: CompiledColumn
+  readonly #limit: number
+  readonly #bins: ReturnType<typeof histogramBins>
+  readonly #counts: Uint32Array
+
+  /** A column with more than `limit` distinct values that have a distance gets a histogram. */
+  constructor(column: CompiledColumn, limit: number, bins: number) {
+    this.#column = column
+    this.#limit = limit
+    this.#bins = column.values.length > limit ? histogramBins(column, bins) : null
+    this.#counts = new Uint32Array(this.#bins ? this.#bins.edges.length : column.codeCount)
+  }
+
+  /** Has to end before the first call of `addRows`. */
+  async prepareRows(work: TimedWork): Promise<void> {
+    if (this.#bins) await loadRowBins(this.#column, this.#bins, work)
+  }
+
+  /** Counts the first `length` of these rows, which ascend. */
+  addRows(rows: Uint32Array, length: number): void {
+    if (length === 0) return
+    const counts = this.#counts
+    const group = this.#groupOf(rows[0]!, rows[length - 1]!)
+    if (group !== SEVERAL) {
+      counts[group]! += length
+      return
+    }
+    const groups = this.#groups
+    if (groups instanceof Uint8Array) countRows8(groups, rows, length, counts)
+    else if (groups instanceof Uint16Array) countRows16(groups, rows, length, counts)
+    else countRows32(groups, rows, length, counts)
+  }
+
+  /** Counts the rows from `begin` to `end` (exclusive). */
+  addRun(begin: number, end: number): void {
+    const counts = this.#counts
+    const group = this.#groupOf(begin, end - 1)
+    if (group !== SEVERAL) {
+      counts[group]! += end - begin
+      return
+    }
+    const groups = this.#groups
+    if (groups instanceof Uint8Array) countRun8(groups, begin, end, counts)
+    else if (groups instanceof Uint16Array) countRun16(groups, begin, end, counts)
+    else countRun32(groups, begin, end, counts)
+  }
+
+  /** The value or interval of each row. */
+  get #groups(): Codes {
+    return this.#bins === null ? this.#column.codes : this.#bins.binOfRow!
+  }
+
+  /** The value or interval of all rows from `first` to `last`, if they are in one block that has only one. */
+  #groupOf(first: number, last: number): number {
+    const block = first >>> BLOCK_SHIFT
+    if (last >>> BLOCK_SHIFT !== block) return SEVERAL
+    if (this.#bins) {
+      const bin = this.#bins.binOfBlock![block]!
+      return bin === MIXED ? SEVERAL : bin
+    }
+    const { blockMin, blockMax } = this.#column
+    return blockMin[block] === blockMax[block] ? blockMin[block]! : SEVERAL
+  }
+
+  /** Counts all rows, by the posting lists. */
+  addAll(): void {
+    const { codeCount, nulls } = this.#column
+    const counts = this.#counts
+    if (this.#bins === null) {
+      for (let code = 0; code < codeCount; code++) counts[code]! += this.#column.countOf(code, code + 1)
+      return
+    }
+    const { codeEdges } = this.#bins
+    counts[0]! += nulls
+    for (let bin = 1; bin < codeEdges.length; bin++) {
+      counts[bin]! += this.#column.countOf(codeEdges[bin - 1]!, codeEdges[bin]!)
+    }
+  }
+
+  result(): Facet {
+    const counts = this.#counts
+    const { type } = this.#column
+    const nulls = counts[0]!
+    if (this.#bins) {
+      const { edges } = this.#bins
+      const histogram = edges.slice(1).map((to, i) => ({ from: edges[i]!, to, count: counts[i + 1]! }))
+      return { type, nulls, histogram }
+    }
+    const values = mostFrequent(counts, this.#limit, 1).map((code) => {
+      return { value: this.#column.value(code)!, count: counts[code]! }
+    })
+    const all = counts.reduce((sum, count) => sum + count, 0)
+    const others = values.reduce((rest, { count }) => rest - count, all - nulls)
+    return { type, nulls, values, others }
+  }
+}
+
+// The loops are alike. One loop that gets arrays of three widths takes three to five times as long.
+
+function countRows8(groups: Uint8Array, rows: Uint32Array, length: number, counts: Uint32Array): void {
+  for (let i = 0; i < length; i++) counts[groups[rows[i]!]!]!++
+}
+
+function countRows16(groups: Uint16Array, rows: Uint32Array, length: number, counts: Uint32Array): void {
+  for (let i = 0; i < length; i++) counts[groups[rows[i]!]!]!++
+}
+
+function countRows32(groups: Uint32Array, rows: Uint32Array, length: number, counts: Uint32Array): void {
+  for (let i = 0; i < length; i++) counts[groups[rows[i]!]!]!++
+}
+
+function countRun8(groups: Uint8Array, begin: number, end: number, counts: Uint32Array): void {
+  for (let row = begin; row < end; row++) counts[groups[row]!]!++
+}
+
+function countRun16(groups: Uint16Array, begin: number, end: number, counts: Uint32Array): void {
+  for (let row = begin; row < end; row++) counts[groups[row]!]!++
+}
+
+function countRun32(groups: Uint32Array, begin: number, end: number, counts: Uint32Array): void {
+  for (let row = begin; row < end; row++) counts[groups[row]!]!++
+}

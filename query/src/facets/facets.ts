@@ -1,0 +1,167 @@
+import { BLOCK_ROWS, type ColumnCache, quoteName, type Snapshot } from '@wayleave/geodata/features'
+import { type Bbox, type Column, roundOutward } from '@wayleave/geodata/geometry'
+import type { CompiledSelection } from '../by-codes/compiled-selection.ts'
+import { RowScan } from '../by-codes/row-scan.ts'
+import type { RowQueries } from '../by-duckdb/row-queries.ts'
+import { selectByRows } from '../by-duckdb/select-by-rows.ts'
+import type { GeometryCache } from '../features/geometry-cache.ts'
+import type { BoxQuery } from '../plan/box-query.ts'
+import type { FilterPlan } from '../plan/plan-filter.ts'
+import type { TimedWork } from '../work/timed-work.ts'
+import { type Facet, FacetCounts } from './facet-counts.ts'
+import { MatchedExtent } from './matched-extent.ts'
+import { MatchedRows } from './matched-rows.ts'
+
+export interface FacetDeps {
+  columns: ColumnCache
+  compiled: CompiledSelection
+  geometries: GeometryCache
+  rows: RowQueries
+}
+
+/** What is counted. */
+export interface FacetQuery {
+  /** The indexes of the columns. */
+  columns: readonly number[]
+  /** The max number of values per column. */
+  limit: number
+  /** The number of intervals of a histogram. */
+  bins: number
+  /** Whether the extent of the features is computed. */
+  extent: boolean
+  /** Which features are counted, beside the conditions that a plan holds. */
+  box: BoxQuery | null
+}
+
+export interface FacetResult {
+  matched: number
+  /** The bounding box of the features in degrees; null if none has a place, undefined if it was not asked for. */
+  extent: Bbox | null | undefined
+  /** By column name, in the order of the request. */
+  facets: [name: string, facet: Facet][]
+}
+
+/** Counts the values of columns among the features that match a query, and finds the extent of these features. */
+export class Facets {
+  readonly #parts: FacetDeps
+
+  constructor(parts: FacetDeps) {
+    this.#parts = parts
+  }
+
+  async count(
+    snapshot: Snapshot,
+    query: FacetQuery,
+    plan: FilterPlan | null,
+    work: TimedWork,
+  ): Promise<FacetResult> {
+    const { limit, bins, box } = query
+    const columns = query.columns.map((index) => snapshot.manifest.columns[index]!)
+    const compiled = new Map<string, FacetCounts>()
+    for (const { name } of columns) {
+      const column = await this.#parts.columns.load(snapshot, name)
+      if (column) compiled.set(name, new FacetCounts(column, limit, bins))
+    }
+    const { rows } = snapshot.manifest
+    const isAll = plan === null && box === null
+    const counts = [...compiled.values()]
+    // The database counts what is not compiled; it gets the matching rows as a bit set.
+    const bits = compiled.size < columns.length && !isAll ? new Uint8Array(Math.ceil(rows / 8)) : null
+    let matched = rows
+    let extent: FacetResult['extent']
+    if (isAll) {
+      for (const count of counts) count.addAll()
+      if (query.extent) extent = snapshot.manifest.bbox && roundOutward(snapshot.manifest.bbox)
+    } else {
+      for (const count of counts) await count.prepareRows(work)
+      const matchedExtent = query.extent ? new MatchedExtent(snapshot.tree) : null
+      const matches = new MatchedRows(counts, bits, matchedExtent)
+      await this.#eachMatch(snapshot, query, plan, work, matches)
+      matches.finish()
+      matched = matches.count
+      extent = matchedExtent?.result()
+    }
+    const facets: FacetResult['facets'] = []
+    for (const column of columns) {
+      const counted = compiled.get(column.name)
+      const facet = counted
+        ? counted.result()
+        : await this.#countInRows(snapshot, column, bits, limit, matched, work)
+      facets.push([column.name, facet])
+    }
+    return { matched, extent, facets }
+  }
+
+  async #eachMatch(
+    snapshot: Snapshot,
+    { box }: FacetQuery,
+    plan: FilterPlan | null,
+    work: TimedWork,
+    matches: MatchedRows,
+  ): Promise<void> {
+    const { compiled, rows, geometries } = this.#parts
+    const request = { snapshot, condition: plan?.condition ?? null, sort: [], box, isWhole: true }
+    const prepared = await compiled.prepare(request, work)
+    if (prepared) {
+      await compiled.run(new RowScan(prepared, 0, Infinity, matches), snapshot, work)
+      return
+    }
+    const all = snapshot.manifest.rows
+    const selection = { snapshot, plan, box, sort: [], after: -1, skip: 0, limit: all }
+    const { runs } = await selectByRows(selection, { rows, geometries, work })
+    let rowCount = 0
+    for (let run = 0; run < runs.length; run++) {
+      const end = runs.bounds[run * 2 + 1]!
+      for (let row = runs.bounds[run * 2]!; row < end; row++) {
+        matches.takeRow(row)
+        // Rows are counted, because the numbers of scattered rows may skip every multiple.
+        if (++rowCount % BLOCK_ROWS === 0) await work.next()
+      }
+    }
+  }
+
+  /** Counts a column that is not compiled, in the database. `bits` has the matching rows; null means all. */
+  async #countInRows(
+    snapshot: Snapshot,
+    { name, type }: Column,
+    bits: Uint8Array | null,
+    limit: number,
+    matched: number,
+    work: TimedWork,
+  ): Promise<Facet> {
+    const column = quoteName(name)
+    const where = bits
+      ? ' WHERE get_bit(CAST(CAST($1 AS BLOB) AS BIT), CAST(file_row_number AS INTEGER)) = 1'
+      : ''
+    const source = { snapshot, columns: new Map([[name, column]]) }
+    const bound = bits ? [bits] : []
+    const shown =
+      type === 'timestamp' ? `replace(value::TIMESTAMP::VARCHAR, ' ', 'T') || 'Z'` : 'value::VARCHAR'
+    // Nulls are a group of their own, which comes first and is not limited.
+    const sql = (from: string) => {
+      const groups = `SELECT ${column} AS value, count(*) AS count FROM ${from}${where} GROUP BY 1`
+      return `SELECT ${shown}, count::VARCHAR FROM (${groups}) ORDER BY value IS NOT NULL, count DESC, value LIMIT ${limit + 1}`
+    }
+    const groups = await this.#parts.rows.texts(source, sql, bound, work)
+    const nulls = groups[0]?.[0] === null ? Number(groups[0][1]) : 0
+    const values = groups
+      .filter(([value]) => value !== null)
+      .slice(0, limit)
+      .map(([value, count]) => ({ value: parsed(type, value!), count: Number(count) }))
+    const others = values.reduce((rest, { count }) => rest - count, matched - nulls)
+    return { type, nulls, values, others }
+  }
+}
+
+function parsed(type: Column['type'], text: string): string | number | bigint | boolean {
+  switch (type) {
+    case 'boolean':
+      return text === 'true'
+    case 'number':
+      return Number(text)
+    case 'integer':
+      return Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text)
+    default:
+      return text
+  }
+}

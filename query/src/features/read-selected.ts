@@ -1,0 +1,79 @@
+import { PACK_SEPARATOR, PositionRuns, type Snapshot } from '@wayleave/geodata/features'
+import type { TimedWork } from '../work/timed-work.ts'
+import { PageBytes } from './page-bytes.ts'
+
+const SEPARATOR_BYTES = PACK_SEPARATOR.length
+const SEPARATOR = Buffer.from(PACK_SEPARATOR)
+/** Features and bytes that are read before other requests are served. */
+const AT_ONCE = 512
+const BYTES_AT_ONCE = 2 << 20
+
+/** Complete features in one buffer: feature i is from `starts[i]` to `ends[i]`. */
+export interface FeatureBlock {
+  bytes: Buffer
+  count: number
+  starts: Int32Array
+  ends: Int32Array
+}
+
+/**
+ * The features of a page as they are in the pack, separated by `,\n`, in buffers to be sent one after
+ * another.
+ */
+export async function readPieces(snapshot: Snapshot, runs: PositionRuns, work: TimedWork): Promise<Buffer[]> {
+  if (runs.isAscending) return snapshot.readRuns(runs)
+  const { bytes, starts, ends } = await readBlock(snapshot, runs, work)
+  const page = new PageBytes(bytes.length)
+  for (let i = 0; i < runs.count; i++) {
+    if (i > 0) page.copy(SEPARATOR)
+    page.copy(bytes, starts[i], ends[i])
+  }
+  return [page.all()]
+}
+
+/** The same features in one block, with the offsets of each. */
+export async function readBlock(
+  snapshot: Snapshot,
+  runs: PositionRuns,
+  work: TimedWork,
+): Promise<FeatureBlock> {
+  const { count, isAscending } = runs
+  const positions = runs.toArray()
+  const order = Uint32Array.from(positions, (_, i) => i)
+  if (!isAscending) order.sort((a, b) => positions[a]! - positions[b]!)
+  const ascending = isAscending ? positions : Uint32Array.from(order, (i) => positions[i]!)
+  const bytes = await readScattered(snapshot, ascending, work)
+  const block = { bytes, count, starts: new Int32Array(count), ends: new Int32Array(count) }
+  let at = 0
+  for (const i of order) {
+    const position = positions[i]!
+    const length = snapshot.offsets[position + 1]! - snapshot.offsets[position]! - SEPARATOR_BYTES
+    block.starts[i] = at
+    block.ends[i] = at + length
+    at += length + SEPARATOR_BYTES
+  }
+  return block
+}
+
+/**
+ * The features at ascending positions, separated by `,\n`. Reads in batches and yields to other requests in
+ * between.
+ */
+async function readScattered(snapshot: Snapshot, positions: Uint32Array, work: TimedWork): Promise<Buffer> {
+  const page = new PageBytes(snapshot.bytesOf(PositionRuns.of(positions)))
+  const { offsets } = snapshot
+  for (let from = 0; from < positions.length; ) {
+    if (from > 0) page.copy(SEPARATOR)
+    let bytes = 0
+    let to = from
+    while (to < positions.length && to - from < AT_ONCE && bytes < BYTES_AT_ONCE) {
+      const position = positions[to++]!
+      bytes += offsets[position + 1]! - offsets[position]!
+    }
+    const runs = PositionRuns.of(positions.subarray(from, to))
+    for (const piece of await snapshot.readRuns(runs)) page.copy(piece)
+    from = to
+    await work.next()
+  }
+  return page.all()
+}

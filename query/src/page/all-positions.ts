@@ -1,0 +1,51 @@
+import type { Snapshot } from '@wayleave/geodata/features'
+import { PositionBits } from '@wayleave/geodata/tiles'
+import { type CompiledSelection, compiledRequest } from '../by-codes/compiled-selection.ts'
+import { RowScan } from '../by-codes/row-scan.ts'
+import type { FeatureQuery } from '../plan/feature-query.ts'
+import type { FilterPlan } from '../plan/plan-filter.ts'
+import type { RowTaker } from '../positions/row-taker.ts'
+import type { TimedWork } from '../work/timed-work.ts'
+import type { PageSelection } from './page-selection.ts'
+
+/** The positions of all features that match. */
+export async function allPositions(
+  snapshot: Snapshot,
+  query: FeatureQuery,
+  plan: FilterPlan | null,
+  work: TimedWork,
+  { compiled, pages }: { compiled: CompiledSelection; pages: PageSelection },
+): Promise<PositionBits> {
+  const { rows } = snapshot.manifest
+  const positions = PositionBits.empty(rows)
+  const request = { ...compiledRequest(snapshot, query, plan), sort: [], isWhole: true }
+  const prepared = query.ids ? null : await compiled.prepare(request, work)
+  if (prepared) {
+    await compiled.run(new RowScan(prepared, 0, Infinity, takerOf(positions)), snapshot, work)
+    return positions
+  }
+  const reading = { after: -1, limit: rows, work }
+  const { runs } = await pages.select(snapshot, { ...query, sort: [], offset: 0 }, plan, reading)
+  for (let run = 0; run < runs.length; run++) {
+    positions.addRun(runs.bounds[run * 2]!, runs.bounds[run * 2 + 1]!)
+  }
+  return positions
+}
+
+/** Puts all rows of a scan into a set. */
+function takerOf(positions: PositionBits): RowTaker {
+  return {
+    takeRow(row) {
+      positions.add(row)
+      return false
+    },
+    takeRun(begin, end) {
+      positions.addRun(begin, end)
+      return false
+    },
+    takeRows(rows, count) {
+      positions.addFirst(count, rows)
+      return false
+    },
+  }
+}

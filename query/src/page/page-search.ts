@@ -1,0 +1,99 @@
+import type { PositionRuns } from '@wayleave/geodata/features'
+import type { Geometry } from '@wayleave/geodata/geometry'
+import type { PreparedRequest } from '../by-codes/compiled-selection.ts'
+import { OrderWalk, sortedRowsAfter } from '../by-codes/order-walk.ts'
+import { RowScan, rowByRow, type SlicedWork } from '../by-codes/row-scan.ts'
+import { ENDED } from '../by-tree/select-by-box.ts'
+import { PageBuilder } from '../positions/page-builder.ts'
+import type { RowTaker } from '../positions/row-taker.ts'
+import type { Selected } from '../positions/selected.ts'
+
+export interface PageBounds {
+  /** The last position of the previous page; -1 on the first page. */
+  after: number
+  skip: number
+  limit: number
+}
+
+/** Up to this many candidates, sorting the matches is faster than walking the order until the page is full. */
+const FEW_CANDIDATES = 20_000
+
+/** Searches a page of features. It ends as soon as the page is full. */
+export class PageSearch implements SlicedWork {
+  readonly #page: PageBuilder
+  readonly #work: SlicedWork
+
+  /** `runs` is as for a PageBuilder; it is in use until the end, or until `releaseRuns`. */
+  constructor(request: PreparedRequest, { after, skip, limit }: PageBounds, runs?: PositionRuns) {
+    const page = new PageBuilder(skip, limit, runs)
+    this.#page = page
+    const { order, filter, box, snapshot } = request
+    // A forged cursor may contain any position.
+    if (after >= snapshot.manifest.rows) this.#work = { advance: () => ENDED }
+    else if (order === null) this.#work = new RowScan(request, after + 1, page.wanted, page)
+    else if (filter && filter.candidateCount <= FEW_CANDIDATES) {
+      this.#work = new SortedMatches(request, order, after, page)
+    } else {
+      const walk = new OrderWalk(order.column, order.isDescending, after)
+      this.#work = rowByRow(() => walk.next(), filter?.matches ?? null, box, page)
+    }
+  }
+
+  advance(until: number, geometry?: Geometry | null): number {
+    return this.#work.advance(until, geometry)
+  }
+
+  releaseRuns(): void {
+    this.#page.releaseRuns()
+  }
+
+  finish(): Selected {
+    return this.#page.finish()
+  }
+}
+
+/** Finds all matches and sorts them. */
+class SortedMatches implements SlicedWork, RowTaker {
+  readonly #order: NonNullable<PreparedRequest['order']>
+  readonly #after: number
+  readonly #page: PageBuilder
+  readonly #rows: number[] = []
+  readonly #scan: RowScan
+
+  constructor(
+    request: PreparedRequest,
+    order: NonNullable<PreparedRequest['order']>,
+    after: number,
+    page: PageBuilder,
+  ) {
+    this.#order = order
+    this.#after = after
+    this.#page = page
+    this.#scan = new RowScan(request, 0, Infinity, this)
+  }
+
+  takeRow(row: number): boolean {
+    this.#rows.push(row)
+    return false
+  }
+
+  takeRun(begin: number, end: number): boolean {
+    for (let row = begin; row < end; row++) this.#rows.push(row)
+    return false
+  }
+
+  takeRows(rows: Uint32Array, count: number): boolean {
+    for (let i = 0; i < count; i++) this.#rows.push(rows[i]!)
+    return false
+  }
+
+  advance(until: number, geometry?: Geometry | null): number {
+    const state = this.#scan.advance(until, geometry)
+    if (state !== ENDED) return state
+    const { column, isDescending } = this.#order
+    for (const row of sortedRowsAfter(this.#rows, column, isDescending, this.#after)) {
+      if (this.#page.takeRow(row)) break
+    }
+    return ENDED
+  }
+}

@@ -1,0 +1,274 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { CacheLookups } from '../../base/caching/coherent-cache.ts'
+import type { Origin } from '../../base/events/events.ts'
+import { type Decision, type Limiter, type Rate, rateLimitHeaders } from '../../base/limits/limiter.ts'
+import { andThen, type MaybePromise } from '../../base/maybe-promise.ts'
+import { type Limit, Problem, type ProblemCode } from '../../base/problem.ts'
+import { isTracing, traced } from '../../base/tracing/tracing.ts'
+import { addressBucket } from '../../http/addresses.ts'
+import type { Caller } from '../../http/caller.ts'
+import { noteKey } from '../../http/observability/request-keys.ts'
+import type { Grant } from './grant.ts'
+import type { Refusals } from './refusals.ts'
+import type { Verifier } from './verifier.ts'
+
+export interface SignedIn {
+  userId: string
+  email: string
+  sessionId: string
+  administrator: boolean
+  origin: Origin
+}
+
+export interface AuthenticateOptions {
+  verifier: Verifier
+  /** The user of a valid access token, or null. */
+  verifyToken: (token: string) => Promise<Pick<SignedIn, 'userId' | 'email' | 'sessionId'> | null>
+  administrators: ReadonlySet<string>
+  limiter: Limiter
+  rates: { user: Rate; address: Rate; tile: Rate }
+  keyInUrl: boolean
+  refusals: Pick<Refusals, 'note'>
+}
+
+/**
+ * The one place that authenticates requests. Data requests carry an API key, management requests a Bearer
+ * token; neither is accepted in place of the other.
+ */
+export class Authenticate {
+  readonly #options: AuthenticateOptions
+  /** Not a property of the request: only `userOf` reads it. */
+  readonly #users = new WeakMap<FastifyRequest, SignedIn>()
+
+  constructor(options: AuthenticateOptions) {
+    this.#options = options
+  }
+
+  /** How often the grant of a key was in memory. */
+  get keyLookups(): CacheLookups {
+    return this.#options.verifier.lookups
+  }
+
+  /** An `onRequest` hook for management routes: runs before the body is read and validated. */
+  readonly user = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const header = request.headers.authorization
+    const token = header && /^Bearer +([\w.~+/=-]+)$/i.exec(header)?.[1]
+    if (!token) throw await this.#refuse(request, reply, 'token-missing', 'Bearer')
+    const user = await this.#options.verifyToken(token)
+    if (!user) throw await this.#refuse(request, reply, 'token-invalid', 'Bearer error="invalid_token"')
+    await this.limit(reply, 'user', `user:${user.userId}`, this.#options.rates.user)
+    // Responses to a signed-in user are private, and a new secret must not be stored in any cache.
+    reply.header('cache-control', 'no-store')
+    this.#users.set(request, {
+      ...user,
+      administrator: this.#options.administrators.has(user.email),
+      origin: { actor: `user:${user.userId}`, address: request.ip, requestId: request.id },
+    })
+  }
+
+  /** An `onRequest` hook for the routes of platform administrators. */
+  readonly administrator = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    await this.user(request, reply)
+    if (!this.userOf(request).administrator) throw new Problem('not-administrator')
+  }
+
+  userOf(request: FastifyRequest): SignedIn {
+    const user = this.#users.get(request)
+    if (!user) throw new Error('The route lacks the hook that signs its caller in.')
+    return user
+  }
+
+  /** Returns the grant of a data request's key, or throws 401. Counts against the rate limits of the key and of its owner. */
+  async key(request: FastifyRequest, reply: FastifyReply): Promise<Grant> {
+    return this.keyOf(authRequestOf(request, reply))
+  }
+
+  /**
+   * The same for either transport. Tiles have a bucket of their own: a map must not be stopped by a limit made
+   * for pages. Synchronous if the key is cached and its limit is counted in-process.
+   */
+  keyOf(authRequest: AuthRequest, limit: 'key' | 'tile' = 'key'): MaybePromise<Grant> {
+    // Without traces, no closure is made for each request.
+    return isTracing()
+      ? traced('key', () => this.#keyOf(authRequest, limit))
+      : this.#keyOf(authRequest, limit)
+  }
+
+  #keyOf(authRequest: AuthRequest, limit: 'key' | 'tile'): MaybePromise<Grant> {
+    const { verifier, limiter, rates, refusals } = this.#options
+    const secret = this.#secretOf(authRequest.request)
+    if (secret === undefined) return this.#refuseKey(authRequest, 'key-missing')
+    if (isSentByOtherSite(authRequest.request.headers)) {
+      throw new Problem(
+        'origin-refused',
+        'A page of another site cannot use a key that the browser remembers. Send the header X-API-Key, or open the address directly.',
+      )
+    }
+    const cachedGrant = verifier.peek(secret, authRequest.request.socket)
+    return andThen(cachedGrant ?? verifier.verify(secret), (grant) => {
+      if (grant === null) {
+        const secretHash = verifier.hashIfWellFormed(secret)
+        refusals.note({ action: 'key.refused', address: authRequest.caller.address, secretHash })
+        return this.#refuseKey(authRequest, 'key-invalid')
+      }
+      authRequest.noteKey(grant.keyId)
+      if (limit === 'tile') {
+        return andThen(limiter.take(`tile:${grant.owner}`, rates.tile), (decision) => {
+          applyLimit(authRequest, limit, rates.tile, decision)
+          return grant
+        })
+      }
+      const { bucket, ownerBucket } = grant
+      if (ownerBucket === null) {
+        return andThen(limiter.take(bucket.name, bucket.rate), (decision) => {
+          applyLimit(authRequest, 'key', bucket.rate, decision)
+          return grant
+        })
+      }
+      return andThen(limiter.takeBoth(bucket, ownerBucket), ({ decision, bucket: stricter }) => {
+        applyLimit(authRequest, stricter === ownerBucket ? 'owner' : 'key', stricter.rate, decision)
+        return grant
+      })
+    })
+  }
+
+  /** For public data: a key is optional and counts if it is sent; without one the address is limited. */
+  async optionalKey(request: FastifyRequest, reply: FastifyReply): Promise<Grant | null> {
+    return this.optionalKeyOf(authRequestOf(request, reply))
+  }
+
+  /** The same for either transport. */
+  optionalKeyOf(authRequest: AuthRequest): MaybePromise<Grant | null> {
+    const { request } = authRequest
+    if (this.#secretOf(request) !== undefined && !isSentByOtherSite(request.headers))
+      return this.keyOf(authRequest)
+    return andThen(this.#limitAddress(authRequest), () => null)
+  }
+
+  /**
+   * Charges a refused request to the buckets of its key by what it cost: one token for each millisecond of the event
+   * loop after the first. At most a tenth of the burst, so that a slow moment never locks a key out.
+   */
+  chargeRefused({ bucket, ownerBucket }: Grant, milliseconds: number): void {
+    for (const each of [bucket, ownerBucket]) {
+      if (each === null) continue
+      const tokens = Math.min(Math.floor(milliseconds), Math.floor(each.rate.burst / 10))
+      if (tokens > 0) this.#options.limiter.charge(each, tokens)
+    }
+  }
+
+  /** Counts a request without credentials against its network address. */
+  async anonymous(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await this.#limitAddress(authRequestOf(request, reply))
+  }
+
+  /** Counts a request against a token bucket; throws 429 if it is empty. */
+  async limit(reply: FastifyReply, name: RateName, bucket: string, rate: Rate): Promise<void> {
+    const setSafeHeader = (header: string, value: string) => void reply.header(header, value)
+    applyLimit({ setSafeHeader }, name, rate, await this.#options.limiter.take(bucket, rate))
+  }
+
+  #secretOf({ headers, url = '' }: IncomingMessage): string | undefined {
+    const secret = secretIn(headers)
+    if (secret !== undefined || !this.#options.keyInUrl) return secret
+    const query = url.indexOf('?')
+    const values = query === -1 ? [] : new URLSearchParams(url.slice(query)).getAll('api_key')
+    return values.length === 1 && values[0] !== '' ? values[0] : undefined
+  }
+
+  #limitAddress(authRequest: AuthRequest): MaybePromise<void> {
+    const { limiter, rates } = this.#options
+    return andThen(limiter.take(addressBucket(authRequest.caller.address), rates.address), (decision) =>
+      applyLimit(authRequest, 'address', rates.address, decision),
+    )
+  }
+
+  /** Rejected requests count against their network address, so that guessing keys is rate limited. */
+  async #refuseKey(authRequest: AuthRequest, code: ProblemCode): Promise<never> {
+    await this.#limitAddress(authRequest)
+    throw new Problem(code, undefined, { headers: { 'www-authenticate': keyChallenge(authRequest.request) } })
+  }
+
+  async #refuse(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    code: ProblemCode,
+    challenge: string,
+  ): Promise<Problem> {
+    await this.anonymous(request, reply)
+    return new Problem(code, undefined, { headers: { 'www-authenticate': challenge } })
+  }
+}
+
+/** What authentication needs of a request, whichever transport received it. `Exchange` implements it. */
+export interface AuthRequest {
+  request: IncomingMessage
+  caller: Pick<Caller, 'address'>
+  /** Sets a header whose value is made of our own names and numbers. */
+  setSafeHeader(name: string, value: string): void
+  /** Keeps the id of the key for the log. */
+  noteKey(keyId: string): void
+}
+
+export function authRequestOf(request: FastifyRequest, reply: FastifyReply): AuthRequest {
+  return {
+    request: request.raw,
+    caller: { address: request.ip },
+    setSafeHeader: (name, value) => void reply.header(name, value),
+    noteKey: (keyId) => noteKey(request.raw, keyId),
+  }
+}
+
+type RateName = 'key' | 'owner' | 'tile' | 'user' | 'address' | 'sign-in'
+
+/** Sets the rate limit headers; throws 429 if the limit is exceeded. */
+function applyLimit(
+  response: Pick<AuthRequest, 'setSafeHeader'>,
+  name: RateName,
+  rate: Rate,
+  decision: Decision,
+): void {
+  const [policy, state] = rateLimitHeaders(name, rate, decision)
+  response.setSafeHeader('ratelimit-policy', policy)
+  response.setSafeHeader('ratelimit', state)
+  if (!decision.allowed) {
+    throw new Problem('rate-limited', `Too many requests. Try again in ${decision.retryAfter} s.`, {
+      headers: { 'retry-after': String(decision.retryAfter) },
+      limit: `${name}-rate` satisfies Limit,
+    })
+  }
+}
+
+function secretIn({ 'x-api-key': header, authorization: basic }: IncomingHttpHeaders): string | undefined {
+  if (typeof header === 'string' && header !== '') return header
+  if (basic === undefined || !/^basic /i.test(basic)) return undefined
+  const [name = '', password = ''] = splitOnce(Buffer.from(basic.slice(6), 'base64').toString('utf8'), ':')
+  return SECRET_LIKE.test(password) ? password : name
+}
+
+/**
+ * Whether a browser may have added the credentials by itself: it remembers those of Basic authentication, and
+ * sends them with links, forms, images and scripts of other sites, which would spend the owner's credits. A
+ * page that knows the key sends it in `X-API-Key`. Browsers send `none` if the user typed the address or chose
+ * a bookmark; other programs do not send the header.
+ */
+function isSentByOtherSite(headers: IncomingHttpHeaders): boolean {
+  if (headers.authorization === undefined || headers['x-api-key'] !== undefined) return false
+  const site = headers['sec-fetch-site']
+  return site !== undefined && site !== 'same-origin' && site !== 'none'
+}
+
+/** In Basic authentication, clients put the key into either field and any text into the other. */
+const SECRET_LIKE = /^[a-z0-9]+_[a-z0-9]+_[0-9A-Za-z]{32}$/
+
+/** A browser that shows an HTML page can prompt for the key; programs are told which header to send. */
+function keyChallenge(request: IncomingMessage): string {
+  const html = request.headers.accept?.includes('text/html')
+  return html ? 'Basic realm="API key as user name", charset="UTF-8"' : 'ApiKey header="X-API-Key"'
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator)
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)]
+}

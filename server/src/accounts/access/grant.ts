@@ -1,0 +1,61 @@
+import type { AddOn } from '@wayleave/contract/add-ons'
+import type { KeyPermission, KeyScope } from '@wayleave/contract/permissions'
+import type { Bucket } from '../../base/limits/limiter.ts'
+import { Problem } from '../../base/problem.ts'
+
+/**
+ * What a verified key may do, and who pays for its calls.
+ *
+ * See docs/decisions/session-key-purchases.md.
+ */
+export interface Grant {
+  keyId: string
+  scope: KeyScope
+  kind: 'key' | 'session'
+  organizationId: string | null
+  userId: string | null
+  permissions: ReadonlySet<string>
+  addOns: ReadonlySet<string>
+  /** Milliseconds since 1970; null for a key that does not expire. */
+  expiresAt: number | null
+  /**
+   * Identifies whose purchase a download counts as. For a session key this is its user, so that the user's next
+   * session key continues with it.
+   */
+  payer: string
+  /** The key's rate limit. All session keys of a user share one: otherwise a new key would have a new limit. */
+  bucket: Bucket
+  /**
+   * The user or organization that owns the key; for a platform key, the key. Daily limits count by it, so that a
+   * new key is no new allowance.
+   */
+  owner: string
+  /** The rate limit of all keys of the owner together; null if the key has a limit that the operator set. */
+  ownerBucket: Bucket | null
+}
+
+export function mayUse(grant: Grant, permission: KeyPermission, table: string): boolean {
+  return grant.permissions.has(permission) || grant.permissions.has(`${permission}:${table}`)
+}
+
+/** The one place that decides whether a key may read or write a dataset. */
+export function requirePermission(grant: Grant, permission: KeyPermission, table: string): void {
+  if (mayUse(grant, permission, table)) return
+  throw new Problem(
+    'permission-missing',
+    `The API key lacks the permission "${permission}" on the dataset "${table}".`,
+  )
+}
+
+export function requireAddOn(grant: Grant, addOn: AddOn): void {
+  if (grant.scope === 'platform' || grant.addOns.has(addOn)) return
+  throw new Problem('add-on-missing', `The organization lacks the add-on ${addOn}.`, { members: { addOn } })
+}
+
+/** Only the operator may publish: with a platform key that has `write`. */
+export function requirePublisher(grant: Grant, table: string): void {
+  if (grant.scope !== 'platform') {
+    throw new Problem('permission-missing', 'Publishing needs a platform key with the permission "write".')
+  }
+  requirePermission(grant, 'write', table)
+}

@@ -1,0 +1,52 @@
+import type { KeyScope } from '@wayleave/contract/permissions'
+import type { Db } from '../../base/database/open.ts'
+
+export interface KeyRow {
+  id: string
+  scope: KeyScope
+  kind: 'key' | 'session'
+  permissions: string
+  organization_id: string | null
+  user_id: string | null
+  rate: number | null
+  burst: number | null
+  expires_at: string | null
+  revoked_at: string | null
+  /** The organization that the key's owner belongs to at present. */
+  owner_organization_id: string | null
+  /** When the key's owner was blocked; null for keys without an owner too. */
+  owner_blocked_at: string | null
+  /** When the key's organization was suspended. */
+  suspended_at: string | null
+  add_ons: string[]
+}
+
+export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow | undefined> {
+  const rows = await db
+    .selectFrom('api_keys')
+    .leftJoin('members', 'members.user_id', 'api_keys.user_id')
+    .leftJoin('users', 'users.id', 'api_keys.user_id')
+    .leftJoin('organizations', 'organizations.id', 'api_keys.organization_id')
+    .leftJoin('add_ons', 'add_ons.organization_id', 'api_keys.organization_id')
+    .where('api_keys.secret_hash', '=', secretHash)
+    .select([
+      'api_keys.id',
+      'api_keys.scope',
+      'api_keys.kind',
+      'api_keys.permissions',
+      'api_keys.organization_id',
+      'api_keys.user_id',
+      'api_keys.rate',
+      'api_keys.burst',
+      'api_keys.expires_at',
+      'api_keys.revoked_at',
+      'members.organization_id as owner_organization_id',
+      'users.blocked_at as owner_blocked_at',
+      'organizations.suspended_at',
+      'add_ons.add_on',
+    ])
+    .execute()
+  const first = rows[0]
+  if (!first) return undefined
+  return { ...first, add_ons: rows.flatMap((row) => (row.add_on === null ? [] : [row.add_on])) }
+}

@@ -1,0 +1,136 @@
+import { type CacheLookups, CoherentCache } from '../../base/caching/coherent-cache.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Changes, Subject } from '../../base/database/changes/changes.ts'
+import type { Db } from '../../base/database/open.ts'
+import type { Rate } from '../../base/limits/limiter.ts'
+import type { Grant } from './grant.ts'
+import { hashOf, isWellFormed, type SecretFormat } from './secret.ts'
+import { findKeyByHash, type KeyRow } from './verifier-store.ts'
+
+const MAX_GRANTS = 50_000
+/** Keys that do not exist, so that a client that repeats one costs no query. */
+const MAX_UNKNOWN = 50_000
+
+export interface VerifierOptions {
+  db: Db
+  changes: Changes
+  clock: Clock
+  format: SecretFormat
+  rate: Rate
+  /** The rate limit of all keys of one user or organization together. */
+  ownerRate: Rate
+}
+
+/**
+ * Verifies a secret and returns its grant. Checks the form and the checksum first, then looks up the hash in
+ * the cache of grants, then in the database. A grant is evicted when the key, its owner or its organization
+ * changes.
+ */
+export class Verifier {
+  readonly #options: VerifierOptions
+  /** By the hash of the secret. */
+  readonly #grants: CoherentCache<Grant>
+  readonly #lastOn = new WeakMap<object, { secret: string; secretHash: string }>()
+
+  constructor(options: VerifierOptions) {
+    const { db, changes, rate, ownerRate } = options
+    this.#options = options
+    this.#grants = new CoherentCache({
+      changes,
+      read: async (secretHash) => {
+        const row = await findKeyByHash(db, secretHash)
+        return row && works(row) ? toGrant(row, rate, ownerRate) : null
+      },
+      isStale,
+      maxEntries: MAX_GRANTS,
+      maxAbsent: MAX_UNKNOWN,
+    })
+  }
+
+  /** How often the grant of a key was in memory. */
+  get lookups(): CacheLookups {
+    return this.#grants.lookups
+  }
+
+  /** Returns null if the secret is not valid. */
+  async verify(secret: string): Promise<Grant | null> {
+    if (!isWellFormed(secret, this.#options.format)) return null
+    const grant = await this.#grants.get(hashOf(secret))
+    return grant && this.#unexpired(grant)
+  }
+
+  /** Undefined for a text that cannot be a secret. */
+  hashIfWellFormed(secret: string): string | undefined {
+    return isWellFormed(secret, this.#options.format) ? hashOf(secret) : undefined
+  }
+
+  /** The same, synchronously and from the cache only; null if the secret is not cached. */
+  peek(secret: string, connection: object): Grant | null {
+    const grant = this.#grants.peek(this.#hashOn(connection, secret))
+    return grant === undefined ? null : this.#unexpired(grant)
+  }
+
+  /**
+   * Caches the hash of the last secret of each connection, because a connection usually sends the same key
+   * again. Comparing a secret with an earlier one of the same connection leaks nothing about other clients'
+   * keys.
+   */
+  #hashOn(connection: object, secret: string): string {
+    const last = this.#lastOn.get(connection)
+    if (last?.secret === secret) return last.secretHash
+    const secretHash = hashOf(secret)
+    this.#lastOn.set(connection, { secret, secretHash })
+    return secretHash
+  }
+
+  #unexpired(grant: Grant): Grant | null {
+    return grant.expiresAt === null || grant.expiresAt > this.#options.clock().getTime() ? grant : null
+  }
+}
+
+function isStale(grant: Grant, _secretHash: string, subject: Subject, id: string): boolean {
+  return (
+    (subject === 'key' && grant.keyId === id) ||
+    (subject === 'organization' && grant.organizationId === id) ||
+    (subject === 'user' && grant.userId === id)
+  )
+}
+
+/**
+ * A key is valid only while its organization is not suspended; a user's key only while its owner is not blocked
+ * and belongs to the organization it was created for.
+ */
+function works(row: KeyRow): boolean {
+  if (row.revoked_at !== null || row.owner_blocked_at !== null || row.suspended_at !== null) return false
+  return row.scope !== 'user' || row.owner_organization_id === row.organization_id
+}
+
+function toGrant(row: KeyRow, standard: Rate, ownerRate: Rate): Grant {
+  const requests = row.rate ?? standard.requests
+  const owner = ownerOf(row)
+  const payer = row.kind === 'session' ? `user:${row.user_id}` : row.id
+  return {
+    keyId: row.id,
+    scope: row.scope,
+    kind: row.kind,
+    organizationId: row.organization_id,
+    userId: row.user_id,
+    permissions: new Set(JSON.parse(row.permissions) as string[]),
+    addOns: new Set(row.add_ons),
+    expiresAt: row.expires_at === null ? null : Date.parse(row.expires_at),
+    payer,
+    bucket: {
+      name: `key:${payer}`,
+      rate: { requests, burst: row.burst ?? (row.rate === null ? standard.burst : requests) },
+    },
+    owner,
+    // The operator gave such a key an allowance of its own, and is the only one who can create another.
+    ownerBucket:
+      row.rate !== null || row.scope === 'platform' ? null : { name: `owner:${owner}`, rate: ownerRate },
+  }
+}
+
+function ownerOf({ scope, id, user_id, organization_id }: KeyRow): string {
+  if (scope === 'platform') return id
+  return scope === 'user' ? `user:${user_id}` : `organization:${organization_id}`
+}

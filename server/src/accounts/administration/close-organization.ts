@@ -1,0 +1,33 @@
+import { type Origin, recordEvent } from '../../base/events/events.ts'
+import { declineOpenRequests } from '../access-requests/access-request-store.ts'
+import { revokeOrganizationKeys } from '../keys/revoke-user-keys.ts'
+import type { ControlChange } from '../organizations/organizations.ts'
+import { findOrganization } from '../organizations/store.ts'
+import { closeOrganizationRow } from './personal-data-store.ts'
+
+/**
+ * For an organization without members: revokes its keys, and removes its name, which may be a person's. Its
+ * ledger and its events stay. It is no longer listed.
+ */
+export async function closeOrganization(
+  { database, tx, changed, at }: ControlChange,
+  origin: Origin,
+  organizationId: string,
+  reason: string,
+): Promise<void> {
+  await revokeOrganizationKeys(database, tx, at, origin, organizationId)
+  await declineOpenRequests(tx, organizationId, {
+    note: 'The organization was closed.',
+    decided_at: at.toISOString(),
+    decided_by: origin.actor,
+  })
+  const organization = await findOrganization(tx, organizationId)
+  await closeOrganizationRow(tx, organizationId, organization!.name, at)
+  await recordEvent(tx, at, origin, {
+    action: 'organization.closed',
+    organizationId,
+    subject: `organization:${organizationId}`,
+    detail: { reason },
+  })
+  changed('organization', organizationId)
+}

@@ -1,0 +1,221 @@
+import type { PurchaseRecord } from '@wayleave/contract/records'
+import { type Clock, DAY, plus } from '../../base/clock.ts'
+import type { ControlDatabase, Tx } from '../../base/database/open.ts'
+import { Problem } from '../../base/problem.ts'
+import type { Grant } from '../access/grant.ts'
+import type { Call, Meter } from '../usage/meter.ts'
+import { addUsage, type UsageRow } from '../usage/usage-store.ts'
+import { addLedgerRow, lockBalance, type NewLedgerRow } from './ledger-store.ts'
+import {
+  endPurchase,
+  hasPurchase,
+  type Purchase,
+  readBalance,
+  readPurchases,
+  recordPurchase,
+} from './purchase-store.ts'
+
+/** How long a purchase can be downloaded again without paying. */
+const REDOWNLOAD_PERIOD = DAY
+
+/** What a request was charged. */
+export interface Charge {
+  charged: number
+  /** The organization's remaining balance; null for a platform key, which pays nothing. */
+  remaining: number | null
+  /** Refunds the credits, once; does nothing if none were charged. */
+  refund: () => Promise<void>
+}
+
+export interface Bill {
+  grant: Grant
+  call: Call
+  version: number
+  price: number
+}
+
+/** What a charge has written. */
+interface Debit {
+  ledgerId: number
+  balance: number
+  usage: UsageRow
+}
+
+/**
+ * Charges credits before the first byte is sent, in one transaction with the ledger row that explains them,
+ * the right to download the same again for a day, and the usage. A caller that fails to deliver must refund.
+ */
+export class Cashier {
+  /** Number of refunds written, and of refunds that could not be written. */
+  readonly refunds = { written: 0, failed: 0 }
+  /** Credits that this node has taken and given back. */
+  readonly credits = { charged: 0, refunded: 0 }
+  readonly #database: ControlDatabase
+  readonly #meter: Meter
+  readonly #clock: Clock
+  readonly #deliveries = new Set<Promise<void>>()
+
+  constructor(database: ControlDatabase, meter: Meter, clock: Clock) {
+    this.#database = database
+    this.#meter = meter
+    this.#clock = clock
+  }
+
+  async charge(bill: Bill): Promise<Charge> {
+    const { grant, call, price } = bill
+    const organizationId = grant.organizationId
+    if (grant.scope === 'platform' || organizationId === null) {
+      this.#meter.record(grant, call)
+      return { charged: 0, remaining: null, refund: async () => {} }
+    }
+    const purchase = purchaseOf(bill)
+    const free = async (): Promise<Charge> => {
+      this.#meter.record(grant, call)
+      return {
+        charged: 0,
+        remaining: await readBalance(this.#database.db, organizationId),
+        refund: async () => {},
+      }
+    }
+    if (price === 0 || (await hasPurchase(this.#database.db, purchase, this.#rightSince()))) return free()
+    const paid = await this.#database.db
+      .transaction()
+      .execute((tx) => this.#debit(tx, organizationId, bill, purchase))
+    if (paid === null) return free()
+    this.credits.charged += price
+    return {
+      charged: price,
+      remaining: paid.balance,
+      refund: () => this.#countRefund(this.#refund(organizationId, bill, paid), price),
+    }
+  }
+
+  /**
+   * Returns the reason why `charge` would refuse now, or null. For work done before it is known whether it
+   * costs anything.
+   */
+  async refusalOf(bill: Bill): Promise<Problem | null> {
+    const { scope, organizationId } = bill.grant
+    if (scope === 'platform' || organizationId === null || bill.price === 0) return null
+    const { db } = this.#database
+    if (await hasPurchase(db, purchaseOf(bill), this.#rightSince())) return null
+    const balance = await readBalance(db, organizationId)
+    return balance < bill.price ? tooFewCredits(bill.price, balance) : null
+  }
+
+  /** What the payer has paid for and may download again without paying, newest first. */
+  async purchasesOf({ payer }: Grant, table: string): Promise<PurchaseRecord[]> {
+    const rows = await readPurchases(this.#database.db, payer, table, this.#rightSince())
+    return rows.map((row) => ({
+      ...row,
+      freeUntil: plus(new Date(row.paidAt), REDOWNLOAD_PERIOD).toISOString(),
+    }))
+  }
+
+  /** Tracks a delivery that may still end in a refund, so that a stop waits for it. */
+  watch<T>(delivery: Promise<T>): Promise<T> {
+    const settled = delivery.then(
+      () => {},
+      () => {},
+    )
+    this.#deliveries.add(settled)
+    settled.then(() => this.#deliveries.delete(settled))
+    return delivery
+  }
+
+  /** Waits until all deliveries under way have ended and all their refunds are in the ledger. */
+  async close(): Promise<void> {
+    while (this.#deliveries.size > 0) await Promise.all(this.#deliveries)
+  }
+
+  /** Null if another request of the same payer has paid meanwhile: the balance's lock serializes them. */
+  async #debit(tx: Tx, organizationId: string, bill: Bill, purchase: Purchase): Promise<Debit | null> {
+    const { grant, call, price } = bill
+    const before = await lockBalance(this.#database, tx, organizationId)
+    if (before === undefined) throw new Problem('key-invalid')
+    if (await hasPurchase(tx, purchase, this.#rightSince())) return null
+    if (before < price) throw tooFewCredits(price, before)
+    const at = this.#clock().toISOString()
+    const balance = before - price
+    const ledgerId = await addLedgerRow(tx, ledgerRow(organizationId, bill, at, -price, balance, null))
+    await recordPurchase(tx, purchase, at, ledgerId)
+    const usage = this.#meter.paidRow(grant, call, price)
+    await addUsage(tx, [usage])
+    return { ledgerId, balance, usage }
+  }
+
+  async #countRefund(refund: Promise<void>, price: number): Promise<void> {
+    await refund.catch((error: unknown) => {
+      this.refunds.failed++
+      throw error
+    })
+    this.refunds.written++
+    this.credits.refunded += price
+  }
+
+  /** The unique index on `refunds` makes sure that each debit is refunded only once. */
+  async #refund(organizationId: string, bill: Bill, { ledgerId, usage }: Debit): Promise<void> {
+    const { price } = bill
+    await this.#database.db.transaction().execute(async (tx) => {
+      const before = await lockBalance(this.#database, tx, organizationId)
+      if (before === undefined) return
+      const row = ledgerRow(
+        organizationId,
+        bill,
+        this.#clock().toISOString(),
+        price,
+        before + price,
+        ledgerId,
+      )
+      await addLedgerRow(tx, row)
+      await endPurchase(tx, ledgerId)
+      // On the day of the download, so that no day has fewer credits than none.
+      await addUsage(tx, [{ ...usage, calls: 0, credits: -price }])
+    })
+  }
+
+  #rightSince(): string {
+    return plus(this.#clock(), -REDOWNLOAD_PERIOD).toISOString()
+  }
+}
+
+function purchaseOf({ grant, call, version }: Bill): Purchase {
+  return { payer: grant.payer, table: call.table, version, format: call.format }
+}
+
+function tooFewCredits(price: number, balance: number): Problem {
+  return new Problem(
+    'credits-exhausted',
+    `The download costs ${price} credits, and the organization has ${balance} left.`,
+    { members: { price, balance } },
+  )
+}
+
+function ledgerRow(
+  organizationId: string,
+  { grant, call, version }: Bill,
+  at: string,
+  amount: number,
+  balance: number,
+  refunds: number | null,
+): NewLedgerRow {
+  return {
+    organization_id: organizationId,
+    at,
+    amount,
+    balance,
+    kind: refunds === null ? 'download' : 'refund',
+    // The keys of the console are deleted soon, so its downloads name their user only.
+    key_id: grant.kind === 'session' ? null : grant.keyId,
+    table_name: call.table,
+    version,
+    format: call.format,
+    actor: actorOf(grant),
+    refunds,
+  }
+}
+
+/** A refund names the actor of the download that it reverses. */
+function actorOf({ kind, userId, keyId }: Grant): string {
+  return kind === 'session' ? `user:${userId}` : `key:${keyId}`
+}

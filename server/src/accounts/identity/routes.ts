@@ -1,0 +1,302 @@
+import { documentedAs, emailSchema as Email, meSchema } from '@wayleave/contract/records'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { JWK } from 'jose'
+import { type Static, Type } from 'typebox'
+import { SECOND } from '../../base/clock.ts'
+import type { ControlDatabase } from '../../base/database/open.ts'
+import { normalEmail } from '../../base/email.ts'
+import type { Origin } from '../../base/events/events.ts'
+import { isLoopback } from '../../base/loopback.ts'
+import { invalidInput, notFound, Problem } from '../../base/problem.ts'
+import { addressBucket } from '../../http/addresses.ts'
+import type { BaseUrl } from '../../http/base-url.ts'
+import type { App } from '../../http/fastify-app.ts'
+import { readCookie, strictCookie, withoutBody } from '../../http/headers.ts'
+import { security, tags } from '../../http/openapi.ts'
+import type { Authenticate } from '../access/authenticate.ts'
+import { newToken } from '../access/random-token.ts'
+import type { Organizations } from '../organizations/organizations.ts'
+import { findUser } from '../users/user-store.ts'
+import { type Identity, mailRate } from './identity.ts'
+import { SESSION_LIFETIME } from './sessions.ts'
+import type { Entry } from './sign-in.ts'
+
+export interface SignInRoutesDeps {
+  identity: Identity
+  organizations: Organizations
+  database: ControlDatabase
+  authenticate: Authenticate
+  baseUrl: BaseUrl
+  /** Max requests for a mail from one network address in 15 minutes. */
+  addressRate: number
+}
+
+const COOKIE = 'wayleave_refresh'
+const OpaqueToken = Type.String({ minLength: 1, maxLength: 200 })
+const UseCookie = Type.Boolean({
+  description: 'Keep the refresh token in an HttpOnly cookie instead of returning it.',
+})
+const Tokens = Type.Object({
+  accessToken: Type.String(),
+  tokenType: Type.Literal('Bearer'),
+  expiresIn: Type.Integer({ description: 'Seconds.' }),
+  refreshToken: Type.Optional(Type.String()),
+})
+/** Lists the public properties only: a private part, if it were ever present, would not be serialized. */
+const PublicKey = Type.Unsafe<JWK>(
+  Type.Object({
+    kty: Type.String(),
+    crv: Type.String(),
+    x: Type.String(),
+    kid: Type.String(),
+    alg: Type.String(),
+    use: Type.String(),
+  }),
+)
+const TokenBody = Type.Object(
+  {
+    token: Type.Optional(OpaqueToken),
+    email: Type.Optional(Email),
+    code: Type.Optional(Type.String({ pattern: '^[0-9]{6}$' })),
+    request: Type.Optional(OpaqueToken),
+    cookie: Type.Optional(UseCookie),
+  },
+  {
+    additionalProperties: false,
+    // `credentialsOf` enforces it, and names the member that is missing or too much.
+    ...documentedAs({
+      oneOf: [
+        {
+          required: ['token'],
+          not: { anyOf: ['email', 'code', 'request'].map((name) => ({ required: [name] })) },
+        },
+        { required: ['email', 'code'], not: { required: ['token'] } },
+      ],
+    }),
+  },
+)
+const RefreshBody = Type.Object(
+  { refreshToken: Type.Optional(OpaqueToken), cookie: Type.Optional(UseCookie) },
+  { additionalProperties: false },
+)
+
+/** A path of this site in ASCII: an address of another site, such as `//example.org`, does not match. */
+const NEXT_PATH = '^/(?![/\\\\])[!-~]*$'
+
+/** Sign-in, tokens, and the current user. */
+export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
+  const { identity, organizations, database, authenticate, baseUrl } = parts
+  const { signIn, sessions, accessTokens } = identity
+  const byAddress = (request: FastifyRequest, reply: FastifyReply) => authenticate.anonymous(request, reply)
+  const mailsByAddress = (request: FastifyRequest, reply: FastifyReply) =>
+    authenticate.limit(reply, 'sign-in', `sign-in:${addressBucket(request.ip)}`, mailRate(parts.addressRate))
+
+  const isSecure = () => baseUrl.settled().startsWith('https:')
+  // Browsers accept a cookie with this prefix over HTTPS only, so that no page over HTTP can plant one.
+  const cookieName = () => (isSecure() ? `__Secure-${COOKIE}` : COOKIE)
+  const cookie = (value: string, maxAge: number) =>
+    strictCookie(cookieName(), value, {
+      path: `${new URL(baseUrl.settled()).pathname.replace(/\/$/, '')}/v1/auth`,
+      maxAge,
+      secure: isSecure(),
+    })
+  const sendSession = async (
+    reply: FastifyReply,
+    { user, refreshToken, sessionId }: Entry,
+    useCookie: boolean,
+  ) => {
+    const issued = await accessTokens.issue({ userId: user.id, email: user.email, sessionId })
+    reply.header('cache-control', 'no-store')
+    if (useCookie) reply.header('set-cookie', cookie(refreshToken, SESSION_LIFETIME / SECOND))
+    const tokens = { ...issued, tokenType: 'Bearer' as const }
+    return useCookie ? tokens : { ...tokens, refreshToken }
+  }
+
+  app.post('/v1/auth/magic-link', {
+    onRequest: mailsByAddress,
+    schema: {
+      tags: [tags.signIn],
+      summary: 'Ask for a mail with a sign-in link and a code',
+      description:
+        'Always responds the same, whether or not the address is known and whether or not a mail is sent: at most 5 go to one address in 15 minutes. The link and the code work once, for 15 minutes; only the code of the newest mail works. `request` in the response binds the code to the client that asked for it: sent with the code, the code has to be of this request. With `bind`, the code works only together with it.',
+      body: Type.Object(
+        {
+          email: Email,
+          bind: Type.Optional(Type.Boolean()),
+          next: Type.Optional(
+            Type.String({
+              pattern: NEXT_PATH,
+              maxLength: 2000,
+              description: 'The page of the console to open after signing in by the link, such as `/keys`.',
+            }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      response: { 202: Type.Object({ message: Type.String(), request: Type.String() }) },
+    },
+    handler: async (request, reply) => {
+      const value = newToken()
+      const { email, bind, next } = request.body
+      signIn.request(checkEmail(email), { request: value, isBound: bind === true }, next)
+      const message = 'If this address may sign in, a mail is on its way to it.'
+      return reply.code(202).header('cache-control', 'no-store').send({ message, request: value })
+    },
+  })
+
+  app.post('/v1/auth/token', {
+    onRequest: byAddress,
+    schema: {
+      tags: [tags.signIn],
+      summary: 'Sign in with the token of a link, or with an address and its code',
+      description:
+        'The body has either `token`, or `email` and `code`, and with these the `request` of the response to the request for the mail, if the client kept it.',
+      problems: ['sign-in-failed'],
+      body: TokenBody,
+      response: { 200: Tokens },
+    },
+    handler: async (request, reply) => {
+      const credentials = credentialsOf(request.body)
+      const entry =
+        'token' in credentials
+          ? await signIn.redeemLink(credentials.token, originOf(request))
+          : await signIn.redeemCode(
+              credentials.email,
+              credentials.code,
+              credentials.request,
+              originOf(request),
+            )
+      return sendSession(reply, entry, request.body.cookie === true)
+    },
+  })
+
+  app.post('/v1/auth/refresh', {
+    onRequest: [byAddress, withoutBody],
+    preValidation: absentBodyIsEmpty,
+    schema: {
+      tags: [tags.signIn],
+      summary: 'Exchange a refresh token for new tokens',
+      problems: ['session-ended'],
+      documented: { isBodyOptional: true },
+      description:
+        'Each refresh token works once; for 10 seconds more it returns the same successor. Later, its reuse ends the session. A session ends after 30 days without a refresh. Without `refreshToken` in the body, the cookie is used, and the response sets a new one.',
+      body: RefreshBody,
+      response: { 200: Tokens },
+    },
+    handler: async (request, reply) => {
+      const { refreshToken } = request.body
+      const token = refreshToken ?? readCookie(request, cookieName())
+      if (!token) throw new Problem('session-ended', 'The request carries no refresh token.')
+      // A token that came in an HttpOnly cookie must not be returned in a body that scripts can read.
+      const useCookie = refreshToken === undefined || request.body.cookie === true
+      try {
+        return await sendSession(reply, await sessions.refresh(token, originOf(request)), useCookie)
+      } catch (error) {
+        if (refreshToken === undefined && error instanceof Problem) reply.header('set-cookie', cookie('', 0))
+        throw error
+      }
+    },
+  })
+
+  app.post('/v1/auth/sign-out', {
+    onRequest: [byAddress, withoutBody],
+    preValidation: absentBodyIsEmpty,
+    schema: {
+      tags: [tags.signIn],
+      summary: 'End the session of a refresh token',
+      documented: { isBodyOptional: true },
+      description:
+        'Ends the session of `refreshToken`, or of the cookie, with all its access tokens and session keys, and clears the cookie.',
+      body: Type.Object({ refreshToken: Type.Optional(OpaqueToken) }, { additionalProperties: false }),
+      response: { 204: Type.Null() },
+    },
+    handler: async (request, reply) => {
+      for (const token of [request.body.refreshToken, readCookie(request, cookieName())]) {
+        if (token) await sessions.end(token, originOf(request))
+      }
+      return reply.code(204).header('set-cookie', cookie('', 0)).send(null)
+    },
+  })
+
+  app.get('/v1/auth/me', {
+    onRequest: authenticate.user,
+    schema: {
+      tags: [tags.signIn],
+      summary: 'Who the caller is',
+      security: security.token,
+      response: { 200: meSchema },
+    },
+    handler: async (request) => {
+      const { userId, administrator } = authenticate.userOf(request)
+      const user = await findUser(database.db, userId)
+      if (!user) throw new Problem('token-invalid')
+      return { user, administrator, organization: await organizations.recordOf(userId) }
+    },
+  })
+
+  app.get('/.well-known/jwks.json', {
+    onRequest: byAddress,
+    schema: {
+      tags: [tags.signIn],
+      summary: 'The public keys that verify access tokens',
+      response: { 200: Type.Object({ keys: Type.Array(PublicKey) }) },
+    },
+    handler: async (_request, reply) => {
+      reply.header('cache-control', 'public, max-age=60')
+      return identity.signingKeys.jwks()
+    },
+  })
+
+  const { demoMailer } = identity
+  if (!demoMailer) return
+  app.get('/v1/auth/demo-mail', {
+    onRequest: byAddress,
+    schema: {
+      tags: [tags.signIn],
+      summary: 'In a demo on loopback: the path of the newest link mailed to an address',
+      problems: ['not-found'],
+      querystring: Type.Object({ email: Email }, { additionalProperties: false }),
+      response: { 200: Type.Object({ path: Type.String() }) },
+    },
+    handler: async (request, reply) => {
+      // Prevents DNS rebinding: a name that an attacker pointed to this machine is not a loopback name.
+      if (!isLoopback(request.hostname)) throw notFound('such page')
+      const link = demoMailer.newestLink(checkEmail(request.query.email, 'email'))
+      if (!link) throw notFound('mail to this address')
+      const { pathname, hash } = new URL(link)
+      reply.header('cache-control', 'no-store')
+      return { path: pathname + hash }
+    },
+  })
+}
+
+function checkEmail(text: string, path = '/email'): string {
+  const email = normalEmail(text)
+  if (!email) throw invalidInput(path, 'must be a mail address')
+  return email
+}
+
+type Credentials = { token: string } | { email: string; code: string; request: string | undefined }
+
+function credentialsOf({ token, email, code, request }: Static<typeof TokenBody>): Credentials {
+  if (token !== undefined) {
+    if (email !== undefined) throw invalidInput('/email', 'must be left out if a token is given')
+    if (code !== undefined) throw invalidInput('/code', 'must be left out if a token is given')
+    if (request !== undefined) throw invalidInput('/request', 'must be left out if a token is given')
+    return { token }
+  }
+  if (email === undefined && code === undefined) throw invalidInput('/token', 'is required')
+  if (email === undefined) throw invalidInput('/email', 'is required beside a code')
+  if (code === undefined) throw invalidInput('/code', 'is required beside an address')
+  return { email: checkEmail(email), code, request }
+}
+
+async function absentBodyIsEmpty(request: FastifyRequest): Promise<void> {
+  // A body that is JSON's null is not absent: the schema rejects it.
+  if (request.body === undefined) request.body = {}
+}
+
+/** The actor is unknown before the credentials are checked: the code that records the event sets it. */
+function originOf(request: FastifyRequest): Origin {
+  return { actor: 'system', address: request.ip, requestId: request.id }
+}

@@ -1,0 +1,150 @@
+import { createHmac } from 'node:crypto'
+import { type Clock, DAY, plus, SECOND } from '../../base/clock.ts'
+import type { Changed, Changes } from '../../base/database/changes/changes.ts'
+import type { ControlDatabase, Tx } from '../../base/database/open.ts'
+import { type Origin, recordEvent } from '../../base/events/events.ts'
+import { newId } from '../../base/id.ts'
+import { Problem } from '../../base/problem.ts'
+import { findMembership } from '../access/membership-store.ts'
+import { hashToken, newToken } from '../access/random-token.ts'
+import { deleteKeysOfSession } from '../keys/store.ts'
+import {
+  deleteFamily,
+  findRefreshToken,
+  hasFamily,
+  insertRefreshToken,
+  lockRefreshToken,
+  type RefreshTokenRow,
+  setReplaced,
+} from '../users/session-store.ts'
+import { findUser, type User } from '../users/user-store.ts'
+
+/**
+ * A session ends if it was not refreshed for this long.
+ *
+ * See docs/decisions/derived-refresh-tokens.md.
+ */
+export const SESSION_LIFETIME = 30 * DAY
+/** A replaced token is accepted for this long, for two tabs that refresh at once or a lost response. */
+const GRACE = 10 * SECOND
+
+export interface SessionsOptions {
+  database: ControlDatabase
+  changes: Changes
+  clock: Clock
+  /** The HMAC key that derives a token's successor. Shared by all nodes. */
+  secret: string
+}
+
+export interface Session {
+  refreshToken: string
+  sessionId: string
+}
+
+/**
+ * Sessions with refresh token rotation: each token is used once and replaced by its successor, and all that
+ * descend from one sign-in are a family. A token that is used again later was copied; then the whole family
+ * ends. Only hashes are stored. A successor is derived from its predecessor, so that it can be returned
+ * again.
+ */
+export class Sessions {
+  readonly #options: SessionsOptions
+
+  constructor(options: SessionsOptions) {
+    this.#options = options
+  }
+
+  async start(tx: Tx, userId: string): Promise<Session> {
+    const refreshToken = newToken()
+    const sessionId = newId('fam')
+    await this.#insert(tx, refreshToken, sessionId, userId)
+    return { refreshToken, sessionId }
+  }
+
+  /** Checked at every use of an access token, so that signing out takes effect everywhere at once. */
+  isLive(sessionId: string): Promise<boolean> {
+    return hasFamily(this.#options.database.db, sessionId)
+  }
+
+  async refresh(token: string, origin: Origin): Promise<Session & { user: User }> {
+    const { database, changes, clock } = this.#options
+    const outcome = await changes.commit(async (tx, changed) => {
+      const row = await lockRefreshToken(database, tx, hashToken(token))
+      if (!row || Date.parse(row.expires_at) <= clock().getTime()) return null
+      const refreshToken = await this.#successor(tx, token, row)
+      if (refreshToken === null) {
+        await this.#end(tx, changed, row, origin, 'reuse')
+        return null
+      }
+      return { user: (await findUser(tx, row.user_id))!, refreshToken, sessionId: row.family_id }
+    })
+    if (!outcome) throw new Problem('session-ended')
+    return outcome
+  }
+
+  /** Signs out: ends the family and the keys created in it, on every node. Ignores unknown tokens. */
+  async end(token: string, origin: Origin): Promise<void> {
+    const { database, changes } = this.#options
+    await changes.commit(async (tx, changed) => {
+      const row = await lockRefreshToken(database, tx, hashToken(token))
+      if (row) await this.#end(tx, changed, row, origin, 'sign-out')
+    })
+  }
+
+  /**
+   * Replaces the token and returns its successor, or the newest descendant if the token was replaced within
+   * the grace period: a second tab must not put an already used token into the cookie that both share. Null
+   * if it was replaced longer ago.
+   */
+  async #successor(tx: Tx, token: string, row: RefreshTokenRow): Promise<string | null> {
+    const { clock, secret } = this.#options
+    const now = clock()
+    const successor = createHmac('sha256', secret).update(token).digest('base64url')
+    if (row.replaced_at === null) {
+      await setReplaced(tx, row.token_hash, now)
+      await this.#insert(tx, successor, row.family_id, row.user_id)
+      return successor
+    }
+    // In the future, if the clock of the node that replaced it was ahead: how long ago it was is not known then.
+    if (Math.abs(now.getTime() - Date.parse(row.replaced_at)) > GRACE) return null
+    const next = await findRefreshToken(tx, hashToken(successor))
+    if (!next) return null
+    return next.replaced_at === null ? successor : this.#successor(tx, successor, next)
+  }
+
+  async #insert(tx: Tx, token: string, familyId: string, userId: string): Promise<void> {
+    const now = this.#options.clock()
+    await insertRefreshToken(tx, {
+      token_hash: hashToken(token),
+      family_id: familyId,
+      user_id: userId,
+      created_at: now.toISOString(),
+      expires_at: plus(now, SESSION_LIFETIME).toISOString(),
+      replaced_at: null,
+    })
+  }
+
+  async #end(
+    tx: Tx,
+    changed: Changed,
+    row: RefreshTokenRow,
+    origin: Origin,
+    reason: 'reuse' | 'sign-out',
+  ): Promise<void> {
+    await deleteFamily(tx, row.family_id)
+    for (const id of await deleteKeysOfSession(tx, row.family_id)) changed('key', id)
+    const membership = await findMembership(tx, row.user_id)
+    const subject = `user:${row.user_id}`
+    await recordEvent(
+      tx,
+      this.#options.clock(),
+      { ...origin, actor: reason === 'reuse' ? 'system' : subject },
+      {
+        action: 'session.ended',
+        organizationId: membership?.organizationId ?? null,
+        subject,
+        detail: { reason },
+      },
+    )
+  }
+}

@@ -1,0 +1,41 @@
+import type { Db } from '../../base/database/open.ts'
+import type { Origin } from '../../base/events/events.ts'
+import { notFound } from '../../base/problem.ts'
+import { requireMember } from '../access/membership.ts'
+import { findMembership } from '../access/membership-store.ts'
+import type { StoredKey } from './store.ts'
+
+/**
+ * Who accesses a key: a signed-in user, for their own keys and those of their organization; a platform
+ * administrator, for the platform's keys only; the operator on the command line, for any key.
+ */
+export type KeyActor = { origin: Origin } & (
+  | { reach: 'own'; userId: string }
+  | { reach: 'platform' }
+  | { reach: 'any' }
+)
+
+/** Returns the key if the actor may see or change it. A key they cannot see is treated as unknown. */
+export async function requireKey(
+  db: Db,
+  actor: KeyActor,
+  key: StoredKey | undefined,
+  purpose: 'view' | 'change',
+): Promise<StoredKey> {
+  if (!key || !(await isVisible(db, actor, key))) throw notFound('such key')
+  if (actor.reach === 'own' && key.scope === 'organization') {
+    const permission = purpose === 'view' ? 'APIKEY_VIEW' : 'APIKEY_CREATE'
+    await requireMember(db, actor.userId, key.organization_id!, permission)
+  }
+  return key
+}
+
+async function isVisible(db: Db, actor: KeyActor, key: StoredKey): Promise<boolean> {
+  if (actor.reach === 'any') return true
+  if (actor.reach === 'platform' || key.scope === 'platform') {
+    return actor.reach === 'platform' && key.scope === 'platform'
+  }
+  if (key.scope === 'user') return key.user_id === actor.userId
+  const membership = await findMembership(db, actor.userId)
+  return membership?.organizationId === key.organization_id
+}

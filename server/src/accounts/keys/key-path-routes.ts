@@ -1,0 +1,77 @@
+import { keyChangeSchema, keyRecordSchema, rotatedKeySchema } from '@wayleave/contract/records'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { App } from '../../http/fastify-app.ts'
+import { withoutBody } from '../../http/headers.ts'
+import { security } from '../../http/openapi.ts'
+import type { Authenticate } from '../access/authenticate.ts'
+import type { KeyActor } from './key-access.ts'
+import type { Keys } from './keys.ts'
+
+export interface KeyPath {
+  keys: Keys
+  /** Ends in `:keyId`. */
+  path: string
+  tag: string
+  onRequest: Authenticate['user']
+  actorOf: (request: FastifyRequest) => KeyActor
+}
+
+const params = Type.Object({ keyId: Type.String() })
+
+/** The operations on one key: the same for an account's keys and, under another path, for the platform's. */
+export function keyPathRoutes(app: App, { keys, path, tag, onRequest, actorOf }: KeyPath): void {
+  const documented = { tags: [tag], security: security.token, params }
+
+  app.get(path, {
+    onRequest,
+    schema: { ...documented, summary: 'One key', response: { 200: keyRecordSchema } },
+    handler: (request) => keys.view(actorOf(request), request.params.keyId),
+  })
+
+  app.patch(path, {
+    onRequest,
+    schema: {
+      ...documented,
+      summary: 'Change a key’s name, permissions or expiry',
+      problems: ['key-state-conflict'],
+      description: 'The secret stays as it is. `expiresAt: null` removes the expiry.',
+      body: keyChangeSchema,
+      response: { 200: keyRecordSchema },
+    },
+    handler: (request) => keys.change(actorOf(request), request.params.keyId, request.body),
+  })
+
+  app.post(`${path}/rotate`, {
+    onRequest: [onRequest, withoutBody],
+    schema: {
+      ...documented,
+      summary: 'Give a key a new secret',
+      problems: ['key-state-conflict'],
+      description:
+        'The old secret stops working before the call returns. The response contains the new one, only this once.',
+      response: { 200: rotatedKeySchema },
+    },
+    handler: (request) => keys.rotate(actorOf(request), request.params.keyId),
+  })
+
+  app.post(`${path}/revoke`, {
+    onRequest: [onRequest, withoutBody],
+    schema: {
+      ...documented,
+      summary: 'Disable a key for good and keep its record',
+      problems: ['key-state-conflict'],
+      response: { 200: keyRecordSchema },
+    },
+    handler: (request) => keys.revoke(actorOf(request), request.params.keyId),
+  })
+
+  app.delete(path, {
+    onRequest: [onRequest, withoutBody],
+    schema: { ...documented, summary: 'Delete a key and its record', response: { 204: Type.Null() } },
+    handler: async (request, reply) => {
+      await keys.delete(actorOf(request), request.params.keyId)
+      return reply.code(204).send(null)
+    },
+  })
+}

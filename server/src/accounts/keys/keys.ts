@@ -1,0 +1,254 @@
+import type { KeyScope } from '@wayleave/contract/permissions'
+import type { CreatedKey, KeyChange, KeyRecord, NewKey, RotatedKey } from '@wayleave/contract/records'
+import { type Clock, MINUTE, plus } from '../../base/clock.ts'
+import type { Changes } from '../../base/database/changes/changes.ts'
+import type { ControlDatabase, Tx } from '../../base/database/open.ts'
+import type { Origin, UserOrigin } from '../../base/events/events.ts'
+import { isId, newId } from '../../base/id.ts'
+import { Problem } from '../../base/problem.ts'
+import { requireMember } from '../access/membership.ts'
+import { findMembership, lockOrganizations } from '../access/membership-store.ts'
+import { hashOf, newSecret, prefixOf, type SecretFormat } from '../access/secret.ts'
+import { hasFamily } from '../users/session-store.ts'
+import { lockUser } from '../users/user-store.ts'
+import { type KeyActor, requireKey } from './key-access.ts'
+import { recordKeyEvent } from './key-event.ts'
+import { checkKeyChange, checkNewKey, type KeyInput } from './key-input.ts'
+import { keyRecord, statusOf } from './key-record.ts'
+import * as store from './store.ts'
+
+const SESSION_LIFE = 15 * MINUTE
+
+export interface KeysOptions {
+  database: ControlDatabase
+  changes: Changes
+  clock: Clock
+  format: SecretFormat
+  /** Max number of keys of one owner. */
+  max: { perUser: number; perOrganization: number }
+}
+
+interface Owner {
+  scope: KeyScope
+  organizationId: string | null
+  userId: string | null
+}
+
+/**
+ * The life cycle of a key: create, change, rotate, revoke, delete. A change locks the key's row, so that
+ * concurrent changes are serialized, and returns only when no node accepts the old state any more.
+ */
+export class Keys {
+  readonly #options: KeysOptions
+
+  constructor(options: KeysOptions) {
+    this.#options = options
+  }
+
+  /** Creates a key of the caller's own, in the organization they belong to. */
+  createPersonal({ userId, origin }: UserOrigin, newKey: NewKey): Promise<CreatedKey> {
+    const { database, clock, max } = this.#options
+    const input = checkNewKey(newKey, clock())
+    return database.db.transaction().execute(async (tx) => {
+      const owner = await this.#lockUserAsOwner(tx, userId)
+      if ((await store.countKeys(tx, { userId })) >= max.perUser) {
+        throw new Problem('key-limit-reached', `A user may hold ${max.perUser} keys. Delete one first.`)
+      }
+      return this.#insert(tx, origin, owner, input)
+    })
+  }
+
+  createForOrganization(
+    { userId, origin }: UserOrigin,
+    organizationId: string,
+    newKey: NewKey,
+  ): Promise<CreatedKey> {
+    const { database, clock, max } = this.#options
+    const input = checkNewKey(newKey, clock())
+    return database.db.transaction().execute(async (tx) => {
+      if (isId('org', organizationId)) await lockOrganizations(database, tx, [organizationId])
+      await requireMember(tx, userId, organizationId, 'APIKEY_CREATE')
+      if ((await store.countKeys(tx, { organizationId })) >= max.perOrganization) {
+        const detail = `An organization may hold ${max.perOrganization} keys. Delete one first.`
+        throw new Problem('key-limit-reached', detail)
+      }
+      return this.#insert(tx, origin, { scope: 'organization', organizationId, userId: null }, input)
+    })
+  }
+
+  createPlatform(origin: Origin, newKey: NewKey): Promise<CreatedKey> {
+    const { database, clock } = this.#options
+    const input = checkNewKey(newKey, clock())
+    const owner = { scope: 'platform', organizationId: null, userId: null } as const
+    return database.db.transaction().execute((tx) => this.#insert(tx, origin, owner, input))
+  }
+
+  /** Creates the console's own key: read-only, for 15 minutes or until its session ends, never listed. */
+  createSession({ userId, sessionId, origin }: UserOrigin & { sessionId: string }): Promise<CreatedKey> {
+    const { database, clock } = this.#options
+    return database.db.transaction().execute(async (tx) => {
+      const owner = await this.#lockUserAsOwner(tx, userId)
+      // Signing out locks the user's row too, so no key can be created in a session that has ended.
+      if (!(await hasFamily(tx, sessionId))) throw new Problem('token-invalid')
+      const expiresAt = plus(clock(), SESSION_LIFE).toISOString()
+      const input = { name: 'Console', permissions: ['read'], expiresAt }
+      return this.#insert(tx, origin, owner, input, sessionId)
+    })
+  }
+
+  async listPersonal({ userId }: UserOrigin): Promise<KeyRecord[]> {
+    return this.#records(await store.listUserKeys(this.#options.database.db, userId))
+  }
+
+  /** The caller's own keys, then the organization's if the caller may see them. */
+  async listAccessible(caller: UserOrigin): Promise<KeyRecord[]> {
+    const { db } = this.#options.database
+    const membership = await findMembership(db, caller.userId)
+    const shared = membership?.permissions.includes('APIKEY_VIEW')
+      ? await store.listOrganizationKeys(db, membership.organizationId)
+      : []
+    return [...(await this.listPersonal(caller)), ...this.#records(shared)]
+  }
+
+  async listForOrganization({ userId }: UserOrigin, organizationId: string): Promise<KeyRecord[]> {
+    const { db } = this.#options.database
+    await requireMember(db, userId, organizationId, 'APIKEY_VIEW')
+    return this.#records(await store.listOrganizationKeys(db, organizationId))
+  }
+
+  async listPlatform(): Promise<KeyRecord[]> {
+    return this.#records(await store.listPlatformKeys(this.#options.database.db))
+  }
+
+  async view(actor: KeyActor, id: string): Promise<KeyRecord> {
+    const { db } = this.#options.database
+    const key = isId('key', id) ? await store.findKey(db, id) : undefined
+    return keyRecord(await requireKey(db, actor, key, 'view'), this.#options.clock())
+  }
+
+  change(actor: KeyActor, id: string, change: KeyChange): Promise<KeyRecord> {
+    const input = checkKeyChange(change, this.#options.clock())
+    return this.#alter(actor, id, async (tx, key, now) => {
+      if (key.revoked_at !== null) throw stateConflict('revoked', 'changed')
+      const values = {
+        ...(input.name === undefined ? {} : { name: input.name }),
+        ...(input.permissions === undefined ? {} : { permissions: JSON.stringify(input.permissions) }),
+        ...(input.expiresAt === undefined ? {} : { expires_at: input.expiresAt }),
+      }
+      await store.updateKey(tx, id, values)
+      await recordKeyEvent(tx, now, actor.origin, 'key.changed', key, { ...input })
+      return keyRecord({ ...key, ...values }, now)
+    })
+  }
+
+  /** Replaces the secret. The old one stops working on every node before this returns. */
+  rotate(actor: KeyActor, id: string): Promise<RotatedKey> {
+    return this.#alter(actor, id, async (tx, key, now) => {
+      const status = statusOf(key, now)
+      if (status !== 'active') throw stateConflict(status, 'rotated')
+      const { format } = this.#options
+      const secret = newSecret(format)
+      const rotatedAt = now.toISOString()
+      const prefix = prefixOf(secret, format)
+      await store.recordRevokedSecret(tx, key, now)
+      await store.updateKey(tx, id, { secret_hash: hashOf(secret), prefix, rotated_at: rotatedAt })
+      await recordKeyEvent(tx, now, actor.origin, 'key.rotated', key, { prefix })
+      return { id, secret, rotatedAt }
+    })
+  }
+
+  /** Idempotent: revoking a revoked key changes nothing and returns the same result. */
+  revoke(actor: KeyActor, id: string): Promise<KeyRecord> {
+    return this.#alter(actor, id, async (tx, key, now) => {
+      if (key.revoked_at !== null) return keyRecord(key, now)
+      const revoked_at = now.toISOString()
+      await store.recordRevokedSecret(tx, key, now)
+      await store.updateKey(tx, id, { revoked_at })
+      await recordKeyEvent(tx, now, actor.origin, 'key.revoked', key)
+      return keyRecord({ ...key, revoked_at }, now)
+    })
+  }
+
+  delete(actor: KeyActor, id: string): Promise<void> {
+    return this.#alter(actor, id, async (tx, key, now) => {
+      await store.recordRevokedSecret(tx, key, now)
+      await store.deleteKey(tx, id)
+      await recordKeyEvent(tx, now, actor.origin, 'key.deleted', key)
+    })
+  }
+
+  #alter<T>(
+    actor: KeyActor,
+    id: string,
+    work: (tx: Tx, key: store.StoredKey, now: Date) => Promise<T>,
+  ): Promise<T> {
+    const { database, changes, clock } = this.#options
+    return changes.commit(async (tx, changed) => {
+      const storedKey = isId('key', id) ? await store.lockKey(database, tx, id) : undefined
+      const key = await requireKey(tx, actor, storedKey, 'change')
+      changed('key', id)
+      return work(tx, key, clock())
+    })
+  }
+
+  /**
+   * Locks the user's row before reading their organization, so that they cannot leave it meanwhile, and then the
+   * organization, so that it is not deleted.
+   */
+  async #lockUserAsOwner(tx: Tx, userId: string): Promise<Owner> {
+    const { database } = this.#options
+    await lockUser(database, tx, userId)
+    const membership = await findMembership(tx, userId)
+    const open = membership && (await lockOrganizations(database, tx, [membership.organizationId]))
+    if (!membership || open?.size === 0) {
+      const detail = 'The caller belongs to no organization, and a key acts with its organization’s add-ons.'
+      throw new Problem('conflict', detail)
+    }
+    return { scope: 'user', organizationId: membership.organizationId, userId }
+  }
+
+  async #insert(
+    tx: Tx,
+    origin: Origin,
+    { scope, organizationId, userId }: Owner,
+    { name, permissions, expiresAt }: KeyInput,
+    sessionId: string | null = null,
+  ): Promise<CreatedKey> {
+    const { clock, format } = this.#options
+    const now = clock()
+    const secret = newSecret(format)
+    const key: store.StoredKey = {
+      id: newId('key'),
+      name,
+      scope,
+      permissions: JSON.stringify(permissions),
+      prefix: prefixOf(secret, format),
+      secret_hash: hashOf(secret),
+      kind: sessionId === null ? 'key' : 'session',
+      session_id: sessionId,
+      organization_id: organizationId,
+      user_id: userId,
+      rate: null,
+      burst: null,
+      expires_at: expiresAt,
+      created_at: now.toISOString(),
+      rotated_at: null,
+      revoked_at: null,
+      last_used_at: null,
+    }
+    await store.insertKey(tx, key)
+    // The console creates a key every 15 minutes, which is not worth an event: the sign-in is recorded.
+    if (key.kind === 'key')
+      await recordKeyEvent(tx, now, origin, 'key.created', key, { permissions, expiresAt })
+    return { id: key.id, name, scope, permissions, secret, expiresAt, createdAt: key.created_at }
+  }
+
+  #records(keys: store.StoredKey[]): KeyRecord[] {
+    const now = this.#options.clock()
+    return keys.map((key) => keyRecord(key, now))
+  }
+}
+
+function stateConflict(status: string, verb: string): Problem {
+  return new Problem('key-state-conflict', `The key is ${status} and cannot be ${verb}.`)
+}

@@ -1,0 +1,161 @@
+import { type ControlDatabase, type Db, deleteInSteps, type Tx } from '../../base/database/open.ts'
+import type { Tables } from '../../base/database/schema.ts'
+
+export type StoredKey = Tables['api_keys']
+
+/** Includes revoked and expired keys: their records are kept until they are deleted. */
+export async function countKeys(
+  tx: Tx,
+  owner: { userId: string } | { organizationId: string },
+): Promise<number> {
+  const keys = tx
+    .selectFrom('api_keys')
+    .where('kind', '=', 'key')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+  const { count } = await ('userId' in owner
+    ? keys.where('scope', '=', 'user').where('user_id', '=', owner.userId)
+    : keys.where('scope', '=', 'organization').where('organization_id', '=', owner.organizationId)
+  ).executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+export async function insertKey(tx: Tx, key: StoredKey): Promise<void> {
+  await tx.insertInto('api_keys').values(key).execute()
+}
+
+/** Session keys are excluded; they cannot be looked up by id. */
+export function findKey(db: Db, id: string): Promise<StoredKey | undefined> {
+  return selectKeys(db).where('id', '=', id).executeTakeFirst()
+}
+
+export function lockKey(database: ControlDatabase, tx: Tx, id: string): Promise<StoredKey | undefined> {
+  return database.forUpdate(selectKeys(tx).where('id', '=', id)).executeTakeFirst()
+}
+
+export async function updateKey(tx: Tx, id: string, values: Partial<StoredKey>): Promise<void> {
+  await tx.updateTable('api_keys').set(values).where('id', '=', id).execute()
+}
+
+/** Records, for backups, that the key's current secret must never work again. */
+export async function recordRevokedSecret(tx: Tx, key: StoredKey, at: Date): Promise<void> {
+  await tx
+    .insertInto('revoked_secrets')
+    .values({ secret_hash: key.secret_hash, key_id: key.id, at: at.toISOString() })
+    .onConflict((row) => row.column('secret_hash').doNothing())
+    .execute()
+}
+
+export async function deleteKey(tx: Tx, id: string): Promise<void> {
+  await tx.deleteFrom('api_keys').where('id', '=', id).execute()
+}
+
+export function listUserKeys(db: Db, userId: string): Promise<StoredKey[]> {
+  return newestFirst(db).where('scope', '=', 'user').where('user_id', '=', userId).execute()
+}
+
+export function listOrganizationKeys(db: Db, organizationId: string): Promise<StoredKey[]> {
+  return newestFirst(db)
+    .where('scope', '=', 'organization')
+    .where('organization_id', '=', organizationId)
+    .execute()
+}
+
+/** The organization's keys and the personal keys of its members. */
+export function listKeysIn(db: Db, organizationId: string): Promise<StoredKey[]> {
+  return newestFirst(db).where('organization_id', '=', organizationId).limit(1000).execute()
+}
+
+export function listPlatformKeys(db: Db): Promise<StoredKey[]> {
+  return newestFirst(db).where('scope', '=', 'platform').execute()
+}
+
+/** The user's keys of one organization that are not revoked yet, locked until the transaction ends. */
+export function lockWorkingUserKeys(
+  database: ControlDatabase,
+  tx: Tx,
+  userId: string,
+  organizationId: string,
+): Promise<StoredKey[]> {
+  return database
+    .forUpdate(
+      selectKeys(tx)
+        .where('scope', '=', 'user')
+        .where('user_id', '=', userId)
+        .where('organization_id', '=', organizationId)
+        .where('revoked_at', 'is', null)
+        .orderBy('id'),
+    )
+    .execute()
+}
+
+/** The same for the keys of the organization itself. */
+export function lockWorkingOrganizationKeys(
+  database: ControlDatabase,
+  tx: Tx,
+  organizationId: string,
+): Promise<StoredKey[]> {
+  return database
+    .forUpdate(
+      selectKeys(tx)
+        .where('scope', '=', 'organization')
+        .where('organization_id', '=', organizationId)
+        .where('revoked_at', 'is', null)
+        .orderBy('id'),
+    )
+    .execute()
+}
+
+/** Keys with this prefix, or with this secret; the newest first. */
+export function findKeysBy(
+  db: Db,
+  by: { prefix: string } | { secretHash: string },
+  limit: number,
+): Promise<StoredKey[]> {
+  const query = newestFirst(db).limit(limit)
+  return (
+    'prefix' in by ? query.where('prefix', '=', by.prefix) : query.where('secret_hash', '=', by.secretHash)
+  ).execute()
+}
+
+/** The payer of a session key is its user (`accounts/access/grant.ts`), in whichever organization. */
+export async function deleteSessionPurchases(tx: Tx, userId: string): Promise<void> {
+  await tx.deleteFrom('purchases').where('payer', '=', `user:${userId}`).execute()
+}
+
+export async function deleteSessionKeys(tx: Tx, userId: string): Promise<void> {
+  await tx.deleteFrom('api_keys').where('kind', '=', 'session').where('user_id', '=', userId).execute()
+}
+
+/** Returns the ids of the deleted keys. */
+export async function deleteKeysOfSession(tx: Tx, sessionId: string): Promise<string[]> {
+  const rows = await tx.deleteFrom('api_keys').where('session_id', '=', sessionId).returning('id').execute()
+  return rows.map(({ id }) => id)
+}
+
+export async function deleteSessionKeysExpiredBefore(database: ControlDatabase, at: string): Promise<void> {
+  await deleteInSteps(database, 'api_keys', (row) =>
+    row.and([row('kind', '=', 'session'), row('expires_at', '<', at)]),
+  )
+}
+
+/** Those of the ids that are not deleted. */
+export async function existingKeys(db: Db, ids: string[]): Promise<Set<string>> {
+  const existing = new Set<string>()
+  for (let from = 0; from < ids.length; from += 500) {
+    const rows = await db
+      .selectFrom('api_keys')
+      .select('id')
+      .where('id', 'in', ids.slice(from, from + 500))
+      .execute()
+    for (const { id } of rows) existing.add(id)
+  }
+  return existing
+}
+
+function selectKeys(db: Db) {
+  return db.selectFrom('api_keys').selectAll().where('kind', '=', 'key')
+}
+
+function newestFirst(db: Db) {
+  return selectKeys(db).orderBy('created_at', 'desc').orderBy('id')
+}

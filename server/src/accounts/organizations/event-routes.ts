@@ -1,0 +1,111 @@
+import { type EventRecord, eventSchema, pageSchema } from '@wayleave/contract/records'
+import { Type } from 'typebox'
+import type { ControlDatabase } from '../../base/database/open.ts'
+import type { EventFilter } from '../../base/events/store.ts'
+import { csvResponse, sendCsv } from '../../http/csv-response.ts'
+import type { App } from '../../http/fastify-app.ts'
+import { security, tags } from '../../http/openapi.ts'
+import { pageQuery, readPage } from '../../http/schemas.ts'
+import type { Authenticate } from '../access/authenticate.ts'
+import { readMembers } from '../access/membership-store.ts'
+import { eventFilterFields, eventFilterOf } from './event-query.ts'
+import { readNamedEvents } from './named-events.ts'
+import type { Organizations } from './organizations.ts'
+
+export interface EventRoutesDeps {
+  database: ControlDatabase
+  organizations: Organizations
+  authenticate: Authenticate
+  config: { admins: readonly string[] }
+}
+
+/** The members of an organization need not know which of the operator's people granted something. */
+const OPERATOR = 'The operator'
+
+/** Events whose `reason` an operator wrote for other operators. */
+const WITH_OPERATOR_REASON: ReadonlySet<string> = new Set(['user.blocked', 'organization.suspended'])
+
+const documented = { tags: [tags.organizations], security: security.token }
+const params = Type.Object({ organizationId: Type.String() })
+const filterQuery = Type.Object(eventFilterFields, { additionalProperties: false })
+const filteredPage = Type.Object(
+  { ...pageQuery.properties, ...eventFilterFields },
+  { additionalProperties: false },
+)
+
+export function eventRoutes(
+  app: App,
+  { database, organizations, authenticate, config }: EventRoutesDeps,
+): void {
+  const administrators = new Set(config.admins)
+
+  const read = async (organizationId: string, filter: EventFilter) => {
+    const members = new Set((await readMembers(database.db, organizationId)).map(({ email }) => email))
+    const isHidden = (name: string | null) => name !== null && administrators.has(name) && !members.has(name)
+    const events = await readNamedEvents(database.db, { ...filter, organizationId })
+    return events.map(({ organizationId: _, ...event }) => ({
+      ...event,
+      ...(isHidden(event.actorName) ? { actorName: OPERATOR, address: null } : {}),
+      detail: detailForMembers(event),
+    }))
+  }
+  const requireManager = (request: Parameters<Authenticate['userOf']>[0], organizationId: string) =>
+    organizations.requireMember(authenticate.userOf(request).userId, organizationId, 'MEMBER_MANAGE')
+
+  app.get('/v1/organization/:organizationId/events', {
+    onRequest: authenticate.user,
+    schema: {
+      ...documented,
+      summary: 'The audit events of an organization, newest first',
+      description: 'Needs MEMBER_MANAGE.',
+      params,
+      querystring: filteredPage,
+      response: { 200: pageSchema(eventSchema) },
+    },
+    handler: async (request) => {
+      const { organizationId } = request.params
+      const { limit: pageLimit, before, ...filter } = request.query
+      await requireManager(request, organizationId)
+      return readPage(pageLimit, (limit) => read(organizationId, { ...eventFilterOf(filter), before, limit }))
+    },
+  })
+
+  app.get('/v1/organization/:organizationId/events.csv', {
+    onRequest: authenticate.user,
+    schema: {
+      ...documented,
+      summary: 'The audit events of an organization as a CSV file',
+      description: 'Needs MEMBER_MANAGE.',
+      documented: csvResponse,
+      params,
+      querystring: filterQuery,
+    },
+    handler: async (request, reply) => {
+      const { organizationId } = request.params
+      await requireManager(request, organizationId)
+      const filter = eventFilterOf(request.query)
+      return sendCsv<EventRecord>(reply, {
+        name: 'events.csv',
+        heads: ['id', 'at', 'action', 'actor', 'actorName', 'subject', 'subjectName', 'detail', 'address'],
+        cells: ({ id, at, action, actor, actorName, subject, subjectName, detail, address }) => [
+          id,
+          at,
+          action,
+          actor,
+          actorName,
+          subject,
+          subjectName,
+          JSON.stringify(detail),
+          address,
+        ],
+        read: (page) => read(organizationId, { ...filter, ...page }),
+      })
+    },
+  })
+}
+
+function detailForMembers({ action, detail }: EventRecord): EventRecord['detail'] {
+  if (!WITH_OPERATOR_REASON.has(action)) return detail
+  const { reason: _, ...rest } = detail
+  return rest
+}

@@ -1,0 +1,203 @@
+import type { MemberPermission } from '@wayleave/contract/permissions'
+import type { Member } from '@wayleave/contract/records'
+import type { Clock } from '../../base/clock.ts'
+import type { Changes } from '../../base/database/changes/changes.ts'
+import type { ControlDatabase, Tx } from '../../base/database/open.ts'
+import { normalEmail } from '../../base/email.ts'
+import { type Origin, recordEvent } from '../../base/events/events.ts'
+import { isId } from '../../base/id.ts'
+import { invalidInput, notFound } from '../../base/problem.ts'
+import {
+  requireHeld,
+  requireMember,
+  requireMovable,
+  requireOtherManager,
+  startingPermissions,
+} from '../access/membership.ts'
+import {
+  deleteMember,
+  findMembership,
+  lockOrganizations,
+  type Membership,
+  putMember,
+  readMembers,
+  setPermissions,
+} from '../access/membership-store.ts'
+import { sortPermissions } from '../access/permissions.ts'
+import { revokeUserKeys } from '../keys/revoke-user-keys.ts'
+import { findOrCreateUser, lockUser } from '../users/user-store.ts'
+import { voidInvitations } from './void-invitations.ts'
+
+export interface MembersOptions {
+  database: ControlDatabase
+  changes: Changes
+  clock: Clock
+}
+
+/** The members of an organization and their permissions. A user is in one organization at a time. */
+export class Members {
+  readonly #options: MembersOptions
+
+  constructor(options: MembersOptions) {
+    this.#options = options
+  }
+
+  /** Every member may see the others, to know whom to ask. */
+  async list(callerId: string, organizationId: string): Promise<Member[]> {
+    const { db } = this.#options.database
+    await requireMember(db, callerId, organizationId)
+    return readMembers(db, organizationId)
+  }
+
+  /**
+   * For the operator: takes effect at once, without acceptance. An unknown address becomes a user; a user of
+   * another organization moves. Without `permissions` the first member gets all, a later one none, and an
+   * existing one keeps theirs.
+   */
+  async add(
+    origin: Origin,
+    organizationId: string,
+    address: string,
+    permissions?: readonly MemberPermission[],
+  ): Promise<Member> {
+    const { database, changes, clock } = this.#options
+    const email = normalEmail(address)
+    if (!email) throw invalidInput('/email', 'must be a mail address')
+    return changes.commit(async (tx, changed) => {
+      const { user, created } = await findOrCreateUser(tx, email, clock())
+      if (created) {
+        await recordEvent(tx, clock(), origin, {
+          action: 'user.created',
+          organizationId,
+          subject: `user:${user.id}`,
+        })
+      }
+      await moveMember({ database, tx, at: clock(), origin }, user.id, organizationId, (members) => {
+        const already = members.find((member) => member.userId === user.id)
+        return permissions ?? already?.permissions ?? startingPermissions(members)
+      })
+      changed('user', user.id)
+      return memberOf(await readMembers(tx, organizationId), user.id)
+    })
+  }
+
+  async changePermissions(
+    callerId: string,
+    origin: Origin,
+    organizationId: string,
+    userId: string,
+    newPermissions: readonly MemberPermission[],
+  ): Promise<Member> {
+    const { database, clock } = this.#options
+    return database.db.transaction().execute(async (tx) => {
+      await lockOrganizations(database, tx, [organizationId])
+      const caller = await requireMember(tx, callerId, organizationId, 'MEMBER_MANAGE')
+      const members = await readMembers(tx, organizationId)
+      const before = memberOf(members, userId).permissions
+      const permissions = sortPermissions(newPermissions)
+      requireHeld(
+        caller,
+        permissions.filter((permission) => !before.includes(permission)),
+      )
+      if (!permissions.includes('MEMBER_MANAGE')) requireOtherManager(members, userId)
+      await setPermissions(tx, userId, { organizationId, permissions })
+      await voidInvitations(tx, clock(), origin, { userId, organizationId, permissions })
+      await recordEvent(tx, clock(), origin, {
+        action: 'member.changed',
+        organizationId,
+        subject: `user:${userId}`,
+        detail: { before, permissions },
+      })
+      return memberOf(await readMembers(tx, organizationId), userId)
+    })
+  }
+
+  /** Removes a member, or lets the caller leave. A null caller is the operator. */
+  async remove(
+    callerId: string | null,
+    origin: Origin,
+    organizationId: string,
+    userId: string,
+  ): Promise<void> {
+    const { database, changes, clock } = this.#options
+    await changes.commit(async (tx, changed) => {
+      if (isId('usr', userId)) await lockUser(database, tx, userId)
+      const organizations = await lockOrganizations(database, tx, [organizationId])
+      if (callerId === null && organizations.size === 0) throw notFound('such organization')
+      if (callerId !== null) {
+        await requireMember(tx, callerId, organizationId, callerId === userId ? undefined : 'MEMBER_MANAGE')
+      }
+      const members = await readMembers(tx, organizationId)
+      memberOf(members, userId)
+      requireOtherManager(members, userId)
+      await deleteMember(tx, userId, organizationId)
+      await voidInvitations(tx, clock(), origin, { userId, organizationId, permissions: [] })
+      await revokeUserKeys(database, tx, clock(), origin, { userId, organizationId })
+      await recordEvent(tx, clock(), origin, {
+        action: callerId === userId ? 'member.left' : 'member.removed',
+        organizationId,
+        subject: `user:${userId}`,
+      })
+      changed('user', userId)
+    })
+  }
+}
+
+export interface Move {
+  database: ControlDatabase
+  tx: Tx
+  at: Date
+  origin: Origin
+}
+
+/**
+ * Moves a user into an organization, out of the one they were in. `choose` receives the current members,
+ * under lock, and returns the user's permissions.
+ */
+export async function moveMember(
+  { database, tx, at, origin }: Move,
+  userId: string,
+  organizationId: string,
+  choose: (members: readonly Member[]) => readonly MemberPermission[],
+): Promise<Membership> {
+  await lockUser(database, tx, userId)
+  const old = await findMembership(tx, userId)
+  const organizations = await lockOrganizations(database, tx, [
+    organizationId,
+    ...(old ? [old.organizationId] : []),
+  ])
+  if (!organizations.has(organizationId)) throw notFound('such organization')
+  const members = await readMembers(tx, organizationId)
+  const membership: Membership = { organizationId, permissions: sortPermissions(choose(members)) }
+  const stays = old?.organizationId === organizationId
+  if (stays) {
+    if (!membership.permissions.includes('MEMBER_MANAGE')) requireOtherManager(members, userId)
+    await setPermissions(tx, userId, membership)
+    await voidInvitations(tx, at, origin, { userId, ...membership })
+  } else {
+    if (old) {
+      requireMovable(await readMembers(tx, old.organizationId), userId)
+      await revokeUserKeys(database, tx, at, origin, { userId, organizationId: old.organizationId })
+      await voidInvitations(tx, at, origin, { userId, organizationId: old.organizationId, permissions: [] })
+      await recordEvent(tx, at, origin, {
+        action: 'member.left',
+        organizationId: old.organizationId,
+        subject: `user:${userId}`,
+      })
+    }
+    await putMember(tx, userId, membership, at)
+  }
+  await recordEvent(tx, at, origin, {
+    action: stays ? 'member.changed' : 'member.added',
+    organizationId,
+    subject: `user:${userId}`,
+    detail: { permissions: membership.permissions },
+  })
+  return membership
+}
+
+function memberOf(members: readonly Member[], userId: string): Member {
+  const member = members.find((one) => one.userId === userId)
+  if (!member) throw notFound('such member')
+  return member
+}

@@ -1,0 +1,85 @@
+import { documentedAs, keyUsageSchema, organizationUsageSchema } from '@wayleave/contract/records'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { App } from '../../http/fastify-app.ts'
+import { security, tags } from '../../http/openapi.ts'
+import type { Authenticate } from '../access/authenticate.ts'
+import type { KeyActor } from '../keys/key-access.ts'
+import type { UsageReports } from './usage-reports.ts'
+
+export interface UsageRoutesDeps {
+  usageReports: UsageReports
+  authenticate: Authenticate
+}
+
+/** The query parameters of usage reports. */
+export const usageRangeQuery = Type.Object(
+  {
+    startDate: Type.Optional(
+      Type.String({
+        description: 'The first day, in UTC. Without it, 30 days end at endDate.',
+        ...documentedAs({ format: 'date' }),
+      }),
+    ),
+    endDate: Type.Optional(
+      Type.String({
+        description: 'The last day, included. Without it, today. At most 366 days in all.',
+        ...documentedAs({ format: 'date' }),
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** Reports of calls and credits, by key and for a whole organization. */
+export function usageRoutes(app: App, { usageReports, authenticate }: UsageRoutesDeps): void {
+  keyUsageRoute(app, {
+    usageReports,
+    path: '/v1/api-keys/:keyId/usage',
+    tag: tags.keys,
+    onRequest: authenticate.user,
+    actorOf: (request) => ({ reach: 'own', ...authenticate.userOf(request) }),
+  })
+
+  app.get('/v1/organization/:organizationId/usage', {
+    onRequest: authenticate.user,
+    schema: {
+      tags: [tags.organizations],
+      security: security.token,
+      summary: 'Calls and credits of an organization, by day, operation, key and dataset',
+      description: 'Needs BILLING_VIEW. Includes the calls of deleted keys.',
+      params: Type.Object({ organizationId: Type.String() }),
+      querystring: usageRangeQuery,
+      response: { 200: organizationUsageSchema },
+    },
+    handler: (request) => {
+      const { userId } = authenticate.userOf(request)
+      return usageReports.ofOrganization(userId, request.params.organizationId, request.query)
+    },
+  })
+}
+
+export interface KeyUsagePath {
+  usageReports: UsageReports
+  path: string
+  tag: string
+  onRequest: Authenticate['user']
+  actorOf: (request: FastifyRequest) => KeyActor
+}
+
+/** The same for an account's keys and, under another path, for the platform's. */
+export function keyUsageRoute(app: App, { usageReports, path, tag, onRequest, actorOf }: KeyUsagePath): void {
+  app.get(path, {
+    onRequest,
+    schema: {
+      tags: [tag],
+      security: security.token,
+      summary: 'Calls and credits of a key, by day and operation',
+      description: 'Includes every call that finished more than a second ago.',
+      params: Type.Object({ keyId: Type.String() }),
+      querystring: usageRangeQuery,
+      response: { 200: keyUsageSchema },
+    },
+    handler: (request) => usageReports.ofKey(actorOf(request), request.params.keyId, request.query),
+  })
+}

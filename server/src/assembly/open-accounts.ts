@@ -1,0 +1,96 @@
+import { Authenticate } from '../accounts/access/authenticate.ts'
+import { Refusals } from '../accounts/access/refusals.ts'
+import { Verifier } from '../accounts/access/verifier.ts'
+import { AccessRequests } from '../accounts/access-requests/access-requests.ts'
+import { type Identity, mailRate, openIdentity } from '../accounts/identity/identity.ts'
+import { Invitations } from '../accounts/organizations/invitations.ts'
+import { Meter } from '../accounts/usage/meter.ts'
+import { UsageReports } from '../accounts/usage/usage-reports.ts'
+import type { Config } from '../base/settings/config.ts'
+import { aboutOf } from '../http/about.ts'
+import type { Closers } from './closers.ts'
+import type { ControlPlane } from './control-plane.ts'
+import type { BaseParts } from './open-base.ts'
+import type { HttpParts } from './open-http.ts'
+import type { Opening } from './opening.ts'
+
+/** Who is asking, who pays, and what mails they get, beside the control plane. */
+export interface AccountParts {
+  refusals: Refusals
+  meter: Meter
+  authenticate: Authenticate
+  identity: Identity
+  invitations: Invitations
+  accessRequests: AccessRequests
+  usageReports: UsageReports
+}
+
+export type AccountsOpening = Opening & ControlPlane & Pick<BaseParts, 'limiter'> & Pick<HttpParts, 'baseUrl'>
+
+export async function openAccounts(opening: AccountsOpening, opened: Closers): Promise<AccountParts> {
+  const { config, log, clock, serving, database, changes, limiter, starting, ledger } = opening
+  const baseUrl = () => opening.baseUrl.settled()
+  const meter = opened.use(new Meter(database, clock, log))
+  const refusals = new Refusals(database, clock)
+  const identity = opened.use(
+    await openIdentity({
+      config,
+      database,
+      changes,
+      clock,
+      log,
+      limiter,
+      baseUrl,
+      starting,
+      serving,
+      refusals,
+    }),
+  )
+  const { mailer } = identity
+  const rates = { mail: mailRate(config.signInRate), organization: mailRate(config.signInAddressRate) }
+  const operators = operatorAddresses(config)
+  return {
+    refusals,
+    meter,
+    authenticate: authenticateBy(opening, identity, refusals),
+    identity,
+    invitations: new Invitations({ database, changes, clock, limiter, mailer, baseUrl, rates }),
+    accessRequests: new AccessRequests({ database, changes, clock, ledger, mailer, baseUrl, operators }),
+    usageReports: new UsageReports(database.db, clock),
+  }
+}
+
+/** By keys and by the access tokens of signed-in users. */
+function authenticateBy(
+  { config, database, changes, clock, limiter }: AccountsOpening,
+  identity: Identity,
+  refusals: Refusals,
+): Authenticate {
+  const verifier = new Verifier({
+    db: database.db,
+    changes,
+    clock,
+    format: { literal: config.keyLiteral, env: config.keyEnv },
+    rate: { requests: config.keyRate, burst: config.keyBurst! },
+    ownerRate: { requests: config.ownerRate!, burst: config.ownerBurst! },
+  })
+  return new Authenticate({
+    verifier,
+    verifyToken: (token) => identity.accessTokens.verify(token),
+    administrators: new Set(config.admins),
+    limiter,
+    rates: {
+      user: { requests: config.userRate, burst: config.userRate },
+      address: { requests: config.addressRate, burst: config.addressRate },
+      tile: { requests: config.tileRate, burst: config.tileRate },
+    },
+    keyInUrl: config.keyInUrl,
+    refusals,
+  })
+}
+
+/** The administrators, and the contact if it is a mail address. */
+function operatorAddresses(config: Config): string[] {
+  const contact = aboutOf(config).contact?.email
+  return [...new Set([...config.admins, ...(contact === undefined ? [] : [contact])])]
+}

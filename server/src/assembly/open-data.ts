@@ -1,0 +1,182 @@
+import { join } from 'node:path'
+import { memoryPerCompilation, Sandbox } from '@wayleave/geodata/compile'
+import { Cashier } from '../accounts/credits/cashier.ts'
+import type { Meter } from '../accounts/usage/meter.ts'
+import { SECOND } from '../base/clock.ts'
+import { childProcessWork } from '../base/data-work.ts'
+import type { Config } from '../base/settings/config.ts'
+import type { Blobs } from '../data/blobs/blobs.ts'
+import { openStorage, type Storage } from '../data/blobs/open-storage.ts'
+import { Verification } from '../data/catalog/background-verification.ts'
+import { Catalog } from '../data/catalog/catalog.ts'
+import { OpenSnapshots } from '../data/catalog/open-snapshots.ts'
+import { SnapshotHealth } from '../data/catalog/snapshot-health.ts'
+import { isSnapshotNamed } from '../data/catalog/store.ts'
+import { ExportJobs } from '../data/downloads/exports/export-jobs.ts'
+import { Exports, type TileFiles } from '../data/downloads/exports/exports.ts'
+import { requireOneInstallation } from '../data/installation/installation.ts'
+import type { JobKind } from '../data/jobs/job-kinds.ts'
+import { kindsOf } from '../data/jobs/job-limits.ts'
+import { JobMessages } from '../data/jobs/job-messages.ts'
+import { JobQueue } from '../data/jobs/job-queue.ts'
+import { JobRunner } from '../data/jobs/job-runner.ts'
+import { GarbageCollection } from '../data/publishing/garbage-collection.ts'
+import { Publishing } from '../data/publishing/publishing.ts'
+import { Staging } from '../data/publishing/staging.ts'
+import { Jobs } from '../data/publishing/upload-jobs/jobs.ts'
+import { UploadFiles } from '../data/publishing/upload-jobs/upload-files.ts'
+import type { Closers } from './closers.ts'
+import type { ControlPlane } from './control-plane.ts'
+import type { Opening } from './opening.ts'
+
+export interface StorageParts {
+  storage: Storage
+  blobs: Blobs
+}
+
+/** Opens the folder or bucket of snapshots, and makes sure that it belongs to the control database. */
+export async function openInstallation(
+  { config, log, database }: Opening & ControlPlane,
+  opened: Closers,
+): Promise<StorageParts> {
+  const storage = opened.use(await openStorage(config, log))
+  const { blobs, bucket } = storage
+  await requireOneInstallation({ database, blobs, bucket, dataDir: config.dataDir }, log)
+  return { storage, blobs }
+}
+
+/** Datasets and their open versions. */
+export interface CatalogParts extends StorageParts {
+  catalog: Catalog
+  health: SnapshotHealth
+  verification: Verification
+  snapshots: OpenSnapshots
+}
+
+export function openCatalog(
+  { config, log, clock, database, changes, storage, blobs }: Opening & ControlPlane & StorageParts,
+  opened: Closers,
+): CatalogParts {
+  const isPublished = (snapshot: string) => isSnapshotNamed(database.db, snapshot)
+  const health = new SnapshotHealth({ blobs, log, isPublished })
+  const catalog = new Catalog(database.db, changes, health, log)
+  const bytesPerSecond = config.verifyRate * 1_000_000
+  const verification = opened.use(new Verification({ blobs, health, clock, log, bytesPerSecond }))
+  const snapshots = opened.use(new OpenSnapshots({ blobs, health, verification }))
+  return { storage, blobs, catalog, health, verification, snapshots }
+}
+
+/** The jobs that publish datasets. */
+export interface JobParts {
+  runner: JobRunner
+  jobQueue: JobQueue
+  staging: Staging
+  sandbox: Sandbox
+  garbage: GarbageCollection
+  publishing: Publishing
+  jobs: Jobs
+  /** Whether CSV texts that spreadsheets execute get an apostrophe. */
+  escapeFormulas: boolean
+}
+
+export interface DataOpening extends Opening, ControlPlane, CatalogParts {
+  nodeId: string
+  /** How many jobs of each kind this process runs at the same time. */
+  limits: Record<JobKind, number>
+}
+
+export function openJobs(opening: DataOpening, opened: Closers): JobParts {
+  const { config, log, clock, database, changes, storage, blobs, nodeId, limits } = opening
+  const { bucket } = storage
+  const { dataDir, trashDays } = config
+  const messages = new JobMessages(changes)
+  const runner = opened.use(new JobRunner({ database, messages, clock, log, nodeId, limits }), 'running jobs')
+  const staging = new Staging(join(blobs.root, '.staging'), [join(dataDir, 'staging')])
+  const sandbox = new Sandbox(config.sandbox, [dataDir, blobs.root])
+  const publishing = openPublishing(opening, staging, sandbox)
+  const uploads = new UploadFiles(dataDir, bucket)
+  const jobs = new Jobs({ database, changes, publishing, messages, runner, clock, log, nodeId, uploads })
+  runner.handle('publish', jobs)
+  return {
+    runner,
+    jobQueue: new JobQueue({ database, messages, clock, nodeId, ownKinds: kindsOf(limits) }),
+    staging,
+    sandbox,
+    garbage: new GarbageCollection({ database, blobs, staging, clock, log, bucket, dataDir, trashDays }),
+    publishing,
+    jobs,
+    escapeFormulas: escapesFormulas(config),
+  }
+}
+
+function openPublishing(
+  { config, log, clock, work, database, changes, blobs, limits }: DataOpening,
+  staging: Staging,
+  sandbox: Sandbox,
+): Publishing {
+  return new Publishing({
+    escapeFormulas: escapesFormulas(config),
+    work: work ?? childProcessWork(sandbox),
+    sandbox,
+    database,
+    changes,
+    clock,
+    log,
+    blobs,
+    staging,
+    gdal: {
+      program: config.gdal === 'off' ? null : config.gdal,
+      seconds: config.gdalSeconds,
+      megabytes: config.gdalMegabytes,
+    },
+    limits: {
+      rows: config.maxRows,
+      columns: config.maxColumns,
+      depth: config.maxNesting,
+      compressionRatio: config.maxExpansion,
+      decompressedBytes: config.maxUploadBytes,
+      rowBytes: config.maxFeatureBytes,
+      seconds: config.publishSeconds,
+      stalledSeconds: config.readSeconds,
+      minFreeBytes: config.minFreeBytes,
+    },
+    // A command publishes one file at a time.
+    memoryMegabytes: config.publishMemory ?? memoryPerCompilation(Math.max(limits.publish, 1)),
+    maxBytes: config.maxUploadBytes,
+    keepVersions: config.keepVersions,
+  })
+}
+
+function escapesFormulas({ csvFormulas }: Config): boolean {
+  return csvFormulas === 'escape'
+}
+
+export interface DownloadParts {
+  cashier: Cashier
+  exports: Exports
+}
+
+/** After the tiles, because the tile archive is one of the downloads. */
+export function openDownloads(
+  opening: DataOpening & JobParts & { tileFiles: TileFiles; meter: Meter },
+  opened: Closers,
+): DownloadParts {
+  const { config, log, database, blobs, catalog, health, verification } = opening
+  // Closed after the exports and before the runner of jobs: when a stop aborts a build, its deliveries fail and
+  // write refunds.
+  const cashier = opened.use(new Cashier(database, opening.meter, opening.clock))
+  const exports = opened.use(
+    new Exports({
+      blobs,
+      health,
+      verification,
+      tiles: opening.tileFiles,
+      jobs: opening.jobQueue,
+      waitMs: config.exportWait * SECOND,
+      escapeFormulas: opening.escapeFormulas,
+      work: opening.work ?? childProcessWork(opening.sandbox),
+    }),
+  )
+  opening.runner.handle('export', new ExportJobs({ database, catalog, exports, log }))
+  return { cashier, exports }
+}

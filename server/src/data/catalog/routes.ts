@@ -1,0 +1,128 @@
+import { archiveSchema, datasetSchema, pageByIdSchema } from '@wayleave/contract/records'
+import { Type } from 'typebox'
+import type { Authenticate } from '../../accounts/access/authenticate.ts'
+import type { Meter } from '../../accounts/usage/meter.ts'
+import { notFound } from '../../base/problem.ts'
+import type { BaseUrl } from '../../http/base-url.ts'
+import type { App } from '../../http/fastify-app.ts'
+import { matchesEtag } from '../../http/headers.ts'
+import { tags } from '../../http/openapi.ts'
+import { noQuery } from '../../http/schemas.ts'
+import type { Blobs } from '../blobs/blobs.ts'
+import type { Catalog } from './catalog.ts'
+import { archiveMetadata, datasetMetadata } from './metadata.ts'
+import { readSample } from './read-sample.ts'
+import { searchDatasets } from './search-datasets.ts'
+import type { SnapshotHealth } from './snapshot-health.ts'
+import type { TileStateSource } from './tile-state-source.ts'
+
+interface CatalogDeps {
+  catalog: Catalog
+  blobs: Blobs
+  health: SnapshotHealth
+  authenticate: Authenticate
+  meter: Meter
+  baseUrl: BaseUrl
+  tileStates: TileStateSource
+}
+
+const searchQuery = Type.Object(
+  {
+    ...noQuery.properties,
+    q: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: 'Words that all occur in the name, title, description, keywords or attribution.',
+      }),
+    ),
+    keyword: Type.Optional(Type.String({ maxLength: 200, description: 'Only datasets with this keyword.' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Datasets a page.' })),
+    after: Type.Optional(
+      Type.String({
+        maxLength: 63,
+        description: 'The `next` of the page before; without it, the first page.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+const tableParams = Type.Object({ table: Type.String() })
+/** The file is sent as it is, without parsing and serializing the rows. */
+const rowsAsBytes = Type.Unsafe<Buffer>({
+  type: 'array',
+  items: { type: 'object', additionalProperties: true },
+})
+
+export function catalogRoutes(
+  app: App,
+  { catalog, blobs, health, authenticate, meter, baseUrl, tileStates }: CatalogDeps,
+): void {
+  const call = (table: string, operation: string) => ({ operation, table, format: 'json' })
+
+  app.get('/v1/datasets', {
+    schema: {
+      tags: [tags.catalog],
+      summary: 'Datasets, all or those that match',
+      description: 'In the order of their table names; without `limit`, all of them.',
+      querystring: searchQuery,
+      response: { 200: pageByIdSchema(datasetSchema) },
+    },
+    handler: async (request, reply) => {
+      const grant = await authenticate.optionalKey(request, reply)
+      if (grant) meter.record(grant, call('', 'metadata'))
+      const base = baseUrl.of(request)
+      const { page, next } = searchDatasets(await catalog.all(), request.query)
+      const states = await Promise.all(page.map((dataset) => tileStates.stateOf(dataset)))
+      return { data: page.map((dataset, i) => datasetMetadata(dataset, base, states[i]!)), next }
+    },
+  })
+
+  app.get('/v1/dataset/:table/sample/json', {
+    schema: {
+      tags: [tags.data],
+      summary: 'A free sample of the rows',
+      problems: ['data-damaged'],
+      description:
+        'At most 100 rows and at most a tenth of them, spread over the dataset, shaped like the json export.',
+      params: tableParams,
+      querystring: noQuery,
+      response: { 200: rowsAsBytes, 304: Type.Unsafe<undefined>({ description: 'Not modified.' }) },
+    },
+    handler: async (request, reply) => {
+      const grant = await authenticate.optionalKey(request, reply)
+      const dataset = await catalog.find(request.params.table)
+      if (grant) meter.record(grant, call(dataset.table, 'sample'))
+      if (!dataset.hasSample) throw notFound(`sample of the dataset "${dataset.table}"`)
+      await health.require(dataset)
+      const etag = `"${dataset.snapshot}-sample"`
+      reply.header('etag', etag).header('cache-control', 'public, no-cache')
+      if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send(undefined)
+      const sample = await readSample(blobs, dataset).catch(async (error: unknown) => {
+        reply.removeHeader('etag').removeHeader('cache-control')
+        throw await health.problemOf(dataset, error)
+      })
+      return reply.type('application/json; charset=utf-8').send(sample)
+    },
+  })
+
+  app.get('/v1/dataset/:table/archives', {
+    schema: {
+      tags: [tags.catalog],
+      summary: 'All versions of a dataset, the current one included, newest first',
+      params: tableParams,
+      querystring: noQuery,
+      response: { 200: Type.Object({ data: Type.Array(archiveSchema) }) },
+    },
+    handler: async (request, reply) => {
+      const grant = await authenticate.optionalKey(request, reply)
+      const { table } = request.params
+      const { version: served } = await catalog.find(table)
+      const versions = await catalog.versions(table)
+      if (grant) meter.record(grant, call(table, 'metadata'))
+      const base = baseUrl.of(request)
+      return {
+        data: versions.map((version) => archiveMetadata(table, version, version.version === served, base)),
+      }
+    },
+  })
+}

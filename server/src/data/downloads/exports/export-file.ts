@@ -1,0 +1,97 @@
+import type { ExportFormatEntry, Variant } from '@wayleave/geodata/exports'
+import type { ReadableFile } from '@wayleave/geodata/snapshot'
+import type { SignedAddress } from '../../../base/storage/object-store.ts'
+import type { Dataset, Version } from '../../catalog/dataset.ts'
+
+/** A file of a version in one format and one encoding. */
+export interface ExportRequest {
+  dataset: Dataset
+  version: Version
+  format: ExportFormatEntry
+  encoding: 'identity' | Variant
+  /** Whether the client named the version, which is then part of the name of the file. */
+  isArchive?: boolean
+  /** The id of the HTTP request that needs the file, for the log of the worker that builds it. */
+  requestId?: string
+}
+
+export interface ExportDescription {
+  mediaType: string
+  encoding: 'identity' | 'gzip' | 'zstd'
+  lastModified: Date
+}
+
+/** A finished file on local disk or in a bucket, without the head and tail of an export. */
+export interface StoredFile {
+  bytes: number
+  sha256: string
+  /** Opens it for sending. Null if it is gone or has changed since it was verified. */
+  open(): Promise<ReadableFile | null>
+  /** An address at which clients can download it; null if they cannot. */
+  signedAddress(address: SignedAddress): Promise<string | null>
+}
+
+/**
+ * A finished export in one encoding: head bytes, a file, and tail bytes. For most exports, head and tail are
+ * empty.
+ */
+export interface ExportFile extends ExportDescription, Pick<StoredFile, 'open' | 'signedAddress'> {
+  head: Buffer
+  tail: Buffer
+  /** The size of the file between head and tail. */
+  fileBytes: number
+  bytes: number
+  /** A strong ETag: equal tags mean equal bytes. */
+  etag: string
+  /**
+   * SHA-256 of all bytes of the published file, in base64, never of what is on disk now. Null until it is
+   * known.
+   */
+  digest: string | null
+  /**
+   * The checksums to verify the file's blocks while they are sent. Null if the whole file was verified, or if
+   * it is in a bucket, whose blocks are verified when they are fetched.
+   */
+  checked: { name: string; blocks: Uint32Array } | null
+}
+
+/** The properties of an export that are known before it is built. */
+export function describeExport({ version, format, encoding }: ExportRequest): ExportDescription {
+  return {
+    mediaType: format.mediaType,
+    encoding,
+    lastModified: new Date(version.createdAt),
+  }
+}
+
+/** The name under which a browser saves the file, such as `places.csv`, or `places-v3.csv` for an archive. */
+export function fileNameOf({ dataset, version, format, isArchive = false }: ExportRequest): string {
+  return `${dataset.table}${isArchive ? `-v${version.version}` : ''}.${format.extension}`
+}
+
+export function toExportFile(
+  request: ExportRequest,
+  stored: StoredFile & { head?: Buffer; tail?: Buffer; checked?: ExportFile['checked'] },
+): ExportFile {
+  const {
+    bytes,
+    sha256,
+    open,
+    signedAddress,
+    head = Buffer.alloc(0),
+    tail = Buffer.alloc(0),
+    checked = null,
+  } = stored
+  return {
+    ...describeExport(request),
+    open,
+    signedAddress,
+    head,
+    tail,
+    fileBytes: bytes,
+    bytes: head.length + bytes + tail.length,
+    etag: `"${sha256.slice(0, 32)}"`,
+    digest: Buffer.from(sha256, 'hex').toString('base64'),
+    checked,
+  }
+}

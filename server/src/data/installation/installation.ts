@@ -1,0 +1,150 @@
+import type { Logger } from 'pino'
+import type { ControlDatabase } from '../../base/database/open.ts'
+import { newId } from '../../base/id.ts'
+import type { Blobs } from '../blobs/blobs.ts'
+import { readSnapshotNames } from '../catalog/store.ts'
+import { type InstallationPlace, readInstallationFile, writeInstallationFile } from './installation-file.ts'
+import { claimInstallationId, readInstallationId } from './installation-store.ts'
+
+export interface InstallationDeps extends InstallationPlace {
+  database: ControlDatabase
+  blobs: Blobs
+}
+
+/** The facts that decide whether a data folder and a control database belong together. */
+export interface InstallationState {
+  /** Where the snapshots are, for messages: "data folder …" or "bucket …". */
+  place: string
+  databaseKind: ControlDatabase['kind']
+  folderId: string | null
+  databaseId: string | null
+  /** The number of snapshots in the folder. */
+  stored: number
+  /** The number of snapshots that the database references, without those that were declared lost. */
+  named: number
+  /**
+   * Referenced, and in the folder or its trash. Names are random: one match proves that both belong together.
+   */
+  matching: number
+  /** Referenced, and neither in the folder nor in its trash. */
+  missing: string[]
+}
+
+/** The data folder and the control database do not belong together: continuing could lose data. */
+class InstallationMismatchError extends Error {
+  override name = 'InstallationMismatchError'
+}
+
+async function inspectInstallation(parts: InstallationDeps): Promise<InstallationState> {
+  const { database, blobs } = parts
+  const file = await readInstallationFile(parts)
+  const lost = new Set(file?.lostSnapshots)
+  const named = (await readSnapshotNames(database.db)).filter((name) => !lost.has(name))
+  const stored = await blobs.list()
+  const held = new Set([...stored, ...(await blobs.listTrash()).map(({ snapshot }) => snapshot)])
+  const missing = named.filter((name) => !held.has(name))
+  return {
+    place: parts.bucket ? `bucket ${parts.bucket.location}` : `data folder ${parts.dataDir}`,
+    databaseKind: database.kind,
+    folderId: file?.installationId ?? null,
+    databaseId: await readInstallationId(database.db),
+    stored: stored.length,
+    named: named.length,
+    matching: named.length - missing.length,
+    missing,
+  }
+}
+
+/** The reason why the folder and the database must not be used together, or null if they may. */
+export function mismatchOf(state: InstallationState): string | null {
+  const { place, folderId, databaseId, stored, named, matching } = state
+  const database = databaseText(state)
+  if (folderId !== null && databaseId !== null && folderId !== databaseId) {
+    return `The ${place} belongs to the installation ${folderId}, and the ${database} to ${databaseId}. Set WAYLEAVE_DATA_DIR and WAYLEAVE_DATABASE_URL to a folder and a database of one installation. If these two do belong together, for example after a restore, run "wayleave adopt-folder".`
+  }
+  if (named > 0 && matching === 0) {
+    return `The ${place} holds none of the ${count(named)} that the ${database} names: is it the shared folder, and is its volume mounted? If the snapshots are lost, run "wayleave adopt-folder --force".`
+  }
+  const isProven = folderId !== null && folderId === databaseId
+  if (!isProven && named === 0 && stored > 0) {
+    return `The ${place} holds ${count(stored)}, and the ${database} names none: is it the right database? Set WAYLEAVE_DATABASE_URL, or restore the database. If the snapshots are no longer wanted, run "wayleave adopt-folder --force".`
+  }
+  return null
+}
+
+/** Throws if the folder and the database do not belong together. */
+export async function checkInstallation(parts: InstallationDeps): Promise<InstallationState> {
+  const state = await inspectInstallation(parts)
+  const mismatch = mismatchOf(state)
+  if (mismatch !== null) throw new InstallationMismatchError(mismatch)
+  return state
+}
+
+/**
+ * Throws if the folder and the database do not belong together. Afterwards both have the same id. A bucket that has the
+ * database's id is not listed, because that takes a request for every thousand snapshots: the garbage collection
+ * compares its snapshots with the database later.
+ */
+export async function requireOneInstallation(parts: InstallationDeps, log: Logger): Promise<void> {
+  if (parts.bucket && (await hasSameId(parts))) return
+  const state = await checkInstallation(parts)
+  const { folderId, databaseId } = state
+  logMissing(state, log)
+  if (folderId !== null && databaseId !== null) return
+  const id = await claimInstallationId(parts.database.db, databaseId ?? folderId ?? newId('inst'))
+  // Another node, with another folder, may have set the id first.
+  const late = folderId === null ? null : mismatchOf({ ...state, databaseId: id })
+  if (late !== null) throw new InstallationMismatchError(late)
+  if (folderId === null) await writeInstallationFile(parts, { installationId: id })
+}
+
+async function hasSameId(parts: InstallationDeps): Promise<boolean> {
+  const [file, databaseId] = await Promise.all([
+    readInstallationFile(parts),
+    readInstallationId(parts.database.db),
+  ])
+  return file !== null && file.installationId === databaseId
+}
+
+export function logMissing({ place, missing, named }: InstallationState, log: Logger): void {
+  if (missing.length === 0) return
+  log.error(
+    { snapshots: missing.slice(0, 20) },
+    `The ${place} lacks ${missing.length} of the ${count(named)} that the database names.`,
+  )
+}
+
+/**
+ * Declares that the folder and the database belong together. Without `force` only if a snapshot proves it, or
+ * if both are empty. With `force`, snapshots that the folder lacks are declared lost.
+ */
+export async function adoptFolder(parts: InstallationDeps, force: boolean): Promise<InstallationState> {
+  const state = await inspectInstallation(parts)
+  const { named, stored, matching, missing, place } = state
+  const isSafe = matching > 0 || (named === 0 && stored === 0)
+  if (!isSafe && !force) {
+    throw new InstallationMismatchError(
+      `Nothing proves that the ${place} and the ${databaseText(state)} belong together: the folder holds ${count(stored)}, and the database names ${named}, none of them in the folder. With --force the versions that it names count as lost, and the snapshots that no version names go to the trash.`,
+    )
+  }
+  // The database's id takes precedence: several nodes share the database.
+  const installationId = await claimInstallationId(
+    parts.database.db,
+    state.databaseId ?? state.folderId ?? newId('inst'),
+  )
+  const file = await readInstallationFile(parts)
+  const lostSnapshots = [...new Set([...(file?.lostSnapshots ?? []), ...(force ? missing : [])])]
+  await writeInstallationFile(parts, {
+    installationId,
+    ...(lostSnapshots.length > 0 ? { lostSnapshots } : {}),
+  })
+  return inspectInstallation(parts)
+}
+
+function databaseText({ databaseKind }: InstallationState): string {
+  return `control database (${databaseKind === 'sqlite' ? 'SQLite' : 'PostgreSQL'})`
+}
+
+function count(snapshots: number): string {
+  return `${snapshots} ${snapshots === 1 ? 'snapshot' : 'snapshots'}`
+}

@@ -1,0 +1,217 @@
+import { isJobEnded, type JobRecord } from '@wayleave/contract/records'
+import {
+  CompileDiskFullError,
+  CompileInterruptedError,
+  CompileKilledError,
+  InvalidSourceError,
+  SourceError,
+} from '@wayleave/geodata/compile'
+import type { Logger } from 'pino'
+import { type Clock, DAY, plus } from '../../../base/clock.ts'
+import type { Changes } from '../../../base/database/changes/changes.ts'
+import type { ControlDatabase } from '../../../base/database/open.ts'
+import type { Origin } from '../../../base/events/events.ts'
+import { newId } from '../../../base/id.ts'
+import { RetryLaterError } from '../../jobs/job-errors.ts'
+import { jobFields } from '../../jobs/job-fields.ts'
+import { PRIORITIES, queueOf } from '../../jobs/job-kinds.ts'
+import type { JobMessages } from '../../jobs/job-messages.ts'
+import { type JobHandler, type JobRunner, MAX_ATTEMPTS, type RunningJob } from '../../jobs/job-runner.ts'
+import {
+  deleteEndedJobsBefore,
+  insertJob,
+  type JobListing,
+  type JobRow,
+  listJobs,
+  readJob,
+  waitingJob,
+} from '../../jobs/job-store.ts'
+import type { Publishing } from '../publishing.ts'
+import { cancelJob, requireJob } from './cancel-job.ts'
+import { jobRecord } from './job-record.ts'
+import { type JobRequest, parseJobRequest, printJobRequest } from './job-request.ts'
+import type { UploadFiles } from './upload-files.ts'
+
+const KEEP = 30 * DAY
+
+type JobFailure = NonNullable<JobRecord['problem']>
+
+interface JobDeps {
+  database: ControlDatabase
+  changes: Changes
+  publishing: Publishing
+  messages: JobMessages
+  runner: JobRunner
+  clock: Clock
+  log: Logger
+  nodeId: string
+  uploads: UploadFiles
+}
+
+/**
+ * Publishing jobs: uploads on their way to a version. A job ends in the transaction that makes its version
+ * visible, or by a cancellation. Until then any worker can start it from its row and its upload. The jobs of one
+ * table run in their order.
+ */
+export class Jobs implements JobHandler {
+  readonly #parts: JobDeps
+
+  constructor(parts: JobDeps) {
+    this.#parts = parts
+  }
+
+  /**
+   * A new path for an upload. The file is removed when its job ends or, before the job starts, by its writer.
+   */
+  uploadPath(jobId: string): Promise<string> {
+    return this.#parts.uploads.newPath(jobId)
+  }
+
+  newId(): string {
+    return newId('job')
+  }
+
+  /**
+   * Once this returns, the upload will be published or the job will state why not, even if this process dies.
+   */
+  async start(id: string, request: JobRequest): Promise<JobRecord> {
+    const { database, clock, nodeId, messages, uploads } = this.#parts
+    const { table } = request.publish
+    const row = waitingJob({
+      id,
+      kind: 'publish',
+      table_name: table,
+      queue: queueOf('publish', table),
+      priority: PRIORITIES.publish,
+      actor: request.origin.actor,
+      node_id: nodeId,
+      request: printJobRequest(request),
+      at: clock().toISOString(),
+    })
+    try {
+      await uploads.store(id, request.uploadBytes)
+      await insertJob(database.db, row)
+    } catch (error) {
+      // The row may exist nevertheless if only the response was lost; then a worker runs the job.
+      const isAbsent = await readJob(database.db, id).then(
+        (job) => job === undefined,
+        () => false,
+      )
+      // In the background: the bucket may be why this failed.
+      if (isAbsent) void this.#noteFailure(id, uploads.removeSoon(id))
+      throw error
+    }
+    await messages.sendWaiting().catch(() => {})
+    return jobRecord(row)
+  }
+
+  async find(id: string): Promise<JobRecord> {
+    const [job] = await this.#visible([await requireJob(this.#parts, id)])
+    return job!
+  }
+
+  async list(listing: JobListing): Promise<JobRecord[]> {
+    return this.#visible(await listJobs(this.#parts.database.db, listing))
+  }
+
+  /** Once a caller knows that a job is done, every node has what it published. */
+  async #visible(jobs: Parameters<typeof jobRecord>[0][]): Promise<JobRecord[]> {
+    if (jobs.some(({ state }) => state === 'done')) await this.#parts.changes.appliedEverywhere()
+    return jobs.map(jobRecord)
+  }
+
+  /** If this process runs the job, nothing of it is left when this returns. */
+  async cancel(origin: Origin, id: string): Promise<JobRecord> {
+    const { messages, runner } = this.#parts
+    const { kind, state } = await requireJob(this.#parts, id)
+    const cancelled = await cancelJob(this.#parts, origin, id)
+    // The worker of a running job counts it when its attempt has ended.
+    if (state === 'waiting') runner.finished[kind].cancelled++
+    await messages.sendCancelled(id).catch(() => {})
+    await messages.sendEnded(id).catch(() => {})
+    await runner.abort(id)
+    return cancelled
+  }
+
+  /** Removes the uploads that no job needs. */
+  async sweep({ isStart = false } = {}): Promise<void> {
+    await this.#sweepUploads(isStart && this.#parts.database.kind === 'sqlite' ? 0 : DAY)
+  }
+
+  /** Deletes jobs that ended long ago. `now` is the housekeeping's clock. */
+  async deleteOld(now: Date): Promise<void> {
+    await deleteEndedJobsBefore(this.#parts.database, plus(now, -KEEP).toISOString())
+  }
+
+  async run(job: RunningJob): Promise<void> {
+    const { publishing, database, uploads } = this.#parts
+    const { row, signal, onProgress } = job
+    const request = parseJobRequest(row.request)
+    const path = request && (await uploads.fetch(row.id, request.uploadBytes))
+    if (request === null || path === null) {
+      throw new SourceError('The server stopped, and the file it had received is not whole. Send it again.')
+    }
+    const { publish, origin } = request
+    const published = await publishing
+      .publish({ ...publish, path }, origin, {
+        onProgress,
+        signal,
+        alongside: (tx, report) =>
+          job.finish(tx, { report: JSON.stringify(report), version: report.version }),
+      })
+      .catch((error: unknown) => {
+        // The process that compiles was asked to stop, probably together with this one.
+        if (error instanceof CompileInterruptedError)
+          throw new RetryLaterError(error.message, { cause: error })
+        if (error instanceof CompileKilledError && row.attempts < MAX_ATTEMPTS)
+          throw new RetryLaterError(error.message, { cause: error, countsAsAttempt: true })
+        throw error
+      })
+    // A dry run makes no version, so there is no transaction to end the job in.
+    if (publish.dryRun) await job.finish(database.db, { report: JSON.stringify(published) })
+  }
+
+  problemOf(error: unknown, row: JobRow): JobFailure {
+    if (!(error instanceof SourceError))
+      this.#parts.log.error({ ...jobFields(row), err: error }, `Job ${row.id} failed.`)
+    if (error instanceof InvalidSourceError) {
+      return { detail: error.message, problems: error.problems, problemCount: error.problemCount }
+    }
+    if (error instanceof SourceError || error instanceof CompileDiskFullError)
+      return { detail: error.message }
+    return { detail: 'Something failed on our side. The log has it under the job’s id.' }
+  }
+
+  tooManyAttempts(): SourceError {
+    return new SourceError(
+      `The server was ended ${MAX_ATTEMPTS} times while it published the file, so it is not tried again. The file may need more memory than the server has.`,
+    )
+  }
+
+  async onEnd({ id }: JobRow): Promise<void> {
+    await this.#noteFailure(id, this.#parts.uploads.remove(id))
+  }
+
+  /**
+   * Removes uploads that no job needs. An upload that is still arriving has no job yet, so an upload without
+   * a job is removed only after it was idle for `idleMs`.
+   */
+  async #sweepUploads(idleMs: number): Promise<void> {
+    const { database, clock, uploads } = this.#parts
+    const before = plus(clock(), -idleMs)
+    // The files' times are read before the jobs: if a job begins in between, its upload is then seen as needed.
+    for (const { jobId, modifiedAt } of await uploads.list()) {
+      const job = await readJob(database.db, jobId)
+      const isIdle = idleMs === 0 || modifiedAt < before
+      const isUnwanted = job ? isJobEnded(job.state) : isIdle
+      if (isUnwanted) await uploads.remove(jobId)
+    }
+  }
+
+  /** An upload that cannot be removed now is removed by a later sweep. */
+  async #noteFailure(jobId: string, removal: Promise<void>): Promise<void> {
+    await removal.catch((error: unknown) =>
+      this.#parts.log.warn({ err: error }, `The upload of ${jobId} could not be removed.`),
+    )
+  }
+}

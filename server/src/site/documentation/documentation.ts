@@ -1,0 +1,142 @@
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { type ProblemCode, problems } from '../../base/problem.ts'
+import type { About } from '../../http/about.ts'
+import { escapeHtml, html } from '../../http/pages/html.ts'
+import { renderMarkdown } from './markdown.ts'
+import { contentsOf, documentationPage, type MenuGroup } from './page.ts'
+import { searchEntries } from './search-entries.ts'
+
+const FOLDER = new URL('../../../../docs/', import.meta.url)
+
+/** The pages in the order in which a new user reads them, by what they are for. */
+const GROUPS = [
+  ['Start', ['index', 'getting-started', 'publish-in-five-minutes', 'gallery']],
+  ['Use data', ['keys-and-access', 'downloads', 'explorer', 'ogc', 'cql2', 'tiles', 'python', 'javascript']],
+  ['Run the service', ['publishing', 'operating', 'scaling', 'command-line', 'settings', 'problems']],
+] as const
+
+export const PAGES: readonly string[] = GROUPS.flatMap(([, pages]) => pages)
+
+/** The address in the examples of docs/, which each instance replaces by its own. */
+const EXAMPLE_ADDRESS = 'http://127.0.0.1:8080'
+
+/** What the search of the documentation finds, as JSON. */
+export interface SearchIndex {
+  bytes: Buffer
+  etag: string
+}
+
+/**
+ * Renders the Markdown files of docs/, each once. Clients choose the address in the Host header, so nothing
+ * expensive may depend on it: it is put into the finished page.
+ */
+export class Documentation {
+  readonly #about: About
+  readonly #pages = new Map<string, string>()
+  #menu: MenuGroup[] | undefined
+  #searchIndex: SearchIndex | undefined
+
+  constructor(about: About) {
+    this.#about = about
+  }
+
+  /** Returns undefined if there is no such page. */
+  page(name: string, base: string): string | undefined {
+    if (!PAGES.includes(name)) return undefined
+    let page = this.#pages.get(name)
+    if (page === undefined) {
+      page = this.#render(name)
+      this.#pages.set(name, page)
+    }
+    return base === '' ? page : page.replaceAll(EXAMPLE_ADDRESS, escapeHtml(base))
+  }
+
+  problem(code: string): string | undefined {
+    if (!Object.hasOwn(problems, code)) return undefined
+    const [status, title, help] = problems[code as ProblemCode]
+    const content = html`<h1>${title}</h1>
+<p><code>${code}</code>, status ${status}.</p>
+<p>${help}</p>
+<p><a href="/docs/problems">All problems</a></p>`
+    return documentationPage({
+      about: this.#about,
+      title,
+      path: `/problems/${code}`,
+      menu: this.#groups(),
+      content,
+    })
+  }
+
+  apiReference(): string {
+    const content = html`<h1>API reference</h1>
+<p>Generated from the <a href="/v1/openapi.json">API definition</a> that the service validates requests with, and the <a href="/v1/ogc/api?f=html">definition of its OGC API</a>. If you are signed in, requests are sent as you. Before a request that costs credits, you are asked to confirm it.</p>
+<h2>Operations</h2>
+<div id="reference"><p>The reference needs JavaScript. Read the <a href="/v1/openapi.json">definition</a> instead.</p></div>`
+    return documentationPage({
+      about: this.#about,
+      title: 'API reference',
+      path: '/docs/api',
+      menu: this.#groups(),
+      content,
+      script: '/docs/assets/api-reference.js',
+      head: html`<link rel="stylesheet" href="/docs/assets/swagger-ui.css">
+<link rel="stylesheet" href="/docs/assets/api-reference.css">
+<script src="/docs/assets/swagger-ui-bundle.js" defer></script>`,
+    })
+  }
+
+  /** Built once: parsing all pages takes as long as hundreds of other responses. */
+  searchIndex(): SearchIndex {
+    if (this.#searchIndex === undefined) {
+      const entries = PAGES.flatMap((name) =>
+        searchEntries(pathOf(name), sourceOf(name).replaceAll(EXAMPLE_ADDRESS, '')),
+      )
+      const bytes = Buffer.from(JSON.stringify(entries))
+      this.#searchIndex = { bytes, etag: `"${hash('sha256', bytes).slice(0, 32)}"` }
+    }
+    return this.#searchIndex
+  }
+
+  #groups(): MenuGroup[] {
+    this.#menu ??= [
+      ...GROUPS.map(([title, names]) => ({
+        title,
+        links: names.map((name) => ({ href: pathOf(name), title: titleOf(sourceOf(name)) })),
+      })),
+      {
+        title: 'Reference',
+        links: [
+          { href: '/docs/api', title: 'API reference' },
+          { href: '/v1/ogc?f=html', title: 'OGC API' },
+          { href: '/v1/records?f=html', title: 'Catalogue for machines' },
+        ],
+      },
+    ]
+    return this.#menu
+  }
+
+  #render(name: string): string {
+    const { title, content, headings } = renderMarkdown(sourceOf(name))
+    return documentationPage({
+      about: this.#about,
+      title,
+      path: pathOf(name),
+      menu: this.#groups(),
+      content,
+      contents: contentsOf(headings),
+    })
+  }
+}
+
+function sourceOf(name: string): string {
+  return readFileSync(new URL(`${name}.md`, FOLDER), 'utf8')
+}
+
+function titleOf(source: string): string {
+  return /^# (.+)$/m.exec(source)?.[1] ?? 'Documentation'
+}
+
+function pathOf(name: string): string {
+  return name === 'index' ? '/docs' : `/docs/${name}`
+}

@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { notFound } from '../../base/problem.ts'
+import type { About } from '../../http/about.ts'
+import type { BaseUrl } from '../../http/base-url.ts'
+import type { App } from '../../http/fastify-app.ts'
+import { matchesEtag } from '../../http/headers.ts'
+import { PAGE_HEADERS } from '../../http/pages/html.ts'
+import type { Documentation } from './documentation.ts'
+import { packageAsset } from './package-assets.ts'
+
+const ASSETS = new URL('./assets/', import.meta.url)
+const MEDIA_TYPES: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+interface DocumentationDeps {
+  about: About
+  baseUrl: BaseUrl
+}
+
+/**
+ * The documentation, one page per problem type, and the API reference. All are public and not part of the
+ * API.
+ */
+export function documentationRoutes(app: App, { about, baseUrl }: DocumentationDeps): void {
+  let loaded: Promise<Documentation> | undefined
+  /** Loaded for the first page: a start of the service should not wait for parsers and highlighters. */
+  const load = () => {
+    loaded ??= import('./documentation.ts').then(({ Documentation }) => new Documentation(about))
+    return loaded
+  }
+  const hidden = { schema: { hide: true } }
+
+  app.get('/docs', hidden, async (request, reply) =>
+    reply.headers(PAGE_HEADERS).send((await load()).page('index', baseUrl.of(request))),
+  )
+
+  app.get('/docs/api', hidden, async (_request, reply) =>
+    reply.headers(PAGE_HEADERS).send((await load()).apiReference()),
+  )
+
+  app.get('/docs/search.json', hidden, async (request, reply) => {
+    const { bytes, etag } = (await load()).searchIndex()
+    reply.header('etag', etag).header('cache-control', 'public, max-age=3600')
+    if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send()
+    return reply.header('content-type', 'application/json; charset=utf-8').send(bytes)
+  })
+
+  app.get<{ Params: { page: string } }>('/docs/:page', hidden, async (request, reply) => {
+    const page = (await load()).page(request.params.page, baseUrl.of(request))
+    if (!page) throw notFound('such page')
+    return reply.headers(PAGE_HEADERS).send(page)
+  })
+
+  app.get<{ Params: { code: string } }>('/problems/:code', hidden, async (request, reply) => {
+    const page = (await load()).problem(request.params.code)
+    if (!page) throw notFound('such problem')
+    return reply.headers(PAGE_HEADERS).send(page)
+  })
+
+  app.get<{ Params: { name: string } }>('/docs/assets/:name', hidden, async (request, reply) => {
+    const { name } = request.params
+    const mediaType = /^[a-z-]+\.[a-z]+$/.test(name) ? MEDIA_TYPES[extname(name)] : undefined
+    const file = packageAsset(name) ?? new URL(name, ASSETS)
+    const bytes = mediaType && (await readFile(file).catch(() => undefined))
+    if (!bytes) throw notFound('such file')
+    return reply.header('content-type', mediaType).header('cache-control', 'public, max-age=3600').send(bytes)
+  })
+}
