@@ -162,7 +162,8 @@ function endOf(code: number | null): string {
 /** A full disk is no fault of the file, which may be published again. */
 function refusal({ resource, reason }: Exceeded, options: CompileOptions): Error {
   const file = options.file ?? basename(options.path)
-  if (resource === 'disk') return new CompileDiskFullError(`There is no room to compile ${file}: ${reason}.`)
+  if (resource === 'disk')
+    return new CompileDiskFullError(`There is no room on the disk to compile ${file}: ${reason}.`)
   return new SourceError(`${file} is refused: ${reason}.`)
 }
 

@@ -32,9 +32,13 @@ test('publishing on a full disk says so in one sentence, and leaves nothing behi
   const service = await openTestServer(t, { dataDir, childProcesses: true })
   const file = join(dataDir, 'many.geojson')
   writeFileSync(file, points(40_000))
-  const sentence = 'There is no room on the disk to compile many.geojson.'
+  // The disk is full, or less is free than the service has to keep.
+  const sentence =
+    /There is no room on the disk to compile many\.geojson(: less than .* are free.*WAYLEAVE_MIN_FREE_BYTES)?\.$/m
   const command = await runProgramFile(service.config, 'publish', file, '--table', 'many')
-  assert.deepEqual([command.code, command.stderr], [1, `wayleave: ${sentence}\n`])
+  assert.equal(command.code, 1)
+  assert.match(command.stderr, sentence)
+  assert.equal(command.stderr.split('\n').length, 2)
   assert.deepEqual(readdirSync(snapshots), [])
   const publisher = { name: 'Publisher', permissions: ['read', 'write'] }
   const key = (await service.parts.keys.createPlatform(operator, publisher)).secret
@@ -49,7 +53,7 @@ test('publishing on a full disk says so in one sentence, and leaves nothing behi
     await sleep(20)
     job = await service.parts.jobs.find(id)
   }
-  assert.equal(job.problem?.detail, sentence)
+  assert.match(job.problem!.detail!, sentence)
 })
 
 test('snapshots on a volume of their own: publishing, removing and starting again work', async (t) => {
