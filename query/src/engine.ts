@@ -1,6 +1,6 @@
 /** The face of the query engine. Everything that other packages may import is here. */
 
-import { ColumnCache, type PositionRuns, type Snapshot } from '@wayleave/geodata/features'
+import { ColumnCache, type Snapshot } from '@wayleave/geodata/features'
 import type { PositionBits } from '@wayleave/geodata/tiles'
 import { CompiledSelection } from './by-codes/compiled-selection.ts'
 import { RowQueries, type RowQueriesOptions } from './by-duckdb/row-queries.ts'
@@ -13,6 +13,7 @@ import type { FeatureQuery } from './plan/feature-query.ts'
 import type { FilterPlan } from './plan/plan-filter.ts'
 import type { Selected } from './positions/selected.ts'
 import type { TimedWork } from './work/timed-work.ts'
+import type { MaybeUnfinished } from './work/unfinished.ts'
 
 export { DEFAULT_LIMITS, type Limits } from './cql2/ast.ts'
 export type { FacetQuery, FacetResult } from './facets/facets.ts'
@@ -31,6 +32,7 @@ export type { Selected } from './positions/selected.ts'
 export { QueryError } from './query-error.ts'
 export { FairQueue, type Hold } from './work/fair-queue.ts'
 export { TimedWork } from './work/timed-work.ts'
+export { finish, type MaybeUnfinished, Unfinished, whenFinished } from './work/unfinished.ts'
 export { Workload, WRITING_FACTOR } from './work/workload.ts'
 
 export interface EngineOptions extends RowQueriesOptions {
@@ -67,61 +69,27 @@ export class QueryEngine {
     this.#facets = new Facets({ columns, compiled, geometries, rows })
   }
 
-  /**
-   * The page of a query, found synchronously in one time slice; its positions are put into `runs`. Null if something
-   * has to be read, if it takes longer, or if the database has to decide; then `page` goes on.
-   */
-  pageSync(
-    snapshot: Snapshot,
-    query: FeatureQuery,
-    plan: FilterPlan | null,
-    reading: Omit<Reading, 'work'>,
-    runs?: PositionRuns,
-  ): Selected | null {
-    return this.#pages.selectSync(snapshot, query, plan, reading, runs)
-  }
-
+  /** The page of a query. Unfinished if something has to be read, if it takes longer, or if the database decides. */
   page(
     snapshot: Snapshot,
     query: FeatureQuery,
     plan: FilterPlan | null,
     reading: Reading,
-  ): Promise<Selected> {
+  ): MaybeUnfinished<Selected> {
     return this.#pages.select(snapshot, query, plan, reading)
   }
 
-  /** `count`, synchronously; undefined if something has to be read or if it takes longer than a time slice. */
-  countSync(
-    snapshot: Snapshot,
-    query: FeatureQuery,
-    plan: FilterPlan | null,
-    page: FoundPage,
-  ): number | null | undefined {
-    return this.#counts.countSync(snapshot, query, plan, page)
-  }
-
   /**
-   * The total number of features that match the query, or null if it is not cheap to determine. `selectedMs` is how
-   * long finding the page took.
+   * The total number of features that match the query. Beside a page it is null if it is not cheap to determine;
+   * without one (`page` is null) it is always counted, as long as that takes less than a query may.
    */
   count(
     snapshot: Snapshot,
     query: FeatureQuery,
     plan: FilterPlan | null,
-    page: FoundPage,
-    effort: { selectedMs: number; work: TimedWork },
-  ): Promise<number | null> {
-    return this.#counts.count(snapshot, query, plan, page, effort)
-  }
-
-  /** The total number of features that match the query, as long as counting takes less than a query may. */
-  countExactly(
-    snapshot: Snapshot,
-    query: FeatureQuery,
-    plan: FilterPlan | null,
-    work: TimedWork,
-  ): Promise<number> {
-    return this.#counts.countExactly(snapshot, query, plan, work)
+    page: FoundPage | null,
+  ): MaybeUnfinished<number | null> {
+    return this.#counts.count(snapshot, query, plan, page)
   }
 
   /** The values of columns, counted among the features that match, and the extent of these features. */

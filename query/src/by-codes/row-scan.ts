@@ -1,6 +1,6 @@
 import { BLOCK_ROWS, BLOCK_SHIFT, type Snapshot, type TreeWalk } from '@wayleave/geodata/features'
 import type { Geometry } from '@wayleave/geodata/geometry'
-import { ENDED, PAUSED } from '../by-tree/select-by-box.ts'
+import { ENDED, PAUSED, type SlicedWork } from '../features/sliced-work.ts'
 import type { RowTaker } from '../positions/row-taker.ts'
 import type { BoxTest } from './box-test.ts'
 import type { RowFilter } from './row-filter.ts'
@@ -11,14 +11,6 @@ export interface ScanSource {
   snapshot: Snapshot
   filter: RowFilter | null
   box: BoxTest | null
-}
-
-/**
- * Work that stops at the end of a time slice. `advance` returns ENDED, PAUSED at `until`, or the row whose
- * geometry it needs, which is then passed to the next call.
- */
-export interface SlicedWork {
-  advance(until: number, geometry?: Geometry | null): number
 }
 
 /** Estimated times of the ways to find rows, in ns per row. */

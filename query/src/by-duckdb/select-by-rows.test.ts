@@ -5,15 +5,16 @@ import { ColumnCache, openSnapshot, type Snapshot } from '@wayleave/geodata/feat
 import { queryColumns } from '@wayleave/geodata/snapshot'
 import { collection, compileText, feature, type GeojsonFeature, scratch } from '@wayleave/geodata/testing'
 import { CompiledSelection } from '../by-codes/compiled-selection.ts'
-import { ENDED, PAUSED } from '../by-tree/select-by-box.ts'
 import { countOfLists, MatchCount } from '../count/match-count.ts'
 import { GeometryCache } from '../features/geometry-cache.ts'
+import { ENDED, PAUSED } from '../features/sliced-work.ts'
 import { PageSearch } from '../page/page-search.ts'
 import { planConditions } from '../plan/plan-conditions.ts'
 import type { SortKey } from '../plan/sort-key.ts'
 import { QueryError } from '../query-error.ts'
 import { conditionsOf } from '../testing/conditions.ts'
 import { TimedWork } from '../work/timed-work.ts'
+import { finish } from '../work/unfinished.ts'
 import { RowQueries } from './row-queries.ts'
 import { selectByRows } from './select-by-rows.ts'
 
@@ -95,7 +96,8 @@ function sortKey(text: string): SortKey {
 /** The same page by compiled columns; null if the database has to decide. `slice` is the time slice, in ms. */
 async function compiledPage(question: Question, after: number, skip: number, limit: number, slice: number) {
   const { plan, ...rest } = selectionOf(question)
-  const prepared = await compiled.prepare({ ...rest, condition: plan?.condition ?? null }, parts.work)
+  const request = { ...rest, condition: plan?.condition ?? null }
+  const prepared = await finish(compiled.prepare(request), parts.work)
   if (prepared === null) return null
   const search = new PageSearch(prepared, { after, skip, limit })
   for (let state = search.advance(performance.now() + slice); state !== ENDED; ) {
@@ -109,10 +111,10 @@ async function compiledPage(question: Question, after: number, skip: number, lim
 async function compiledCount(question: Question): Promise<number | null> {
   const { plan, ...rest } = selectionOf(question)
   const request = { ...rest, condition: plan?.condition ?? null, sort: [] }
-  const prepared = await compiled.prepare(request, parts.work)
+  const prepared = await finish(compiled.prepare(request), parts.work)
   if (prepared === null) return null
   const count = new MatchCount(prepared)
-  await compiled.run(count, snapshot, parts.work)
+  await finish(compiled.run(count, snapshot), parts.work)
   const listed = countOfLists(prepared)
   if (listed !== null) assert.equal(listed, count.count)
   return count.count
@@ -320,10 +322,8 @@ test('a filter that takes too long is stopped with 400, and the next one is serv
 })
 
 test('a search by compiled columns yields after each time slice, and ends when the client has left', async () => {
-  const prepared = (await compiled.prepare(
-    { ...selectionOf({}), condition: selectionOf({ filter: 'group < 6 AND maybe > 1' }).plan!.condition },
-    parts.work,
-  ))!
+  const { condition } = selectionOf({ filter: 'group < 6 AND maybe > 1' }).plan!
+  const prepared = (await finish(compiled.prepare({ ...selectionOf({}), condition }), parts.work))!
   const client = new AbortController()
   let turns = 0
   const counting = {
@@ -333,14 +333,14 @@ test('a search by compiled columns yields after each time slice, and ends when t
     },
   }
   const work = new TimedWork({ owner: 'test', disconnected: () => client.signal, maxMs: 600_000 })
-  const run = compiled.run(counting, snapshot, work)
+  const run = Promise.resolve(finish(compiled.run(counting, snapshot), work))
   setImmediate(() => client.abort())
   await assert.rejects(run, { name: 'AbortError' })
   assert.ok(turns < 1000)
   const stopped = new MatchCount(prepared)
   assert.equal(stopped.advance(performance.now() - 1), PAUSED)
   assert.ok(stopped.count < ROWS / 2)
-  await compiled.run(stopped, snapshot, parts.work)
+  await finish(compiled.run(stopped, snapshot), parts.work)
   const all = expected(({ group, maybe }) => group < 6 && maybe !== null && maybe > 1)
   assert.equal(stopped.count, all.length)
 })

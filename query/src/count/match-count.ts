@@ -1,6 +1,7 @@
 import type { Geometry } from '@wayleave/geodata/geometry'
 import type { PreparedRequest } from '../by-codes/compiled-selection.ts'
-import { RowScan, type SlicedWork } from '../by-codes/row-scan.ts'
+import { RowScan } from '../by-codes/row-scan.ts'
+import type { SlicedWork } from '../features/sliced-work.ts'
 import type { RowTaker } from '../positions/row-taker.ts'
 
 /** Counting tests at most this many rows: about a tenth of a second. */

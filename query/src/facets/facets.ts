@@ -8,6 +8,7 @@ import type { GeometryCache } from '../features/geometry-cache.ts'
 import type { BoxQuery } from '../plan/box-query.ts'
 import type { FilterPlan } from '../plan/plan-filter.ts'
 import type { TimedWork } from '../work/timed-work.ts'
+import { finish } from '../work/unfinished.ts'
 import { type Facet, FacetCounts } from './facet-counts.ts'
 import { MatchedExtent } from './matched-extent.ts'
 import { MatchedRows } from './matched-rows.ts'
@@ -101,9 +102,9 @@ export class Facets {
   ): Promise<void> {
     const { compiled, rows, geometries } = this.#parts
     const request = { snapshot, condition: plan?.condition ?? null, sort: [], box, isWhole: true }
-    const prepared = await compiled.prepare(request, work)
+    const prepared = await finish(compiled.prepare(request), work)
     if (prepared) {
-      await compiled.run(new RowScan(prepared, 0, Infinity, matches), snapshot, work)
+      await finish(compiled.run(new RowScan(prepared, 0, Infinity, matches), snapshot), work)
       return
     }
     const all = snapshot.manifest.rows

@@ -6,6 +6,7 @@ import type { FeatureQuery } from '../plan/feature-query.ts'
 import type { FilterPlan } from '../plan/plan-filter.ts'
 import type { RowTaker } from '../positions/row-taker.ts'
 import type { TimedWork } from '../work/timed-work.ts'
+import { finish } from '../work/unfinished.ts'
 import type { PageSelection } from './page-selection.ts'
 
 /** The positions of all features that match. */
@@ -19,13 +20,14 @@ export async function allPositions(
   const { rows } = snapshot.manifest
   const positions = PositionBits.empty(rows)
   const request = { ...compiledRequest(snapshot, query, plan), sort: [], isWhole: true }
-  const prepared = query.ids ? null : await compiled.prepare(request, work)
+  const prepared = query.ids ? null : await finish(compiled.prepare(request), work)
   if (prepared) {
-    await compiled.run(new RowScan(prepared, 0, Infinity, takerOf(positions)), snapshot, work)
+    const scan = new RowScan(prepared, 0, Infinity, takerOf(positions))
+    await finish(compiled.run(scan, snapshot), work)
     return positions
   }
-  const reading = { after: -1, limit: rows, work }
-  const { runs } = await pages.select(snapshot, { ...query, sort: [], offset: 0 }, plan, reading)
+  const all = { ...query, sort: [], offset: 0 }
+  const { runs } = await finish(pages.select(snapshot, all, plan, { after: -1, limit: rows }), work)
   for (let run = 0; run < runs.length; run++) {
     positions.addRun(runs.bounds[run * 2]!, runs.bounds[run * 2 + 1]!)
   }

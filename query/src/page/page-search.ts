@@ -2,8 +2,8 @@ import type { PositionRuns } from '@wayleave/geodata/features'
 import type { Geometry } from '@wayleave/geodata/geometry'
 import type { PreparedRequest } from '../by-codes/compiled-selection.ts'
 import { OrderWalk, sortedRowsAfter } from '../by-codes/order-walk.ts'
-import { RowScan, rowByRow, type SlicedWork } from '../by-codes/row-scan.ts'
-import { ENDED } from '../by-tree/select-by-box.ts'
+import { RowScan, rowByRow } from '../by-codes/row-scan.ts'
+import { ENDED, type SlicedWork } from '../features/sliced-work.ts'
 import { PageBuilder } from '../positions/page-builder.ts'
 import type { RowTaker } from '../positions/row-taker.ts'
 import type { Selected } from '../positions/selected.ts'
@@ -23,7 +23,7 @@ export class PageSearch implements SlicedWork {
   readonly #page: PageBuilder
   readonly #work: SlicedWork
 
-  /** `runs` is as for a PageBuilder; it is in use until the end, or until `releaseRuns`. */
+  /** `runs` is as for a PageBuilder. */
   constructor(request: PreparedRequest, { after, skip, limit }: PageBounds, runs?: PositionRuns) {
     const page = new PageBuilder(skip, limit, runs)
     this.#page = page
@@ -41,10 +41,6 @@ export class PageSearch implements SlicedWork {
 
   advance(until: number, geometry?: Geometry | null): number {
     return this.#work.advance(until, geometry)
-  }
-
-  releaseRuns(): void {
-    this.#page.releaseRuns()
   }
 
   finish(): Selected {

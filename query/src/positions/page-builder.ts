@@ -4,7 +4,7 @@ import type { Selected } from './selected.ts'
 
 /** Collects matches in order: skips the first `skip` and takes up to one more than the limit. */
 export class PageBuilder implements RowTaker {
-  #runs: PositionRuns
+  readonly #runs: PositionRuns
   readonly #limit: number
   #skip: number
 
@@ -14,11 +14,6 @@ export class PageBuilder implements RowTaker {
     this.#limit = limit
     this.#runs = runs
     runs.clear()
-  }
-
-  /** Goes on with runs of its own. */
-  releaseRuns(): void {
-    this.#runs = this.#runs.copy()
   }
 
   get isFull(): boolean {
