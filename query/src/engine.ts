@@ -3,7 +3,7 @@
 import { ColumnCache, type Snapshot } from '@wayleave/geodata/features'
 import type { PositionBits } from '@wayleave/geodata/tiles'
 import { CompiledSelection } from './by-codes/compiled-selection.ts'
-import { RowQueries, type RowQueriesOptions } from './by-duckdb/row-queries.ts'
+import { DuckdbQueries, type DuckdbQueriesOptions } from './by-duckdb/duckdb-queries.ts'
 import { type FoundPage, MatchCounts } from './count/match-counts.ts'
 import { type FacetQuery, type FacetResult, Facets } from './facets/facets.ts'
 import { GeometryCache } from './features/geometry-cache.ts'
@@ -35,7 +35,7 @@ export { TimedWork } from './work/timed-work.ts'
 export { finish, type MaybeUnfinished, Unfinished, whenFinished } from './work/unfinished.ts'
 export { Workload, WRITING_FACTOR } from './work/workload.ts'
 
-export interface EngineOptions extends RowQueriesOptions {
+export interface EngineOptions extends DuckdbQueriesOptions {
   /** The memory of the cached geometries, in bytes of GeoJSON text; parsed, they take about five times as much. */
   geometryBytes: number
   /** The memory of the cached columns, in bytes. A column takes 5 to 32 bytes per feature. */
@@ -48,7 +48,7 @@ export interface EngineOptions extends RowQueriesOptions {
  * Refuses a query by a `QueryError`.
  */
 export class QueryEngine {
-  readonly rows: RowQueries
+  readonly duckdb: DuckdbQueries
   readonly columns: ColumnCache
   readonly #compiled: CompiledSelection
   readonly #pages: PageSelection
@@ -57,16 +57,16 @@ export class QueryEngine {
 
   /** `folder` is the snapshots folder. */
   constructor(folder: string, { geometryBytes, columnBytes, ...options }: EngineOptions) {
-    const rows = new RowQueries(folder, options)
+    const duckdb = new DuckdbQueries(folder, options)
     const geometries = new GeometryCache(geometryBytes)
     const columns = new ColumnCache(columnBytes)
     const compiled = new CompiledSelection(columns, geometries)
-    this.rows = rows
+    this.duckdb = duckdb
     this.columns = columns
     this.#compiled = compiled
-    this.#pages = new PageSelection({ rows, geometries, compiled })
-    this.#counts = new MatchCounts({ rows, geometries, compiled }, this.#pages)
-    this.#facets = new Facets({ columns, compiled, geometries, rows })
+    this.#pages = new PageSelection({ duckdb, geometries, compiled })
+    this.#counts = new MatchCounts({ duckdb, geometries, compiled }, this.#pages)
+    this.#facets = new Facets({ columns, compiled, geometries, duckdb })
   }
 
   /** The page of a query. Unfinished if something has to be read, if it takes longer, or if the database decides. */
@@ -114,6 +114,6 @@ export class QueryEngine {
 
   /** Ends the processes of the database. */
   close(): Promise<void> {
-    return this.rows.close()
+    return this.duckdb.close()
   }
 }

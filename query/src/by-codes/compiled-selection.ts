@@ -13,8 +13,8 @@ import { BoxTest } from './box-test.ts'
 import { compileCondition } from './compile-condition.ts'
 import { CompiledFilters } from './compiled-filters.ts'
 import { PlaceMasks } from './place-masks.ts'
-import { RowFilter } from './row-filter.ts'
-import type { ScanSource } from './row-scan.ts'
+import { PositionFilter } from './position-filter.ts'
+import type { ScanSource } from './position-scan.ts'
 
 const MAX_ATTEMPTS = 3
 const NO_COLUMNS: ReadonlyMap<string, CompiledColumn> = new Map()
@@ -79,17 +79,17 @@ export class CompiledSelection {
     if (condition === null) return this.#prepared(request, null, columns)
     // Another filter may evict the results of this one before they are used.
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const rows = this.#compile(snapshot, condition, columns)
-      if (rows === null) return null
-      if (!Array.isArray(rows)) {
-        const filter = new RowFilter(rows, snapshot.manifest.rows)
+      const expression = this.#compile(snapshot, condition, columns)
+      if (expression === null) return null
+      if (!Array.isArray(expression)) {
+        const filter = new PositionFilter(expression, snapshot.manifest.rows)
         // Loading one column may have evicted another one of the filter.
         if (isInMemory) this.#filters.keep(snapshot, condition, filter)
         return this.#prepared(request, filter, columns)
       }
       isInMemory = false
       yield* need(async (work) => {
-        for (const pending of rows) await pending.evaluate(() => work.next())
+        for (const pending of expression) await pending.evaluate(() => work.next())
       })
     }
     return null
@@ -109,7 +109,7 @@ export class CompiledSelection {
 
   #prepared(
     { snapshot, box, sort }: CompiledRequest,
-    filter: RowFilter | null,
+    filter: PositionFilter | null,
     columns: ReadonlyMap<string, CompiledColumn>,
   ): PreparedRequest {
     const [key] = sort

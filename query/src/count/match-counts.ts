@@ -8,7 +8,7 @@ import type { FilterPlan } from '../plan/plan-filter.ts'
 import { positionsOf } from '../positions/position-set.ts'
 import type { Selected } from '../positions/selected.ts'
 import { type MaybeUnfinished, Unfinished, whenFinished } from '../work/unfinished.ts'
-import { countByRows, MIN_COUNT_MS } from './count-by-rows.ts'
+import { countByDuckdb, MIN_COUNT_MS } from './count-by-duckdb.ts'
 import { countOfLists, isCountable, MatchCount } from './match-count.ts'
 
 /** The memory of the cached counts of one snapshot, in bytes. Their keys have the text of filters. */
@@ -111,10 +111,10 @@ export class MatchCounts {
     plan: FilterPlan | null,
     selectedMs: number,
   ): Unfinished<number | null> {
-    const { rows, geometries } = this.#parts
+    const { duckdb, geometries } = this.#parts
     return new Unfinished(async (work) => {
       const only = await positionsOf(snapshot, ids)
-      return countByRows({ snapshot, plan, box, only }, { rows, geometries, work }, selectedMs)
+      return countByDuckdb({ snapshot, plan, box, only }, { duckdb, geometries, work }, selectedMs)
     })
   }
 

@@ -1,10 +1,10 @@
 import type { Snapshot } from '@wayleave/geodata/features'
 import { PositionBits } from '@wayleave/geodata/tiles'
 import { type CompiledSelection, compiledRequest } from '../by-codes/compiled-selection.ts'
-import { RowScan } from '../by-codes/row-scan.ts'
+import { PositionScan } from '../by-codes/position-scan.ts'
 import type { FeatureQuery } from '../plan/feature-query.ts'
 import type { FilterPlan } from '../plan/plan-filter.ts'
-import type { RowTaker } from '../positions/row-taker.ts'
+import type { PositionTaker } from '../positions/position-taker.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 import { finish } from '../work/unfinished.ts'
 import type { PageSelection } from './page-selection.ts'
@@ -22,7 +22,7 @@ export async function allPositions(
   const request = { ...compiledRequest(snapshot, query, plan), sort: [], isWhole: true }
   const prepared = query.ids ? null : await finish(compiled.prepare(request), work)
   if (prepared) {
-    const scan = new RowScan(prepared, 0, Infinity, takerOf(positions))
+    const scan = new PositionScan(prepared, 0, Infinity, takerOf(positions))
     await finish(compiled.run(scan, snapshot), work)
     return positions
   }
@@ -34,19 +34,19 @@ export async function allPositions(
   return positions
 }
 
-/** Puts all rows of a scan into a set. */
-function takerOf(positions: PositionBits): RowTaker {
+/** Puts all positions of a scan into a set. */
+function takerOf(positions: PositionBits): PositionTaker {
   return {
-    takeRow(row) {
-      positions.add(row)
+    take(position) {
+      positions.add(position)
       return false
     },
     takeRun(begin, end) {
       positions.addRun(begin, end)
       return false
     },
-    takeRows(rows, count) {
-      positions.addFirst(count, rows)
+    takeList(list, count) {
+      positions.addFirst(count, list)
       return false
     },
   }

@@ -1,7 +1,7 @@
 import type { PositionRuns, Snapshot } from '@wayleave/geodata/features'
 import { type CompiledSelection, compiledRequest } from '../by-codes/compiled-selection.ts'
-import type { RowQueries } from '../by-duckdb/row-queries.ts'
-import { selectByRows } from '../by-duckdb/select-by-rows.ts'
+import type { DuckdbQueries } from '../by-duckdb/duckdb-queries.ts'
+import { selectByDuckdb } from '../by-duckdb/select-by-duckdb.ts'
 import { BoxSearch, isDecidedByTree, selectInTree } from '../by-tree/select-by-box.ts'
 import type { GeometryCache } from '../features/geometry-cache.ts'
 import { runSliced } from '../features/sliced-work.ts'
@@ -23,7 +23,7 @@ export interface Reading {
 
 export interface SelectionParts {
   geometries: GeometryCache
-  rows: RowQueries
+  duckdb: DuckdbQueries
   compiled: CompiledSelection
 }
 
@@ -78,10 +78,10 @@ export class PageSelection {
     plan: FilterPlan | null,
     bounds: PageBounds,
   ): Unfinished<Selected> {
-    const { rows, geometries } = this.#parts
+    const { duckdb, geometries } = this.#parts
     return new Unfinished(async (work) => {
       const only = await positionsOf(snapshot, ids)
-      return selectByRows({ snapshot, plan, box, only, sort, ...bounds }, { rows, geometries, work })
+      return selectByDuckdb({ snapshot, plan, box, only, sort, ...bounds }, { duckdb, geometries, work })
     })
   }
 }

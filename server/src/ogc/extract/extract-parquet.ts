@@ -23,7 +23,7 @@ export async function parquetFile(
     const path = join(stage.folder, 'rows.parquet')
     const sql = () =>
       `COPY (SELECT ${columnList(snapshot)} FROM ${fileOf(snapshot)} WHERE ${IS_SELECTED}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION zstd)`
-    await engine.rows.texts({ snapshot, columns: new Map() }, sql, [bitsOf(snapshot, runs)], work)
+    await engine.duckdb.texts({ snapshot, columns: new Map() }, sql, [bitsOf(snapshot, runs)], work)
     const file = await open(path)
     const { size } = await file.stat()
     return { stream: file.createReadStream(), bytes: size }

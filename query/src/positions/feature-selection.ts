@@ -4,8 +4,8 @@ import type { FilterPlan } from '../plan/plan-filter.ts'
 import type { SortKey } from '../plan/sort-key.ts'
 import type { PositionSet } from './position-set.ts'
 
-/** Which features a page selects by their values. */
-export interface RowSelection {
+/** Which features a page selects by their values: what the tree, the interpreter and DuckDB get. */
+export interface FeatureSelection {
   snapshot: Snapshot
   plan: FilterPlan | null
   box: BoxQuery | null

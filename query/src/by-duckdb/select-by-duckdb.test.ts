@@ -15,8 +15,8 @@ import { QueryError } from '../query-error.ts'
 import { conditionsOf } from '../testing/conditions.ts'
 import { TimedWork } from '../work/timed-work.ts'
 import { finish } from '../work/unfinished.ts'
-import { RowQueries } from './row-queries.ts'
-import { selectByRows } from './select-by-rows.ts'
+import { DuckdbQueries } from './duckdb-queries.ts'
+import { selectByDuckdb } from './select-by-duckdb.ts'
 
 /** Two row groups in the file, which DuckDB's threads read concurrently. */
 const ROWS = 130_000
@@ -24,10 +24,10 @@ const WORDS = ['Straße', 'STRASSE', 'Lake', 'lake', 'Müller', '東京', 'x%y']
 
 let snapshot: Snapshot
 let features: GeojsonFeature[]
-const rows = new RowQueries(scratch)
+const duckdb = new DuckdbQueries(scratch)
 const columns = new ColumnCache(1 << 28)
 const parts = {
-  rows,
+  duckdb,
   geometries: new GeometryCache(1 << 20),
   work: new TimedWork({ owner: 'test', maxMs: 600_000 }),
 }
@@ -51,7 +51,7 @@ before(async () => {
   snapshot = await openSnapshot(compiled.folder)
 })
 after(async () => {
-  await rows.close()
+  await duckdb.close()
   await snapshot.close()
 })
 
@@ -69,7 +69,7 @@ async function page(
   work: TimedWork = parts.work,
 ) {
   const selection = selectionOf({ filter, sortby, box })
-  const selected = await selectByRows({ ...selection, after, skip, limit }, { ...parts, work })
+  const selected = await selectByDuckdb({ ...selection, after, skip, limit }, { ...parts, work })
   return {
     positions: [...selected.runs.toArray()],
     more: selected.more,
@@ -297,7 +297,7 @@ test('columns that are asked for again are read from memory, in the same order',
       table = from
       return `SELECT file_row_number FROM ${from}`
     }
-    const positions = await rows.positions(source, sql, [], parts.work)
+    const positions = await duckdb.positions(source, sql, [], parts.work)
     assert.equal(positions.length, ROWS)
     assert.ok(positions.every((position, i) => position === i))
     await delay(10)
