@@ -1,7 +1,6 @@
 /** The face of the query engine. Everything that other packages may import is here. */
 
-import { ColumnCache, type Snapshot } from '@wayleave/geodata/features'
-import type { PositionBits } from '@wayleave/geodata/tiles'
+import { ColumnCache, type PositionBits, type Snapshot } from '@wayleave/geodata/features'
 import { CompiledSelection } from './by-codes/compiled-selection.ts'
 import { DuckdbQueries, type DuckdbQueriesOptions } from './by-duckdb/duckdb-queries.ts'
 import { type FoundPage, MatchCounts } from './count/match-counts.ts'

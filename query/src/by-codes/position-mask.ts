@@ -5,7 +5,10 @@ export const NO_POSITIONS = 0
 export const SOME_POSITIONS = 1
 export const ALL_POSITIONS = 2
 
-/** A set of positions with one byte per position, so that it is combined with codes by loops without branches. */
+/**
+ * A set of positions with one byte per position, so that it is combined with codes by loops without branches. It is not
+ * a `PositionBits`, because loops over bits have to shift and mask, and because it counts the positions of each block.
+ */
 export class PositionMask {
   /** 1 for the positions of the set, 0 for all others. */
   readonly bytes: Uint8Array

@@ -1,4 +1,4 @@
-import { PositionRuns, quoteName, type Snapshot } from '@wayleave/geodata/features'
+import { type PositionBits, PositionRuns, quoteName, type Snapshot } from '@wayleave/geodata/features'
 import type { Column } from '@wayleave/geodata/geometry'
 import { queryColumns } from '@wayleave/geodata/snapshot'
 import { isDecidedByTree, meets } from '../by-tree/select-by-box.ts'
@@ -12,7 +12,7 @@ import type { FilterPlan } from '../plan/plan-filter.ts'
 import type { SortKey } from '../plan/sort-key.ts'
 import type { FeatureSelection } from '../positions/feature-selection.ts'
 import { PageBuilder } from '../positions/page-builder.ts'
-import { PositionSet } from '../positions/position-set.ts'
+import { positionsInBox, possiblePositions } from '../positions/positions-in-box.ts'
 import type { Selected } from '../positions/selected.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 import type { DuckdbQueries } from './duckdb-queries.ts'
@@ -44,8 +44,9 @@ export async function selectByDuckdb(
   if (isInOrder && plan?.decide && !only) await selectByTree({ ...selection, plan }, plan.decide, page, parts)
   else {
     const region = regionOf(selection)
-    if (region?.count === 0) return page.finish()
-    if (isInOrder && region && region.count <= FEW) await lookAtEach(selection, region, page, parts)
+    const count = region?.count()
+    if (count === 0) return page.finish()
+    if (isInOrder && region && count! <= FEW) await lookAtEach(selection, region, page, parts)
     else await askDuckdb(selection, region, page, parts)
   }
   return page.finish()
@@ -54,11 +55,11 @@ export async function selectByDuckdb(
 /**
  * The positions at which matches are possible according to the tree; null if the tree does not restrict them.
  */
-function regionOf({ snapshot, plan, box, only }: FeatureSelection): PositionSet | null {
+function regionOf({ snapshot, plan, box, only }: FeatureSelection): PositionBits | null {
   const { tree, manifest } = snapshot
-  const sets: PositionSet[] = []
-  if (box) sets.push(PositionSet.inBox(tree, manifest.rows, box.box, true))
-  if (plan?.bbox) sets.push(PositionSet.inBox(tree, manifest.rows, plan.bbox, false))
+  const sets: PositionBits[] = []
+  if (box) sets.push(positionsInBox(tree, manifest.rows, box.box, true))
+  if (plan?.bbox) sets.push(positionsInBox(tree, manifest.rows, plan.bbox, false))
   if (only) sets.push(only)
   const [region, ...others] = sets
   for (const other of others) region!.intersect(other)
@@ -68,7 +69,7 @@ function regionOf({ snapshot, plan, box, only }: FeatureSelection): PositionSet 
 /** Tests each feature of the region, in snapshot order. */
 async function lookAtEach(
   { snapshot, plan, box, after }: FeatureSelection,
-  region: PositionSet,
+  region: PositionBits,
   page: PageBuilder,
   { work }: DuckdbSelectionDeps,
 ): Promise<void> {
@@ -88,7 +89,7 @@ async function lookAtEach(
  */
 async function askDuckdb(
   { snapshot, plan, box, sort, after }: FeatureSelection,
-  region: PositionSet | null,
+  region: PositionBits | null,
   page: PageBuilder,
   { duckdb, geometries, work }: DuckdbSelectionDeps,
 ): Promise<void> {
@@ -110,7 +111,7 @@ async function askDuckdb(
     const values: QueryValue[] = [...filterValues]
     const bind = (value: QueryValue) => `$${values.push(value)}`
     if (region) {
-      where.push(`file_row_number BETWEEN ${region.first} AND ${region.last}`)
+      where.push(`file_row_number BETWEEN ${region.next(0)} AND ${region.last()}`)
       const bits = bind(region.bytes)
       where.push(`get_bit(CAST(CAST(${bits} AS BLOB) AS BIT), CAST(file_row_number AS INTEGER)) = 1`)
     }
@@ -140,7 +141,7 @@ async function bitsWhere(
   decide: DecideInBox,
   work: TimedWork,
 ): Promise<QueryValue> {
-  return (await PositionSet.where(tree, manifest.rows, decide, work)).bytes
+  return (await possiblePositions(tree, manifest.rows, decide, work)).bytes
 }
 
 /** The columns that the query reads, each with the SQL that computes it from the file's columns. */

@@ -1,4 +1,10 @@
-import { BLOCK_ROWS, type ColumnCache, quoteName, type Snapshot } from '@wayleave/geodata/features'
+import {
+  BLOCK_ROWS,
+  type ColumnCache,
+  PositionBits,
+  quoteName,
+  type Snapshot,
+} from '@wayleave/geodata/features'
 import { type Bbox, type Column, roundOutward } from '@wayleave/geodata/geometry'
 import type { CompiledSelection } from '../by-codes/compiled-selection.ts'
 import { PositionScan } from '../by-codes/position-scan.ts'
@@ -66,8 +72,8 @@ export class Facets {
     const { rows } = snapshot.manifest
     const isAll = plan === null && box === null
     const counts = [...compiled.values()]
-    // The database counts what is not compiled; it gets the matching positions as a bit set.
-    const bits = compiled.size < columns.length && !isAll ? new Uint8Array(Math.ceil(rows / 8)) : null
+    // The database counts what is not compiled; it gets the matching positions as a parameter.
+    const bits = compiled.size < columns.length && !isAll ? PositionBits.empty(rows) : null
     let matched = rows
     let extent: FacetResult['extent']
     if (isAll) {
@@ -125,7 +131,7 @@ export class Facets {
   async #countByDuckdb(
     snapshot: Snapshot,
     { name, type }: Column,
-    bits: Uint8Array | null,
+    bits: PositionBits | null,
     limit: number,
     matched: number,
     work: TimedWork,
@@ -135,7 +141,7 @@ export class Facets {
       ? ' WHERE get_bit(CAST(CAST($1 AS BLOB) AS BIT), CAST(file_row_number AS INTEGER)) = 1'
       : ''
     const source = { snapshot, columns: new Map([[name, column]]) }
-    const bound = bits ? [bits] : []
+    const bound = bits ? [bits.bytes] : []
     const shown =
       type === 'timestamp' ? `replace(value::TIMESTAMP::VARCHAR, ' ', 'T') || 'Z'` : 'value::VARCHAR'
     // Nulls are a group of their own, which comes first and is not limited.

@@ -1,22 +1,22 @@
-import { BLOCK_ROWS } from '@wayleave/geodata/features'
+import { BLOCK_ROWS, type PositionBits } from '@wayleave/geodata/features'
 import type { PositionTaker } from '../positions/position-taker.ts'
 import type { FacetCounts } from './facet-counts.ts'
 import type { MatchedExtent } from './matched-extent.ts'
 
 /**
- * Counts the positions that match in each column, column by column, so that each loop reads one array, and extends their
- * bounding box. Single positions are collected first.
+ * Counts the positions that match in each column, column by column, so that each loop reads one array, and extends
+ * their bounding box. Single positions are collected first.
  */
 export class MatchedPositions implements PositionTaker {
   readonly #counts: readonly FacetCounts[]
-  /** If not null, the matching positions are put here too; the first position of a byte is its highest bit. */
-  readonly #bits: Uint8Array | null
+  /** If not null, the matching positions are put here too. */
+  readonly #bits: PositionBits | null
   readonly #extent: MatchedExtent | null
   readonly #single = new Uint32Array(BLOCK_ROWS)
   #singles = 0
   #count = 0
 
-  constructor(counts: readonly FacetCounts[], bits: Uint8Array | null, extent: MatchedExtent | null) {
+  constructor(counts: readonly FacetCounts[], bits: PositionBits | null, extent: MatchedExtent | null) {
     this.#counts = counts
     this.#bits = bits
     this.#extent = extent
@@ -37,9 +37,7 @@ export class MatchedPositions implements PositionTaker {
     this.#count += end - begin
     for (const count of this.#counts) count.addRun(begin, end)
     this.#extent?.addRun(begin, end)
-    if (this.#bits)
-      for (let position = begin; position < end; position++)
-        this.#bits[position >>> 3]! |= 0x80 >>> (position & 7)
+    this.#bits?.addRun(begin, end)
     return false
   }
 
@@ -47,8 +45,7 @@ export class MatchedPositions implements PositionTaker {
     this.#count += length
     for (const count of this.#counts) count.addPositions(positions, length)
     this.#extent?.addPositions(positions, length)
-    const bits = this.#bits
-    if (bits) for (let i = 0; i < length; i++) bits[positions[i]! >>> 3]! |= 0x80 >>> (positions[i]! & 7)
+    this.#bits?.addFirst(length, positions)
     return false
   }
 

@@ -1,5 +1,4 @@
-import type { Snapshot } from '@wayleave/geodata/features'
-import { PositionBits } from '@wayleave/geodata/tiles'
+import { PositionBits, type Snapshot } from '@wayleave/geodata/features'
 import { type CompiledSelection, compiledRequest } from '../by-codes/compiled-selection.ts'
 import { PositionScan } from '../by-codes/position-scan.ts'
 import type { FeatureQuery } from '../plan/feature-query.ts'
@@ -28,9 +27,7 @@ export async function allPositions(
   }
   const all = { ...query, sort: [], offset: 0 }
   const { runs } = await finish(pages.select(snapshot, all, plan, { after: -1, limit: rows }), work)
-  for (let run = 0; run < runs.length; run++) {
-    positions.addRun(runs.bounds[run * 2]!, runs.bounds[run * 2 + 1]!)
-  }
+  positions.addRuns(runs)
   return positions
 }
 
