@@ -23,10 +23,22 @@ export function runSliced(
   search: SlicedWork,
   snapshot: Snapshot,
   geometries: GeometryCache,
-  mayRead: () => boolean = () => true,
+  mayRead: () => boolean = always,
 ): MaybeUnfinished<boolean> {
   const state = search.advance(timeSlices.sliceEnd())
-  if (state === ENDED) return true
+  return state === ENDED ? true : rest(search, state, snapshot, geometries, mayRead)
+}
+
+const always = () => true
+
+/** `state` is what `advance` has returned. */
+function rest(
+  search: SlicedWork,
+  state: number,
+  snapshot: Snapshot,
+  geometries: GeometryCache,
+  mayRead: () => boolean,
+): Unfinished<boolean> {
   return new Unfinished(async (work) => {
     let sliceEnd = performance.now()
     for (let needed = state; needed !== ENDED; ) {
