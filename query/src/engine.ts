@@ -1,9 +1,8 @@
 /** The face of the query engine. Everything that other packages may import is here. */
 
-import { ColumnCache, type PositionRuns, type Snapshot } from '@wayleave/geodata/features'
-import type { PositionBits } from '@wayleave/geodata/tiles'
+import { ColumnCache, type PositionBits, type Snapshot } from '@wayleave/geodata/features'
 import { CompiledSelection } from './by-codes/compiled-selection.ts'
-import { RowQueries, type RowQueriesOptions } from './by-duckdb/row-queries.ts'
+import { DuckdbQueries, type DuckdbQueriesOptions } from './by-duckdb/duckdb-queries.ts'
 import { type FoundPage, MatchCounts } from './count/match-counts.ts'
 import { type FacetQuery, type FacetResult, Facets } from './facets/facets.ts'
 import { GeometryCache } from './features/geometry-cache.ts'
@@ -13,6 +12,7 @@ import type { FeatureQuery } from './plan/feature-query.ts'
 import type { FilterPlan } from './plan/plan-filter.ts'
 import type { Selected } from './positions/selected.ts'
 import type { TimedWork } from './work/timed-work.ts'
+import type { MaybeUnfinished } from './work/unfinished.ts'
 
 export { DEFAULT_LIMITS, type Limits } from './cql2/ast.ts'
 export type { FacetQuery, FacetResult } from './facets/facets.ts'
@@ -31,9 +31,10 @@ export type { Selected } from './positions/selected.ts'
 export { QueryError } from './query-error.ts'
 export { FairQueue, type Hold } from './work/fair-queue.ts'
 export { TimedWork } from './work/timed-work.ts'
+export { finish, type MaybeUnfinished, Unfinished, whenFinished } from './work/unfinished.ts'
 export { Workload, WRITING_FACTOR } from './work/workload.ts'
 
-export interface EngineOptions extends RowQueriesOptions {
+export interface EngineOptions extends DuckdbQueriesOptions {
   /** The memory of the cached geometries, in bytes of GeoJSON text; parsed, they take about five times as much. */
   geometryBytes: number
   /** The memory of the cached columns, in bytes. A column takes 5 to 32 bytes per feature. */
@@ -46,7 +47,7 @@ export interface EngineOptions extends RowQueriesOptions {
  * Refuses a query by a `QueryError`.
  */
 export class QueryEngine {
-  readonly rows: RowQueries
+  readonly duckdb: DuckdbQueries
   readonly columns: ColumnCache
   readonly #compiled: CompiledSelection
   readonly #pages: PageSelection
@@ -55,73 +56,39 @@ export class QueryEngine {
 
   /** `folder` is the snapshots folder. */
   constructor(folder: string, { geometryBytes, columnBytes, ...options }: EngineOptions) {
-    const rows = new RowQueries(folder, options)
+    const duckdb = new DuckdbQueries(folder, options)
     const geometries = new GeometryCache(geometryBytes)
     const columns = new ColumnCache(columnBytes)
     const compiled = new CompiledSelection(columns, geometries)
-    this.rows = rows
+    this.duckdb = duckdb
     this.columns = columns
     this.#compiled = compiled
-    this.#pages = new PageSelection({ rows, geometries, compiled })
-    this.#counts = new MatchCounts({ rows, geometries, compiled }, this.#pages)
-    this.#facets = new Facets({ columns, compiled, geometries, rows })
+    this.#pages = new PageSelection({ duckdb, geometries, compiled })
+    this.#counts = new MatchCounts({ duckdb, geometries, compiled }, this.#pages)
+    this.#facets = new Facets({ columns, compiled, geometries, duckdb })
   }
 
-  /**
-   * The page of a query, found synchronously in one time slice; its positions are put into `runs`. Null if something
-   * has to be read, if it takes longer, or if the database has to decide; then `page` goes on.
-   */
-  pageSync(
-    snapshot: Snapshot,
-    query: FeatureQuery,
-    plan: FilterPlan | null,
-    reading: Omit<Reading, 'work'>,
-    runs?: PositionRuns,
-  ): Selected | null {
-    return this.#pages.selectSync(snapshot, query, plan, reading, runs)
-  }
-
+  /** The page of a query. Unfinished if something has to be read, if it takes longer, or if the database decides. */
   page(
     snapshot: Snapshot,
     query: FeatureQuery,
     plan: FilterPlan | null,
     reading: Reading,
-  ): Promise<Selected> {
+  ): MaybeUnfinished<Selected> {
     return this.#pages.select(snapshot, query, plan, reading)
   }
 
-  /** `count`, synchronously; undefined if something has to be read or if it takes longer than a time slice. */
-  countSync(
-    snapshot: Snapshot,
-    query: FeatureQuery,
-    plan: FilterPlan | null,
-    page: FoundPage,
-  ): number | null | undefined {
-    return this.#counts.countSync(snapshot, query, plan, page)
-  }
-
   /**
-   * The total number of features that match the query, or null if it is not cheap to determine. `selectedMs` is how
-   * long finding the page took.
+   * The total number of features that match the query. Beside a page it is null if it is not cheap to determine;
+   * without one (`page` is null) it is always counted, as long as that takes less than a query may.
    */
   count(
     snapshot: Snapshot,
     query: FeatureQuery,
     plan: FilterPlan | null,
-    page: FoundPage,
-    effort: { selectedMs: number; work: TimedWork },
-  ): Promise<number | null> {
-    return this.#counts.count(snapshot, query, plan, page, effort)
-  }
-
-  /** The total number of features that match the query, as long as counting takes less than a query may. */
-  countExactly(
-    snapshot: Snapshot,
-    query: FeatureQuery,
-    plan: FilterPlan | null,
-    work: TimedWork,
-  ): Promise<number> {
-    return this.#counts.countExactly(snapshot, query, plan, work)
+    page: FoundPage | null,
+  ): MaybeUnfinished<number | null> {
+    return this.#counts.count(snapshot, query, plan, page)
   }
 
   /** The values of columns, counted among the features that match, and the extent of these features. */
@@ -146,6 +113,6 @@ export class QueryEngine {
 
   /** Ends the processes of the database. */
   close(): Promise<void> {
-    return this.rows.close()
+    return this.duckdb.close()
   }
 }

@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openSnapshot, type Snapshot } from '@wayleave/geodata/features'
 import { collection, compileText, feature, scratch } from '@wayleave/geodata/testing'
-import { selectSql } from './by-duckdb/row-cache.ts'
-import { RowQueries } from './by-duckdb/row-queries.ts'
+import { selectSql } from './by-duckdb/duckdb-cache.ts'
+import { DuckdbQueries } from './by-duckdb/duckdb-queries.ts'
 import { planConditions } from './plan/plan-conditions.ts'
 import { QueryError } from './query-error.ts'
 import { conditionsOf } from './testing/conditions.ts'
@@ -38,10 +38,10 @@ const isRunning = (pid: number) => {
 }
 
 test('a query ends at its time limit and when its client leaves, and the next one is run', async (t) => {
-  const rows = new RowQueries(scratch)
-  t.after(() => rows.close())
+  const duckdb = new DuckdbQueries(scratch)
+  t.after(() => duckdb.close())
   const source = { snapshot, columns: new Map<string, string>() }
-  const ask = (sql: string, work: TimedWork) => rows.texts(source, () => sql, [], work)
+  const ask = (sql: string, work: TimedWork) => duckdb.texts(source, () => sql, [], work)
   const late = ask(ENDLESS, workOf('a', 1500))
   await assert.rejects(
     late,
@@ -58,12 +58,12 @@ test('a query ends at its time limit and when its client leaves, and the next on
 })
 
 test('a query that needs too much memory is ended with its process, and refused', async (t) => {
-  const rows = new RowQueries(scratch, { megabytes: 256 })
-  t.after(() => rows.close())
+  const duckdb = new DuckdbQueries(scratch, { megabytes: 256 })
+  t.after(() => duckdb.close())
   const source = { snapshot, columns: new Map<string, string>() }
-  const ask = (sql: string) => rows.texts(source, () => sql, [], workOf('a', 60_000))
+  const ask = (sql: string) => duckdb.texts(source, () => sql, [], workOf('a', 60_000))
   await ask("SELECT 'begun'")
-  const [pid] = rows.processes
+  const [pid] = duckdb.processes
   await assert.rejects(
     ask(GREEDY),
     (error) => isQueryError('invalid-filter')(error) && /256 MB/.test(String(error)),
@@ -73,12 +73,12 @@ test('a query that needs too much memory is ended with its process, and refused'
 })
 
 test('slow queries of one owner leave room for another, and are refused instead of queued for long', async (t) => {
-  const rows = new RowQueries(scratch, { maxWaitMs: 100 })
-  t.after(() => rows.close())
+  const duckdb = new DuckdbQueries(scratch, { maxWaitMs: 100 })
+  t.after(() => duckdb.close())
   const source = { snapshot, columns: new Map<string, string>() }
   const client = new AbortController()
   const ask = (owner: string, sql: string) =>
-    rows.texts(
+    duckdb.texts(
       source,
       () => sql,
       [],
@@ -87,7 +87,7 @@ test('slow queries of one owner leave room for another, and are refused instead 
   const slow = Array.from({ length: 8 }, () => ask('a', ENDLESS))
   const results = Promise.allSettled(slow)
   assert.deepEqual(await ask('b', "SELECT 'b'"), [['b']])
-  while (rows.waiting > 0) await delay(10)
+  while (duckdb.waiting > 0) await delay(10)
   client.abort()
   const refused = (await results).filter(
     (result) => result.status === 'rejected' && isQueryError('overloaded')(result.reason),
@@ -96,8 +96,8 @@ test('slow queries of one owner leave room for another, and are refused instead 
 })
 
 test('a folded column is computed once for all conditions that read it', async (t) => {
-  const rows = new RowQueries(scratch)
-  t.after(() => rows.close())
+  const duckdb = new DuckdbQueries(scratch)
+  t.after(() => duckdb.close())
   const filter = (count: number) =>
     Array.from({ length: count }, (_, i) => `casei(accenti(txt)) LIKE casei(accenti('%Q${i}Z%'))`).join(
       ' OR ',
@@ -105,7 +105,7 @@ test('a folded column is computed once for all conditions that read it', async (
   const plan = planConditions(conditionsOf(filter(200)), snapshot)!
   const source = { snapshot, columns: plan.sql.derived }
   const sql = (table: string) => `EXPLAIN SELECT file_row_number FROM ${table} WHERE ${plan.sql.where}`
-  const [explained] = await rows.texts(source, sql, plan.sql.params as string[], workOf('a', 60_000))
+  const [explained] = await duckdb.texts(source, sql, plan.sql.params as string[], workOf('a', 60_000))
   const times = explained!.join('').split('strip_accents').length - 1
   assert.ok(times <= 4, `the plan folds ${times} times`)
   assert.match(selectSql(plan.sql.derived, 'rows'), /strip_accents/)

@@ -35,7 +35,7 @@ const short = [
   'geodata/src/exports/exports',
   'client-js/test/',
   'geodata/src/compile/compile-in-child-process',
-  'query/src/by-duckdb/select-by-rows',
+  'query/src/by-duckdb/select-by-duckdb',
   'server/src/data/publishing/upload-jobs/job-recovery',
   'query/src/cql2/random-filters',
   'server/src/data/installation/',

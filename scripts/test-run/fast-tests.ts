@@ -34,7 +34,7 @@ export const leftOut = [
   'server/src/ogc/documents/',
   'server/src/ogc/items/',
   'server/src/ogc/request/',
-  'query/src/by-duckdb/select-by-rows',
+  'query/src/by-duckdb/select-by-duckdb',
   'server/src/accounts/organizations/',
   'server/src/data/publishing/upload-jobs/job-recovery',
 ]

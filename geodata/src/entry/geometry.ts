@@ -23,6 +23,6 @@ export {
   prepare,
   RelationBudget,
   RelationCostError,
+  relates,
   type SpatialPredicate,
-  test,
 } from '../predicates/predicates.ts'

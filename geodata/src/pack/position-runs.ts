@@ -21,11 +21,6 @@ export class PositionRuns {
     return runs
   }
 
-  copy(): PositionRuns {
-    const { bounds, length, count, isAscending } = this
-    return Object.assign(new PositionRuns(), { bounds: bounds.slice(), length, count, isAscending })
-  }
-
   /** Adds the positions from `begin` to `end` (exclusive); the range must not be empty. */
   add(begin: number, end: number): void {
     const at = this.length * 2

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Geometry, Position } from '../feature.ts'
 import { orient2d } from './orient2d.ts'
-import { matches, prepare, RelationCostError, test as relates, type SpatialPredicate } from './predicates.ts'
+import { matches, prepare, RelationCostError, relates, type SpatialPredicate } from './predicates.ts'
 import { relate } from './relate.ts'
 
 const PREDICATES: SpatialPredicate[] = [

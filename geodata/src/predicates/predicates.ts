@@ -25,7 +25,7 @@ export { prepare } from './prepared-geometry.ts'
  * of their coordinates. Prepare a geometry that is tested often. Polygons must be valid; for others the
  * result is undefined. Throws a RelationCostError for geometries that meet in thousands of points.
  */
-export function test(
+export function relates(
   predicate: SpatialPredicate,
   a: Geometry | PreparedGeometry,
   b: Geometry | PreparedGeometry,

@@ -25,12 +25,12 @@ export class BoxTest {
   }
 
   /** Undefined if the geometry has to be read. */
-  test(row: number): boolean | undefined {
+  test(position: number): boolean | undefined {
     const { tree } = this.#snapshot
-    if (row >= tree.count) return this.isPlacelessMatch
-    if (!overlaps(tree.box(row), this.query.box)) return false
+    if (position >= tree.count) return this.isPlacelessMatch
+    if (!overlaps(tree.box(position), this.query.box)) return false
     if (this.#isDecidedByTree) return true
-    const geometry = this.#geometries.peek(this.#snapshot, row)
+    const geometry = this.#geometries.peek(this.#snapshot, position)
     return geometry === undefined ? undefined : this.testGeometry(geometry)
   }
 

@@ -1,11 +1,11 @@
 import type { Codes } from '@wayleave/geodata/features'
 
 /*
- * The loops over the codes of a block. They have no branches, because whether a row matches cannot be predicted.
+ * The loops over the codes of a block. They have no branches, because whether a position matches cannot be predicted.
  * There is one for each width of codes: a loop that gets arrays of three widths takes three to five times as long.
  */
 
-/** Sets mask[i] to 1 if the code of row `from` + i is in the range [low, high), and to 0 otherwise. */
+/** Sets mask[i] to 1 if the code of position `from` + i is in the range [low, high), and to 0 otherwise. */
 export function fillRange(
   codes: Codes,
   from: number,
@@ -29,9 +29,9 @@ function fillRange8(
   last: number,
   mask: Uint8Array,
 ): void {
-  for (let row = from; row < to; row++) {
-    const code = codes[row]!
-    mask[row - from] = ~((code - low) | (last - code)) >>> 31
+  for (let position = from; position < to; position++) {
+    const code = codes[position]!
+    mask[position - from] = ~((code - low) | (last - code)) >>> 31
   }
 }
 
@@ -43,9 +43,9 @@ function fillRange16(
   last: number,
   mask: Uint8Array,
 ): void {
-  for (let row = from; row < to; row++) {
-    const code = codes[row]!
-    mask[row - from] = ~((code - low) | (last - code)) >>> 31
+  for (let position = from; position < to; position++) {
+    const code = codes[position]!
+    mask[position - from] = ~((code - low) | (last - code)) >>> 31
   }
 }
 
@@ -57,21 +57,21 @@ function fillRange32(
   last: number,
   mask: Uint8Array,
 ): void {
-  for (let row = from; row < to; row++) {
-    const code = codes[row]! | 0
-    mask[row - from] = ~((code - low) | (last - code)) >>> 31
+  for (let position = from; position < to; position++) {
+    const code = codes[position]! | 0
+    mask[position - from] = ~((code - low) | (last - code)) >>> 31
   }
 }
 
-/** Sets mask[i] to what the table has for the code of row `from` + i. */
+/** Sets mask[i] to what the table has for the code of position `from` + i. */
 export function fillTable(codes: Codes, from: number, to: number, table: Uint8Array, mask: Uint8Array): void {
   if (codes instanceof Uint8Array) fillTable8(codes, from, to, table, mask)
   else if (codes instanceof Uint16Array) fillTable16(codes, from, to, table, mask)
-  else for (let row = from; row < to; row++) mask[row - from] = table[codes[row]!]!
+  else for (let position = from; position < to; position++) mask[position - from] = table[codes[position]!]!
 }
 
 function fillTable8(codes: Uint8Array, from: number, to: number, table: Uint8Array, mask: Uint8Array): void {
-  for (let row = from; row < to; row++) mask[row - from] = table[codes[row]!]!
+  for (let position = from; position < to; position++) mask[position - from] = table[codes[position]!]!
 }
 
 function fillTable16(
@@ -81,22 +81,34 @@ function fillTable16(
   table: Uint8Array,
   mask: Uint8Array,
 ): void {
-  for (let row = from; row < to; row++) mask[row - from] = table[codes[row]!]!
+  for (let position = from; position < to; position++) mask[position - from] = table[codes[position]!]!
 }
 
-/** Keeps those of the first `count` rows whose code is in the range [low, high), and returns how many there are. */
-export function keepRange(codes: Codes, low: number, high: number, rows: Uint32Array, count: number): number {
-  if (codes instanceof Uint8Array) return keepRange8(codes, low, high - 1, rows, count)
-  if (codes instanceof Uint16Array) return keepRange16(codes, low, high - 1, rows, count)
-  return keepRange32(codes, low, high - 1, rows, count)
+/** Keeps those of the first `count` positions whose code is in the range [low, high), and returns their number. */
+export function keepRange(
+  codes: Codes,
+  low: number,
+  high: number,
+  positions: Uint32Array,
+  count: number,
+): number {
+  if (codes instanceof Uint8Array) return keepRange8(codes, low, high - 1, positions, count)
+  if (codes instanceof Uint16Array) return keepRange16(codes, low, high - 1, positions, count)
+  return keepRange32(codes, low, high - 1, positions, count)
 }
 
-function keepRange8(codes: Uint8Array, low: number, last: number, rows: Uint32Array, count: number): number {
+function keepRange8(
+  codes: Uint8Array,
+  low: number,
+  last: number,
+  positions: Uint32Array,
+  count: number,
+): number {
   let matchCount = 0
   for (let i = 0; i < count; i++) {
-    const row = rows[i]!
-    const code = codes[row]!
-    rows[matchCount] = row
+    const position = positions[i]!
+    const code = codes[position]!
+    positions[matchCount] = position
     matchCount += ~((code - low) | (last - code)) >>> 31
   }
   return matchCount
@@ -106,14 +118,14 @@ function keepRange16(
   codes: Uint16Array,
   low: number,
   last: number,
-  rows: Uint32Array,
+  positions: Uint32Array,
   count: number,
 ): number {
   let matchCount = 0
   for (let i = 0; i < count; i++) {
-    const row = rows[i]!
-    const code = codes[row]!
-    rows[matchCount] = row
+    const position = positions[i]!
+    const code = codes[position]!
+    positions[matchCount] = position
     matchCount += ~((code - low) | (last - code)) >>> 31
   }
   return matchCount
@@ -123,35 +135,40 @@ function keepRange32(
   codes: Uint32Array,
   low: number,
   last: number,
-  rows: Uint32Array,
+  positions: Uint32Array,
   count: number,
 ): number {
   let matchCount = 0
   for (let i = 0; i < count; i++) {
-    const row = rows[i]!
-    const code = codes[row]! | 0
-    rows[matchCount] = row
+    const position = positions[i]!
+    const code = codes[position]! | 0
+    positions[matchCount] = position
     matchCount += ~((code - low) | (last - code)) >>> 31
   }
   return matchCount
 }
 
-/** Keeps those of the first `count` rows for which mask[row - `from`] is 1, and returns how many there are. */
-export function keepMasked(mask: Uint8Array, from: number, rows: Uint32Array, count: number): number {
+/** Keeps those of the first `count` positions for which mask[position - `from`] is 1, and returns their number. */
+export function keepMasked(mask: Uint8Array, from: number, positions: Uint32Array, count: number): number {
   let matchCount = 0
   for (let i = 0; i < count; i++) {
-    const row = rows[i]!
-    rows[matchCount] = row
-    matchCount += mask[row - from]!
+    const position = positions[i]!
+    positions[matchCount] = position
+    matchCount += mask[position - from]!
   }
   return matchCount
 }
 
-/** Writes the rows from `from` on whose mask is 1, and returns how many there are. */
-export function rowsOfMask(mask: Uint8Array, from: number, length: number, rows: Uint32Array): number {
+/** Writes the positions from `from` on whose mask is 1, and returns how many there are. */
+export function positionsOfMask(
+  mask: Uint8Array,
+  from: number,
+  length: number,
+  positions: Uint32Array,
+): number {
   let count = 0
   for (let i = 0; i < length; i++) {
-    rows[count] = from + i
+    positions[count] = from + i
     count += mask[i]!
   }
   return count

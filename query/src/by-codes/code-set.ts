@@ -45,8 +45,8 @@ export function intersectionOf(sets: readonly CodeSet[], codeCount: number): Cod
   return complement(unionOf(sets.map((set) => complement(set, codeCount))), codeCount)
 }
 
-/** The number of rows whose code is in the set. */
-export function countRows(column: CompiledColumn, set: CodeSet): number {
+/** The number of positions whose code is in the set. */
+export function countPositions(column: CompiledColumn, set: CodeSet): number {
   let count = 0
   for (let i = 0; i < set.length; i += 2) count += column.countOf(set[i]!, set[i + 1]!)
   return count

@@ -11,24 +11,24 @@ import {
   PendingCodes,
 } from './decide-codes.ts'
 import { MAX_MASKS, type PendingMask } from './place-masks.ts'
-import { RowMask } from './row-mask.ts'
+import { PositionMask } from './position-mask.ts'
 
 /**
- * A set of rows: those for which a filter is true. Unknown is no value here: a condition was turned into the
- * rows for which it is true and the rows for which it is false, and NOT exchanges the two. See
+ * A description of the positions for which a filter is true. Unknown is not a value here: a condition was turned into
+ * the positions for which it is true and the positions for which it is false, and NOT exchanges the two. See
  * docs/decisions/compiled-columns.md.
  */
-export type RowSet =
+export type PositionExpression =
   | { kind: 'all' }
   | { kind: 'none' }
-  /** The rows whose code in this column is in the set. */
+  /** The positions whose code in this column is in the set. */
   | { kind: 'codes'; column: CompiledColumn; set: CodeSet }
-  /** The rows that a condition on the geometry selects. */
-  | { kind: 'mask'; mask: RowMask }
-  | { kind: 'and' | 'or'; args: RowSet[] }
+  /** The positions that a condition on the geometry selects. */
+  | { kind: 'mask'; mask: PositionMask }
+  | { kind: 'and' | 'or'; args: PositionExpression[] }
 
-const ALL: RowSet = { kind: 'all' }
-const NONE: RowSet = { kind: 'none' }
+const ALL: PositionExpression = { kind: 'all' }
+const NONE: PositionExpression = { kind: 'none' }
 
 /** Thrown inside this file: the condition cannot be decided by codes. */
 const UNDECIDED = Symbol('undecided')
@@ -36,23 +36,23 @@ const UNDECIDED = Symbol('undecided')
 /** A part of a filter that has to be evaluated first, because it takes long. */
 export type Pending = PendingCodes | PendingMask
 
-/** The rows for which a condition on the geometry alone has the value `isTrue`; null if the database has to decide. */
-export type MaskOf = (condition: Condition, isTrue: boolean) => RowMask | PendingMask | null
+/** The positions for which a condition on the geometry alone is `isTrue`; null if the database has to decide. */
+export type MaskOf = (condition: Condition, isTrue: boolean) => PositionMask | PendingMask | null
 
 /**
- * The rows for which a condition is true; null if the database has to decide. Conditions that first have to be
+ * The positions for which a condition is true; null if the database has to decide. Conditions that first have to be
  * evaluated for many values or features are returned instead; call again after their evaluation.
  */
 export function compileCondition(
   condition: Condition,
   columns: ReadonlyMap<string, CompiledColumn>,
   maskOf: MaskOf = () => null,
-): RowSet | Pending[] | null {
+): PositionExpression | Pending[] | null {
   const work: Work = { columns, maskOf, masks: 0, pending: [], budget: evaluationBudget() }
   try {
-    const rows = rowsWhere(condition, true, work)
+    const expression = positionsWhere(condition, true, work)
     if (work.pending.length > 0) return work.pending
-    return leavesOf(rows) > MAX_LEAVES ? null : rows
+    return leavesOf(expression) > MAX_LEAVES ? null : expression
   } catch (error) {
     if (error === UNDECIDED) return null
     throw error
@@ -71,37 +71,40 @@ interface Work {
 /** A filter with more parts than this takes longer by codes than in the database, which has several threads. */
 const MAX_LEAVES = 64
 
-function leavesOf(rows: RowSet): number {
-  return 'args' in rows ? rows.args.reduce((sum, arg) => sum + leavesOf(arg), 0) : 1
+function leavesOf(expression: PositionExpression): number {
+  return 'args' in expression ? expression.args.reduce((sum, arg) => sum + leavesOf(arg), 0) : 1
 }
 
-function rowsWhere(condition: Condition, isTrue: boolean, work: Work): RowSet {
+function positionsWhere(condition: Condition, isTrue: boolean, work: Work): PositionExpression {
   switch (condition.kind) {
     case 'constant':
       return condition.value === isTrue ? ALL : NONE
     case 'and':
     case 'or': {
       const args = evaluatedTogether(condition).map((arg) =>
-        arg.kind === condition.kind ? decidedRows(arg, isTrue, work) : rowsWhere(arg, isTrue, work),
+        arg.kind === condition.kind ? decidedPositions(arg, isTrue, work) : positionsWhere(arg, isTrue, work),
       )
       return (condition.kind === 'and') === isTrue ? both(args) : either(args)
     }
     case 'not':
-      return rowsWhere(condition.arg, !isTrue, work)
+      return positionsWhere(condition.arg, !isTrue, work)
     default:
   }
   const { columns: names, geometry } = columnsOf(condition)
   if (geometry && names.length > 0) throw UNDECIDED
-  if (geometry) return maskedRows(condition, isTrue, work)
+  if (geometry) return maskedPositions(condition, isTrue, work)
   if (names.length === 0) {
     return evaluator(condition)({ properties: {}, geometry: null }) === isTrue ? ALL : NONE
   }
   if (condition.kind === 'isNull' && isCondition(condition.of)) {
     // Unknown: neither true nor false.
-    const decidedRows = either([rowsWhere(condition.of, true, work), rowsWhere(condition.of, false, work)])
-    return isTrue ? without(decidedRows) : decidedRows
+    const decided = either([
+      positionsWhere(condition.of, true, work),
+      positionsWhere(condition.of, false, work),
+    ])
+    return isTrue ? without(decided) : decided
   }
-  return decidedRows(condition, isTrue, work)
+  return decidedPositions(condition, isTrue, work)
 }
 
 /**
@@ -123,8 +126,8 @@ function evaluatedTogether({ kind, args }: Condition & { kind: 'and' | 'or' }): 
   return others
 }
 
-/** The rows for which a condition on one column has the value `isTrue`. */
-function decidedRows(condition: Condition, isTrue: boolean, work: Work): RowSet {
+/** The positions for which a condition on one column has the value `isTrue`. */
+function decidedPositions(condition: Condition, isTrue: boolean, work: Work): PositionExpression {
   const { columns: names } = columnsOf(condition)
   const column = work.columns.get(names[0]!)
   if (names.length > 1 || column === undefined) throw UNDECIDED
@@ -137,12 +140,12 @@ function decidedRows(condition: Condition, isTrue: boolean, work: Work): RowSet 
   return codes(column, isTrue ? decided.whenTrue : decided.whenFalse)
 }
 
-/** The rows for which a condition on the geometry has the value `isTrue`. */
-function maskedRows(condition: Condition, isTrue: boolean, work: Work): RowSet {
+/** The positions for which a condition on the geometry has the value `isTrue`. */
+function maskedPositions(condition: Condition, isTrue: boolean, work: Work): PositionExpression {
   if (++work.masks > MAX_MASKS) throw UNDECIDED
   const mask = work.maskOf(condition, isTrue)
   if (mask === null) throw UNDECIDED
-  if (mask instanceof RowMask) return mask.count === 0 ? NONE : { kind: 'mask', mask }
+  if (mask instanceof PositionMask) return mask.count === 0 ? NONE : { kind: 'mask', mask }
   work.pending.push(mask)
   return NONE
 }
@@ -151,24 +154,24 @@ function isCondition(of: (Condition & { kind: 'isNull' })['of']): of is Conditio
   return !('type' in of) && of.kind !== 'geometry' && of.kind !== 'json'
 }
 
-function codes(column: CompiledColumn, set: CodeSet): RowSet {
+function codes(column: CompiledColumn, set: CodeSet): PositionExpression {
   if (set.length === 0) return NONE
   if (set.length === 2 && set[0] === 0 && set[1] === column.codeCount) return ALL
   return { kind: 'codes', column, set }
 }
 
-function both(args: RowSet[]): RowSet {
+function both(args: PositionExpression[]): PositionExpression {
   return combined(args, 'and')
 }
 
-function either(args: RowSet[]): RowSet {
+function either(args: PositionExpression[]): PositionExpression {
   return combined(args, 'or')
 }
 
 /** Combines sets; those of the same column become one, so that BETWEEN is one range. */
-function combined(args: RowSet[], kind: 'and' | 'or'): RowSet {
+function combined(args: PositionExpression[], kind: 'and' | 'or'): PositionExpression {
   const [neutral, deciding] = kind === 'and' ? [ALL, NONE] : [NONE, ALL]
-  const parts: RowSet[] = []
+  const parts: PositionExpression[] = []
   const sets = new Map<CompiledColumn, CodeSet[]>()
   for (const arg of args.flatMap((part) => (part.kind === kind ? part.args : [part]))) {
     if (arg.kind === deciding.kind) return deciding
@@ -185,26 +188,29 @@ function combined(args: RowSet[], kind: 'and' | 'or'): RowSet {
   return parts.length === 1 ? parts[0]! : { kind, args: parts }
 }
 
-function addTo(sets: Map<CompiledColumn, CodeSet[]>, { column, set }: RowSet & { kind: 'codes' }): void {
+function addTo(
+  sets: Map<CompiledColumn, CodeSet[]>,
+  { column, set }: PositionExpression & { kind: 'codes' },
+): void {
   const others = sets.get(column)
   if (others) others.push(set)
   else sets.set(column, [set])
 }
 
-function without(rows: RowSet): RowSet {
-  switch (rows.kind) {
+function without(expression: PositionExpression): PositionExpression {
+  switch (expression.kind) {
     case 'all':
       return NONE
     case 'none':
       return ALL
     case 'codes':
-      return codes(rows.column, complement(rows.set, rows.column.codeCount))
+      return codes(expression.column, complement(expression.set, expression.column.codeCount))
     case 'mask':
       // It occurs only in IS NULL of a condition on the geometry, which is rare.
       throw UNDECIDED
     case 'and':
-      return either(rows.args.map(without))
+      return either(expression.args.map(without))
     case 'or':
-      return both(rows.args.map(without))
+      return both(expression.args.map(without))
   }
 }

@@ -5,6 +5,7 @@ import { collection, compileText, feature } from '@wayleave/geodata/testing'
 import { GeometryCache } from '../features/geometry-cache.ts'
 import { planConditions } from '../plan/plan-conditions.ts'
 import { conditionsOf } from '../testing/conditions.ts'
+import { Unfinished } from '../work/unfinished.ts'
 import { CompiledSelection } from './compiled-selection.ts'
 
 const rows = Array.from({ length: 200 }, (_, i) => feature({ a: i, b: i, kind: `kind ${i % 5}` }))
@@ -20,7 +21,9 @@ async function selectionOf(count: number) {
   const selection = new CompiledSelection(columns, new GeometryCache(1 << 20))
   const prepare = (text: string) => {
     const { condition } = planConditions(conditionsOf(text), snapshot)!
-    return selection.prepareSync({ snapshot, condition, sort: [], box: null })
+    const prepared = selection.prepare({ snapshot, condition, sort: [], box: null })
+    // Undefined if something has to be loaded.
+    return prepared instanceof Unfinished ? undefined : prepared
   }
   return { columns, prepare }
 }

@@ -1,22 +1,22 @@
 import type { Snapshot } from '@wayleave/geodata/features'
 import { columnsOf } from '../cql2/columns-of.ts'
 import type { Condition } from '../cql2/condition.ts'
-import type { RowSet } from './compile-condition.ts'
-import { hasTable, type RowFilter } from './row-filter.ts'
+import type { PositionExpression } from './compile-condition.ts'
+import { hasTable, type PositionFilter } from './position-filter.ts'
 
 /** A filter whose sets of codes take more bytes than this is compiled each time. */
 const MAX_BYTES = 1000
 
 interface CompiledFilter {
-  filter: RowFilter
+  filter: PositionFilter
   /** The names of its columns. */
   columns: readonly string[]
 }
 
 /**
- * The compiled filters of conditions on columns, for requests that are repeated: of AND and IN, compiling takes about
- * as long as finding the first ten rows. A filter is kept as long as its condition object and its snapshot are in use
- * elsewhere. It refers to columns, so all filters are dropped when the cache of columns evicts one.
+ * The compiled filters of conditions on columns, for requests that are repeated: compiling AND and IN takes about as
+ * long as finding the first ten positions. A filter is kept as long as its condition object and its snapshot are in
+ * use elsewhere. It refers to columns, so all filters are dropped when the cache of columns evicts one.
  */
 export class CompiledFilters {
   #filters = new WeakMap<Snapshot, WeakMap<Condition, CompiledFilter>>()
@@ -25,8 +25,8 @@ export class CompiledFilters {
     return this.#filters.get(snapshot)?.get(condition)
   }
 
-  keep(snapshot: Snapshot, condition: Condition, filter: RowFilter): void {
-    if (bytesOf(filter.rows) > MAX_BYTES) return
+  keep(snapshot: Snapshot, condition: Condition, filter: PositionFilter): void {
+    if (bytesOf(filter.expression) > MAX_BYTES) return
     let filters = this.#filters.get(snapshot)
     if (filters === undefined) {
       filters = new WeakMap()
@@ -41,17 +41,17 @@ export class CompiledFilters {
 }
 
 /** What the sets of a filter take; infinitely much if it has a mask of places. */
-function bytesOf(rows: RowSet): number {
-  switch (rows.kind) {
+function bytesOf(expression: PositionExpression): number {
+  switch (expression.kind) {
     case 'all':
     case 'none':
       return 0
     case 'codes':
-      return rows.set.length * 8 + (hasTable(rows) ? rows.column.codeCount : 0)
+      return expression.set.length * 8 + (hasTable(expression) ? expression.column.codeCount : 0)
     case 'mask':
       return Infinity
     case 'and':
     case 'or':
-      return rows.args.reduce((sum, arg) => sum + bytesOf(arg), 0)
+      return expression.args.reduce((sum, arg) => sum + bytesOf(arg), 0)
   }
 }

@@ -1,20 +1,20 @@
 import type { ColumnCache, CompiledColumn, Snapshot } from '@wayleave/geodata/features'
 import { queryColumns } from '@wayleave/geodata/snapshot'
-import { ENDED, PAUSED } from '../by-tree/select-by-box.ts'
 import { columnsOf } from '../cql2/columns-of.ts'
 import type { Condition } from '../cql2/condition.ts'
 import type { GeometryCache } from '../features/geometry-cache.ts'
+import { runSliced, type SlicedWork } from '../features/sliced-work.ts'
 import type { BoxQuery } from '../plan/box-query.ts'
 import type { FeatureQuery } from '../plan/feature-query.ts'
 import type { FilterPlan } from '../plan/plan-filter.ts'
 import type { SortKey } from '../plan/sort-key.ts'
-import type { TimedWork } from '../work/timed-work.ts'
+import { begin, type MaybeUnfinished, need, type Steps } from '../work/unfinished.ts'
 import { BoxTest } from './box-test.ts'
 import { compileCondition } from './compile-condition.ts'
 import { CompiledFilters } from './compiled-filters.ts'
 import { PlaceMasks } from './place-masks.ts'
-import { RowFilter } from './row-filter.ts'
-import type { ScanSource, SlicedWork } from './row-scan.ts'
+import { PositionFilter } from './position-filter.ts'
+import type { ScanSource } from './position-scan.ts'
 
 const MAX_ATTEMPTS = 3
 const NO_COLUMNS: ReadonlyMap<string, CompiledColumn> = new Map()
@@ -52,59 +52,55 @@ export class CompiledSelection {
     columns.onEvict = () => this.#filters.clear()
   }
 
-  /**
-   * Null if the database has to decide, undefined if something has to be loaded or evaluated first, which
-   * `prepare` does.
-   */
-  prepareSync(request: CompiledRequest): PreparedRequest | null | undefined {
+  /** Null if the database has to decide. Throws a DamagedSnapshotError. */
+  prepare(request: CompiledRequest): MaybeUnfinished<PreparedRequest | null> {
     const { snapshot, condition, sort } = request
     const known = condition && sort.length === 0 && this.#filters.get(snapshot, condition)
-    if (known) {
-      for (const name of known.columns) this.#columns.peek(snapshot, name)
-      return this.#prepared(request, known.filter, NO_COLUMNS)
-    }
-    const names = columnNames(request)
-    if (names === null) return null
-    const columns = new Map<string, CompiledColumn>()
-    let isMissing = false
-    for (const name of names) {
-      const column = this.#columns.peek(snapshot, name)
-      if (column === null) return null
-      if (column) columns.set(name, column)
-      else isMissing = true
-    }
-    if (isMissing) return undefined
-    if (condition === null) return this.#prepared(request, null, columns)
-    const rows = this.#compile(snapshot, condition, columns)
-    if (rows === null) return null
-    if (Array.isArray(rows)) return undefined
-    const filter = new RowFilter(rows, snapshot.manifest.rows)
-    this.#filters.keep(snapshot, condition, filter)
-    return this.#prepared(request, filter, columns)
+    if (!known) return begin(this.#prepareSteps(request))
+    for (const name of known.columns) this.#columns.peek(snapshot, name)
+    return this.#prepared(request, known.filter, NO_COLUMNS)
   }
 
-  /** Null if the database has to decide. Throws a DamagedSnapshotError. */
-  async prepare(request: CompiledRequest, work: TimedWork): Promise<PreparedRequest | null> {
+  *#prepareSteps(request: CompiledRequest): Steps<PreparedRequest | null> {
+    const { snapshot, condition } = request
     const names = columnNames(request)
     if (names === null) return null
     const columns = new Map<string, CompiledColumn>()
+    let isInMemory = true
     for (const name of names) {
-      const column = await this.#columns.load(request.snapshot, name)
-      work.check()
+      let column = this.#columns.peek(snapshot, name)
+      if (column === undefined) {
+        isInMemory = false
+        column = yield* this.#load(snapshot, name)
+      }
       if (column === null) return null
       columns.set(name, column)
     }
-    if (request.condition === null) return this.#prepared(request, null, columns)
+    if (condition === null) return this.#prepared(request, null, columns)
     // Another filter may evict the results of this one before they are used.
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const rows = this.#compile(request.snapshot, request.condition, columns)
-      if (rows === null) return null
-      if (!Array.isArray(rows)) {
-        return this.#prepared(request, new RowFilter(rows, request.snapshot.manifest.rows), columns)
+      const expression = this.#compile(snapshot, condition, columns)
+      if (expression === null) return null
+      if (!Array.isArray(expression)) {
+        const filter = new PositionFilter(expression, snapshot.manifest.rows)
+        // Loading one column may have evicted another one of the filter.
+        if (isInMemory) this.#filters.keep(snapshot, condition, filter)
+        return this.#prepared(request, filter, columns)
       }
-      for (const pending of rows) await pending.evaluate(() => work.next())
+      isInMemory = false
+      yield* need(async (work) => {
+        for (const pending of expression) await pending.evaluate(() => work.next())
+      })
     }
     return null
+  }
+
+  #load(snapshot: Snapshot, name: string): Steps<CompiledColumn | null> {
+    return need(async (work) => {
+      const column = await this.#columns.load(snapshot, name)
+      work.check()
+      return column
+    })
   }
 
   #compile(snapshot: Snapshot, condition: Condition, columns: ReadonlyMap<string, CompiledColumn>) {
@@ -113,7 +109,7 @@ export class CompiledSelection {
 
   #prepared(
     { snapshot, box, sort }: CompiledRequest,
-    filter: RowFilter | null,
+    filter: PositionFilter | null,
     columns: ReadonlyMap<string, CompiledColumn>,
   ): PreparedRequest {
     const [key] = sort
@@ -126,25 +122,9 @@ export class CompiledSelection {
     }
   }
 
-  /**
-   * Runs a search to its end, and yields to the event loop after every time slice. `state` is what the last
-   * call of `advance` returned, if there was one. `mayRead` is called before each geometry is read; if it
-   * returns false, the search is aborted and false is returned.
-   */
-  async run(
-    search: SlicedWork,
-    snapshot: Snapshot,
-    work: TimedWork,
-    { state = PAUSED, mayRead = () => true }: { state?: number; mayRead?: () => boolean } = {},
-  ): Promise<boolean> {
-    let sliceEnd = performance.now()
-    for (let needed = state; needed !== ENDED; ) {
-      if (performance.now() >= sliceEnd) sliceEnd = await work.pause()
-      if (needed === PAUSED) needed = search.advance(sliceEnd)
-      else if (!mayRead()) return false
-      else needed = search.advance(sliceEnd, await this.#geometries.read(snapshot, needed))
-    }
-    return true
+  /** Runs a search to its end, as `runSliced` does. */
+  run(search: SlicedWork, snapshot: Snapshot, mayRead?: () => boolean): MaybeUnfinished<boolean> {
+    return runSliced(search, snapshot, this.#geometries, mayRead)
   }
 }
 

@@ -1,8 +1,8 @@
 import type { CompiledColumn } from '@wayleave/geodata/features'
 
 /**
- * The rows in the order of a column: ascending or descending, nulls last, rows of equal values in snapshot
- * order. It begins after a row, or at the first one.
+ * The positions in the order of a column: ascending or descending, nulls last, positions of equal values in snapshot
+ * order. It begins after a position, or at the first one.
  */
 export class OrderWalk {
   readonly #column: CompiledColumn
@@ -11,7 +11,7 @@ export class OrderWalk {
   #index: number
   #end: number
 
-  /** `after` is -1 to begin at the first row. */
+  /** `after` is -1 to begin at the first position. */
   constructor(column: CompiledColumn, isDescending: boolean, after: number) {
     this.#column = column
     this.#isDescending = isDescending
@@ -32,7 +32,7 @@ export class OrderWalk {
     this.#end = starts[this.#code + 1]!
   }
 
-  /** The next row, or -1 at the end. */
+  /** The next position, or -1 at the end. */
   next(): number {
     while (this.#index === this.#end) if (!this.#nextCode()) return -1
     return this.#column.order[this.#index++]!
@@ -50,21 +50,21 @@ export class OrderWalk {
   }
 }
 
-/** Sorts rows as `OrderWalk` would return them, and leaves out those up to `after`. */
-export function sortedRowsAfter(
-  rows: readonly number[],
+/** Sorts positions as `OrderWalk` would return them, and leaves out those up to `after`. */
+export function sortedPositionsAfter(
+  positions: readonly number[],
   { codes, codeCount }: CompiledColumn,
   isDescending: boolean,
   after: number,
 ): number[] {
-  // One number for rank and row: at most 20 million of each, so it is exact.
+  // One number for rank and position: at most 20 million of each, so it is exact.
   const count = codes.length
-  const keyOf = (row: number) => {
-    const code = codes[row]!
-    return (code === 0 ? codeCount : isDescending ? codeCount - code : code) * count + row
+  const keyOf = (position: number) => {
+    const code = codes[position]!
+    return (code === 0 ? codeCount : isDescending ? codeCount - code : code) * count + position
   }
   const last = after < 0 ? -1 : keyOf(after)
-  const keys = Float64Array.from(rows, keyOf).sort()
+  const keys = Float64Array.from(positions, keyOf).sort()
   return Array.from(
     keys.filter((key) => key > last),
     (key) => key % count,

@@ -7,7 +7,7 @@ import { GeometryCache } from '../features/geometry-cache.ts'
 import { planConditions } from '../plan/plan-conditions.ts'
 import { conditionsOf } from '../testing/conditions.ts'
 import { type PendingMask, PlaceMasks } from './place-masks.ts'
-import { RowMask } from './row-mask.ts'
+import { PositionMask } from './position-mask.ts'
 
 /** The lines cross the triangle or pass it, which their boxes do not tell. */
 const TRIANGLE = 'S_INTERSECTS(geometry, POLYGON((0 0, 10 0, 0 10, 0 0)))'
@@ -38,7 +38,7 @@ test('requests that need one mask at the same time make it once', async () => {
   assert.ok(pauses[0]! > 10, 'the mask is made in steps')
   assert.deepEqual(pauses.slice(1), [1, 1])
   const mask = of()
-  assert.ok(mask instanceof RowMask)
+  assert.ok(mask instanceof PositionMask)
   assert.ok(mask.count > 0 && mask.count < 100)
   await snapshot.close()
 })
@@ -50,6 +50,6 @@ test('if the request that makes a mask is aborted, another one makes it', async 
   await assert.rejects(aborted, /disconnected/)
   await waiting
   await pending().evaluate(() => nextIteration())
-  assert.ok(of() instanceof RowMask)
+  assert.ok(of() instanceof PositionMask)
   await snapshot.close()
 })

@@ -5,7 +5,7 @@ import type { Condition } from '../cql2/condition.ts'
 import { decideInBox } from '../cql2/evaluate/decide-in-box.ts'
 import { evaluator } from '../cql2/evaluate/evaluate.ts'
 import type { GeometryCache } from '../features/geometry-cache.ts'
-import { RowMask } from './row-mask.ts'
+import { PositionMask } from './position-mask.ts'
 
 /** The memory of all cached masks with their keys, and again of all masks that are being made, in bytes. */
 const MAX_BYTES = 64 << 20
@@ -17,13 +17,13 @@ const MAX_READS = 2000
 const STEP = 64
 
 /**
- * The rows for which conditions on the geometry alone are true or false, found by the tree and cached. See
+ * The positions for which conditions on the geometry alone are true or false, found by the tree and cached. See
  * docs/decisions/compiled-columns.md.
  */
 export class PlaceMasks {
   readonly #geometries: GeometryCache
   /** By snapshot, value and condition; null if too many geometries would have to be read. */
-  readonly #masks = new BoundedCache<string, RowMask | null>(
+  readonly #masks = new BoundedCache<string, PositionMask | null>(
     MAX_BYTES,
     // The key has the condition's text, which may be longer than the mask.
     (mask, key) => (mask?.bytes.length ?? 0) + key.length + 200,
@@ -38,8 +38,8 @@ export class PlaceMasks {
     this.#geometries = geometries
   }
 
-  /** The rows for which the condition has the value `isTrue`; null if the database has to decide. */
-  of(snapshot: Snapshot, condition: Condition, isTrue: boolean): RowMask | PendingMask | null {
+  /** The positions for which the condition has the value `isTrue`; null if the database has to decide. */
+  of(snapshot: Snapshot, condition: Condition, isTrue: boolean): PositionMask | PendingMask | null {
     if (snapshot.manifest.rows > MAX_BYTES / MAX_MASKS) return null
     const text = JSON.stringify(condition, (_name, value: unknown) =>
       typeof value === 'bigint' ? `${value}n` : value,
@@ -93,22 +93,22 @@ interface MaskRequest {
 async function makeMask(
   { snapshot, condition, isTrue, geometries }: MaskRequest,
   pause: () => Promise<void>,
-): Promise<RowMask | null> {
+): Promise<PositionMask | null> {
   const { tree, manifest } = snapshot
   const test = evaluator(condition)
   const matches = (geometry: Geometry | null) => test({ properties: {}, geometry }) === isTrue
-  const mask = new RowMask(manifest.rows)
+  const mask = new PositionMask(manifest.rows)
   let reads = 0
-  /** Tests rows one by one; returns false if too many geometries have to be read. */
+  /** Tests positions one by one; returns false if too many geometries have to be read. */
   const testEach = async (begin: number, end: number): Promise<boolean> => {
-    for (let row = begin; row < end; row++) {
-      let geometry = geometries.peek(snapshot, row)
+    for (let position = begin; position < end; position++) {
+      let geometry = geometries.peek(snapshot, position)
       if (geometry === undefined) {
         if (++reads > MAX_READS) return false
-        geometry = await geometries.read(snapshot, row)
+        geometry = await geometries.read(snapshot, position)
         await pause()
       }
-      if (matches(geometry)) mask.addRun(row, row + 1)
+      if (matches(geometry)) mask.addRun(position, position + 1)
     }
     return true
   }

@@ -1,16 +1,14 @@
-import { type Snapshot, type TreeCount, type TreeWalk, timeSlices } from '@wayleave/geodata/features'
+import type { Snapshot, TreeCount, TreeWalk } from '@wayleave/geodata/features'
 import { type Geometry, intersectsBbox, mapPositions, type Position } from '@wayleave/geodata/geometry'
 import type { GeometryCache } from '../features/geometry-cache.ts'
+import { ENDED, PAUSED, type SlicedWork } from '../features/sliced-work.ts'
 import type { BoxQuery } from '../plan/box-query.ts'
 import type { PageBuilder } from '../positions/page-builder.ts'
-import type { TimedWork } from '../work/timed-work.ts'
+import { begin, type MaybeUnfinished, need, type Steps } from '../work/unfinished.ts'
 
 /** Max nodes and leaves of the tree, and max geometries, that counting may visit. */
 const COUNT_BUDGET = 600
 const COUNT_GEOMETRIES = 64
-
-export const ENDED = -1
-export const PAUSED = -2
 
 /** Whether the features' boxes alone decide: a point equals its box. */
 export function isDecidedByTree({ tree, manifest }: Snapshot, query: BoxQuery): boolean {
@@ -40,9 +38,9 @@ function addPlaceless({ tree, manifest }: Snapshot, after: number, page: PageBui
 
 /**
  * The same if geometries decide about features that are not completely inside the box. It stops whenever it
- * needs a geometry that is not cached; then the caller either reads the geometry or abandons the search.
+ * needs a geometry that is not cached.
  */
-export class BoxSearch {
+export class BoxSearch implements SlicedWork {
   readonly #snapshot: Snapshot
   readonly #query: BoxQuery
   readonly #geometries: GeometryCache
@@ -69,15 +67,9 @@ export class BoxSearch {
     this.#after = after
   }
 
-  /**
-   * Continues the search with the geometry that was requested. Returns the position of the next geometry that
-   * is needed, ENDED at the end, or PAUSED if it has run for so long that other requests should be served
-   * first.
-   */
-  advance(needed?: Geometry | null): number {
+  advance(until: number, needed?: Geometry | null): number {
     let geometry = needed
     const walk = this.#walk
-    const until = timeSlices.sliceEnd()
     for (let steps = 1; !this.#page.isFull; steps++) {
       if (steps % 16 === 0 && performance.now() > until) return PAUSED
       if (this.#next === walk.end) {
@@ -134,39 +126,34 @@ function meetsHeights(geometry: Geometry, [low, high]: [number, number]): boolea
   return min > max || (min <= high && max >= low)
 }
 
-/**
- * The number of features that match the box: null if it is not cheap to determine, undefined if it depends on
- * geometries that are not cached.
- */
-export function countAtHand(
+/** The number of features that match the box; null if it is not cheap to determine. */
+export function countByBox(
   snapshot: Snapshot,
   query: BoxQuery,
   geometries: GeometryCache,
-): number | null | undefined {
+): MaybeUnfinished<number | null> {
   const counted = countCheaply(snapshot, query)
   if (counted === null) return null
-  let count = counted.certain
-  for (const position of counted.uncertain) {
-    const geometry = geometries.peek(snapshot, position)
-    if (geometry === undefined) return undefined
-    if (meets(geometry, query)) count++
-  }
-  return count
+  if (counted.uncertain.length === 0) return counted.certain
+  return begin(countUncertain(snapshot, query, geometries, counted))
 }
 
-/** The same, reading those geometries. */
-export async function countByBox(
+function* countUncertain(
   snapshot: Snapshot,
   query: BoxQuery,
   geometries: GeometryCache,
-  work: TimedWork,
-): Promise<number | null> {
-  const counted = countCheaply(snapshot, query)
-  if (counted === null) return null
-  let count = counted.certain
-  for (const position of counted.uncertain) {
-    if (meets(await geometries.read(snapshot, position), query)) count++
-    await work.next()
+  { certain, uncertain }: TreeCount,
+): Steps<number> {
+  let count = certain
+  for (const position of uncertain) {
+    let geometry = geometries.peek(snapshot, position)
+    if (geometry === undefined) {
+      geometry = yield* need(async (work) => {
+        await work.next()
+        return geometries.read(snapshot, position)
+      })
+    }
+    if (meets(geometry, query)) count++
   }
   return count
 }

@@ -4,8 +4,8 @@ import type { DecideInBox } from '../cql2/evaluate/decide-in-box.ts'
 import type { GeometryCache } from '../features/geometry-cache.ts'
 import type { BoxQuery } from '../plan/box-query.ts'
 import type { FilterPlan } from '../plan/plan-filter.ts'
+import type { FeatureSelection } from '../positions/feature-selection.ts'
 import type { PageBuilder } from '../positions/page-builder.ts'
-import type { RowSelection } from '../positions/row-selection.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 import { isDecidedByTree, meets } from './select-by-box.ts'
 
@@ -15,7 +15,7 @@ import { isDecidedByTree, meets } from './select-by-box.ts'
  * geometry.
  */
 export async function selectByTree(
-  { snapshot, plan, box, after }: RowSelection & { plan: FilterPlan },
+  { snapshot, plan, box, after }: FeatureSelection & { plan: FilterPlan },
   decide: DecideInBox,
   page: PageBuilder,
   { work, geometries }: { work: TimedWork; geometries: GeometryCache },

@@ -1,21 +1,22 @@
 import type { Geometry } from '@wayleave/geodata/geometry'
 import type { PreparedRequest } from '../by-codes/compiled-selection.ts'
-import { RowScan, type SlicedWork } from '../by-codes/row-scan.ts'
-import type { RowTaker } from '../positions/row-taker.ts'
+import { PositionScan } from '../by-codes/position-scan.ts'
+import type { SlicedWork } from '../features/sliced-work.ts'
+import type { PositionTaker } from '../positions/position-taker.ts'
 
-/** Counting tests at most this many rows: about a tenth of a second. */
-const MAX_TESTED_ROWS = 30_000_000
+/** Counting tests at most this many positions: about a tenth of a second. */
+const MAX_TESTED = 30_000_000
 
 /** Counts all matches of a request. */
-export class MatchCount implements SlicedWork, RowTaker {
+export class MatchCount implements SlicedWork, PositionTaker {
   readonly #scan: SlicedWork
   #count = 0
 
   constructor(request: PreparedRequest) {
-    this.#scan = new RowScan(request, 0, Infinity, this)
+    this.#scan = new PositionScan(request, 0, Infinity, this)
   }
 
-  takeRow(): boolean {
+  take(): boolean {
     this.#count++
     return false
   }
@@ -25,7 +26,7 @@ export class MatchCount implements SlicedWork, RowTaker {
     return false
   }
 
-  takeRows(_rows: Uint32Array, count: number): boolean {
+  takeList(_rows: Uint32Array, count: number): boolean {
     this.#count += count
     return false
   }
@@ -46,5 +47,5 @@ export function countOfLists({ filter, box }: PreparedRequest): number | null {
 
 /** Whether counting stays inside the budget. */
 export function isCountable({ filter, snapshot }: PreparedRequest): boolean {
-  return Math.min(filter?.candidateCount ?? Infinity, snapshot.manifest.rows) <= MAX_TESTED_ROWS
+  return Math.min(filter?.candidateCount ?? Infinity, snapshot.manifest.rows) <= MAX_TESTED
 }

@@ -1,29 +1,26 @@
 import { BoundedCache } from '@wayleave/geodata/base'
-import { type Snapshot, timeSlices } from '@wayleave/geodata/features'
-import { compiledRequest } from '../by-codes/compiled-selection.ts'
-import { countAtHand, countByBox, ENDED, PAUSED } from '../by-tree/select-by-box.ts'
+import type { Snapshot } from '@wayleave/geodata/features'
+import { compiledRequest, type PreparedRequest } from '../by-codes/compiled-selection.ts'
+import { countByBox } from '../by-tree/select-by-box.ts'
 import type { PageSelection, SelectionParts } from '../page/page-selection.ts'
 import type { FeatureQuery } from '../plan/feature-query.ts'
 import type { FilterPlan } from '../plan/plan-filter.ts'
-import { positionsOf } from '../positions/position-set.ts'
+import { positionsOf } from '../positions/positions-in-box.ts'
 import type { Selected } from '../positions/selected.ts'
-import type { TimedWork } from '../work/timed-work.ts'
-import { countByRows, MIN_COUNT_MS } from './count-by-rows.ts'
+import { type MaybeUnfinished, Unfinished, whenFinished } from '../work/unfinished.ts'
+import { countByDuckdb, MIN_COUNT_MS } from './count-by-duckdb.ts'
 import { countOfLists, isCountable, MatchCount } from './match-count.ts'
 
 /** The memory of the cached counts of one snapshot, in bytes. Their keys have the text of filters. */
 const MAX_COUNT_BYTES = 4 << 20
 
-/** A page that was found: the last position of the previous one (-1 on the first page), and its features. */
+/** A page that was found. */
 export interface FoundPage {
+  /** The last position of the previous page; -1 on the first page. */
   after: number
   selected: Selected
-}
-
-/** A count that did not end in its first time slice, and what `advance` returned. */
-interface StartedCount {
-  matches: MatchCount
-  state: number
+  /** How long finding it took, in ms. */
+  selectedMs: number
 }
 
 /** Counts the features that match a query. */
@@ -31,7 +28,6 @@ export class MatchCounts {
   readonly #parts: SelectionParts
   readonly #pages: PageSelection
   readonly #counts = new WeakMap<Snapshot, BoundedCache<string, number | null>>()
-  readonly #startedCounts = new WeakMap<FeatureQuery, StartedCount>()
 
   constructor(parts: SelectionParts, pages: PageSelection) {
     this.#parts = parts
@@ -39,128 +35,94 @@ export class MatchCounts {
   }
 
   /**
-   * The total number of features that match the query, or null if it is not cheap to determine. `selectedMs` is
-   * how long the selection took.
+   * The total number of features that match the query. Beside a page it is null if it is not cheap to determine;
+   * without one (`page` is null) the count is what was asked for, and takes as long as a query may.
    */
-  async count(
+  count(
     snapshot: Snapshot,
     query: FeatureQuery,
     plan: FilterPlan | null,
-    page: FoundPage,
-    { selectedMs, work }: { selectedMs: number; work: TimedWork },
-  ): Promise<number | null> {
-    const readyCount = this.countSync(snapshot, query, plan, page)
-    if (readyCount !== undefined) return readyCount
-    const count =
-      plan || query.ids
-        ? await this.#countMatches(snapshot, query, plan, selectedMs, work)
-        : await countByBox(snapshot, query.box!, this.#parts.geometries, work)
-    return this.#keepCount(snapshot, query, count)
-  }
-
-  /** The total number of features that match the query, as long as counting takes less than a query may. */
-  async countExactly(
-    snapshot: Snapshot,
-    query: FeatureQuery,
-    plan: FilterPlan | null,
-    work: TimedWork,
-  ): Promise<number> {
-    const { rows } = snapshot.manifest
-    if (!plan && !query.ids && !query.box) return rows
-    const cached = this.#counts.get(snapshot)?.get(query.selection)
-    if (cached != null) return cached
-    const count =
-      (plan && (await this.#countCompiled(snapshot, query, plan, work))) ??
-      (await this.#countSelected(snapshot, query, plan, work))
-    this.#keepCount(snapshot, query, count)
-    return count
-  }
-
-  /** The number of matches by compiled columns; null if the database has to decide. */
-  async #countCompiled(
-    snapshot: Snapshot,
-    query: FeatureQuery,
-    plan: FilterPlan,
-    work: TimedWork,
-  ): Promise<number | null> {
-    if (query.ids) return null
-    const { compiled } = this.#parts
-    const request = { ...compiledRequest(snapshot, query, plan), sort: [], isWhole: true }
-    const prepared = await compiled.prepare(request, work)
-    if (prepared === null) return null
-    const listed = countOfLists(prepared)
-    if (listed !== null) return listed
-    const matches = new MatchCount(prepared)
-    await compiled.run(matches, snapshot, work)
-    return matches.count
-  }
-
-  /** Selects everything, which counts what cannot be counted in another way; the order does not matter. */
-  async #countSelected(
-    snapshot: Snapshot,
-    query: FeatureQuery,
-    plan: FilterPlan | null,
-    work: TimedWork,
-  ): Promise<number> {
-    const all = { ...query, sort: [], offset: 0 }
-    const reading = { after: -1, limit: snapshot.manifest.rows, work }
-    return (await this.#pages.select(snapshot, all, plan, reading)).runs.count
-  }
-
-  /** `count`, synchronously; undefined if something has to be read or if it takes longer than a time slice. */
-  countSync(
-    snapshot: Snapshot,
-    query: FeatureQuery,
-    plan: FilterPlan | null,
-    page: FoundPage,
-  ): number | null | undefined {
-    if (isAll(query, page)) return query.offset + page.selected.runs.count
+    page: FoundPage | null,
+  ): MaybeUnfinished<number | null> {
+    if (page && isAll(query, page)) return query.offset + page.selected.runs.count
     if (!query.box && !plan && !query.ids) return snapshot.manifest.rows
     const cachedCount = this.#counts.get(snapshot)?.get(query.selection)
-    if (cachedCount !== undefined) return cachedCount
-    if (query.ids) return undefined
-    const count = plan
-      ? this.#countMatchesSync(snapshot, query, plan)
-      : countAtHand(snapshot, query.box!, this.#parts.geometries)
-    return count === undefined ? undefined : this.#keepCount(snapshot, query, count)
+    if (cachedCount != null || (cachedCount === null && page)) return cachedCount
+    const count = page
+      ? this.#countCheaply(snapshot, query, plan, page.selectedMs)
+      : this.#countExactly(snapshot, query, plan)
+    return whenFinished(count, (finished) => this.#keepCount(snapshot, query, finished))
   }
 
-  #countMatchesSync(snapshot: Snapshot, query: FeatureQuery, plan: FilterPlan): number | null | undefined {
-    const prepared = this.#parts.compiled.prepareSync({ ...compiledRequest(snapshot, query, plan), sort: [] })
-    if (!prepared) return undefined
-    const listed = countOfLists(prepared)
-    if (listed !== null || !isCountable(prepared)) return listed
-    const matches = new MatchCount(prepared)
-    const state = matches.advance(timeSlices.sliceEnd())
-    if (state === ENDED) return matches.count
-    this.#startedCounts.set(query, { matches, state })
-    return undefined
-  }
-
-  async #countMatches(
+  /** Reading geometries, and asking the database, may take as long as the page did. */
+  #countCheaply(
     snapshot: Snapshot,
     query: FeatureQuery,
     plan: FilterPlan | null,
     selectedMs: number,
-    work: TimedWork,
-  ): Promise<number | null> {
-    const { compiled, rows, geometries } = this.#parts
-    const request = { ...compiledRequest(snapshot, query, plan), sort: [] }
-    const prepared = query.ids ? null : await compiled.prepare(request, work)
-    if (!prepared) {
-      const only = await positionsOf(snapshot, query.ids)
-      const parts = { rows, geometries, work }
-      return countByRows({ snapshot, plan, box: query.box, only }, parts, selectedMs)
-    }
+  ): MaybeUnfinished<number | null> {
+    if (!plan && !query.ids) return countByBox(snapshot, query.box!, this.#parts.geometries)
+    return whenFinished(this.#prepare(snapshot, query, plan, false), (prepared) => {
+      if (prepared === null) return this.#askDatabase(snapshot, query, plan, selectedMs)
+      if (!isCountable(prepared)) return countOfLists(prepared)
+      let deadline = 0
+      const mayRead = () => {
+        deadline ||= performance.now() + Math.max(MIN_COUNT_MS, selectedMs)
+        return performance.now() < deadline
+      }
+      return this.#countPrepared(prepared, mayRead)
+    })
+  }
+
+  #countExactly(
+    snapshot: Snapshot,
+    query: FeatureQuery,
+    plan: FilterPlan | null,
+  ): MaybeUnfinished<number | null> {
+    const prepared = plan && this.#prepare(snapshot, query, plan, true)
+    return whenFinished(prepared, (found) =>
+      found === null ? this.#countSelected(snapshot, query, plan) : this.#countPrepared(found),
+    )
+  }
+
+  /** Null if compiled columns cannot decide. */
+  #prepare(
+    snapshot: Snapshot,
+    query: FeatureQuery,
+    plan: FilterPlan | null,
+    isWhole: boolean,
+  ): MaybeUnfinished<PreparedRequest | null> {
+    if (query.ids) return null
+    return this.#parts.compiled.prepare({ ...compiledRequest(snapshot, query, plan), sort: [], isWhole })
+  }
+
+  /** Null if `mayRead` has aborted it. */
+  #countPrepared(prepared: PreparedRequest, mayRead?: () => boolean): MaybeUnfinished<number | null> {
     const listed = countOfLists(prepared)
-    if (listed !== null || !isCountable(prepared)) return listed
-    const { matches, state } = this.#startedCounts.get(query) ?? {
-      matches: new MatchCount(prepared),
-      state: PAUSED,
-    }
-    const deadline = performance.now() + Math.max(MIN_COUNT_MS, selectedMs)
-    const mayRead = () => performance.now() < deadline
-    return (await compiled.run(matches, snapshot, work, { state, mayRead })) ? matches.count : null
+    if (listed !== null) return listed
+    const matches = new MatchCount(prepared)
+    const run = this.#parts.compiled.run(matches, prepared.snapshot, mayRead)
+    return whenFinished(run, (hasEnded) => (hasEnded ? matches.count : null))
+  }
+
+  #askDatabase(
+    snapshot: Snapshot,
+    { ids, box }: FeatureQuery,
+    plan: FilterPlan | null,
+    selectedMs: number,
+  ): Unfinished<number | null> {
+    const { duckdb, geometries } = this.#parts
+    return new Unfinished(async (work) => {
+      const only = await positionsOf(snapshot, ids)
+      return countByDuckdb({ snapshot, plan, box, only }, { duckdb, geometries, work }, selectedMs)
+    })
+  }
+
+  /** Selects everything, which counts what cannot be counted in another way; the order does not matter. */
+  #countSelected(snapshot: Snapshot, query: FeatureQuery, plan: FilterPlan | null): MaybeUnfinished<number> {
+    const all = { ...query, sort: [], offset: 0 }
+    const reading = { after: -1, limit: snapshot.manifest.rows }
+    return whenFinished(this.#pages.select(snapshot, all, plan, reading), ({ runs }) => runs.count)
   }
 
   /** Cached, because all pages of one paging sequence need it. */

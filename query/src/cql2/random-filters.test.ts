@@ -14,8 +14,8 @@ import { type Geometry, prepare } from '@wayleave/geodata/geometry'
 import { type Manifest, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import fc from 'fast-check'
 import { compileCondition } from '../by-codes/compile-condition.ts'
-import { RowFilter } from '../by-codes/row-filter.ts'
-import { ALL_ROWS, NO_ROWS, RowMask } from '../by-codes/row-mask.ts'
+import { PositionFilter } from '../by-codes/position-filter.ts'
+import { ALL_POSITIONS, NO_POSITIONS, PositionMask } from '../by-codes/position-mask.ts'
 import { type FilterPlan, planFilter } from '../plan/plan-filter.ts'
 import type { Expression, Operation } from './ast.ts'
 import type { Condition } from './condition.ts'
@@ -52,7 +52,7 @@ async function compileTable(
   return compiled
 }
 
-/** The rows that a filter selects by codes, found in each of the ways that there are; null if it cannot. */
+/** The positions that a filter selects by codes, found in each of the ways that there are; null if it cannot. */
 async function selectedByCodes(
   condition: Condition,
   columns: ReadonlyMap<string, CompiledColumn>,
@@ -61,26 +61,26 @@ async function selectedByCodes(
   const count = features.length
   const maskOf = (part: Condition, wanted: boolean) => {
     const test = evaluator(part)
-    const mask = new RowMask(count)
+    const mask = new PositionMask(count)
     for (const [i, feature] of features.entries()) {
       if (test(asFeature(feature)) === wanted) mask.addRun(i, i + 1)
     }
     return mask
   }
-  let rows = compileCondition(condition, columns, maskOf)
-  while (Array.isArray(rows)) {
-    for (const pending of rows) await pending.evaluate(async () => {})
-    rows = compileCondition(condition, columns, maskOf)
+  let expression = compileCondition(condition, columns, maskOf)
+  while (Array.isArray(expression)) {
+    for (const pending of expression) await pending.evaluate(async () => {})
+    expression = compileCondition(condition, columns, maskOf)
   }
-  if (rows === null) return null
-  const filter = new RowFilter(rows, count)
+  if (expression === null) return null
+  const filter = new PositionFilter(expression, count)
   const single = Array.from({ length: count }, (_, i) => i).filter(filter.matches)
   const collected = new Uint32Array(count)
-  const collectedCount = filter.collectRows(0, count, collected)
+  const collectedCount = filter.collect(0, count, collected)
   assert.deepEqual(single, [...collected.subarray(0, collectedCount)])
   const state = filter.blockState(0)
-  if (state === NO_ROWS) assert.deepEqual(single, [])
-  if (state === ALL_ROWS) assert.equal(single.length, count)
+  if (state === NO_POSITIONS) assert.deepEqual(single, [])
+  if (state === ALL_POSITIONS) assert.equal(single.length, count)
   if (filter.candidates) assert.deepEqual([...filter.collectCandidates(0)].filter(filter.matches), single)
   if (filter.exactCount !== null) assert.equal(filter.exactCount, single.length)
   return single

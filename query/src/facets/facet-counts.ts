@@ -1,6 +1,6 @@
 import { BLOCK_SHIFT, type Codes, type CompiledColumn, mostFrequent } from '@wayleave/geodata/features'
 import type { TimedWork } from '../work/timed-work.ts'
-import { histogramBins, loadRowBins, MIXED } from './histogram-bins.ts'
+import { histogramBins, loadPositionBins, MIXED } from './histogram-bins.ts'
 
 type FacetValue = string | number | bigint | boolean
 
@@ -34,27 +34,27 @@ export class FacetCounts {
     this.#counts = new Uint32Array(this.#bins ? this.#bins.edges.length : column.codeCount)
   }
 
-  /** Has to end before the first call of `addRows`. */
-  async prepareRows(work: TimedWork): Promise<void> {
-    if (this.#bins) await loadRowBins(this.#column, this.#bins, work)
+  /** Has to end before the first call of `addPositions`. */
+  async prepare(work: TimedWork): Promise<void> {
+    if (this.#bins) await loadPositionBins(this.#column, this.#bins, work)
   }
 
-  /** Counts the first `length` of these rows, which ascend. */
-  addRows(rows: Uint32Array, length: number): void {
+  /** Counts the first `length` of these positions, which ascend. */
+  addPositions(positions: Uint32Array, length: number): void {
     if (length === 0) return
     const counts = this.#counts
-    const group = this.#groupOf(rows[0]!, rows[length - 1]!)
+    const group = this.#groupOf(positions[0]!, positions[length - 1]!)
     if (group !== SEVERAL) {
       counts[group]! += length
       return
     }
     const groups = this.#groups
-    if (groups instanceof Uint8Array) countRows8(groups, rows, length, counts)
-    else if (groups instanceof Uint16Array) countRows16(groups, rows, length, counts)
-    else countRows32(groups, rows, length, counts)
+    if (groups instanceof Uint8Array) countPositions8(groups, positions, length, counts)
+    else if (groups instanceof Uint16Array) countPositions16(groups, positions, length, counts)
+    else countPositions32(groups, positions, length, counts)
   }
 
-  /** Counts the rows from `begin` to `end` (exclusive). */
+  /** Counts the positions from `begin` to `end` (exclusive). */
   addRun(begin: number, end: number): void {
     const counts = this.#counts
     const group = this.#groupOf(begin, end - 1)
@@ -68,12 +68,12 @@ export class FacetCounts {
     else countRun32(groups, begin, end, counts)
   }
 
-  /** The value or interval of each row. */
+  /** The value or interval of each position. */
   get #groups(): Codes {
-    return this.#bins === null ? this.#column.codes : this.#bins.binOfRow!
+    return this.#bins === null ? this.#column.codes : this.#bins.binOfPosition!
   }
 
-  /** The value or interval of all rows from `first` to `last`, if they are in one block that has only one. */
+  /** The value or interval of all positions from `first` to `last`, if they are in one block that has only one. */
   #groupOf(first: number, last: number): number {
     const block = first >>> BLOCK_SHIFT
     if (last >>> BLOCK_SHIFT !== block) return SEVERAL
@@ -85,7 +85,7 @@ export class FacetCounts {
     return blockMin[block] === blockMax[block] ? blockMin[block]! : SEVERAL
   }
 
-  /** Counts all rows, by the posting lists. */
+  /** Counts all positions, by the posting lists. */
   addAll(): void {
     const { codeCount, nulls } = this.#column
     const counts = this.#counts
@@ -120,26 +120,41 @@ export class FacetCounts {
 
 // The loops are alike. One loop that gets arrays of three widths takes three to five times as long.
 
-function countRows8(groups: Uint8Array, rows: Uint32Array, length: number, counts: Uint32Array): void {
-  for (let i = 0; i < length; i++) counts[groups[rows[i]!]!]!++
+function countPositions8(
+  groups: Uint8Array,
+  positions: Uint32Array,
+  length: number,
+  counts: Uint32Array,
+): void {
+  for (let i = 0; i < length; i++) counts[groups[positions[i]!]!]!++
 }
 
-function countRows16(groups: Uint16Array, rows: Uint32Array, length: number, counts: Uint32Array): void {
-  for (let i = 0; i < length; i++) counts[groups[rows[i]!]!]!++
+function countPositions16(
+  groups: Uint16Array,
+  positions: Uint32Array,
+  length: number,
+  counts: Uint32Array,
+): void {
+  for (let i = 0; i < length; i++) counts[groups[positions[i]!]!]!++
 }
 
-function countRows32(groups: Uint32Array, rows: Uint32Array, length: number, counts: Uint32Array): void {
-  for (let i = 0; i < length; i++) counts[groups[rows[i]!]!]!++
+function countPositions32(
+  groups: Uint32Array,
+  positions: Uint32Array,
+  length: number,
+  counts: Uint32Array,
+): void {
+  for (let i = 0; i < length; i++) counts[groups[positions[i]!]!]!++
 }
 
 function countRun8(groups: Uint8Array, begin: number, end: number, counts: Uint32Array): void {
-  for (let row = begin; row < end; row++) counts[groups[row]!]!++
+  for (let position = begin; position < end; position++) counts[groups[position]!]!++
 }
 
 function countRun16(groups: Uint16Array, begin: number, end: number, counts: Uint32Array): void {
-  for (let row = begin; row < end; row++) counts[groups[row]!]!++
+  for (let position = begin; position < end; position++) counts[groups[position]!]!++
 }
 
 function countRun32(groups: Uint32Array, begin: number, end: number, counts: Uint32Array): void {
-  for (let row = begin; row < end; row++) counts[groups[row]!]!++
+  for (let position = begin; position < end; position++) counts[groups[position]!]!++
 }

@@ -1,22 +1,29 @@
-import { BLOCK_ROWS, type ColumnCache, quoteName, type Snapshot } from '@wayleave/geodata/features'
+import {
+  BLOCK_ROWS,
+  type ColumnCache,
+  PositionBits,
+  quoteName,
+  type Snapshot,
+} from '@wayleave/geodata/features'
 import { type Bbox, type Column, roundOutward } from '@wayleave/geodata/geometry'
 import type { CompiledSelection } from '../by-codes/compiled-selection.ts'
-import { RowScan } from '../by-codes/row-scan.ts'
-import type { RowQueries } from '../by-duckdb/row-queries.ts'
-import { selectByRows } from '../by-duckdb/select-by-rows.ts'
+import { PositionScan } from '../by-codes/position-scan.ts'
+import type { DuckdbQueries } from '../by-duckdb/duckdb-queries.ts'
+import { selectByDuckdb } from '../by-duckdb/select-by-duckdb.ts'
 import type { GeometryCache } from '../features/geometry-cache.ts'
 import type { BoxQuery } from '../plan/box-query.ts'
 import type { FilterPlan } from '../plan/plan-filter.ts'
 import type { TimedWork } from '../work/timed-work.ts'
+import { finish } from '../work/unfinished.ts'
 import { type Facet, FacetCounts } from './facet-counts.ts'
 import { MatchedExtent } from './matched-extent.ts'
-import { MatchedRows } from './matched-rows.ts'
+import { MatchedPositions } from './matched-positions.ts'
 
 export interface FacetDeps {
   columns: ColumnCache
   compiled: CompiledSelection
   geometries: GeometryCache
-  rows: RowQueries
+  duckdb: DuckdbQueries
 }
 
 /** What is counted. */
@@ -65,17 +72,17 @@ export class Facets {
     const { rows } = snapshot.manifest
     const isAll = plan === null && box === null
     const counts = [...compiled.values()]
-    // The database counts what is not compiled; it gets the matching rows as a bit set.
-    const bits = compiled.size < columns.length && !isAll ? new Uint8Array(Math.ceil(rows / 8)) : null
+    // The database counts what is not compiled; it gets the matching positions as a parameter.
+    const bits = compiled.size < columns.length && !isAll ? PositionBits.empty(rows) : null
     let matched = rows
     let extent: FacetResult['extent']
     if (isAll) {
       for (const count of counts) count.addAll()
       if (query.extent) extent = snapshot.manifest.bbox && roundOutward(snapshot.manifest.bbox)
     } else {
-      for (const count of counts) await count.prepareRows(work)
+      for (const count of counts) await count.prepare(work)
       const matchedExtent = query.extent ? new MatchedExtent(snapshot.tree) : null
-      const matches = new MatchedRows(counts, bits, matchedExtent)
+      const matches = new MatchedPositions(counts, bits, matchedExtent)
       await this.#eachMatch(snapshot, query, plan, work, matches)
       matches.finish()
       matched = matches.count
@@ -86,7 +93,7 @@ export class Facets {
       const counted = compiled.get(column.name)
       const facet = counted
         ? counted.result()
-        : await this.#countInRows(snapshot, column, bits, limit, matched, work)
+        : await this.#countByDuckdb(snapshot, column, bits, limit, matched, work)
       facets.push([column.name, facet])
     }
     return { matched, extent, facets }
@@ -97,34 +104,34 @@ export class Facets {
     { box }: FacetQuery,
     plan: FilterPlan | null,
     work: TimedWork,
-    matches: MatchedRows,
+    matches: MatchedPositions,
   ): Promise<void> {
-    const { compiled, rows, geometries } = this.#parts
+    const { compiled, duckdb, geometries } = this.#parts
     const request = { snapshot, condition: plan?.condition ?? null, sort: [], box, isWhole: true }
-    const prepared = await compiled.prepare(request, work)
+    const prepared = await finish(compiled.prepare(request), work)
     if (prepared) {
-      await compiled.run(new RowScan(prepared, 0, Infinity, matches), snapshot, work)
+      await finish(compiled.run(new PositionScan(prepared, 0, Infinity, matches), snapshot), work)
       return
     }
     const all = snapshot.manifest.rows
     const selection = { snapshot, plan, box, sort: [], after: -1, skip: 0, limit: all }
-    const { runs } = await selectByRows(selection, { rows, geometries, work })
-    let rowCount = 0
+    const { runs } = await selectByDuckdb(selection, { duckdb, geometries, work })
+    let count = 0
     for (let run = 0; run < runs.length; run++) {
       const end = runs.bounds[run * 2 + 1]!
-      for (let row = runs.bounds[run * 2]!; row < end; row++) {
-        matches.takeRow(row)
-        // Rows are counted, because the numbers of scattered rows may skip every multiple.
-        if (++rowCount % BLOCK_ROWS === 0) await work.next()
+      for (let position = runs.bounds[run * 2]!; position < end; position++) {
+        matches.take(position)
+        // Positions are counted, because scattered ones may skip every multiple.
+        if (++count % BLOCK_ROWS === 0) await work.next()
       }
     }
   }
 
-  /** Counts a column that is not compiled, in the database. `bits` has the matching rows; null means all. */
-  async #countInRows(
+  /** Counts a column that is not compiled, in the database. `bits` has the matching positions; null means all. */
+  async #countByDuckdb(
     snapshot: Snapshot,
     { name, type }: Column,
-    bits: Uint8Array | null,
+    bits: PositionBits | null,
     limit: number,
     matched: number,
     work: TimedWork,
@@ -134,7 +141,7 @@ export class Facets {
       ? ' WHERE get_bit(CAST(CAST($1 AS BLOB) AS BIT), CAST(file_row_number AS INTEGER)) = 1'
       : ''
     const source = { snapshot, columns: new Map([[name, column]]) }
-    const bound = bits ? [bits] : []
+    const bound = bits ? [bits.bytes] : []
     const shown =
       type === 'timestamp' ? `replace(value::TIMESTAMP::VARCHAR, ' ', 'T') || 'Z'` : 'value::VARCHAR'
     // Nulls are a group of their own, which comes first and is not limited.
@@ -142,7 +149,7 @@ export class Facets {
       const groups = `SELECT ${column} AS value, count(*) AS count FROM ${from}${where} GROUP BY 1`
       return `SELECT ${shown}, count::VARCHAR FROM (${groups}) ORDER BY value IS NOT NULL, count DESC, value LIMIT ${limit + 1}`
     }
-    const groups = await this.#parts.rows.texts(source, sql, bound, work)
+    const groups = await this.#parts.duckdb.texts(source, sql, bound, work)
     const nulls = groups[0]?.[0] === null ? Number(groups[0][1]) : 0
     const values = groups
       .filter(([value]) => value !== null)

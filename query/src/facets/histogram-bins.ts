@@ -11,9 +11,9 @@ export interface HistogramBins {
   edges: (string | number | bigint)[]
   /** The first code of each interval, and the end of the last one. */
   codeEdges: number[]
-  /** The interval of each row, counted from 1, and 0 for null; null until `loadRowBins` has ended. */
-  binOfRow: Uint8Array | null
-  /** The interval of all rows of each block; MIXED if they are in several. Null until `loadRowBins` has ended. */
+  /** The interval of each position, counted from 1, and 0 for null; null until `loadPositionBins` has ended. */
+  binOfPosition: Uint8Array | null
+  /** The interval of all positions of each block; MIXED if they are in several. Null until `loadPositionBins` has ended. */
   binOfBlock: Uint8Array | null
 }
 
@@ -23,7 +23,7 @@ export const MIXED = 255
 /** The max number of histograms that are kept for a column: the panel of filters and the charts differ. */
 const MAX_CACHED = 2
 
-/** Rows whose intervals are looked up without a pause: about a millisecond. */
+/** Positions whose intervals are looked up without a pause: about a millisecond. */
 const STEP = 1 << 15
 
 const cached = new WeakMap<CompiledColumn, Map<number, HistogramBins>>()
@@ -51,48 +51,48 @@ function makeBins(column: CompiledColumn, binCount: number): HistogramBins {
   const edges = edgesOf(column, binCount)
   const codeEdges = edges.map((edge) => boundOf(column, edge, false))
   codeEdges[codeEdges.length - 1] = column.codeCount
-  return { edges: edges.map((edge) => shown(column, edge)), codeEdges, binOfRow: null, binOfBlock: null }
+  return { edges: edges.map((edge) => shown(column, edge)), codeEdges, binOfPosition: null, binOfBlock: null }
 }
 
 /**
- * Looks up the interval of every row, once for a column. Rows are counted in their order, so reading a byte for
+ * Looks up the interval of every position, once for a column. Positions are counted in their order, so reading a byte for
  * each is several times as fast as finding the interval of its code among up to millions of codes.
  */
-export async function loadRowBins(
+export async function loadPositionBins(
   { codes, codeCount, blockMin, blockMax }: CompiledColumn,
   bins: HistogramBins,
   work: TimedWork,
 ): Promise<void> {
-  if (bins.binOfRow) return
+  if (bins.binOfPosition) return
   const { codeEdges } = bins
   const binOf = new Uint8Array(codeCount)
   for (let bin = 1; bin < codeEdges.length; bin++) binOf.fill(bin, codeEdges[bin - 1], codeEdges[bin])
-  const binOfRow = new Uint8Array(codes.length)
+  const binOfPosition = new Uint8Array(codes.length)
   await work.each(Math.ceil(codes.length / STEP), (i) => {
     const end = Math.min(codes.length, (i + 1) * STEP)
-    if (codes instanceof Uint8Array) look8(codes, binOf, i * STEP, end, binOfRow)
-    else if (codes instanceof Uint16Array) look16(codes, binOf, i * STEP, end, binOfRow)
-    else look32(codes, binOf, i * STEP, end, binOfRow)
+    if (codes instanceof Uint8Array) look8(codes, binOf, i * STEP, end, binOfPosition)
+    else if (codes instanceof Uint16Array) look16(codes, binOf, i * STEP, end, binOfPosition)
+    else look32(codes, binOf, i * STEP, end, binOfPosition)
   })
   bins.binOfBlock = Uint8Array.from(blockMin, (min, block) => {
     const bin = binOf[min]!
     return bin === binOf[blockMax[block]!] ? bin : MIXED
   })
-  bins.binOfRow = binOfRow
+  bins.binOfPosition = binOfPosition
 }
 
 // Three loops, because one loop that gets arrays of three widths takes three to five times as long.
 
 function look8(codes: Uint8Array, binOf: Uint8Array, from: number, to: number, bins: Uint8Array): void {
-  for (let row = from; row < to; row++) bins[row] = binOf[codes[row]!]!
+  for (let position = from; position < to; position++) bins[position] = binOf[codes[position]!]!
 }
 
 function look16(codes: Uint16Array, binOf: Uint8Array, from: number, to: number, bins: Uint8Array): void {
-  for (let row = from; row < to; row++) bins[row] = binOf[codes[row]!]!
+  for (let position = from; position < to; position++) bins[position] = binOf[codes[position]!]!
 }
 
 function look32(codes: Uint32Array, binOf: Uint8Array, from: number, to: number, bins: Uint8Array): void {
-  for (let row = from; row < to; row++) bins[row] = binOf[codes[row]!]!
+  for (let position = from; position < to; position++) bins[position] = binOf[codes[position]!]!
 }
 
 function edgesOf({ values, type }: CompiledColumn, binCount: number): (number | bigint)[] {

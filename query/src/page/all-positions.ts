@@ -1,11 +1,11 @@
-import type { Snapshot } from '@wayleave/geodata/features'
-import { PositionBits } from '@wayleave/geodata/tiles'
+import { PositionBits, type Snapshot } from '@wayleave/geodata/features'
 import { type CompiledSelection, compiledRequest } from '../by-codes/compiled-selection.ts'
-import { RowScan } from '../by-codes/row-scan.ts'
+import { PositionScan } from '../by-codes/position-scan.ts'
 import type { FeatureQuery } from '../plan/feature-query.ts'
 import type { FilterPlan } from '../plan/plan-filter.ts'
-import type { RowTaker } from '../positions/row-taker.ts'
+import type { PositionTaker } from '../positions/position-taker.ts'
 import type { TimedWork } from '../work/timed-work.ts'
+import { finish } from '../work/unfinished.ts'
 import type { PageSelection } from './page-selection.ts'
 
 /** The positions of all features that match. */
@@ -19,32 +19,31 @@ export async function allPositions(
   const { rows } = snapshot.manifest
   const positions = PositionBits.empty(rows)
   const request = { ...compiledRequest(snapshot, query, plan), sort: [], isWhole: true }
-  const prepared = query.ids ? null : await compiled.prepare(request, work)
+  const prepared = query.ids ? null : await finish(compiled.prepare(request), work)
   if (prepared) {
-    await compiled.run(new RowScan(prepared, 0, Infinity, takerOf(positions)), snapshot, work)
+    const scan = new PositionScan(prepared, 0, Infinity, takerOf(positions))
+    await finish(compiled.run(scan, snapshot), work)
     return positions
   }
-  const reading = { after: -1, limit: rows, work }
-  const { runs } = await pages.select(snapshot, { ...query, sort: [], offset: 0 }, plan, reading)
-  for (let run = 0; run < runs.length; run++) {
-    positions.addRun(runs.bounds[run * 2]!, runs.bounds[run * 2 + 1]!)
-  }
+  const all = { ...query, sort: [], offset: 0 }
+  const { runs } = await finish(pages.select(snapshot, all, plan, { after: -1, limit: rows }), work)
+  positions.addRuns(runs)
   return positions
 }
 
-/** Puts all rows of a scan into a set. */
-function takerOf(positions: PositionBits): RowTaker {
+/** Puts all positions of a scan into a set. */
+function takerOf(positions: PositionBits): PositionTaker {
   return {
-    takeRow(row) {
-      positions.add(row)
+    take(position) {
+      positions.add(position)
       return false
     },
     takeRun(begin, end) {
       positions.addRun(begin, end)
       return false
     },
-    takeRows(rows, count) {
-      positions.addFirst(count, rows)
+    takeList(list, count) {
+      positions.addFirst(count, list)
       return false
     },
   }

@@ -1,11 +1,11 @@
 import type { PositionRuns } from '@wayleave/geodata/features'
 import type { Geometry } from '@wayleave/geodata/geometry'
 import type { PreparedRequest } from '../by-codes/compiled-selection.ts'
-import { OrderWalk, sortedRowsAfter } from '../by-codes/order-walk.ts'
-import { RowScan, rowByRow, type SlicedWork } from '../by-codes/row-scan.ts'
-import { ENDED } from '../by-tree/select-by-box.ts'
+import { OrderWalk, sortedPositionsAfter } from '../by-codes/order-walk.ts'
+import { oneByOne, PositionScan } from '../by-codes/position-scan.ts'
+import { ENDED, type SlicedWork } from '../features/sliced-work.ts'
 import { PageBuilder } from '../positions/page-builder.ts'
-import type { RowTaker } from '../positions/row-taker.ts'
+import type { PositionTaker } from '../positions/position-taker.ts'
 import type { Selected } from '../positions/selected.ts'
 
 export interface PageBounds {
@@ -23,28 +23,24 @@ export class PageSearch implements SlicedWork {
   readonly #page: PageBuilder
   readonly #work: SlicedWork
 
-  /** `runs` is as for a PageBuilder; it is in use until the end, or until `releaseRuns`. */
+  /** `runs` is as for a PageBuilder. */
   constructor(request: PreparedRequest, { after, skip, limit }: PageBounds, runs?: PositionRuns) {
     const page = new PageBuilder(skip, limit, runs)
     this.#page = page
     const { order, filter, box, snapshot } = request
     // A forged cursor may contain any position.
     if (after >= snapshot.manifest.rows) this.#work = { advance: () => ENDED }
-    else if (order === null) this.#work = new RowScan(request, after + 1, page.wanted, page)
+    else if (order === null) this.#work = new PositionScan(request, after + 1, page.wanted, page)
     else if (filter && filter.candidateCount <= FEW_CANDIDATES) {
       this.#work = new SortedMatches(request, order, after, page)
     } else {
       const walk = new OrderWalk(order.column, order.isDescending, after)
-      this.#work = rowByRow(() => walk.next(), filter?.matches ?? null, box, page)
+      this.#work = oneByOne(() => walk.next(), filter?.matches ?? null, box, page)
     }
   }
 
   advance(until: number, geometry?: Geometry | null): number {
     return this.#work.advance(until, geometry)
-  }
-
-  releaseRuns(): void {
-    this.#page.releaseRuns()
   }
 
   finish(): Selected {
@@ -53,12 +49,12 @@ export class PageSearch implements SlicedWork {
 }
 
 /** Finds all matches and sorts them. */
-class SortedMatches implements SlicedWork, RowTaker {
+class SortedMatches implements SlicedWork, PositionTaker {
   readonly #order: NonNullable<PreparedRequest['order']>
   readonly #after: number
   readonly #page: PageBuilder
-  readonly #rows: number[] = []
-  readonly #scan: RowScan
+  readonly #positions: number[] = []
+  readonly #scan: PositionScan
 
   constructor(
     request: PreparedRequest,
@@ -69,21 +65,21 @@ class SortedMatches implements SlicedWork, RowTaker {
     this.#order = order
     this.#after = after
     this.#page = page
-    this.#scan = new RowScan(request, 0, Infinity, this)
+    this.#scan = new PositionScan(request, 0, Infinity, this)
   }
 
-  takeRow(row: number): boolean {
-    this.#rows.push(row)
+  take(position: number): boolean {
+    this.#positions.push(position)
     return false
   }
 
   takeRun(begin: number, end: number): boolean {
-    for (let row = begin; row < end; row++) this.#rows.push(row)
+    for (let position = begin; position < end; position++) this.#positions.push(position)
     return false
   }
 
-  takeRows(rows: Uint32Array, count: number): boolean {
-    for (let i = 0; i < count; i++) this.#rows.push(rows[i]!)
+  takeList(positions: Uint32Array, count: number): boolean {
+    for (let i = 0; i < count; i++) this.#positions.push(positions[i]!)
     return false
   }
 
@@ -91,8 +87,8 @@ class SortedMatches implements SlicedWork, RowTaker {
     const state = this.#scan.advance(until, geometry)
     if (state !== ENDED) return state
     const { column, isDescending } = this.#order
-    for (const row of sortedRowsAfter(this.#rows, column, isDescending, this.#after)) {
-      if (this.#page.takeRow(row)) break
+    for (const position of sortedPositionsAfter(this.#positions, column, isDescending, this.#after)) {
+      if (this.#page.take(position)) break
     }
     return ENDED
   }

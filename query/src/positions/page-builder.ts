@@ -1,10 +1,10 @@
 import { PositionRuns } from '@wayleave/geodata/features'
-import type { RowTaker } from './row-taker.ts'
+import type { PositionTaker } from './position-taker.ts'
 import type { Selected } from './selected.ts'
 
 /** Collects matches in order: skips the first `skip` and takes up to one more than the limit. */
-export class PageBuilder implements RowTaker {
-  #runs: PositionRuns
+export class PageBuilder implements PositionTaker {
+  readonly #runs: PositionRuns
   readonly #limit: number
   #skip: number
 
@@ -14,11 +14,6 @@ export class PageBuilder implements RowTaker {
     this.#limit = limit
     this.#runs = runs
     runs.clear()
-  }
-
-  /** Goes on with runs of its own. */
-  releaseRuns(): void {
-    this.#runs = this.#runs.copy()
   }
 
   get isFull(): boolean {
@@ -49,8 +44,8 @@ export class PageBuilder implements RowTaker {
     if (from < to) this.#runs.add(from, to)
   }
 
-  takeRow(row: number): boolean {
-    this.addRun(row, row + 1)
+  take(position: number): boolean {
+    this.addRun(position, position + 1)
     return this.isFull
   }
 
@@ -59,8 +54,8 @@ export class PageBuilder implements RowTaker {
     return this.isFull
   }
 
-  takeRows(rows: Uint32Array, count: number): boolean {
-    for (let i = 0; i < count; i++) if (this.takeRow(rows[i]!)) return true
+  takeList(positions: Uint32Array, count: number): boolean {
+    for (let i = 0; i < count; i++) if (this.take(positions[i]!)) return true
     return false
   }
 

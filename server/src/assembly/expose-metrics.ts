@@ -81,7 +81,7 @@ function exposeLoad({ metrics, workload, engine, database }: Parts): void {
     last = now
     return utilization
   })
-  const queues = { searches: workload.searches, pages: workload.pages, queries: engine.rows.queue }
+  const queues = { searches: workload.searches, pages: workload.pages, queries: engine.duckdb.queue }
   const read = (property: 'waiting' | 'saturation') =>
     Object.fromEntries(Object.entries(queues).map(([name, queue]) => [name, queue[property]]))
   metrics.read('wayleave_queue_waiting', () => ({ ...read('waiting'), database: database.pending() }))

@@ -3,8 +3,8 @@ import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { collection, compileText, feature } from '../../compile/compile-fixture.ts'
+import { PositionBits } from '../../pack/position-bits.ts'
 import { SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
-import { PositionBits } from './position-bits.ts'
 import { SelectedTilesInThread } from './selected-tiles-in-thread.ts'
 
 const WHOLE_WORLD = { z: 0, x: 0, y: 0 }
@@ -14,7 +14,7 @@ async function pointsSnapshot() {
   const { folder, manifest } = await compileText(collection(points))
   const positions = PositionBits.empty(manifest.rows)
   positions.addRun(0, manifest.rows)
-  const selected = { tile: WHOLE_WORLD, positions: positions.words, isDeepest: true }
+  const selected = { tile: WHOLE_WORLD, positions: positions.bytes, isDeepest: true }
   return { snapshot: { folder, table: 'points', manifest }, selected }
 }
 

@@ -1,9 +1,9 @@
 import { parentPort } from 'node:worker_threads'
+import { PositionBits } from '../../pack/position-bits.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
 import type { ByteSpan } from '../../snapshot/snapshot-files.ts'
 import { failureOf, type ThreadFailure } from '../../snapshot/thread-failure.ts'
 import type { TileAddress } from '../tile-id.ts'
-import { PositionBits } from './position-bits.ts'
 import { RemotePack } from './remote-pack.ts'
 import { SelectedTiles } from './selected-tiles.ts'
 
@@ -16,8 +16,8 @@ export interface TileSnapshot {
 
 export interface SelectedTile {
   tile: TileAddress
-  /** The words of `PositionBits`. */
-  positions: Uint32Array<SharedArrayBuffer>
+  /** The bytes of `PositionBits`. */
+  positions: Uint8Array<SharedArrayBuffer>
   isDeepest: boolean
 }
 

@@ -1,3 +1,4 @@
+import type { PositionBits } from '../../pack/position-bits.ts'
 import { readBlockChecksums } from '../../snapshot/block-checksums.ts'
 import { readIndex, treeOf } from '../../snapshot/index-file.ts'
 import type { IndexTree } from '../../snapshot/index-tree.ts'
@@ -10,7 +11,6 @@ import { ShapeReader } from '../encode/read-shapes.ts'
 import { TileEncoder } from '../encode/tile-encoder.ts'
 import type { TileAddress } from '../tile-id.ts'
 import { projectPoints, WORLD_BITS } from '../web-mercator.ts'
-import type { PositionBits } from './position-bits.ts'
 
 /**
  * A dense tile shows the features that are alone in their cells if they lie in at most so many blocks of the pack,

@@ -3,8 +3,8 @@ import {
   type PreparedGeometry,
   type RelationBudget,
   RelationCostError,
+  relates,
   type SpatialPredicate,
-  test,
 } from '@wayleave/geodata/geometry'
 import { QueryError } from '../../query-error.ts'
 
@@ -16,7 +16,7 @@ export function boundedRelation(
   budget?: RelationBudget,
 ): boolean {
   try {
-    return test(predicate, a, b, budget)
+    return relates(predicate, a, b, budget)
   } catch (error) {
     if (!(error instanceof RelationCostError)) throw error
     throw new QueryError(

@@ -1,7 +1,13 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { type PositionRuns, quoteName, quoteText, type Snapshot } from '@wayleave/geodata/features'
+import {
+  PositionBits,
+  type PositionRuns,
+  quoteName,
+  quoteText,
+  type Snapshot,
+} from '@wayleave/geodata/features'
 import { exportColumns, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { QueryEngine, TimedWork } from '@wayleave/query'
 import type { Staging } from '../../data/publishing/staging.ts'
@@ -23,7 +29,9 @@ export async function parquetFile(
     const path = join(stage.folder, 'rows.parquet')
     const sql = () =>
       `COPY (SELECT ${columnList(snapshot)} FROM ${fileOf(snapshot)} WHERE ${IS_SELECTED}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION zstd)`
-    await engine.rows.texts({ snapshot, columns: new Map() }, sql, [bitsOf(snapshot, runs)], work)
+    const positions = PositionBits.empty(snapshot.manifest.rows)
+    positions.addRuns(runs)
+    await engine.duckdb.texts({ snapshot, columns: new Map() }, sql, [positions.bytes], work)
     const file = await open(path)
     const { size } = await file.stat()
     return { stream: file.createReadStream(), bytes: size }
@@ -43,14 +51,4 @@ function columnList({ manifest }: Snapshot): string {
   if (manifest.geometryType !== null) names.push('geometry')
   // A table without any column still has rows.
   return names.length > 0 ? names.join(', ') : '"row"'
-}
-
-/** One bit for each row of the file, the first one being the highest of its byte, as DuckDB counts them. */
-function bitsOf({ manifest }: Snapshot, { bounds, length }: PositionRuns): Uint8Array {
-  const bits = new Uint8Array(Math.ceil(manifest.rows / 8))
-  for (let run = 0; run < length; run++) {
-    const end = bounds[run * 2 + 1]!
-    for (let row = bounds[run * 2]!; row < end; row++) bits[row >>> 3]! |= 0x80 >>> (row & 7)
-  }
-  return bits
 }

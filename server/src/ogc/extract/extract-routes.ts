@@ -1,7 +1,7 @@
 import { pipeline, Readable } from 'node:stream'
 import { constants, createGzip } from 'node:zlib'
 import type { PositionRuns, Snapshot } from '@wayleave/geodata/features'
-import { FairQueue, type FilterPlan, planConditions, TimedWork } from '@wayleave/query'
+import { FairQueue, type FilterPlan, finish, planConditions, TimedWork } from '@wayleave/query'
 import type { FastifyReply } from 'fastify'
 import { authRequestOf } from '../../accounts/access/authenticate.ts'
 import { Problem } from '../../base/problem.ts'
@@ -132,8 +132,9 @@ async function selectRows(
   work: TimedWork,
   { engine, workload, extractLimits: { maxRows, maxBytes } }: ExtractDeps,
 ): Promise<PositionRuns> {
-  const reading = { after: -1, limit: maxRows, work }
-  const { runs, more } = await workload.search(work, () => engine.page(snapshot, query, plan, reading))
+  const reading = { after: -1, limit: maxRows }
+  const select = async () => finish(engine.page(snapshot, query, plan, reading), work)
+  const { runs, more } = await workload.search(work, select)
   if (more) throw tooLarge(`More than ${maxRows} rows match`, { maxRows })
   if (snapshot.bytesOf(runs) > maxBytes)
     throw tooLarge(`The rows have more than ${maxBytes} bytes`, { maxBytes })

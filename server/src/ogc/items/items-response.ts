@@ -1,14 +1,15 @@
-import { PositionRuns, type Snapshot } from '@wayleave/geodata/features'
+import type { Snapshot } from '@wayleave/geodata/features'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import {
   type FilterPlan,
+  finish,
   type Hold,
   planConditions,
   readBlock,
-  type Selected,
   shorten,
   shortenToBytes,
   type TimedWork,
+  Unfinished,
   type Workload,
   WRITING_FACTOR,
 } from '@wayleave/query'
@@ -44,7 +45,8 @@ import { type ItemsDeps, isPlain, nextCursor, type PageRequest, pageTag, timeTex
 import { asksForRange, rangeOfPage } from './page-range.ts'
 import { pageStart } from './page-start.ts'
 import { PAGE_WRITERS } from './page-writers.ts'
-import { compressedPageInMemory, plainPageInMemory, readPlainPage } from './plain-page.ts'
+import { compressedPageInMemory, plainPage, plainPageInMemory, StartedPage } from './plain-page.ts'
+import { type SelectedPage, selectPage } from './select-page.ts'
 
 const VARY_LINE = `vary: ${VARY}\r\n`
 /** Pages with fewer bytes of features are not counted: their memory is little more than that of a connection. */
@@ -119,6 +121,12 @@ interface AdmittedPage {
   allowance: FeatureAllowance
 }
 
+/** A page that has to wait for something. */
+interface WaitingPage extends AdmittedPage {
+  /** What was found of it already. */
+  started: StartedPage | null
+}
+
 function pageResponse(admittedPage: AdmittedPage, deps: ItemsDeps): MaybePromise<DataResponse> {
   const { admitted, page, plan, allowance } = admittedPage
   const { exchange, grant, isRepeated } = admitted
@@ -136,7 +144,7 @@ function pageResponse(admittedPage: AdmittedPage, deps: ItemsDeps): MaybePromise
   // Clients that read a page in parts learn its length by HEAD, and the parts are not compressed.
   const isCompressible = !isPart && exchange.request.method !== 'HEAD'
   const coding = isCompressible ? pageCoding(exchange.request.headers['accept-encoding']) : null
-  const finish = (response: DataResponse) => (isPart ? rangeOfPage(exchange, response, tag) : response)
+  const partOf = (response: DataResponse) => (isPart ? rangeOfPage(exchange, response, tag) : response)
   if (!isRepeated) {
     exchange.addHeaderLines(VARY_LINE)
     deps.meter.record(grant, { operation: 'items', table: dataset.table, format: query.encoding.name })
@@ -148,21 +156,24 @@ function pageResponse(admittedPage: AdmittedPage, deps: ItemsDeps): MaybePromise
     exchange.setHeader('etag', unchanged)
     return emptyResponse(304)
   }
-  if (isPlain(page) && query.ids === null) {
+  let started: StartedPage | null = null
+  if (isPlain(page)) {
     // Without traces, no closure is made for each request.
     const pageInMemory = isTracing()
       ? traced('select in memory', () => selectInMemory(page, plan, limit, coding, deps))
       : selectInMemory(page, plan, limit, coding, deps)
-    if (pageInMemory !== null) {
+    if (pageInMemory instanceof StartedPage) started = pageInMemory
+    else if (pageInMemory !== null) {
       returnUnused(pageInMemory.returned)
       return andThen(pageInMemory.response, (response) => {
         setPageHeaders(exchange, page, tag, codingOf(response))
         exchange.setSafeHeader('content-type', geojson.mediaType)
-        return finish(response)
+        return partOf(response)
       })
     }
   }
-  return readPage(admittedPage, tag, coding, deps, returnUnused).then(finish, async (error: unknown) => {
+  const written = readPage({ ...admittedPage, started }, tag, coding, deps, returnUnused)
+  return written.then(partOf, async (error: unknown) => {
     // A cursor names the version that it continues.
     if (!(error instanceof VersionRemoved) || isRepeated || query.cursor !== null) throw error
     const current = await deps.catalog.findAgain(dataset.table)
@@ -204,20 +215,20 @@ function setPageHeaders(
 }
 
 async function readPage(
-  admittedPage: AdmittedPage,
+  waitingPage: WaitingPage,
   tag: string,
   coding: PageCoding | null,
   deps: ItemsDeps,
   returnUnused: (returned: number) => void,
 ): Promise<DataResponse> {
-  const { page } = admittedPage
-  const { exchange, grant } = admittedPage.admitted
+  const { page } = waitingPage
+  const { exchange, grant } = waitingPage.admitted
   const work = deps.workload.begin(grant.owner, () => exchange.disconnected())
   // Features that could not be read are not counted.
   let returned = 0
   try {
     return await deps.snapshots.use(page.version, async (snapshot) => {
-      const written = await writeSelected(admittedPage, snapshot, work, deps)
+      const written = await writeSelected(waitingPage, snapshot, work, deps)
       const response = await compressed(written.response, coding)
       returned = written.returned
       written.memory?.reduceTo(bodyLength(response))
@@ -244,24 +255,26 @@ interface WrittenSelection {
 
 /** Selects the features of a page, and writes as many of them as a page may have. */
 async function writeSelected(
-  { admitted: { exchange }, page, plan, allowance }: AdmittedPage,
+  waitingPage: WaitingPage,
   snapshot: Snapshot,
   work: TimedWork,
   deps: ItemsDeps,
 ): Promise<WrittenSelection> {
+  const { page } = waitingPage
+  const { exchange } = waitingPage.admitted
   const { dataset, version, base, query } = page
   // FlatGeobuf determines the widths of its integers from this file.
   if (query.encoding === flatgeobuf) {
     await deps.verification.requireFile(snapshot.folder, snapshot.manifest, SNAPSHOT_FILES.rows)
   }
   const { selected: all, matched } = await traced('select', () =>
-    selectPage(snapshot, page, plan, allowance.count, work, deps),
+    finishSelection(waitingPage, snapshot, work, deps),
   )
   const selected = shortenToBytes(snapshot, all, pageBytes(query.encoding, deps.workload))
   if (selected !== all) deps.workload.shortened.bytes++
   const memory = await holdMemory(exchange, page, snapshot.bytesOf(selected.runs), work, deps.workload)
   if (isPlain(page)) {
-    const response = await readPlainPage(page, snapshot, selected, matched, work, deps.clock())
+    const response = await finish(plainPage(page, snapshot, { selected, matched }, deps.clock()), work)
     const setHeaders = () => exchange.setHeader('content-type', geojson.mediaType)
     return { response, returned: selected.runs.count, isLate: false, memory, setHeaders }
   }
@@ -321,29 +334,19 @@ async function holdMemory(
   return hold
 }
 
-/** The features of a page and their total number; for `resulttype=hits` the number alone, always exact. */
-async function selectPage(
+/** Goes on with what was found of the page, unless its snapshot was closed meanwhile. */
+async function finishSelection(
+  { page, plan, allowance, started }: WaitingPage,
   snapshot: Snapshot,
-  { query, after }: PageRequest,
-  plan: FilterPlan | null,
-  limit: number,
   work: TimedWork,
   { engine, workload }: ItemsDeps,
-): Promise<{ selected: Selected; matched: number | null }> {
-  const select = async () => {
-    if (query.hitsOnly) {
-      const matched = await engine.countExactly(snapshot, query, plan, work)
-      return { selected: { runs: new PositionRuns(), more: false }, matched }
-    }
-    const began = performance.now()
-    const selected = await engine.page(snapshot, query, plan, { after, limit, work })
-    const selectedMs = performance.now() - began
-    return {
-      selected,
-      matched: await engine.count(snapshot, query, plan, { after, selected }, { selectedMs, work }),
-    }
-  }
-  const isSearch = plan !== null || query.ids !== null || query.box !== null || query.sort.length > 0
+): Promise<SelectedPage> {
+  const startedSelection = started?.snapshot === snapshot ? started.selecting : null
+  if (startedSelection !== null && !(startedSelection instanceof Unfinished)) return startedSelection
+  const select = async () =>
+    finish(startedSelection ?? selectPage(snapshot, page, plan, { limit: allowance.count }, engine), work)
+  const { box, ids, sort } = page.query
+  const isSearch = plan !== null || ids !== null || box !== null || sort.length > 0
   return isSearch ? workload.search(work, select) : select()
 }
 

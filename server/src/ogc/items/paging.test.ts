@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Geometry, test as relates } from '@wayleave/geodata/geometry'
+import { type Geometry, relates } from '@wayleave/geodata/geometry'
 import { type OgcService, openOgc } from '../testing/open-ogc.ts'
 import { type Place, randomPlaces } from '../testing/random-places.ts'
 

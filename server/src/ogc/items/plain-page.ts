@@ -1,5 +1,5 @@
 import { PositionRuns, type Snapshot } from '@wayleave/geodata/features'
-import { type FilterPlan, readPieces, type Selected, type TimedWork } from '@wayleave/query'
+import { type FilterPlan, type MaybeUnfinished, readPieces, Unfinished } from '@wayleave/query'
 import { type DataResponse, HEAD_ROOM } from '../../http/sockets/data-response.ts'
 import { CompressedPages, codedTag, type PageCoding, type PageInMemory } from '../write/compress-page.ts'
 import { PAGE_TAIL } from '../write/geojson-page.ts'
@@ -7,6 +7,7 @@ import { linkQuery } from '../write/links.ts'
 import { releaseBuffer, takeBuffer } from '../write/page-buffers.ts'
 import { pageHeadText } from '../write/page-head-text.ts'
 import { geojsonHead, type ItemsDeps, type PageRequest, pageTag } from './items-page.ts'
+import { type SelectedPage, selectPage } from './select-page.ts'
 
 /**
  * Pages whose pieces have at least this average size, in bytes, are sent directly from the pack's cached
@@ -18,59 +19,71 @@ const MIN_PIECE_BYTES = 1 << 14
 const NO_BYTES = Buffer.alloc(0)
 const NO_PIECES: readonly Buffer[] = []
 
-/** Reused for every page that is completed synchronously. */
-const scratchRuns = new PositionRuns()
-
-/** A plain page is GeoJSON as it is in the pack: a head, bytes of the pack, and a tail. */
-export async function readPlainPage(
+/**
+ * A plain page is GeoJSON as it is in the pack: a head, bytes of the pack, and a tail. Unfinished if the bytes have to
+ * be read. No other code runs between the cache lookup and the copy.
+ */
+export function plainPage(
   page: PageRequest,
   snapshot: Snapshot,
-  selected: Selected,
-  matched: number | null,
-  work: TimedWork,
+  { selected, matched }: SelectedPage,
   now: Date,
-): Promise<DataResponse> {
-  const pieces = [...(await readPieces(snapshot, selected.runs, work)), PAGE_TAIL]
+): MaybeUnfinished<DataResponse> {
+  const { runs } = selected
   const text = pageHeadText(geojsonHead(page, selected, matched, now))
-  return { status: 200, text, bytes: NO_BYTES, start: 0, end: 0, pieces, release() {} }
+  const length = snapshot.bytesOf(runs)
+  const cached = length >= Math.max(2, runs.length) * MIN_PIECE_BYTES ? snapshot.piecesInMemory(runs) : null
+  const start = HEAD_ROOM + text.length
+  const { buffer: bytes, shelf } = takeBuffer(start + (cached ? 0 : length + PAGE_TAIL.length))
+  const release = () => releaseBuffer(shelf, bytes)
+  if (cached) {
+    const pieces = [...cached, PAGE_TAIL]
+    return { status: 200, text, bytes, start, end: start, pieces, release }
+  }
+  const copied = snapshot.copyRuns(runs, bytes, start)
+  if (copied !== -1) {
+    const end = copied + PAGE_TAIL.copy(bytes, copied)
+    return { status: 200, text, bytes, start, end, pieces: NO_PIECES, release }
+  }
+  release()
+  return new Unfinished(async (work) => {
+    const pieces = [...(await readPieces(snapshot, runs, work)), PAGE_TAIL]
+    return { status: 200, text, bytes: NO_BYTES, start: 0, end: 0, pieces, release() {} }
+  })
 }
 
-/**
- * The same, synchronously; null if something has to be read or the page has to be shortened. No other code runs
- * between the cache lookup and the copy.
- */
+/** A page that could not be completed in memory, and what was found of it. */
+export class StartedPage {
+  readonly snapshot: Snapshot
+  readonly selecting: MaybeUnfinished<SelectedPage>
+
+  constructor(snapshot: Snapshot, selecting: MaybeUnfinished<SelectedPage>) {
+    this.snapshot = snapshot
+    this.selecting = selecting
+  }
+}
+
+/** The positions of a page that was completed synchronously, for the next page. */
+let spareRuns: PositionRuns | null = null
+
+/** A plain page if everything it needs is in memory; null if its snapshot is not open. */
 export function plainPageInMemory(
   page: PageRequest,
   plan: FilterPlan | null,
   limit: number,
-  { engine, snapshots, clock, workload }: ItemsDeps,
-): { response: DataResponse; returned: number } | null {
+  { engine, snapshots, clock, workload }: Pick<ItemsDeps, 'engine' | 'snapshots' | 'clock' | 'workload'>,
+): { response: DataResponse; returned: number } | StartedPage | null {
   const snapshot = snapshots.peek(page.version.snapshot)
   if (snapshot === null) return null
-  const selected = engine.pageSync(snapshot, page.query, plan, { after: page.after, limit }, scratchRuns)
-  if (selected === null) return null
-  const matched = engine.countSync(snapshot, page.query, plan, { after: page.after, selected })
-  if (matched === undefined) return null
-  const { runs } = selected
-  const length = snapshot.bytesOf(runs)
-  if (length > workload.pageBytes) return null
-  const text = pageHeadText(geojsonHead(page, selected, matched, clock()))
-  const pieces = length >= Math.max(2, runs.length) * MIN_PIECE_BYTES ? snapshot.piecesInMemory(runs) : null
-  const start = HEAD_ROOM + text.length
-  const { buffer: bytes, shelf } = takeBuffer(start + (pieces ? 0 : length + PAGE_TAIL.length))
-  const release = () => releaseBuffer(shelf, bytes)
-  const returned = runs.count
-  if (pieces) {
-    const all = [...pieces, PAGE_TAIL]
-    return { returned, response: { status: 200, text, bytes, start, end: start, pieces: all, release } }
-  }
-  const copied = snapshot.copyRuns(runs, bytes, start)
-  if (copied === -1) {
-    release()
-    return null
-  }
-  const end = copied + PAGE_TAIL.copy(bytes, copied)
-  return { returned, response: { status: 200, text, bytes, start, end, pieces: NO_PIECES, release } }
+  const runs = spareRuns ?? new PositionRuns()
+  spareRuns = null
+  const selecting = selectPage(snapshot, page, plan, { limit, runs }, engine)
+  if (selecting instanceof Unfinished || snapshot.bytesOf(runs) > workload.pageBytes)
+    return new StartedPage(snapshot, selecting)
+  const response = plainPage(page, snapshot, selecting, clock())
+  if (response instanceof Unfinished) return new StartedPage(snapshot, selecting)
+  spareRuns = runs
+  return { response, returned: runs.count }
 }
 
 const compressedPages = new CompressedPages()
@@ -82,9 +95,12 @@ export function compressedPageInMemory(
   limit: number,
   coding: PageCoding,
   deps: ItemsDeps,
-): PageInMemory | null {
+): PageInMemory | StartedPage | null {
   const tag = codedTag(pageTag(page, limit, false), coding)
   // The query without a key, which is never part of the page.
   const key = `${tag}\n${page.dataset.table}\n${linkQuery(page.query.pairs, [])}`
-  return compressedPages.get(key, coding, () => plainPageInMemory(page, plan, limit, deps))
+  const cached = compressedPages.get(key, coding)
+  if (cached !== null) return cached
+  const made = plainPageInMemory(page, plan, limit, deps)
+  return made === null || made instanceof StartedPage ? made : compressedPages.add(key, coding, made)
 }

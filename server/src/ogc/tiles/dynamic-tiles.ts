@@ -1,6 +1,7 @@
 import { SingleFlights } from '@wayleave/geodata/base'
+import type { PositionBits } from '@wayleave/geodata/features'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
-import { type PositionBits, SelectedTilesInThread, type TileAddress } from '@wayleave/geodata/tiles'
+import { SelectedTilesInThread, type TileAddress } from '@wayleave/geodata/tiles'
 import { planConditions, type QueryEngine, type TimedWork, type Workload } from '@wayleave/query'
 import { Problem } from '../../base/problem.ts'
 import type { Version } from '../../data/catalog/dataset.ts'
@@ -48,7 +49,7 @@ export class DynamicTiles {
   readonly #thread = new SelectedTilesInThread()
   readonly #selections = new ByteLru<string, PositionBits>(
     MAX_SELECTION_BYTES,
-    ({ words }, key) => words.byteLength + entryBytes(key),
+    ({ bytes }, key) => bytes.byteLength + entryBytes(key),
   )
   readonly #tiles = new ByteLru<string, Buffer>(
     MAX_TILE_BYTES,
@@ -75,7 +76,7 @@ export class DynamicTiles {
     if (cached) return cached
     if (this.#encoding.size >= MAX_WAITING)
       throw new Problem('overloaded', undefined, { headers: { 'retry-after': '1' }, limit: 'tiles' })
-    const { words: positions } =
+    const { bytes: positions } =
       this.#selections.get(selection) ?? (await this.#selectOnce(version, query, selection, client))
     client.disconnected.throwIfAborted()
     return this.#encoding.run(key, async () => {

@@ -80,16 +80,15 @@ export class CompressedPages {
     ({ bytes }, key) => bytes.length + key.length,
   )
 
-  /** `key` covers everything that the page depends on. `make` returns the page without compression. */
-  get(
-    key: string,
-    coding: PageCoding,
-    make: () => { response: DataResponse; returned: number } | null,
-  ): PageInMemory | null {
+  /** `key` covers everything that the page depends on. */
+  get(key: string, coding: PageCoding): PageInMemory | null {
     const cached = this.#pages.get(key)
-    if (cached) return { response: codedResponse(cached.bytes, coding), returned: cached.returned }
-    const page = make()
-    if (page === null || !isWorthCompressing(page.response)) return page
+    return cached ? { response: codedResponse(cached.bytes, coding), returned: cached.returned } : null
+  }
+
+  /** Compresses a page, if it is large enough, and keeps it. */
+  add(key: string, coding: PageCoding, page: { response: DataResponse; returned: number }): PageInMemory {
+    if (!isWorthCompressing(page.response)) return page
     const { returned } = page
     const response = compress(page.response, coding).then((bytes) => {
       this.#pages.set(key, { bytes, returned })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { buildTree, IndexTree, treeNodeNumbers } from '@wayleave/geodata/features'
+import { buildTree, IndexTree, type PositionBits, treeNodeNumbers } from '@wayleave/geodata/features'
 import fc from 'fast-check'
-import { PositionSet } from './position-set.ts'
+import { positionsInBox } from './positions-in-box.ts'
 
 const coordinate = fc.integer({ min: -20, max: 20 })
 
@@ -20,15 +20,16 @@ test('the set of a box holds the points in it, in order, and sets intersect', ()
           const between = west <= east ? x >= west && x <= east : x >= west || x <= east
           return between && y >= south && y <= north ? [i] : []
         })
-      const listed = (set: PositionSet) => {
+      const listed = (set: PositionBits) => {
         const all: number[] = []
         for (let at = set.next(0); at !== -1; at = set.next(at + 1)) all.push(at)
-        assert.equal(set.count, all.length)
+        assert.equal(set.count(), all.length)
+        assert.equal(set.last(), all.at(-1) ?? -1)
         return all
       }
-      const set = PositionSet.inBox(tree, places.length + 3, one)
+      const set = positionsInBox(tree, places.length + 3, one)
       assert.deepEqual(listed(set), members(one))
-      set.intersect(PositionSet.inBox(tree, places.length + 3, other))
+      set.intersect(positionsInBox(tree, places.length + 3, other))
       const both = new Set(members(other))
       assert.deepEqual(
         listed(set),

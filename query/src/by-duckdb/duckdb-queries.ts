@@ -6,17 +6,17 @@ import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import { QueryError } from '../query-error.ts'
 import { FairQueue } from '../work/fair-queue.ts'
 import type { TimedWork } from '../work/timed-work.ts'
-import type { QueryValue } from './query-messages.ts'
-import { QueryMemoryError, type QueryRows, QueryRunner } from './query-runner.ts'
 import {
+  DuckdbCache,
+  type DuckdbSource,
   isWanted,
   originalName,
   type Questions,
-  RowCache,
-  type RowSource,
   refuse,
   selectSql,
-} from './row-cache.ts'
+} from './duckdb-cache.ts'
+import type { QueryValue } from './query-messages.ts'
+import { QueryMemoryError, type QueryRows, QueryRunner } from './query-runner.ts'
 
 /** Max memory of a query process, in megabytes, and the shares of it for DuckDB and for kept columns. */
 const MEGABYTES = 512
@@ -30,7 +30,7 @@ const MAX_QUESTIONS = 1000
 const FILL_MS = 20_000
 
 /** See docs/decisions/duckdb-for-filters.md. */
-export interface RowQueriesOptions {
+export interface DuckdbQueriesOptions {
   /**
    * Throws if the snapshot's rows are damaged. DuckDB reads a file without verifying it, so this is called
    * before every query.
@@ -59,7 +59,7 @@ export type TraceQuery = <T>(
 /** A process, and the columns that it keeps in memory. */
 interface Session {
   runner: QueryRunner
-  cache: RowCache
+  cache: DuckdbCache
 }
 
 /**
@@ -68,7 +68,7 @@ interface Session {
  * access the snapshots folder, and is started when it is first needed. Owners take turns, and one owner never
  * has all processes.
  */
-export class RowQueries {
+export class DuckdbQueries {
   readonly #folder: string
   readonly #log: QueryLog | undefined
   readonly #trace: TraceQuery
@@ -83,7 +83,7 @@ export class RowQueries {
   readonly #closing = new AbortController()
 
   /** `folder` is the snapshots folder. */
-  constructor(folder: string, options: RowQueriesOptions = {}) {
+  constructor(folder: string, options: DuckdbQueriesOptions = {}) {
     this.#folder = folder
     this.#requireRows = options.requireRows ?? (async () => {})
     this.#megabytes = options.megabytes ?? MEGABYTES
@@ -118,7 +118,7 @@ export class RowQueries {
    * has the source's columns and `file_row_number`, with its rows in the order of the latter.
    */
   positions(
-    source: RowSource,
+    source: DuckdbSource,
     sql: (table: string) => string,
     values: QueryValue[],
     work: TimedWork,
@@ -128,7 +128,7 @@ export class RowQueries {
 
   /** The same for a query whose result is a few rows of texts. */
   texts(
-    source: RowSource,
+    source: DuckdbSource,
     sql: (table: string) => string,
     values: QueryValue[],
     work: TimedWork,
@@ -143,7 +143,7 @@ export class RowQueries {
   }
 
   async #query<T>(
-    source: RowSource,
+    source: DuckdbSource,
     sql: (table: string) => string,
     work: TimedWork,
     read: (runner: QueryRunner, sql: string) => Promise<T>,
@@ -177,7 +177,7 @@ export class RowQueries {
   }
 
   /** A session without a query: one that has the source's columns in memory if there is one. */
-  #take(source: RowSource): Session {
+  #take(source: DuckdbSource): Session {
     for (let i = this.#idle.length - 1; i >= 0; i--) {
       if (this.#idle[i]!.runner.hasEnded) this.#sessions.delete(this.#idle.splice(i, 1)[0]!)
     }
@@ -194,7 +194,7 @@ export class RowQueries {
       maxMegabytes: this.#megabytes,
       wornMegabytes: this.#megabytes * WORN_SHARE,
     })
-    const cache = new RowCache(this.#megabytes * KEPT_SHARE * 1e6, this.#questions, async (sql) => {
+    const cache = new DuckdbCache(this.#megabytes * KEPT_SHARE * 1e6, this.#questions, async (sql) => {
       const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(FILL_MS)])
       return (await runner.rows(sql, [], signal))[0]?.[0]
     })
@@ -211,7 +211,7 @@ export class RowQueries {
   }
 
   /** Runs in the background. If it fails, queries continue to read the file. */
-  async #fill(source: RowSource, owner: string): Promise<void> {
+  async #fill(source: DuckdbSource, owner: string): Promise<void> {
     try {
       const slot = await this.#queue.acquire(owner, 1, this.#closing.signal)
       try {
@@ -254,7 +254,7 @@ function tooMuchMemory(megabytes: number): QueryError {
  * The rows of a snapshot as an SQL table, with `file_row_number`, which is the position. Ids that are row
  * numbers are in a file of their own, so that the GeoParquet download does not have them.
  */
-function rowsFile({ snapshot: { folder, manifest }, columns }: RowSource): string {
+function rowsFile({ snapshot: { folder, manifest }, columns }: DuckdbSource): string {
   const rows = `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.rows))}, file_row_number = true)`
   const { name, isRowNumber } = manifest.id
   if (!isRowNumber || name === undefined || !columns.has(name)) return rows

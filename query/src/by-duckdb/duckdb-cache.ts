@@ -13,13 +13,13 @@ const QUESTIONS_AFTER_FAILURE = 100
  *
  * See docs/decisions/duckdb-for-filters.md.
  */
-export interface RowSource {
+export interface DuckdbSource {
   snapshot: Snapshot
   columns: ReadonlyMap<string, string>
 }
 
 /** Columns of a snapshot in an in-memory table of the database. */
-export interface KeptRows {
+export interface KeptColumns {
   folder: string
   table: string
   columns: ReadonlyMap<string, string>
@@ -36,7 +36,7 @@ export type Questions = BoundedCache<string, number>
  * Counts a query that was served from the file, and returns whether its columns should be cached now. `questions`
  * outlives the cache, so that columns that were too large for one process are not tried in the next one.
  */
-export function isWanted(questions: Questions, source: RowSource): boolean {
+export function isWanted(questions: Questions, source: DuckdbSource): boolean {
   const { snapshot, columns } = source
   if (snapshot.manifest.rows < MIN_ROWS || columns.size === 0 || !canBeKept(source)) return false
   const key = questionKey(source)
@@ -46,7 +46,7 @@ export function isWanted(questions: Questions, source: RowSource): boolean {
 }
 
 /** Columns that could not be cached are not retried soon. */
-export function refuse(questions: Questions, source: RowSource): void {
+export function refuse(questions: Questions, source: DuckdbSource): void {
   questions.set(questionKey(source), -QUESTIONS_AFTER_FAILURE)
 }
 
@@ -55,11 +55,11 @@ export function refuse(questions: Questions, source: RowSource): void {
  * takes ten times as long as comparing it, and folding it takes a hundred times as long. Columns that were
  * requested together twice become a table, which also serves queries for some of them.
  */
-export class RowCache {
+export class DuckdbCache {
   readonly #maxBytes: number
   readonly #run: RunSql
   /** In LRU order, least recently used first. */
-  readonly #entries = new Set<KeptRows>()
+  readonly #entries = new Set<KeptColumns>()
   readonly #questions: Questions
   #bytes = 0
   #tables = 0
@@ -71,7 +71,7 @@ export class RowCache {
   }
 
   /** A table that has all required columns, or null. */
-  find({ snapshot: { folder }, columns }: RowSource): KeptRows | null {
+  find({ snapshot: { folder }, columns }: DuckdbSource): KeptColumns | null {
     if (columns.size === 0) return null
     for (const entry of this.#entries) {
       if (entry.folder !== folder || !columns.keys().every((name) => entry.columns.has(name))) continue
@@ -87,7 +87,7 @@ export class RowCache {
    * with itself
    * or with a query.
    */
-  async fill(source: RowSource, file: string): Promise<void> {
+  async fill(source: DuckdbSource, file: string): Promise<void> {
     const { snapshot, columns } = source
     const bytes = await this.#sizeOf(snapshot, columns, file)
     if (bytes > this.#maxBytes) {
@@ -120,7 +120,7 @@ export class RowCache {
     return (width * manifest.rows + length) * 1.5
   }
 
-  async #drop(entry: KeptRows): Promise<void> {
+  async #drop(entry: KeptColumns): Promise<void> {
     this.#entries.delete(entry)
     this.#bytes -= entry.bytes
     await this.#run(`DROP TABLE ${entry.table}`)
@@ -141,7 +141,7 @@ export function selectSql(columns: ReadonlyMap<string, string>, file: string): s
 }
 
 /** Geometries and nested values are not cached: they are too large for the benefit. */
-function canBeKept({ snapshot: { manifest }, columns }: RowSource): boolean {
+function canBeKept({ snapshot: { manifest }, columns }: DuckdbSource): boolean {
   return columns.keys().every((name) => {
     const original = originalName(name)
     return queryColumns(manifest).some((column) => column.name === original && column.type !== 'json')
@@ -153,6 +153,6 @@ export function originalName(name: string): string {
   return name.slice(name.lastIndexOf('\n') + 1)
 }
 
-function questionKey({ snapshot: { folder }, columns }: RowSource): string {
+function questionKey({ snapshot: { folder }, columns }: DuckdbSource): string {
   return [folder, ...columns.keys()].join('\0')
 }

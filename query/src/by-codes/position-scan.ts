@@ -1,85 +1,77 @@
 import { BLOCK_ROWS, BLOCK_SHIFT, type Snapshot, type TreeWalk } from '@wayleave/geodata/features'
 import type { Geometry } from '@wayleave/geodata/geometry'
-import { ENDED, PAUSED } from '../by-tree/select-by-box.ts'
-import type { RowTaker } from '../positions/row-taker.ts'
+import { ENDED, PAUSED, type SlicedWork } from '../features/sliced-work.ts'
+import type { PositionTaker } from '../positions/position-taker.ts'
 import type { BoxTest } from './box-test.ts'
-import type { RowFilter } from './row-filter.ts'
-import { ALL_ROWS, NO_ROWS } from './row-mask.ts'
+import type { PositionFilter } from './position-filter.ts'
+import { ALL_POSITIONS, NO_POSITIONS } from './position-mask.ts'
 
-/** What limits the rows of a scan. See docs/decisions/compiled-columns.md. */
+/** What limits the positions of a scan. See docs/decisions/compiled-columns.md. */
 export interface ScanSource {
   snapshot: Snapshot
-  filter: RowFilter | null
+  filter: PositionFilter | null
   box: BoxTest | null
 }
 
-/**
- * Work that stops at the end of a time slice. `advance` returns ENDED, PAUSED at `until`, or the row whose
- * geometry it needs, which is then passed to the next call.
- */
-export interface SlicedWork {
-  advance(until: number, geometry?: Geometry | null): number
-}
-
-/** Estimated times of the ways to find rows, in ns per row. */
+/** Estimated times of the ways to find positions, in ns per position. */
 const COST = { scanned: 2, inBox: 8, candidate: 50 }
-/** Nodes of the tree that are visited to estimate the number of rows in a box. */
+/** Nodes of the tree that are visited to estimate the number of positions in a box. */
 const ESTIMATE_BUDGET = 200
 /** More candidates are not collected: sorting them would block the event loop. */
 const MAX_CANDIDATES = 50_000
-/** The number of rows that a scan tests first. */
+/** The number of positions that a scan tests first. */
 const FIRST_STEP = 256
-/** Rows that are tested one by one between two looks at the clock. */
+/** Positions that are tested one by one between two looks at the clock. */
 const STEP = 512
 
 /**
- * Finds the rows that match a filter and a box, in snapshot order, from `from` on. `rowCount` is about how many
- * rows will be taken; it only decides which way is the fastest: all blocks in turn, the nodes of the tree in the
+ * Finds the positions that match a filter and a box, in snapshot order, from `from` on. `wanted` is about how many
+ * positions will be taken; it only decides which way is the fastest: all blocks in turn, the nodes of the tree in the
  * box, or the posting lists of the rarest value.
  */
-export class RowScan implements SlicedWork {
+export class PositionScan implements SlicedWork {
   readonly #source: ScanSource
-  readonly #taker: RowTaker
+  readonly #taker: PositionTaker
   readonly #work: SlicedWork
 
-  constructor(source: ScanSource, from: number, rowCount: number, taker: RowTaker) {
+  constructor(source: ScanSource, from: number, wanted: number, taker: PositionTaker) {
     this.#source = source
     this.#taker = taker
-    this.#work = this.#choose(from, rowCount)
+    this.#work = this.#choose(from, wanted)
   }
 
   advance(until: number, geometry?: Geometry | null): number {
     return this.#work.advance(until, geometry)
   }
 
-  #choose(from: number, rowCount: number): SlicedWork {
+  #choose(from: number, wanted: number): SlicedWork {
     const { snapshot, filter, box } = this.#source
-    const rows = snapshot.manifest.rows - from
-    const tested = filter ? Math.min(rows, rowCount / Math.max(filter.fraction, 1 / (rows + 1))) : rowCount
-    const scanCost = Math.min(rows, tested) * COST.scanned
+    const rest = snapshot.manifest.rows - from
+    const tested = filter ? Math.min(rest, wanted / Math.max(filter.fraction, 1 / (rest + 1))) : wanted
+    const scanCost = Math.min(rest, tested) * COST.scanned
     const isFew = filter?.candidates != null && filter.candidateCount <= MAX_CANDIDATES
     const candidateCost = isFew ? filter.candidateCount * COST.candidate : Infinity
     if (box) {
-      const boxCost = Math.min(rowsInBox(snapshot, box), tested) * COST.inBox
+      const boxCost = Math.min(countInBox(snapshot, box), tested) * COST.inBox
       return candidateCost < boxCost ? this.#candidates(from) : this.#boxWalk(from)
     }
     return candidateCost < scanCost ? this.#candidates(from) : this.#blocks(from)
   }
 
-  /** The rows of the rarest values, each tested against the whole filter and the box. */
+  /** The positions of the rarest values, each tested against the whole filter and the box. */
   #candidates(from: number): SlicedWork {
     const { filter, box } = this.#source
     const candidates = filter!.collectCandidates(from)
-    return rowByRow((i) => (i < candidates.length ? candidates[i]! : -1), filter!.matches, box, this.#taker)
+    return oneByOne((i) => (i < candidates.length ? candidates[i]! : -1), filter!.matches, box, this.#taker)
   }
 
-  /** The rows in the nodes of the tree that meet the box, then those without a location. */
+  /** The positions in the nodes of the tree that meet the box, then those without a location. */
   #boxWalk(from: number): SlicedWork {
     const { snapshot, filter, box } = this.#source
     const taker = this.#taker
     const walk = snapshot.tree.walk(box!.query.box, from)
     const placeless = box!.isPlacelessMatch ? Math.max(from, snapshot.tree.count) : snapshot.manifest.rows
-    return new WalkedRows({ walk, placeless, rows: snapshot.manifest.rows, filter, box: box!, taker })
+    return new WalkedPositions({ walk, placeless, rows: snapshot.manifest.rows, filter, box: box!, taker })
   }
 
   #blocks(from: number): SlicedWork {
@@ -89,7 +81,7 @@ export class RowScan implements SlicedWork {
 }
 
 /** An estimate: exact for small boxes, else by the share of the area. */
-function rowsInBox({ tree, manifest }: Snapshot, { query }: BoxTest): number {
+function countInBox({ tree, manifest }: Snapshot, { query }: BoxTest): number {
   const counted = tree.countWithin(query.box, ESTIMATE_BUDGET)
   if (counted) return counted.certain + counted.uncertain.length
   const [west, south, east, north] = query.box
@@ -99,28 +91,28 @@ function rowsInBox({ tree, manifest }: Snapshot, { query }: BoxTest): number {
   return manifest.rows * Math.min(1, share)
 }
 
-/** Tests rows one by one; `rowAt` returns -1 after the last one. */
-export function rowByRow(
-  rowAt: (i: number) => number,
-  matches: ((row: number) => boolean) | null,
+/** Tests positions one by one; `positionAt` returns -1 after the last one. */
+export function oneByOne(
+  positionAt: (i: number) => number,
+  matches: ((position: number) => boolean) | null,
   box: BoxTest | null,
-  taker: Pick<RowTaker, 'takeRow'>,
+  taker: Pick<PositionTaker, 'take'>,
 ): SlicedWork {
   let i = 0
-  let row = -1
+  let position = -1
   return {
     advance(until, geometry) {
       if (geometry !== undefined) {
-        if (box!.testGeometry(geometry) && taker.takeRow(row)) return ENDED
+        if (box!.testGeometry(geometry) && taker.take(position)) return ENDED
       }
       for (let steps = 1; ; steps++) {
         if (steps % STEP === 0 && performance.now() > until) return PAUSED
-        row = rowAt(i++)
-        if (row === -1) return ENDED
-        if (matches && !matches(row)) continue
-        const isIn = box === null ? true : box.test(row)
-        if (isIn === undefined) return row
-        if (isIn && taker.takeRow(row)) return ENDED
+        position = positionAt(i++)
+        if (position === -1) return ENDED
+        if (matches && !matches(position)) continue
+        const isIn = box === null ? true : box.test(position)
+        if (isIn === undefined) return position
+        if (isIn && taker.take(position)) return ENDED
       }
     },
   }
@@ -129,13 +121,13 @@ export function rowByRow(
 /** All blocks in turn. Blocks whose smallest and largest codes rule out a match are skipped. */
 class ScannedBlocks implements SlicedWork {
   readonly #rows: number
-  readonly #filter: RowFilter | null
-  readonly #taker: RowTaker
+  readonly #filter: PositionFilter | null
+  readonly #taker: PositionTaker
   #next: number
-  /** Rows that are tested at once: few at first, because a page may be full soon. */
+  /** Positions that are tested at once: few at first, because a page may be full soon. */
   #step = FIRST_STEP
 
-  constructor(rows: number, filter: RowFilter | null, from: number, taker: RowTaker) {
+  constructor(rows: number, filter: PositionFilter | null, from: number, taker: PositionTaker) {
     this.#rows = rows
     this.#filter = filter
     this.#next = from
@@ -150,12 +142,12 @@ class ScannedBlocks implements SlicedWork {
       const block = from >>> BLOCK_SHIFT
       const end = Math.min(this.#rows, (block + 1) << BLOCK_SHIFT, from + this.#step)
       if (this.#step < BLOCK_ROWS) this.#step *= 2
-      const state = filter ? filter.blockState(block) : ALL_ROWS
-      if (state === ALL_ROWS) {
+      const state = filter ? filter.blockState(block) : ALL_POSITIONS
+      if (state === ALL_POSITIONS) {
         if (taker.takeRun(from, end)) return ENDED
-      } else if (state !== NO_ROWS) {
-        const count = filter!.collectRows(from, end, matched)
-        if (count > 0 && taker.takeRows(matched, count)) return ENDED
+      } else if (state !== NO_POSITIONS) {
+        const count = filter!.collect(from, end, matched)
+        if (count > 0 && taker.takeList(matched, count)) return ENDED
       }
       this.#next = end
       if (performance.now() > until) return PAUSED
@@ -169,15 +161,15 @@ const matched = new Uint32Array(BLOCK_ROWS)
 
 interface WalkedParts {
   walk: TreeWalk
-  /** The first row without a location that matches the box. */
+  /** The first position without a location that matches the box. */
   placeless: number
   rows: number
-  filter: RowFilter | null
+  filter: PositionFilter | null
   box: BoxTest
-  taker: RowTaker
+  taker: PositionTaker
 }
 
-class WalkedRows implements SlicedWork {
+class WalkedPositions implements SlicedWork {
   readonly #parts: WalkedParts
   #next = 0
   #end = 0
@@ -191,17 +183,17 @@ class WalkedRows implements SlicedWork {
   advance(until: number, geometry?: Geometry | null): number {
     const { filter, box, taker } = this.#parts
     if (geometry !== undefined) {
-      const row = this.#next++
-      if (box.testGeometry(geometry) && taker.takeRow(row)) return ENDED
+      const position = this.#next++
+      if (box.testGeometry(geometry) && taker.take(position)) return ENDED
     }
     for (let steps = 1; ; steps++) {
       if (steps % STEP === 0 && performance.now() > until) return PAUSED
       if (this.#next === this.#end && !this.#nextRun()) return ENDED
-      const row = this.#next
-      if (filter === null || filter.matches(row)) {
-        const isIn = this.#isCertain ? true : box.test(row)
-        if (isIn === undefined) return row
-        if (isIn && taker.takeRow(row)) return ENDED
+      const position = this.#next
+      if (filter === null || filter.matches(position)) {
+        const isIn = this.#isCertain ? true : box.test(position)
+        if (isIn === undefined) return position
+        if (isIn && taker.take(position)) return ENDED
       }
       this.#next++
     }

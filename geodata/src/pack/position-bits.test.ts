@@ -20,7 +20,7 @@ test('a set has the positions and runs that were added, in ascending order, belo
         bits.addRun(begin, end)
         for (let one = begin; one < end; one++) expected.add(one)
       }
-      const received = PositionBits.of(bits.words)
+      const received = PositionBits.of(bits.bytes)
       const all = Array.from({ length: SIZE }, (_, i) => i)
       assert.deepEqual(
         all.filter((one) => received.has(one)),

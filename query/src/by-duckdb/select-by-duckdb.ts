@@ -1,4 +1,4 @@
-import { PositionRuns, quoteName, type Snapshot } from '@wayleave/geodata/features'
+import { type PositionBits, PositionRuns, quoteName, type Snapshot } from '@wayleave/geodata/features'
 import type { Column } from '@wayleave/geodata/geometry'
 import { queryColumns } from '@wayleave/geodata/snapshot'
 import { isDecidedByTree, meets } from '../by-tree/select-by-box.ts'
@@ -10,13 +10,13 @@ import { type FeatureBlock, readBlock } from '../features/read-selected.ts'
 import type { BoxQuery } from '../plan/box-query.ts'
 import type { FilterPlan } from '../plan/plan-filter.ts'
 import type { SortKey } from '../plan/sort-key.ts'
+import type { FeatureSelection } from '../positions/feature-selection.ts'
 import { PageBuilder } from '../positions/page-builder.ts'
-import { PositionSet } from '../positions/position-set.ts'
-import type { RowSelection } from '../positions/row-selection.ts'
+import { positionsInBox, possiblePositions } from '../positions/positions-in-box.ts'
 import type { Selected } from '../positions/selected.ts'
 import type { TimedWork } from '../work/timed-work.ts'
+import type { DuckdbQueries } from './duckdb-queries.ts'
 import type { QueryValue } from './query-messages.ts'
-import type { RowQueries } from './row-queries.ts'
 import { orderSql, type RowsAfter, rowsAfter } from './sort-sql.ts'
 
 /** Up to this number of candidates, testing each one is faster than querying the database. */
@@ -25,14 +25,17 @@ const BATCH = 256
 const BATCH_BYTES = 4 << 20
 const MAX_BATCH = 16_384
 
-export interface RowSelectionDeps {
-  rows: RowQueries
+export interface DuckdbSelectionDeps {
+  duckdb: DuckdbQueries
   geometries: GeometryCache
   work: TimedWork
 }
 
 /** Selects features by conditions, or in an order, that depend on their values. */
-export async function selectByRows(selection: RowSelection, parts: RowSelectionDeps): Promise<Selected> {
+export async function selectByDuckdb(
+  selection: FeatureSelection,
+  parts: DuckdbSelectionDeps,
+): Promise<Selected> {
   const { snapshot, plan, only, sort, after, limit } = selection
   const page = new PageBuilder(selection.skip, limit)
   const isInOrder = sort.length === 0
@@ -41,9 +44,10 @@ export async function selectByRows(selection: RowSelection, parts: RowSelectionD
   if (isInOrder && plan?.decide && !only) await selectByTree({ ...selection, plan }, plan.decide, page, parts)
   else {
     const region = regionOf(selection)
-    if (region?.count === 0) return page.finish()
-    if (isInOrder && region && region.count <= FEW) await lookAtEach(selection, region, page, parts)
-    else await askRows(selection, region, page, parts)
+    const count = region?.count()
+    if (count === 0) return page.finish()
+    if (isInOrder && region && count! <= FEW) await lookAtEach(selection, region, page, parts)
+    else await askDuckdb(selection, region, page, parts)
   }
   return page.finish()
 }
@@ -51,11 +55,11 @@ export async function selectByRows(selection: RowSelection, parts: RowSelectionD
 /**
  * The positions at which matches are possible according to the tree; null if the tree does not restrict them.
  */
-function regionOf({ snapshot, plan, box, only }: RowSelection): PositionSet | null {
+function regionOf({ snapshot, plan, box, only }: FeatureSelection): PositionBits | null {
   const { tree, manifest } = snapshot
-  const sets: PositionSet[] = []
-  if (box) sets.push(PositionSet.inBox(tree, manifest.rows, box.box, true))
-  if (plan?.bbox) sets.push(PositionSet.inBox(tree, manifest.rows, plan.bbox, false))
+  const sets: PositionBits[] = []
+  if (box) sets.push(positionsInBox(tree, manifest.rows, box.box, true))
+  if (plan?.bbox) sets.push(positionsInBox(tree, manifest.rows, plan.bbox, false))
   if (only) sets.push(only)
   const [region, ...others] = sets
   for (const other of others) region!.intersect(other)
@@ -64,10 +68,10 @@ function regionOf({ snapshot, plan, box, only }: RowSelection): PositionSet | nu
 
 /** Tests each feature of the region, in snapshot order. */
 async function lookAtEach(
-  { snapshot, plan, box, after }: RowSelection,
-  region: PositionSet,
+  { snapshot, plan, box, after }: FeatureSelection,
+  region: PositionBits,
   page: PageBuilder,
-  { work }: RowSelectionDeps,
+  { work }: DuckdbSelectionDeps,
 ): Promise<void> {
   let batch = 32
   for (let from = region.next(after + 1); from !== -1 && !page.isFull; ) {
@@ -83,11 +87,11 @@ async function lookAtEach(
  * Queries the database for candidates, in growing batches, and tests the conditions that SQL could not
  * decide.
  */
-async function askRows(
-  { snapshot, plan, box, sort, after }: RowSelection,
-  region: PositionSet | null,
+async function askDuckdb(
+  { snapshot, plan, box, sort, after }: FeatureSelection,
+  region: PositionBits | null,
   page: PageBuilder,
-  { rows, geometries, work }: RowSelectionDeps,
+  { duckdb, geometries, work }: DuckdbSelectionDeps,
 ): Promise<void> {
   const columns = queryColumns(snapshot.manifest)
   const open = { exact: plan?.exact ?? null, box: box && !isDecidedByTree(snapshot, box) ? box : null }
@@ -107,7 +111,7 @@ async function askRows(
     const values: QueryValue[] = [...filterValues]
     const bind = (value: QueryValue) => `$${values.push(value)}`
     if (region) {
-      where.push(`file_row_number BETWEEN ${region.first} AND ${region.last}`)
+      where.push(`file_row_number BETWEEN ${region.next(0)} AND ${region.last()}`)
       const bits = bind(region.bytes)
       where.push(`get_bit(CAST(CAST(${bits} AS BLOB) AS BIT), CAST(file_row_number AS INTEGER)) = 1`)
     }
@@ -120,7 +124,7 @@ async function askRows(
     const condition = where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`
     const rest = `${condition}${orderSql(sort, columns, condition)} LIMIT ${size} OFFSET ${skip}`
     const sql = (table: string) => `SELECT file_row_number FROM ${table}${rest}`
-    const candidates = await rows.positions(source, sql, values, work)
+    const candidates = await duckdb.positions(source, sql, values, work)
     await keepPassing(snapshot, candidates, open, page, geometries, work)
     if (page.isFull) return
     if (candidates.length === size) {
@@ -137,7 +141,7 @@ async function bitsWhere(
   decide: DecideInBox,
   work: TimedWork,
 ): Promise<QueryValue> {
-  return (await PositionSet.where(tree, manifest.rows, decide, work)).bytes
+  return (await possiblePositions(tree, manifest.rows, decide, work)).bytes
 }
 
 /** The columns that the query reads, each with the SQL that computes it from the file's columns. */

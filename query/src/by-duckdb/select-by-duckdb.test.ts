@@ -5,17 +5,18 @@ import { ColumnCache, openSnapshot, type Snapshot } from '@wayleave/geodata/feat
 import { queryColumns } from '@wayleave/geodata/snapshot'
 import { collection, compileText, feature, type GeojsonFeature, scratch } from '@wayleave/geodata/testing'
 import { CompiledSelection } from '../by-codes/compiled-selection.ts'
-import { ENDED, PAUSED } from '../by-tree/select-by-box.ts'
 import { countOfLists, MatchCount } from '../count/match-count.ts'
 import { GeometryCache } from '../features/geometry-cache.ts'
+import { ENDED, PAUSED } from '../features/sliced-work.ts'
 import { PageSearch } from '../page/page-search.ts'
 import { planConditions } from '../plan/plan-conditions.ts'
 import type { SortKey } from '../plan/sort-key.ts'
 import { QueryError } from '../query-error.ts'
 import { conditionsOf } from '../testing/conditions.ts'
 import { TimedWork } from '../work/timed-work.ts'
-import { RowQueries } from './row-queries.ts'
-import { selectByRows } from './select-by-rows.ts'
+import { finish } from '../work/unfinished.ts'
+import { DuckdbQueries } from './duckdb-queries.ts'
+import { selectByDuckdb } from './select-by-duckdb.ts'
 
 /** Two row groups in the file, which DuckDB's threads read concurrently. */
 const ROWS = 130_000
@@ -23,10 +24,10 @@ const WORDS = ['Straße', 'STRASSE', 'Lake', 'lake', 'Müller', '東京', 'x%y']
 
 let snapshot: Snapshot
 let features: GeojsonFeature[]
-const rows = new RowQueries(scratch)
+const duckdb = new DuckdbQueries(scratch)
 const columns = new ColumnCache(1 << 28)
 const parts = {
-  rows,
+  duckdb,
   geometries: new GeometryCache(1 << 20),
   work: new TimedWork({ owner: 'test', maxMs: 600_000 }),
 }
@@ -50,7 +51,7 @@ before(async () => {
   snapshot = await openSnapshot(compiled.folder)
 })
 after(async () => {
-  await rows.close()
+  await duckdb.close()
   await snapshot.close()
 })
 
@@ -68,7 +69,7 @@ async function page(
   work: TimedWork = parts.work,
 ) {
   const selection = selectionOf({ filter, sortby, box })
-  const selected = await selectByRows({ ...selection, after, skip, limit }, { ...parts, work })
+  const selected = await selectByDuckdb({ ...selection, after, skip, limit }, { ...parts, work })
   return {
     positions: [...selected.runs.toArray()],
     more: selected.more,
@@ -95,7 +96,8 @@ function sortKey(text: string): SortKey {
 /** The same page by compiled columns; null if the database has to decide. `slice` is the time slice, in ms. */
 async function compiledPage(question: Question, after: number, skip: number, limit: number, slice: number) {
   const { plan, ...rest } = selectionOf(question)
-  const prepared = await compiled.prepare({ ...rest, condition: plan?.condition ?? null }, parts.work)
+  const request = { ...rest, condition: plan?.condition ?? null }
+  const prepared = await finish(compiled.prepare(request), parts.work)
   if (prepared === null) return null
   const search = new PageSearch(prepared, { after, skip, limit })
   for (let state = search.advance(performance.now() + slice); state !== ENDED; ) {
@@ -109,10 +111,10 @@ async function compiledPage(question: Question, after: number, skip: number, lim
 async function compiledCount(question: Question): Promise<number | null> {
   const { plan, ...rest } = selectionOf(question)
   const request = { ...rest, condition: plan?.condition ?? null, sort: [] }
-  const prepared = await compiled.prepare(request, parts.work)
+  const prepared = await finish(compiled.prepare(request), parts.work)
   if (prepared === null) return null
   const count = new MatchCount(prepared)
-  await compiled.run(count, snapshot, parts.work)
+  await finish(compiled.run(count, snapshot), parts.work)
   const listed = countOfLists(prepared)
   if (listed !== null) assert.equal(listed, count.count)
   return count.count
@@ -295,7 +297,7 @@ test('columns that are asked for again are read from memory, in the same order',
       table = from
       return `SELECT file_row_number FROM ${from}`
     }
-    const positions = await rows.positions(source, sql, [], parts.work)
+    const positions = await duckdb.positions(source, sql, [], parts.work)
     assert.equal(positions.length, ROWS)
     assert.ok(positions.every((position, i) => position === i))
     await delay(10)
@@ -320,10 +322,8 @@ test('a filter that takes too long is stopped with 400, and the next one is serv
 })
 
 test('a search by compiled columns yields after each time slice, and ends when the client has left', async () => {
-  const prepared = (await compiled.prepare(
-    { ...selectionOf({}), condition: selectionOf({ filter: 'group < 6 AND maybe > 1' }).plan!.condition },
-    parts.work,
-  ))!
+  const { condition } = selectionOf({ filter: 'group < 6 AND maybe > 1' }).plan!
+  const prepared = (await finish(compiled.prepare({ ...selectionOf({}), condition }), parts.work))!
   const client = new AbortController()
   let turns = 0
   const counting = {
@@ -333,14 +333,14 @@ test('a search by compiled columns yields after each time slice, and ends when t
     },
   }
   const work = new TimedWork({ owner: 'test', disconnected: () => client.signal, maxMs: 600_000 })
-  const run = compiled.run(counting, snapshot, work)
+  const run = Promise.resolve(finish(compiled.run(counting, snapshot), work))
   setImmediate(() => client.abort())
   await assert.rejects(run, { name: 'AbortError' })
   assert.ok(turns < 1000)
   const stopped = new MatchCount(prepared)
   assert.equal(stopped.advance(performance.now() - 1), PAUSED)
   assert.ok(stopped.count < ROWS / 2)
-  await compiled.run(stopped, snapshot, parts.work)
+  await finish(compiled.run(stopped, snapshot), parts.work)
   const all = expected(({ group, maybe }) => group < 6 && maybe !== null && maybe > 1)
   assert.equal(stopped.count, all.length)
 })

@@ -1,0 +1,46 @@
+import { BLOCK_ROWS, BLOCK_SHIFT } from '@wayleave/geodata/features'
+
+/** What is known about all positions of a block. */
+export const NO_POSITIONS = 0
+export const SOME_POSITIONS = 1
+export const ALL_POSITIONS = 2
+
+/**
+ * A set of positions with one byte per position, so that it is combined with codes by loops without branches. It is not
+ * a `PositionBits`, because loops over bits have to shift and mask, and because it counts the positions of each block.
+ */
+export class PositionMask {
+  /** 1 for the positions of the set, 0 for all others. */
+  readonly bytes: Uint8Array
+  /** How many positions of each block are in the set. */
+  readonly #blockCounts: Uint16Array
+  #count = 0
+
+  constructor(size: number) {
+    this.bytes = new Uint8Array(size)
+    this.#blockCounts = new Uint16Array(Math.ceil(size / BLOCK_ROWS))
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** Adds the positions from `begin` to `end` (exclusive), none of which may be in the set yet. */
+  addRun(begin: number, end: number): void {
+    this.bytes.fill(1, begin, end)
+    this.#count += end - begin
+    for (let from = begin; from < end; ) {
+      const block = from >>> BLOCK_SHIFT
+      const to = Math.min(end, (block + 1) << BLOCK_SHIFT)
+      this.#blockCounts[block]! += to - from
+      from = to
+    }
+  }
+
+  blockState(block: number): number {
+    const count = this.#blockCounts[block]!
+    if (count === 0) return NO_POSITIONS
+    const size = Math.min(BLOCK_ROWS, this.bytes.length - (block << BLOCK_SHIFT))
+    return count === size ? ALL_POSITIONS : SOME_POSITIONS
+  }
+}

@@ -1,0 +1,52 @@
+import { type Snapshot, timeSlices } from '@wayleave/geodata/features'
+import type { Geometry } from '@wayleave/geodata/geometry'
+import { type MaybeUnfinished, Unfinished } from '../work/unfinished.ts'
+import type { GeometryCache } from './geometry-cache.ts'
+
+export const ENDED = -1
+export const PAUSED = -2
+
+/**
+ * Work that stops at the end of a time slice. `advance` returns ENDED, PAUSED at `until`, or the position whose
+ * geometry it needs, which is then passed to the next call.
+ */
+export interface SlicedWork {
+  advance(until: number, geometry?: Geometry | null): number
+}
+
+/**
+ * Runs a search to its end: synchronously in its first time slice, then it yields to the event loop after every
+ * slice. `mayRead` is called before each geometry is read; if it returns false, the search is aborted and false is
+ * the result.
+ */
+export function runSliced(
+  search: SlicedWork,
+  snapshot: Snapshot,
+  geometries: GeometryCache,
+  mayRead: () => boolean = always,
+): MaybeUnfinished<boolean> {
+  const state = search.advance(timeSlices.sliceEnd())
+  return state === ENDED ? true : rest(search, state, snapshot, geometries, mayRead)
+}
+
+const always = () => true
+
+/** `state` is what `advance` has returned. */
+function rest(
+  search: SlicedWork,
+  state: number,
+  snapshot: Snapshot,
+  geometries: GeometryCache,
+  mayRead: () => boolean,
+): Unfinished<boolean> {
+  return new Unfinished(async (work) => {
+    let sliceEnd = performance.now()
+    for (let needed = state; needed !== ENDED; ) {
+      if (performance.now() >= sliceEnd) sliceEnd = await work.pause()
+      if (needed === PAUSED) needed = search.advance(sliceEnd)
+      else if (!mayRead()) return false
+      else needed = search.advance(sliceEnd, await geometries.read(snapshot, needed))
+    }
+    return true
+  })
+}

@@ -1,0 +1,8 @@
+/** Receives the positions that a scan finds. Each method returns true if no more positions are needed. */
+export interface PositionTaker {
+  take(position: number): boolean
+  /** Takes the positions from `begin` to `end` (exclusive), which are in one block. */
+  takeRun(begin: number, end: number): boolean
+  /** Takes the first `count` of these positions, which are in one block. The array is used again afterwards. */
+  takeList(positions: Uint32Array, count: number): boolean
+}

@@ -1,0 +1,47 @@
+import { type IndexTree, PositionBits, type Snapshot } from '@wayleave/geodata/features'
+import type { Bbox } from '@wayleave/geodata/geometry'
+import type { DecideInBox } from '../cql2/evaluate/decide-in-box.ts'
+import type { TimedWork } from '../work/timed-work.ts'
+
+/** The features whose bounding boxes intersect the box and, if wanted, those without a geometry. */
+export function positionsInBox(
+  tree: IndexTree,
+  size: number,
+  box: Bbox,
+  withPlaceless = false,
+): PositionBits {
+  const positions = PositionBits.empty(size)
+  const walk = tree.walk(box, 0)
+  while (walk.next()) positions.addRun(walk.begin, walk.end)
+  if (withPlaceless) positions.addRun(tree.count, size)
+  return positions
+}
+
+/** The features that `decide` does not rule out by their boxes, and all features without a box. */
+export async function possiblePositions(
+  tree: IndexTree,
+  size: number,
+  decide: DecideInBox,
+  work: TimedWork,
+): Promise<PositionBits> {
+  const positions = PositionBits.empty(size)
+  for (const { begin, end } of tree.runsWhere(decide, 0)) {
+    positions.addRun(begin, end)
+    await work.next()
+  }
+  positions.addRun(tree.count, size)
+  return positions
+}
+
+/** The positions of the features with these ids; ids that no feature has are ignored. */
+export async function positionsOf(
+  snapshot: Snapshot,
+  ids: readonly string[] | null,
+): Promise<PositionBits | null> {
+  if (ids === null) return null
+  const positions = PositionBits.empty(snapshot.manifest.rows)
+  for (const position of await Promise.all(ids.map((id) => snapshot.findById(id)))) {
+    if (position !== -1) positions.add(position)
+  }
+  return positions
+}
