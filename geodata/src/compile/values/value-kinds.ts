@@ -111,7 +111,7 @@ export function kindOfValue(value: Value | undefined): number {
       return kindOfBigint(value)
     case 'object':
       return value === null ? 0 : KIND.nested
-    default:
+    case 'undefined':
       return 0
   }
 }

@@ -29,7 +29,7 @@ export function columnCode({ type }: Column, size: IntegerSize | null): number {
     case 'date':
     case 'timestamp':
       return DATE_TIME
-    default:
+    case 'text':
       return STRING
   }
 }
