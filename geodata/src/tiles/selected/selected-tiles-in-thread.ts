@@ -26,11 +26,6 @@ export class SelectedTilesInThread {
   #worker: Worker | null = null
   #last = 0
 
-  /** How many tiles are under way. */
-  get waiting(): number {
-    return this.#waiting.size
-  }
-
   /**
    * Opens a snapshot, so that its first tile does not wait for it. `isRemote` as for `encode` with a pack. Never
    * throws: the tile that needs the snapshot does.
