@@ -1,4 +1,5 @@
 /** A published snapshot as files: its manifest, checksums and verification, and durable writing. It loads little, because the command line imports it. */
+export { readFully } from '../bytes/read-fully.ts'
 export {
   BlockCheck,
   type BlockChecksums,

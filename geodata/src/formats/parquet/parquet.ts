@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises'
+import { readFully } from '../../bytes/read-fully.ts'
 import type { Feature, FeatureStream, Geometry, UnreadableRow, Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import type { BlockStream } from '../reading/block-stream.ts'
@@ -227,7 +228,7 @@ async function refuseTruncated(path: string, file: string): Promise<number> {
   try {
     const { size } = await handle.stat()
     const end = Buffer.alloc(4)
-    await handle.read(end, 0, 4, Math.max(0, size - 4))
+    await readFully(handle, end, Math.max(0, size - 4))
     if (size < 12 || end.toString('latin1') !== 'PAR1')
       throw new SourceError(
         `${file} ends too early: a Parquet file ends with its footer, and this one has none.`,

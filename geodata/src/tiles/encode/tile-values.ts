@@ -1,8 +1,8 @@
 import { assertNever } from '../../assert-never.ts'
-import { doubled } from '../../doubled.ts'
+import { doubled } from '../../bytes/doubled.ts'
+import { GrowingBytes, varintLength } from '../../bytes/growing-bytes.ts'
 import { parseNumber } from '../../exports/geometry/geometry-bytes.ts'
 import type { ColumnType } from '../../feature.ts'
-import { GrowingBytes, varintLength } from './growing-bytes.ts'
 
 const VALUES_TAG = 0x22
 const STRING_TAG = 0x0a
