@@ -1,14 +1,38 @@
-/** A byte buffer that grows while protocol buffer fields are appended to it. */
-export class GrowingBytes {
-  buffer = Buffer.allocUnsafeSlow(1 << 12)
-  length = 0
+import { copyBytes } from './copy-bytes.ts'
 
-  /** Makes room for `bytes` more bytes. */
+/** A buffer that grows while bytes are appended to it. */
+export class GrowingBytes {
+  buffer: Buffer<ArrayBuffer>
+  /** Covers the same bytes as `buffer`. */
+  view: DataView<ArrayBuffer>
+  length = 0
+  readonly #max: number
+
+  constructor(capacity = 1 << 12, max = Number.POSITIVE_INFINITY) {
+    this.buffer = Buffer.allocUnsafeSlow(capacity)
+    this.view = new DataView(this.buffer.buffer)
+    this.#max = max
+  }
+
+  /** Makes room for `bytes` more bytes, which may replace `buffer` and `view`. */
   reserve(bytes: number): void {
-    if (this.length + bytes <= this.buffer.length) return
-    const larger = Buffer.allocUnsafeSlow(Math.max(this.buffer.length * 2, this.length + bytes))
+    if (this.length + bytes > this.buffer.length) this.#grow(this.length + bytes)
+  }
+
+  /** Replaces the buffer by an empty one of this capacity. */
+  protected shrink(capacity: number): void {
+    this.buffer = Buffer.allocUnsafeSlow(capacity)
+    this.view = new DataView(this.buffer.buffer)
+    this.length = 0
+  }
+
+  /** At least doubles the capacity, so that the total work of copying stays linear. */
+  #grow(needed: number): void {
+    if (needed > this.#max) throw new RangeError(`more than ${this.#max} bytes`)
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(this.buffer.length * 2, this.#max)))
     this.buffer.copy(larger, 0, 0, this.length)
     this.buffer = larger
+    this.view = new DataView(larger.buffer)
   }
 
   byte(value: number): void {
@@ -16,19 +40,20 @@ export class GrowingBytes {
     this.buffer[this.length++] = value
   }
 
-  /** Appends an unsigned integer of at most 53 bits. */
+  /** Appends an unsigned integer of at most 53 bits, as in protocol buffers. */
   varint(value: number): void {
     this.reserve(8)
     this.length = writeVarint(this.buffer, this.length, value)
   }
 
+  /** Appends bytes of another buffer. */
   copy(from: Buffer, start: number, end: number): void {
     this.reserve(end - start)
-    from.copy(this.buffer, this.length, start, end)
-    this.length += end - start
+    this.length = copyBytes(from, start, end, this.buffer, this.length)
   }
 
-  bytes(): Buffer {
+  /** The bytes written so far; valid until the next write. */
+  bytes(): Buffer<ArrayBuffer> {
     return this.buffer.subarray(0, this.length)
   }
 }
