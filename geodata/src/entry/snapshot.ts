@@ -15,7 +15,6 @@ export { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 export { exportColumns, idColumn, idQueryable, queryColumn, queryColumns } from '../snapshot/feature-ids.ts'
 export { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 export { readManifest } from '../snapshot/read-manifest.ts'
-export { RowSlices } from '../snapshot/row-slices.ts'
 export {
   type ByteSpan,
   folderFiles,
