@@ -23,6 +23,7 @@ const workspaces = {
  */
 const folders = {
   'geodata/src': [
+    'bytes',
     'sandbox',
     'predicates',
     'geometry',

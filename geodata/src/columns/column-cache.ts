@@ -103,11 +103,6 @@ export class ColumnCache {
     }
   }
 
-  /** The names of the snapshot's compiled columns. */
-  async names(snapshot: Snapshot): Promise<ReadonlySet<string>> {
-    return new Set((await this.#open(snapshot)).stored.keys())
-  }
-
   #open(snapshot: Snapshot): Promise<SnapshotColumns> {
     let opening = this.#snapshots.get(snapshot)
     if (opening === undefined) {

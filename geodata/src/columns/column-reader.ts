@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { readFully } from '../bytes/read-fully.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { folderFiles, type ReadableFile, type SnapshotFiles } from '../snapshot/snapshot-files.ts'
 import { wrongSize } from '../snapshot/verify.ts'
@@ -60,11 +61,7 @@ export async function readCompiledColumn(
 
 async function readExactly(file: ReadableFile, at: number, length: number): Promise<Buffer<ArrayBuffer>> {
   const bytes = Buffer.allocUnsafeSlow(length)
-  for (let filled = 0; filled < length; ) {
-    const { bytesRead } = await file.read(bytes, filled, length - filled, at + filled)
-    if (bytesRead === 0) throw damagedColumns('ends too early')
-    filled += bytesRead
-  }
+  if ((await readFully(file, bytes, at)) < length) throw damagedColumns('ends too early')
   return bytes
 }
 

@@ -19,7 +19,9 @@ export function featureValue(
     case 'integer':
       // Integers that need more than 64 bits are stored as text.
       return typeof value === 'string' ? integerOf(value) : value
-    default:
+    case 'number':
+    case 'text':
+    case 'json':
       return value
   }
 }

@@ -46,7 +46,7 @@ test('every value of every compiled column is the one of its feature', async () 
     assert.equal(cache.peek(snapshot, name), undefined)
     const column = (await cache.load(snapshot, name))!
     assert.equal(cache.peek(snapshot, name), column)
-    assert.equal(column.rows, ROWS)
+    assert.equal(column.codes.length, ROWS)
     for (const [row, { properties }] of compiled.features.entries()) {
       const published = properties[name] === 0 ? 0 : properties[name]
       assert.equal(column.value(column.codes[row]!), published, `${name} of row ${row}`)

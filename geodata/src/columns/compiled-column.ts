@@ -51,10 +51,6 @@ export class CompiledColumn implements Readonly<ColumnParts> {
     return this.values.length + 1
   }
 
-  get rows(): number {
-    return this.codes.length
-  }
-
   get nulls(): number {
     return this.starts[1]!
   }

@@ -1,5 +1,6 @@
 import { open, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readFully } from '../bytes/read-fully.ts'
 import { GEOMETRY_TYPES } from '../feature.ts'
 import { isEmptyBbox } from '../geometry/bbox.ts'
 import { idName } from '../snapshot/feature-ids.ts'
@@ -234,7 +235,7 @@ async function writeSample(folder: string, { offsets }: IndexParts, head: Manife
     for (const position of samplePositions(head.rows)) {
       const from = offsets[position]!
       const feature = Buffer.alloc(offsets[position + 1]! - 2 - from)
-      await handle.read(feature, 0, feature.length, from)
+      await readFully(handle, feature, from)
       texts.push(sampleRow(feature, head, properties))
     }
     await writeFile(join(folder, SNAPSHOT_FILES.sample), `[${texts.join(',\n')}]`)

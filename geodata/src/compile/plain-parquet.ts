@@ -1,4 +1,5 @@
 import { constants, zstdCompressSync } from 'node:zlib'
+import { GrowingBytes } from '../bytes/growing-bytes.ts'
 
 export type PlainType = 'boolean' | 'int64' | 'double' | 'text' | 'bytes'
 
@@ -167,25 +168,11 @@ const T_LIST = 9
 const T_STRUCT = 12
 
 /** The subset of Thrift's compact protocol that the headers above need. */
-class CompactThrift {
-  #bytes: number[] = []
+class CompactThrift extends GrowingBytes {
   #last = 0
 
-  bytes(): Uint8Array {
-    return Uint8Array.from(this.#bytes)
-  }
-
-  varint(value: number): void {
-    let rest = value
-    while (rest >= 128) {
-      this.#bytes.push((rest % 128) + 128)
-      rest = Math.floor(rest / 128)
-    }
-    this.#bytes.push(rest)
-  }
-
   #field(id: number, type: number): void {
-    this.#bytes.push(((id - this.#last) << 4) | type)
+    this.byte(((id - this.#last) << 4) | type)
     this.#last = id
   }
 
@@ -207,14 +194,14 @@ class CompactThrift {
   #text(value: string): void {
     const bytes = Buffer.from(value, 'utf8')
     this.varint(bytes.length)
-    for (const byte of bytes) this.#bytes.push(byte)
+    this.copy(bytes, 0, bytes.length)
   }
 
   #listHead(id: number, size: number, type: number): void {
     this.#field(id, T_LIST)
-    if (size < 15) this.#bytes.push((size << 4) | type)
+    if (size < 15) this.byte((size << 4) | type)
     else {
-      this.#bytes.push(0xf0 | type)
+      this.byte(0xf0 | type)
       this.varint(size)
     }
   }
@@ -248,6 +235,6 @@ class CompactThrift {
   }
 
   stop(): void {
-    this.#bytes.push(0)
+    this.byte(0)
   }
 }

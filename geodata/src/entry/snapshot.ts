@@ -1,4 +1,5 @@
 /** A published snapshot as files: its manifest, checksums and verification, and durable writing. It loads little, because the command line imports it. */
+export { readFully } from '../bytes/read-fully.ts'
 export {
   BlockCheck,
   type BlockChecksums,
@@ -14,7 +15,6 @@ export { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 export { exportColumns, idColumn, idQueryable, queryColumn, queryColumns } from '../snapshot/feature-ids.ts'
 export { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 export { readManifest } from '../snapshot/read-manifest.ts'
-export { RowSlices } from '../snapshot/row-slices.ts'
 export {
   type ByteSpan,
   folderFiles,

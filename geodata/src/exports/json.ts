@@ -1,4 +1,4 @@
-import { copyBytes } from '../copy-bytes.ts'
+import { copyBytes } from '../bytes/copy-bytes.ts'
 import { FeatureSlices, readPack } from '../pack/pack-reader.ts'
 import { idColumn } from '../snapshot/feature-ids.ts'
 import type { Manifest } from '../snapshot/manifest.ts'

@@ -1,3 +1,4 @@
+import { assertNever } from '../assert-never.ts'
 import type { Geometry, Position } from '../feature.ts'
 
 /** West, south, east, north in degrees. In a query, west > east crosses the antimeridian. */
@@ -30,6 +31,9 @@ function extendBbox(into: Bbox, geometry: Geometry): void {
       return
     case 'GeometryCollection':
       for (const member of geometry.geometries) extendBbox(into, member)
+      return
+    default:
+      assertNever(geometry)
   }
 }
 

@@ -21,7 +21,10 @@ function meets(geometry: Geometry, box: Bbox): boolean {
       return geometry.coordinates.some((point) => point.length > 0 && holds(box, point))
     case 'GeometryCollection':
       return geometry.geometries.some((member) => meets(member, box))
-    default:
+    case 'LineString':
+    case 'MultiLineString':
+    case 'Polygon':
+    case 'MultiPolygon':
       for (const outline of outlinesOf(geometry)) if (outline.meets(box)) return true
       return false
   }

@@ -1,3 +1,4 @@
+import { assertNever } from '../assert-never.ts'
 import type { Geometry, Position } from '../feature.ts'
 import { geometryBbox } from './bbox.ts'
 
@@ -52,6 +53,9 @@ function collect(geometry: Geometry, into: Parts): void {
       return
     case 'GeometryCollection':
       for (const member of geometry.geometries) collect(member, into)
+      return
+    default:
+      assertNever(geometry)
   }
 }
 

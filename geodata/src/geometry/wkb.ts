@@ -294,7 +294,9 @@ export function writeWkbInto(
       for (const member of geometry.geometries) at = writeWkbInto(member, view, at, withZ)
       return at
     }
-    default: {
+    case 'MultiPoint':
+    case 'MultiLineString':
+    case 'MultiPolygon': {
       let at = writeHeader(view, offset, TYPE_CODES[geometry.type], withZ)
       view.setUint32(at, geometry.coordinates.length, true)
       at += 4

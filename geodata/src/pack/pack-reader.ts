@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { doubled, doubledBuffer } from '../doubled.ts'
+import { doubled, doubledBuffer } from '../bytes/doubled.ts'
 import { ExportError } from '../export-error.ts'
 import { PACK_FILE } from './pack.ts'
 

@@ -1,4 +1,4 @@
-import { doubled } from '../doubled.ts'
+import { doubled } from '../bytes/doubled.ts'
 
 /**
  * Positions of features in a given order, stored as runs of consecutive positions. Features that are adjacent

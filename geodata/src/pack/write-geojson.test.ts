@@ -12,7 +12,7 @@ function speltBy(write: (bytes: ColumnBytes) => void): string {
   const start = bytes.beginText()
   write(bytes)
   bytes.endText(start)
-  return Buffer.from(bytes.data().subarray(4)).toString('latin1')
+  return Buffer.from(bytes.bytes().subarray(4)).toString('latin1')
 }
 
 test('a number is spelt as JavaScript spells it', () => {
@@ -52,8 +52,8 @@ test('a geometry is written as its text is, however it outgrows the buffer', () 
       const bytes = new ColumnBytes(1)
       assert.equal(writeGeojson(geometry, bytes), hasZ(geometry))
       const text = geometryText(geometry)
-      assert.equal(Buffer.from(bytes.data().subarray(4)).toString('latin1'), text)
-      assert.equal(Buffer.from(bytes.data()).readUInt32LE(0), text.length)
+      assert.equal(Buffer.from(bytes.bytes().subarray(4)).toString('latin1'), text)
+      assert.equal(Buffer.from(bytes.bytes()).readUInt32LE(0), text.length)
     }),
   )
 })

@@ -84,7 +84,10 @@ function mayContain(b: Geometry, a: PreparedGeometry): boolean {
       return b.coordinates.some((rings) => reaches(rings, a))
     case 'GeometryCollection':
       return b.geometries.some((member) => mayContain(member, a))
-    default:
+    case 'Point':
+    case 'MultiPoint':
+    case 'LineString':
+    case 'MultiLineString':
       return false
   }
 }

@@ -1,3 +1,4 @@
+import { assertNever } from '../assert-never.ts'
 import type { Geometry, Position } from '../feature.ts'
 import { buildEdgeTree, type EdgeTree } from './edge-tree.ts'
 import { scaleOf } from './exact-point.ts'
@@ -109,6 +110,9 @@ function addGeometry(geometry: Geometry, parts: Parts): void {
       break
     case 'GeometryCollection':
       for (const member of geometry.geometries) addGeometry(member, parts)
+      break
+    default:
+      assertNever(geometry)
   }
 }
 

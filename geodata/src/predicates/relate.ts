@@ -47,20 +47,12 @@ export function relate(
     const cell = inA * 3 + inB
     if (matrix[cell]! < dimension) matrix[cell] = dimension
   }
-  walk(a, b, onA, scale, record)
-  walk(b, a, onB, scale, (inB, inA, dimension) => record(inA, inB, dimension))
+  new Walk(a, b, onA, scale, record).all()
+  new Walk(b, a, onB, scale, (inB, inA, dimension) => record(inA, inB, dimension)).all()
   return matrix
 }
 
 type Record = (own: Location, other: Location, dimension: number) => void
-
-function walk(own: PreparedGeometry, other: PreparedGeometry, nodes: Nodes, scale: Scale, record: Record) {
-  for (const [x, y] of own.points.values()) {
-    const p = { x: x!, y: y!, exact: null }
-    record(locate(own, p, scale), locate(other, p, scale), 0)
-  }
-  for (const chain of own.chains) walkChain(own, other, chain, nodes, scale, record)
-}
 
 interface Station {
   place: ExactPoint
@@ -68,31 +60,90 @@ interface Station {
   isNode: boolean
 }
 
-function walkChain(
-  own: PreparedGeometry,
-  other: PreparedGeometry,
-  chain: Chain,
-  nodes: Nodes,
-  scale: Scale,
-  record: Record,
-): void {
-  const isLine = chain.area < 0
-  // The last piece's location in the other geometry; the same for the next, unless a node is between.
-  let location: Location | null = null
-  for (let edge = chain.from; edge < chain.to; edge++) {
-    // This edge continues the same piece.
-    if (location !== null && !own.isMixed && !nodes.has(edge) && !(isLine && edge === chain.to - 1)) continue
-    const stations = stationsOf(own, edge, nodes, scale)
-    for (let i = 0; i < stations.length; i++) {
-      const station = stations[i]!
-      const isEnd = isLine && ((edge === chain.from && i === 0) || (edge === chain.to - 1 && i > 0))
-      // A vertex that is neither adds nothing to the adjacent pieces.
-      if (station.isNode || isEnd) recordPlace(own, other, isLine, station.place, scale, record)
-      if (station.isNode) location = null
-      if (i + 1 < stations.length) {
-        location = walkPiece(own, other, chain, edge, station, stations[i + 1]!, location, scale, record)
+/** Walks the points and edges of one geometry, and records where they lie in both. */
+class Walk {
+  readonly #own: PreparedGeometry
+  readonly #other: PreparedGeometry
+  readonly #nodes: Nodes
+  readonly #scale: Scale
+  readonly #record: Record
+
+  constructor(own: PreparedGeometry, other: PreparedGeometry, nodes: Nodes, scale: Scale, record: Record) {
+    this.#own = own
+    this.#other = other
+    this.#nodes = nodes
+    this.#scale = scale
+    this.#record = record
+  }
+
+  all(): void {
+    for (const [x, y] of this.#own.points.values()) {
+      const p = { x: x!, y: y!, exact: null }
+      this.#record(locate(this.#own, p, this.#scale), locate(this.#other, p, this.#scale), 0)
+    }
+    for (const chain of this.#own.chains) this.#chain(chain)
+  }
+
+  #chain(chain: Chain): void {
+    const isLine = chain.area < 0
+    // The last piece's location in the other geometry; the same for the next, unless a node is between.
+    let location: Location | null = null
+    for (let edge = chain.from; edge < chain.to; edge++) {
+      const isLast = isLine && edge === chain.to - 1
+      // This edge continues the same piece.
+      if (location !== null && !this.#own.isMixed && !this.#nodes.has(edge) && !isLast) continue
+      const stations = stationsOf(this.#own, edge, this.#nodes, this.#scale)
+      for (let i = 0; i < stations.length; i++) {
+        const station = stations[i]!
+        const isEnd = isLine && ((edge === chain.from && i === 0) || (edge === chain.to - 1 && i > 0))
+        // A vertex that is neither adds nothing to the adjacent pieces.
+        if (station.isNode || isEnd) this.#place(isLine, station.place)
+        if (station.isNode) location = null
+        if (i + 1 < stations.length) location = this.#piece(edge, station, stations[i + 1]!, isLine, location)
       }
     }
+  }
+
+  #place(isLine: boolean, place: ExactPoint): void {
+    const own = this.#own
+    const onLine = isLineEnd(own, place) ? BOUNDARY : INTERIOR
+    const inOwn = own.isMixed ? locate(own, place, this.#scale) : isLine ? onLine : BOUNDARY
+    this.#record(inOwn, locate(this.#other, place, this.#scale), 0)
+  }
+
+  /**
+   * Records a piece of an edge and the areas on its sides, and returns its location in the other geometry. The
+   * location is known if no node is between this piece and the last one.
+   */
+  #piece(edge: number, from: Station, to: Station, isLine: boolean, location: Location | null): Location {
+    if (this.#own.isMixed || (from.isNode && to.isNode))
+      return this.#pieceByMiddle(edge, midpoint(from.place, to.place, this.#scale), isLine)
+    if (location !== null) return location
+    // A vertex that is not a node is off the other's edges: it locates the piece without exact arithmetic.
+    const inOther = locateInShape(this.#other, from.isNode ? to.place : from.place, this.#scale)
+    this.#record(isLine ? INTERIOR : BOUNDARY, inOther, 1)
+    if (!isLine) {
+      this.#record(INTERIOR, inOther, 2)
+      this.#record(EXTERIOR, inOther, 2)
+    }
+    return inOther
+  }
+
+  /** The same for a piece that may lie on an edge of the other geometry: its middle decides. */
+  #pieceByMiddle(edge: number, middle: ExactPoint, isLine: boolean): Location {
+    const own = this.#own
+    const inOther = locateInShape(this.#other, middle, this.#scale)
+    const inOwn = own.isMixed ? locateInShape(own, middle, this.#scale) : isLine ? INTERIOR : BOUNDARY
+    this.#record(inOwn, inOther, 1)
+    if (!isLine) {
+      const dx = own.edges[edge * 4 + 2]! - own.edges[edge * 4]!
+      const dy = own.edges[edge * 4 + 3]! - own.edges[edge * 4 + 1]!
+      const [ownLeft, ownRight] = own.isMixed ? sidesOf(own, middle, dx, dy, this.#scale) : [true, false]
+      const [otherLeft, otherRight] = sidesOf(this.#other, middle, dx, dy, this.#scale)
+      this.#record(ownLeft ? INTERIOR : EXTERIOR, otherLeft ? INTERIOR : EXTERIOR, 2)
+      this.#record(ownRight ? INTERIOR : EXTERIOR, otherRight ? INTERIOR : EXTERIOR, 2)
+    }
+    return inOther
   }
 }
 
@@ -113,56 +164,4 @@ function stationsOf(own: PreparedGeometry, edge: number, nodes: Nodes, scale: Sc
 
 function isSame(p: ExactPoint, q: ExactPoint): boolean {
   return p.exact === null && q.exact === null && p.x === q.x && p.y === q.y
-}
-
-/** Records a piece of an edge and the areas on its sides, and returns its location in the other geometry. */
-function walkPiece(
-  own: PreparedGeometry,
-  other: PreparedGeometry,
-  chain: Chain,
-  edge: number,
-  from: Station,
-  to: Station,
-  location: Location | null,
-  scale: Scale,
-  record: Record,
-): Location {
-  const isRing = chain.area >= 0
-  if (own.isMixed || (from.isNode && to.isNode)) {
-    const middle = midpoint(from.place, to.place, scale)
-    const inOther = locateInShape(other, middle, scale)
-    const inOwn = own.isMixed ? locateInShape(own, middle, scale) : isRing ? BOUNDARY : INTERIOR
-    record(inOwn, inOther, 1)
-    if (isRing) {
-      const dx = own.edges[edge * 4 + 2]! - own.edges[edge * 4]!
-      const dy = own.edges[edge * 4 + 3]! - own.edges[edge * 4 + 1]!
-      const [ownLeft, ownRight] = own.isMixed ? sidesOf(own, middle, dx, dy, scale) : [true, false]
-      const [otherLeft, otherRight] = sidesOf(other, middle, dx, dy, scale)
-      record(ownLeft ? INTERIOR : EXTERIOR, otherLeft ? INTERIOR : EXTERIOR, 2)
-      record(ownRight ? INTERIOR : EXTERIOR, otherRight ? INTERIOR : EXTERIOR, 2)
-    }
-    return inOther
-  }
-  if (location !== null) return location
-  // A vertex that is not a node is off the other's edges: it locates the piece without exact arithmetic.
-  const inOther = locateInShape(other, from.isNode ? to.place : from.place, scale)
-  record(isRing ? BOUNDARY : INTERIOR, inOther, 1)
-  if (isRing) {
-    record(INTERIOR, inOther, 2)
-    record(EXTERIOR, inOther, 2)
-  }
-  return inOther
-}
-
-function recordPlace(
-  own: PreparedGeometry,
-  other: PreparedGeometry,
-  isLine: boolean,
-  place: ExactPoint,
-  scale: Scale,
-  record: Record,
-): void {
-  const onLine = isLineEnd(own, place) ? BOUNDARY : INTERIOR
-  const inOwn = own.isMixed ? locate(own, place, scale) : isLine ? onLine : BOUNDARY
-  record(inOwn, locate(other, place, scale), 0)
 }

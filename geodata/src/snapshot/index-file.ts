@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
+import { readFully } from '../bytes/read-fully.ts'
 import { BlockCheck } from './block-checksums.ts'
 import { DamagedSnapshotError } from './damaged-snapshot-error.ts'
 import { idBuckets } from './id-table.ts'
@@ -97,13 +98,12 @@ export async function readIndex(
     const bytes = new Uint8Array(size)
     const check = blocks ? new BlockCheck(name, blocks) : null
     const sha256 = check ? null : createHash('sha256')
-    for (let at = 0; at < size; ) {
-      const { bytesRead } = await handle.read(bytes, at, Math.min(size - at, READ_BYTES), at)
-      if (bytesRead === 0) throw new DamagedSnapshotError(name, `${name} ends too early.`)
-      const part = bytes.subarray(at, at + bytesRead)
+    for (let at = 0; at < size; at += READ_BYTES) {
+      const part = bytes.subarray(at, at + READ_BYTES)
+      if ((await readFully(handle, part, at)) < part.length)
+        throw new DamagedSnapshotError(name, `${name} ends too early.`)
       check?.update(part)
       sha256?.update(part)
-      at += bytesRead
     }
     check?.finish()
     if (sha256 && sha256.digest('hex') !== expected.sha256)

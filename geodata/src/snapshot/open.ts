@@ -1,3 +1,4 @@
+import { readFully } from '../bytes/read-fully.ts'
 import { FEATURE_HEAD, idEnd, PACK_SEPARATOR } from '../pack/pack.ts'
 import { type CachedPack, PACK_BLOCK_BYTES, type PackCache } from '../pack/pack-cache.ts'
 import type { PositionRuns } from '../pack/position-runs.ts'
@@ -247,12 +248,8 @@ export class Snapshot {
 
   async #read(from: number, to: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafeSlow(to - from)
-    for (let at = 0; at < bytes.length; ) {
-      const { bytesRead } = await this.#pack.read(bytes, at, bytes.length - at, from + at)
-      if (bytesRead === 0)
-        throw new DamagedSnapshotError(SNAPSHOT_FILES.pack, `${SNAPSHOT_FILES.pack} ends too early.`)
-      at += bytesRead
-    }
+    if ((await readFully(this.#pack, bytes, from)) < bytes.length)
+      throw new DamagedSnapshotError(SNAPSHOT_FILES.pack, `${SNAPSHOT_FILES.pack} ends too early.`)
     return bytes
   }
 }

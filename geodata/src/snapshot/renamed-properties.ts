@@ -1,4 +1,4 @@
-import { copyBytes } from '../copy-bytes.ts'
+import { copyBytes } from '../bytes/copy-bytes.ts'
 import { PropertySlices } from '../pack/property-slices.ts'
 import type { Manifest } from './manifest.ts'
 import { hasRenamedRows, rowNames } from './row-names.ts'

@@ -12,6 +12,7 @@ import { Catalog } from '../data/catalog/catalog.ts'
 import { OpenSnapshots } from '../data/catalog/open-snapshots.ts'
 import { SnapshotHealth } from '../data/catalog/snapshot-health.ts'
 import { isSnapshotNamed } from '../data/catalog/store.ts'
+import { Downloads } from '../data/downloads/downloads.ts'
 import { ExportJobs } from '../data/downloads/exports/export-jobs.ts'
 import { Exports, type TileFiles } from '../data/downloads/exports/exports.ts'
 import { requireOneInstallation } from '../data/installation/installation.ts'
@@ -154,6 +155,7 @@ function escapesFormulas({ csvFormulas }: Config): boolean {
 export interface DownloadParts {
   cashier: Cashier
   exports: Exports
+  downloads: Downloads
 }
 
 /** After the tiles, because the tile archive is one of the downloads. */
@@ -178,5 +180,6 @@ export function openDownloads(
     }),
   )
   opening.runner.handle('export', new ExportJobs({ database, catalog, exports, log }))
-  return { cashier, exports }
+  const downloads = new Downloads({ catalog, cashier, exports, health, log, config })
+  return { cashier, exports, downloads }
 }

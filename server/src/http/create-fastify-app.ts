@@ -25,7 +25,7 @@ import type { Metrics } from './observability/metrics.ts'
 import type { Overload } from './observability/overload.ts'
 import { openApiOptions } from './openapi.ts'
 import { RouteTable } from './route-table.ts'
-import { asProblem, sendProblem } from './send-problem.ts'
+import { asProblem, type PageLinks, sendProblem } from './send-problem.ts'
 import { RejectUnparsed } from './sockets/reject-unparsed.ts'
 import { requestTurns, senderOf } from './sockets/request-turns.ts'
 
@@ -96,7 +96,6 @@ export async function createFastifyApp({
     },
     clientErrorHandler: (error, socket) => rejectUnparsed.error(error, socket),
   }).withTypeProvider<TypeBoxTypeProvider>()
-  const outages = new OutageLog(log)
   const about = aboutOf(config)
   const links = { baseUrl: () => baseUrl.settled(), contactUrl: config.contactUrl, about }
 
@@ -116,6 +115,28 @@ export async function createFastifyApp({
 
   // Must be registered before any hook that may reject a request.
   noteRequests(app, { log, metrics, proxies, accessLog })
+  addFirstChecks(app, { baseUrl, overload, addressBlocks })
+  addHeadLength(app)
+  addCors(app)
+  addSameOrigin(app, baseUrl)
+  addBodyDeadline(app, BODY_LIMIT, bodyDeadline)
+  addMissingRoutes(app, routes)
+  // Parsing a body took iterations of their own, so what follows takes a turn again. See
+  // docs/decisions/requests-in-turn.md.
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (request.body === undefined) done()
+    else requestTurns.take(() => senderOf(request.raw, proxies), done)
+  })
+
+  addErrorHandler(app, { log, metrics, overload, links })
+  return { app, routes }
+}
+
+/** Sets the headers of all responses, and refuses what no route has to see. */
+function addFirstChecks(
+  app: App,
+  { baseUrl, overload, addressBlocks }: Pick<FastifyAppDeps, 'baseUrl' | 'overload' | 'addressBlocks'>,
+): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
@@ -140,18 +161,18 @@ export async function createFastifyApp({
       done(error === null ? undefined : new Problem('malformed-request', error))
     }
   })
-  addHeadLength(app)
-  addCors(app)
-  addSameOrigin(app, baseUrl)
-  addBodyDeadline(app, BODY_LIMIT, bodyDeadline)
-  addMissingRoutes(app, routes)
-  // Parsing a body took iterations of their own, so what follows takes a turn again. See
-  // docs/decisions/requests-in-turn.md.
-  app.addHook('preValidation', (request, _reply, done) => {
-    if (request.body === undefined) done()
-    else requestTurns.take(() => senderOf(request.raw, proxies), done)
-  })
+}
 
+function addErrorHandler(
+  app: App,
+  {
+    log,
+    metrics,
+    overload,
+    links,
+  }: Pick<FastifyAppDeps, 'log' | 'metrics' | 'overload'> & { links: PageLinks },
+): void {
+  const outages = new OutageLog(log)
   app.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error)
     metrics.refusals.count(problem)
@@ -165,6 +186,4 @@ export async function createFastifyApp({
     }
     return sendProblem(problem, request, reply, links)
   })
-
-  return { app, routes }
 }

@@ -11,7 +11,10 @@ export function drawnGeometry(geometry: Geometry | null): Geometry | null {
       return { type: geometry.type, coordinates: geometry.coordinates.map(unbroken) }
     case 'MultiPolygon':
       return { type: 'MultiPolygon', coordinates: geometry.coordinates.map((rings) => rings.map(unbroken)) }
-    default:
+    case 'Point':
+    case 'MultiPoint':
+    case 'GeometryCollection':
+    case undefined:
       return geometry
   }
 }

@@ -64,10 +64,10 @@ interface ArchiveMetadata {
   attribution?: string
 }
 
-type Look = 'land' | 'water' | 'green' | 'built' | 'road' | 'border' | 'place' | 'none'
+type Look = 'land' | 'water' | 'green' | 'built' | 'road' | 'border' | 'place'
 
 /** How a layer looks, by its name. */
-const LOOKS: [names: RegExp, look: Look][] = [
+const LOOKS: [names: RegExp, look: Look | 'none'][] = [
   [/^(earth|land)$/, 'land'],
   [/^(water|ocean|sea|lakes?)$/, 'water'],
   [/^(landuse|landcover|park|natural)$/, 'green'],
@@ -125,7 +125,7 @@ function layerOf(name: string, look: Look, palette: Palette): LayerSpecification
         },
         paint: { 'text-color': palette.label, 'text-halo-color': palette.halo, 'text-halo-width': 1.2 },
       }
-    default:
+    case 'border':
       return line(palette.border, 1)
   }
 }

@@ -49,7 +49,7 @@ export class RunWriter {
     const out = this.#out
     out.clear()
     for (const row of this.#sort(places.keys, rows.length)) this.#record(row, rows[row]!, places, texts)
-    const bytes = out.data()
+    const bytes = out.bytes()
     appendFileSync(this.#file, bytes)
     this.runs.push({ file: this.#file, start: this.#written, end: this.#written + bytes.length })
     this.#written += bytes.length
@@ -68,7 +68,7 @@ export class RunWriter {
     out.ascii(GEOMETRY_HEAD)
     const text = places.textStarts[row]!
     if (text === 0) out.ascii('null')
-    else out.range(places.text.bytes, text, places.text.end(text))
+    else out.copy(places.text.buffer, text, places.text.end(text))
     const properties = out.length
     texts.properties(row, out)
     out.setUint32(start + 16, out.length - start)

@@ -273,16 +273,16 @@ export class Stage {
       },
       properties: (row, out) => {
         if (names === null) return
-        out.range(OPEN_PROPERTIES, 0, OPEN_PROPERTIES.length)
+        out.copy(OPEN_PROPERTIES, 0, OPEN_PROPERTIES.length)
         for (let i = 0; i < texts.length; i++) {
-          out.range(heads[i]!, 0, heads[i]!.length)
+          out.copy(heads[i]!, 0, heads[i]!.length)
           texts[i]!.writeText(row, out)
         }
         for (let i = 0; i < columns.length; i++) {
-          out.range(heads[i]!, 0, heads[i]!.length)
+          out.copy(heads[i]!, 0, heads[i]!.length)
           columns[i]!.writeText(features[row]!.values[i], out)
         }
-        out.range(CLOSE_PROPERTIES, 0, CLOSE_PROPERTIES.length)
+        out.copy(CLOSE_PROPERTIES, 0, CLOSE_PROPERTIES.length)
       },
     }
   }
@@ -305,7 +305,7 @@ export class Stage {
   #encodeRowNumbers(): PlainColumn {
     this.#rowNumbers.clear()
     for (const row of this.#rows) this.#rowNumbers.int64(row)
-    return { name: 'row', type: 'int64', present: null, data: this.#rowNumbers.data() }
+    return { name: 'row', type: 'int64', present: null, data: this.#rowNumbers.bytes() }
   }
 }
 

@@ -168,7 +168,7 @@ export class StagedColumn {
       else if (as === 'number') bytes.double(Number(value))
       else bytes.text(jsonText(value as Value))
     }
-    return bytes.data()
+    return bytes.bytes()
   }
 }
 

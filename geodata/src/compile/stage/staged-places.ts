@@ -96,17 +96,17 @@ export class StagedPlaces {
     const [hasGeometry, isLocated, hasBox] = [this.#hasGeometry, this.#isLocated, this.#hasBox].map((bits) =>
       bits.subarray(0, bytes),
     ) as [Uint8Array, Uint8Array, Uint8Array]
-    const columns: PlainColumn[] = [{ name: 'key', type: 'double', present: null, data: this.#key.data() }]
+    const columns: PlainColumn[] = [{ name: 'key', type: 'double', present: null, data: this.#key.bytes() }]
     if (hasGeometry.some((bits) => bits !== 0)) {
       columns.push(
-        { name: 'wkb', type: 'bytes', present: hasGeometry, data: this.#wkb.data() },
-        { name: 'longitude', type: 'double', present: isLocated, data: this.#longitude.data() },
-        { name: 'latitude', type: 'double', present: isLocated, data: this.#latitude.data() },
+        { name: 'wkb', type: 'bytes', present: hasGeometry, data: this.#wkb.bytes() },
+        { name: 'longitude', type: 'double', present: isLocated, data: this.#longitude.bytes() },
+        { name: 'latitude', type: 'double', present: isLocated, data: this.#latitude.bytes() },
       )
     }
     if (hasBox.some((bits) => bits !== 0)) {
       for (const [i, name] of ['west', 'south', 'east', 'north'].entries())
-        columns.push({ name, type: 'double', present: hasBox, data: this.#box[i]!.data() })
+        columns.push({ name, type: 'double', present: hasBox, data: this.#box[i]!.bytes() })
     }
     return columns
   }

@@ -85,16 +85,16 @@ export class StagedText {
       out.ascii('null')
       return
     }
-    const { bytes } = this.#texts
+    const { buffer: bytes } = this.#texts
     const end = this.#texts.end(start)
     const kinds = this.#chunkKinds
     if (kinds === KIND.boolean) out.ascii(end - start === 4 ? 'true' : 'false')
     else if (this.#isNumber && !this.#isCanonical)
       out.jsonNumber(Number(bytes.toString('latin1', start, end)))
     else if (this.#isNumber) {
-      out.range(bytes, start, end)
+      out.copy(bytes, start, end)
       if (!hasPoint(bytes, start, end)) out.ascii('.0')
-    } else if (areIntegers(kinds)) out.range(bytes, start, end)
+    } else if (areIntegers(kinds)) out.copy(bytes, start, end)
     else if (areTimestamps(kinds) && !this.#isCanonical)
       out.jsonString(utcText(bytes.toString('latin1', start, end)))
     else if (areDates(kinds) && kinds & KIND.slashed)
@@ -104,7 +104,7 @@ export class StagedText {
 
   #observe(): number {
     const { profile } = this
-    const { bytes } = this.#texts
+    const { buffer: bytes } = this.#texts
     // Once text has been seen, nothing can change the column's type.
     if (profile.kinds & KIND.text) return KIND.text
     let kinds = 0
@@ -121,12 +121,12 @@ export class StagedText {
     if (kinds === KIND.integer) typed = this.#integers()
     else if (kinds === KIND.number || kinds === (KIND.number | KIND.integer)) typed = this.#numbers()
     this.#isCanonical = areTimestamps(kinds) ? (kinds & KIND.slashed) === 0 && this.#areUtc() : typed !== null
-    if (typed === null) return ['text', this.#texts.data()]
+    if (typed === null) return ['text', this.#texts.bytes()]
     return [kinds === KIND.integer ? 'integer' : 'number', typed]
   }
 
   #areUtc(): boolean {
-    const { bytes } = this.#texts
+    const { buffer: bytes } = this.#texts
     for (let row = 0; row < this.#rows; row++) {
       const start = this.#starts[row]!
       if (start === 0) continue
@@ -142,18 +142,18 @@ export class StagedText {
   }
 
   #integers(): Uint8Array {
-    const { bytes } = this.#texts
+    const { buffer: bytes } = this.#texts
     this.#typed.clear()
     for (let row = 0; row < this.#rows; row++) {
       const start = this.#starts[row]!
       if (start > 0) this.#typed.int64(readDecimal(bytes, start, this.#texts.end(start)))
     }
-    return this.#typed.data()
+    return this.#typed.bytes()
   }
 
   /** Returns null if the database would format one of the numbers differently from the source. */
   #numbers(): Uint8Array | null {
-    const { bytes } = this.#texts
+    const { buffer: bytes } = this.#texts
     this.#typed.clear()
     for (let row = 0; row < this.#rows; row++) {
       const start = this.#starts[row]!
@@ -169,7 +169,7 @@ export class StagedText {
       if (size !== 0 && (size < 1e-4 || size >= 1e15)) return null
       this.#typed.double(value)
     }
-    return this.#typed.data()
+    return this.#typed.bytes()
   }
 }
 

@@ -22,7 +22,8 @@ function textOf(value: Value): string {
       return Number.isFinite(value) ? String(value) : 'null'
     case 'object':
       return value === null ? 'null' : holdsBigint(value) ? walk(value) : JSON.stringify(value)
-    default:
+    case 'string':
+    case 'boolean':
       return JSON.stringify(value)
   }
 }

@@ -1,5 +1,6 @@
 import { isDay } from '../../calendar.ts'
 import type { ColumnType, SourceColumn, Value } from '../../feature.ts'
+import { asciiOf, isPlainDay, isPlainTime, isRounded, MAX_SIGNIFICANT_DIGITS } from './plain-texts.ts'
 
 /**
  * The kinds of values seen in a column, as a bit set. The column's type is derived from all rows together,
@@ -95,8 +96,6 @@ const BOOLEAN = /^(?:true|false)$/i
 /** The most digits of a database column. */
 export const MAX_INTEGER_DIGITS = 38
 const MAX_DOUBLE_DIGITS = 309
-/** The max number of significant digits of a double that is written in its shortest form. */
-export const MAX_SIGNIFICANT_DIGITS = 17
 
 /** The kind of a value that has a JSON type. Null and undefined have no kind (0). */
 export function kindOfValue(value: Value | undefined): number {
@@ -111,7 +110,7 @@ export function kindOfValue(value: Value | undefined): number {
       return kindOfBigint(value)
     case 'object':
       return value === null ? 0 : KIND.nested
-    default:
+    case 'undefined':
       return 0
   }
 }
@@ -139,7 +138,9 @@ export function kindOfText(text: string): number {
   }
   if (NUMBER.test(text)) {
     if (!Number.isFinite(Number(text))) return KIND.text
-    return text.length > MAX_SIGNIFICANT_DIGITS && isRounded(text) ? KIND.number | KIND.rounded : KIND.number
+    if (text.length <= MAX_SIGNIFICANT_DIGITS) return KIND.number
+    const digits = Buffer.from(text.replace(/^-|[eE].*$/g, ''), 'latin1')
+    return isRounded(digits, 0, digits.length) ? KIND.number | KIND.rounded : KIND.number
   }
   const kind = kindOfTime(text)
   if (kind !== KIND.text || text.length > MAX_WRITTEN_LENGTH) return kind
@@ -148,15 +149,6 @@ export function kindOfText(text: string): number {
     : WRITTEN_DATE.test(text)
       ? KIND.writtenDate
       : KIND.text
-}
-
-/** Whether a number has more significant digits than a double keeps. */
-function isRounded(text: string): boolean {
-  const digits = text
-    .replace(/[eE].*$/, '')
-    .replace(/^[-0.]+|[0.]+$/g, '')
-    .replace('.', '')
-  return digits.length > MAX_SIGNIFICANT_DIGITS
 }
 
 function kindOfTime(text: string): number {
@@ -169,9 +161,10 @@ function kindOfTime(text: string): number {
 }
 
 function kindOfSeparatedTime(text: string): number {
-  if (isPlainDay(text)) {
+  const bytes = asciiOf(text)
+  if (bytes && isPlainDay(bytes, 0)) {
     if (text.length === 10) return KIND.date
-    if (isPlainTime(text)) return KIND.timestamp
+    if (isPlainTime(bytes, 10, text.length)) return KIND.timestamp
   }
   const match = text.length === 10 ? DATE.exec(text) : TIMESTAMP.exec(text)
   if (match === null || !isDay(Number(match[1]), Number(match[2]), Number(match[3]))) return KIND.text
@@ -204,35 +197,6 @@ function leavesYears([
   const ahead = (Number(zoneHours ?? 0) * 60 + Number(zoneMinutes ?? 0)) * (zone?.startsWith('-') ? -1 : 1)
   const minutes = Number(hour) * 60 + Number(minute) - ahead
   return isFirstDay ? minutes < 0 : minutes >= MINUTES_PER_DAY
-}
-
-/** Fast path for days 1 to 28 in ordinary years (a regex takes ten times as long); false: inconclusive. */
-function isPlainDay(text: string): boolean {
-  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
-  const month = twoDigits(text, 5)
-  const day = twoDigits(text, 8)
-  return year > 1 && year < 9999 && month >= 1 && month <= 12 && day >= 1 && day <= 28
-}
-
-/** Fast path for a time of day in UTC with seconds, following the date. False is inconclusive. */
-function isPlainTime(text: string): boolean {
-  const separator = text.charCodeAt(10)
-  if (separator !== 0x54 && separator !== 0x20) return false
-  if (text.charCodeAt(13) !== 0x3a || text.charCodeAt(16) !== 0x3a) return false
-  const [hour, minute, second] = [twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)]
-  if (!(hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second < 60)) return false
-  return (
-    text.length === 19 ||
-    (text.length === 20 && text[19] === 'Z') ||
-    (text.length === 22 && text.endsWith('+00'))
-  )
-}
-
-/** Returns NaN if there are no two digits at `at`. */
-function twoDigits(text: string, at: number): number {
-  const tens = text.charCodeAt(at) - 48
-  const ones = text.charCodeAt(at + 1) - 48
-  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : NaN
 }
 
 /** The type that represents every value of a column without loss. */

@@ -1,4 +1,4 @@
-import { copyBytes } from '../../copy-bytes.ts'
+import { copyBytes } from '../../bytes/copy-bytes.ts'
 import { stringValue } from '../../pack/property-slices.ts'
 
 /** RFC 4180, section 2. The last line has it too. */

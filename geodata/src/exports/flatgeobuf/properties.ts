@@ -1,4 +1,4 @@
-import { copyBytes } from '../../copy-bytes.ts'
+import { copyBytes } from '../../bytes/copy-bytes.ts'
 import type { Column } from '../../feature.ts'
 import { type PropertySlices, stringValue } from '../../pack/property-slices.ts'
 import type { Room } from '../byte-sink.ts'
@@ -29,7 +29,7 @@ export function columnCode({ type }: Column, size: IntegerSize | null): number {
     case 'date':
     case 'timestamp':
       return DATE_TIME
-    default:
+    case 'text':
       return STRING
   }
 }

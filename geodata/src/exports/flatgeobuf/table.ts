@@ -1,3 +1,5 @@
+import { GrowingBytes } from '../../bytes/growing-bytes.ts'
+
 /** The first bytes of a FlatGeobuf file of version 3. */
 export const MAGIC = Buffer.of(0x66, 0x67, 0x62, 0x03, 0x66, 0x67, 0x62, 0x00)
 
@@ -23,46 +25,39 @@ export function sizePrefixed(fields: readonly (TableField | null)[]): Buffer {
   return out.finish()
 }
 
-class Output {
-  #bytes = Buffer.alloc(1 << 12)
-  #view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset)
-  #at = 0
-
+class Output extends GrowingBytes {
   put(size: number, write: (view: DataView, at: number) => void): number {
     const at = this.skip(size)
-    write(this.#view, at)
+    write(this.view, at)
     return at
   }
 
   /** Allocates `size` bytes, aligned to their own size up to 8, and returns their offset. */
   skip(size: number, alignment = Math.min(size, 8)): number {
-    this.#at = Math.ceil(this.#at / alignment) * alignment
-    const at = this.#at
-    this.#at += size
-    while (this.#at + 8 > this.#bytes.length) {
-      this.#bytes = Buffer.concat([this.#bytes, Buffer.alloc(this.#bytes.length)])
-      this.#view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset)
-    }
+    const at = Math.ceil(this.length / alignment) * alignment
+    this.reserve(at + size - this.length)
+    this.buffer.fill(0, this.length, at + size)
+    this.length = at + size
     return at
   }
 
   pointTo(from: number, to: number): void {
-    this.#view.setUint32(from, to - from, true)
+    this.view.setUint32(from, to - from, true)
   }
 
   table(fields: readonly (TableField | null)[]): number {
     const vtable = this.skip(4 + fields.length * 2, 4)
     const start = this.skip(4, 8)
-    this.#view.setInt32(start, start - vtable, true)
+    this.view.setInt32(start, start - vtable, true)
     const pointers: [number, TableField][] = []
     fields.forEach((field, i) => {
       if (!field) return
       const at = this.#inline(field)
-      this.#view.setUint16(vtable + 4 + i * 2, at - start, true)
+      this.view.setUint16(vtable + 4 + i * 2, at - start, true)
       if (!('u8' in field || 'u16' in field || 'i32' in field || 'u64' in field)) pointers.push([at, field])
     })
-    this.#view.setUint16(vtable, 4 + fields.length * 2, true)
-    this.#view.setUint16(vtable + 2, this.#at - start, true)
+    this.view.setUint16(vtable, 4 + fields.length * 2, true)
+    this.view.setUint16(vtable + 2, this.length - start, true)
     for (const [at, field] of pointers) this.pointTo(at, this.#target(field))
     return start
   }
@@ -81,13 +76,13 @@ class Output {
       const text = Buffer.from(field.text)
       const at = this.put(4, (view, at) => view.setUint32(at, text.length, true))
       const from = this.skip(text.length + 1, 1)
-      text.copy(this.#bytes, from)
+      text.copy(this.buffer, from)
       return at
     }
     if ('doubles' in field) {
       if (this.skip(4) % 8 === 0) this.skip(4)
-      const at = this.#at - 4
-      this.#view.setUint32(at, field.doubles.length, true)
+      const at = this.length - 4
+      this.view.setUint32(at, field.doubles.length, true)
       for (const double of field.doubles) this.put(8, (view, at) => view.setFloat64(at, double, true))
       return at
     }
@@ -102,7 +97,7 @@ class Output {
 
   finish(): Buffer {
     this.skip(0, 8)
-    this.#view.setUint32(0, this.#at - 4, true)
-    return this.#bytes.subarray(0, this.#at)
+    this.view.setUint32(0, this.length - 4, true)
+    return this.bytes()
   }
 }

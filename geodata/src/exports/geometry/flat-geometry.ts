@@ -1,4 +1,4 @@
-import { doubled } from '../../doubled.ts'
+import { doubled } from '../../bytes/doubled.ts'
 import {
   COLLECTION,
   DEPTH,

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { DuckDBResult } from '@duckdb/node-api'
-import { copyBytes } from '../../copy-bytes.ts'
+import { copyBytes } from '../../bytes/copy-bytes.ts'
 import { ExportError } from '../../export-error.ts'
 import type { DuckDb } from '../../open-duckdb.ts'
 import { quoteText } from '../../quote-sql.ts'

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { doubled } from '../../doubled.ts'
+import { doubled } from '../../bytes/doubled.ts'
 
 /** SQLite's own limit for two dimensions: 51 cells of 24 bytes after a header of 4 bytes. */
 const NODE_CELLS = 51

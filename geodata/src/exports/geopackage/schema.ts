@@ -128,7 +128,8 @@ function columnType({ type }: Column, size: IntegerSize | null): string {
       return 'DATE'
     case 'timestamp':
       return 'DATETIME'
-    default:
+    case 'text':
+    case 'json':
       return 'TEXT'
   }
 }

@@ -115,7 +115,8 @@ function valueReader({ type }: Column, size: IntegerSize | null): ValueReader {
       return (bytes, start, end) => bytes.toString('utf8', start, end)
     case 'timestamp':
       return (bytes, start, end) => milliseconds(bytes.toString('latin1', start + 1, end - 1))
-    default:
+    case 'text':
+    case 'date':
       return textOf
   }
 }

@@ -1,4 +1,4 @@
-import { copyBytes } from '../../copy-bytes.ts'
+import { copyBytes } from '../../bytes/copy-bytes.ts'
 import type { Column } from '../../feature.ts'
 import { FeatureSlices, readPack } from '../../pack/pack-reader.ts'
 import { stringValue } from '../../pack/property-slices.ts'

@@ -50,7 +50,9 @@ function fieldType({ type }: Column, survey: ColumnSurvey): Pick<Field, 'type' |
     }
     case 'date':
       return survey.width <= 10 ? { type: 'D', width: 8, decimals: 0 } : text
-    default:
+    case 'text':
+    case 'timestamp':
+    case 'json':
       return text
   }
 }

@@ -76,7 +76,7 @@ function comparable({ format, isGdal }: Reader, { type }: Column, value: unknown
       return milliseconds(String(value))
     case 'json':
       return jsonText(format, value)
-    default:
+    case 'text':
       return text(format, format === 'kml' && isGdal ? String(value).trim() : String(value))
   }
 }

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { constants, crc32, deflateRaw } from 'node:zlib'
+import { readFully } from '../../bytes/read-fully.ts'
 
 const BLOCK = 1 << 20
 const WINDOW = 1 << 15
@@ -41,11 +42,8 @@ export async function deflateFile(
     do {
       signal?.throwIfAborted()
       const block = Buffer.allocUnsafe(Math.min(BLOCK, size - result.bytes))
-      for (let filled = 0; filled < block.length; ) {
-        const { bytesRead } = await file.read(block, filled, block.length - filled)
-        if (bytesRead === 0) throw new Error(`${path} became shorter while it was read.`)
-        filled += bytesRead
-      }
+      if ((await readFully(file, block, result.bytes)) < block.length)
+        throw new Error(`${path} became shorter while it was read.`)
       result.crc = crc32(block, result.crc)
       result.bytes += block.length
       const finishFlush = result.bytes === size ? constants.Z_FINISH : constants.Z_SYNC_FLUSH

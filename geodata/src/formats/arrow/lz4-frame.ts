@@ -1,3 +1,5 @@
+import { GrowingBytes } from '../../bytes/growing-bytes.ts'
+
 const MAGIC = 0x184d2204
 
 /**
@@ -24,50 +26,36 @@ export function decompressLz4Frame(frame: Uint8Array, maxBytes: number): Uint8Ar
     else decompressBlock(block, output)
     at += length + (hasBlockChecksums ? 4 : 0)
   }
-  return output.bytes.subarray(0, output.end)
+  return output.bytes()
 }
 
 /** Decompresses a block without a frame, as in Parquet. */
 export function decompressLz4Block(block: Uint8Array, maxBytes: number): Uint8Array {
   const output = new Output(block.length * 3, maxBytes)
   decompressBlock(block, output)
-  return output.bytes.subarray(0, output.end)
+  return output.bytes()
 }
 
 /** The bytes written so far, which later sequences copy from. */
-class Output {
-  bytes: Uint8Array
-  end = 0
-  readonly #maxBytes: number
-
+class Output extends GrowingBytes {
   constructor(bytes: number, maxBytes: number) {
-    this.bytes = new Uint8Array(Math.max(1 << 12, Math.min(bytes, maxBytes)))
-    this.#maxBytes = maxBytes
+    super(Math.min(Math.max(1 << 12, bytes), maxBytes), maxBytes)
   }
 
   append(from: Uint8Array, start: number, length: number): void {
-    this.#reserve(length)
-    this.bytes.set(from.subarray(start, start + length), this.end)
-    this.end += length
+    this.reserve(length)
+    this.buffer.set(from.subarray(start, start + length), this.length)
+    this.length += length
   }
 
   /** Repeats earlier output. Source and target may overlap, which repeats a pattern. */
   repeat(offset: number, length: number): void {
-    if (offset === 0 || offset > this.end) throw new RangeError('LZ4 overrun')
-    this.#reserve(length)
-    const { bytes, end } = this
-    if (offset >= length) bytes.copyWithin(end, end - offset, end - offset + length)
-    else for (let i = 0; i < length; i++) bytes[end + i] = bytes[end + i - offset]!
-    this.end += length
-  }
-
-  #reserve(length: number): void {
-    const needed = this.end + length
-    if (needed > this.#maxBytes) throw new RangeError('the LZ4 frame is too large')
-    if (needed <= this.bytes.length) return
-    const grown = new Uint8Array(Math.min(this.#maxBytes, Math.max(needed, this.bytes.length * 2)))
-    grown.set(this.bytes.subarray(0, this.end))
-    this.bytes = grown
+    if (offset === 0 || offset > this.length) throw new RangeError('LZ4 overrun')
+    this.reserve(length)
+    const { buffer, length: end } = this
+    if (offset >= length) buffer.copyWithin(end, end - offset, end - offset + length)
+    else for (let i = 0; i < length; i++) buffer[end + i] = buffer[end + i - offset]!
+    this.length += length
   }
 }
 

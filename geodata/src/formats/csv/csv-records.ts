@@ -1,4 +1,4 @@
-import { doubled } from '../../doubled.ts'
+import { doubled } from '../../bytes/doubled.ts'
 
 /**
  * Splits records according to RFC 4180, directly in the bytes of the source: quoted values may contain

@@ -2,6 +2,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { open, readdir, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { readFully } from '../../bytes/read-fully.ts'
 import { SourceError } from '../../source-error.ts'
 import { type Encoding, encodingNamed } from '../reading/encoding.ts'
 import { refuseLink } from '../reading/refuse-link.ts'
@@ -79,8 +80,8 @@ async function refuseLargeDefinition(path: string, file: string): Promise<void> 
 async function headOf(path: string): Promise<string> {
   const handle = await open(path)
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
-    return buffer.toString('latin1', 0, bytesRead)
+    const bytes = Buffer.alloc(HEAD_BYTES)
+    return bytes.toString('latin1', 0, await readFully(handle, bytes, 0))
   } finally {
     await handle.close()
   }

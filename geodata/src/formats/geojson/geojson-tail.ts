@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises'
+import { readFully } from '../../bytes/read-fully.ts'
 
 /** Members after the features are few and short; GeoServer writes counts, a timestamp and the CRS there. */
 const TAIL_BYTES = 1 << 16
@@ -11,9 +12,9 @@ export async function readTailMembers(path: string): Promise<{ [name: string]: u
   const handle = await open(path)
   try {
     const { size } = await handle.stat()
-    const length = Math.min(size, TAIL_BYTES)
-    const { buffer } = await handle.read(Buffer.alloc(length), 0, length, size - length)
-    return tailMembers(buffer.toString('utf8'))
+    const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES))
+    await readFully(handle, bytes, size - bytes.length)
+    return tailMembers(bytes.toString('utf8'))
   } finally {
     await handle.close()
   }

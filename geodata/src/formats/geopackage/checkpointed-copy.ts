@@ -1,5 +1,6 @@
 import { copyFile, lstat, open, realpath } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { readFully } from '../../bytes/read-fully.ts'
 import { SourceError } from '../../source-error.ts'
 import { includeLog } from '../sqlite/untrusted-database.ts'
 
@@ -70,8 +71,8 @@ async function firstBytes(path: string, count: number): Promise<Buffer> {
   if (!(await lstat(path).catch(ignoreMissing))?.isFile()) return Buffer.alloc(0)
   const handle = await open(path)
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(count), 0, count, 0)
-    return buffer.subarray(0, bytesRead)
+    const bytes = Buffer.alloc(count)
+    return bytes.subarray(0, await readFully(handle, bytes, 0))
   } finally {
     await handle.close()
   }

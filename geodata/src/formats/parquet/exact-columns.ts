@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { type Compressors, type FileMetaData, parquetMetadataAsync, parquetRead } from 'hyparquet'
+import { readFully } from '../../bytes/read-fully.ts'
 import type { Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import type { ExactReading } from './exact-reading.ts'
@@ -114,7 +115,7 @@ export function bufferOf(handle: FileHandle, byteLength: number) {
     byteLength,
     async slice(start: number, end = byteLength): Promise<ArrayBuffer> {
       const bytes = new Uint8Array(Math.max(0, end - start))
-      await handle.read(bytes, 0, bytes.length, start)
+      await readFully(handle, bytes, start)
       return bytes.buffer
     },
   }

@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { type ColumnMetaData, parquetMetadataAsync } from 'hyparquet'
 import { parquetHeader } from 'hyparquet/src/column.js'
 import { decompressPage } from 'hyparquet/src/datapage.js'
+import { readFully } from '../../bytes/read-fully.ts'
 import { SourceError } from '../../source-error.ts'
 import { decompressLz4Block } from '../arrow/lz4-frame.ts'
 import {
@@ -160,6 +161,5 @@ async function measure(path: string, file: string, name: string, rows: number, l
 
 async function readBytes(handle: FileHandle, at: number, length: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(length)
-  const { bytesRead } = await handle.read(bytes, 0, length, at)
-  return bytes.subarray(0, bytesRead)
+  return bytes.subarray(0, await readFully(handle, bytes, at))
 }

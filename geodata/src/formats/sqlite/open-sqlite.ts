@@ -1,4 +1,5 @@
 import { open, stat } from 'node:fs/promises'
+import { readFully } from '../../bytes/read-fully.ts'
 import type { FeatureStream, SourceColumn } from '../../feature.ts'
 import { quoteName } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
@@ -147,7 +148,7 @@ async function refuseTruncated(path: string, file: string, size: number): Promis
   const handle = await open(path)
   try {
     const header = Buffer.alloc(100)
-    await handle.read(header, 0, 100, 0)
+    await readFully(handle, header, 0)
     const pageSize = header.readUInt16BE(16) === 1 ? 65536 : header.readUInt16BE(16)
     const expected = pageSize * header.readUInt32BE(28)
     if (size < Math.max(100, expected))

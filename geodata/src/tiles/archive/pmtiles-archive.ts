@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { readFully } from '../../bytes/read-fully.ts'
 import type { ReadableFile } from '../../snapshot/snapshot-files.ts'
 import { type TileAddress, tileId } from '../tile-id.ts'
 import { findEntry, makeEntries, readDirectory, type TileEntries } from './pmtiles-directory.ts'
@@ -72,10 +73,6 @@ async function readEntries(file: ReadableFile, { root, leaves, entries: count }:
 
 async function readPart(file: ReadableFile, { offset, length }: Part): Promise<Buffer> {
   const bytes = Buffer.allocUnsafeSlow(length)
-  for (let at = 0; at < length; ) {
-    const { bytesRead } = await file.read(bytes, at, length - at, offset + at)
-    if (bytesRead === 0) throw new Error('the archive of tiles ends too early')
-    at += bytesRead
-  }
+  if ((await readFully(file, bytes, offset)) < length) throw new Error('the archive of tiles ends too early')
   return bytes
 }

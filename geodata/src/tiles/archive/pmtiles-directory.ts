@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { GrowingBytes } from '../encode/growing-bytes.ts'
+import { GrowingBytes } from '../../bytes/growing-bytes.ts'
 
 /** The entries of a PMTiles 3 archive in ascending order of their tile numbers. */
 export interface TileEntries {

@@ -1,6 +1,6 @@
 import type { IndexTree } from '../../snapshot/index-tree.ts'
-import { MAX_TILE_BYTES } from '../encode/compress-tile.ts'
 import { clipToTile, ShapeReader, tileBox } from '../encode/read-shapes.ts'
+import { MAX_TILE_BYTES } from '../encode/tile-limits.ts'
 import type { WorldBox } from '../shapes/clip-shape.ts'
 import type { Shape } from '../shapes/shape.ts'
 import { POINT } from '../tile-geometry.ts'

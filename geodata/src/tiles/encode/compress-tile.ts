@@ -2,11 +2,9 @@ import { promisify } from 'node:util'
 import { gzip, gzipSync, type ZlibOptions } from 'node:zlib'
 import type { TileContent } from './tile-content.ts'
 import type { EncodedTile } from './tile-encoder.ts'
+import { MAX_TILE_BYTES } from './tile-limits.ts'
 
 const gzipAsync = promisify<Buffer, ZlibOptions, Buffer>(gzip)
-
-/** The max size of a tile, compressed, in bytes. */
-export const MAX_TILE_BYTES = 200_000
 
 export interface CompressedTile {
   bytes: Buffer

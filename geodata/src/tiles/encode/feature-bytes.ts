@@ -1,5 +1,6 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { readFullySync } from '../../bytes/read-fully.ts'
 import { CHECKED_BLOCK_BYTES, requireBlock } from '../../snapshot/block-checksums.ts'
 import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
 import { SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
@@ -39,12 +40,8 @@ export class LocalPack implements PackBytes {
   }
 
   read(buffer: Buffer, from: number, to: number): void {
-    for (let at = 0; at < to - from; ) {
-      const count = readSync(this.#file, buffer, at, to - from - at, from + at)
-      if (count === 0)
-        throw new DamagedSnapshotError(SNAPSHOT_FILES.pack, `${SNAPSHOT_FILES.pack} ends too early.`)
-      at += count
-    }
+    if (readFullySync(this.#file, buffer.subarray(0, to - from), from) < to - from)
+      throw new DamagedSnapshotError(SNAPSHOT_FILES.pack, `${SNAPSHOT_FILES.pack} ends too early.`)
   }
 
   close(): void {

@@ -1,13 +1,12 @@
 import type { TileAddress } from '../tile-id.ts'
 import { EXTENT, EXTENT_BITS, WORLD_BITS } from '../web-mercator.ts'
+import { MAX_POINTS_SHOWN } from './tile-limits.ts'
 
 /** A dense tile has this many cells along each side: 8 pixels each when the tile is drawn 512 pixels wide. */
 const CELL_BITS = 6
 const CELLS = 1 << CELL_BITS
 
-/** A tile with more features than this is dense: it shows those that are alone in their cells, and counts the others. */
-const MAX_SHOWN = 2500
-/** The same for a tile of fewer features whose bytes are too many: its emptiest cells show up to this many. */
+/** In a tile of fewer points than `MAX_POINTS_SHOWN` whose bytes are too many, the emptiest cells show up to this many. */
 const MAX_MEMBERS_SHOWN = 16
 
 /** Points, numbered in any way: `xs` and `ys` are world coordinates, `order` lists the numbers. */
@@ -57,7 +56,7 @@ export class PointCells {
    * up to `maxBytes` in the pack.
    */
   divide(tile: TileAddress, points: PointSet, from: number, to: number, maxBytes: number): PointsShown {
-    const isDense = to - from > MAX_SHOWN
+    const isDense = to - from > MAX_POINTS_SHOWN
     if (maxBytes === ALL_POINTS || (!isDense && maxBytes > 0)) {
       const shown = Array.from(points.order.subarray(from, to))
       if (maxBytes === ALL_POINTS || sumBytes(points, shown) <= maxBytes)

@@ -9,14 +9,7 @@ import { FINENESSES, FINEST } from './fineness.ts'
 import { ALL_POINTS, POINT_BYTES, PointCells, type PointSet, type PointsShown } from './point-cells.ts'
 import { noContent, type TileContent } from './tile-content.ts'
 import { type SeenProperties, TileLayer } from './tile-layer.ts'
-
-/** A tile that is larger than this before compression is not tried. */
-const MAX_RAW_BYTES = 4_000_000
-/**
- * The deepest zoom shows every feature even in a larger tile, up to this size before compression: a million
- * features at one place are no map.
- */
-const MAX_DEEPEST_BYTES = 16_000_000
+import { MAX_DEEPEST_BYTES, MAX_RAW_BYTES } from './tile-limits.ts'
 
 export interface EncodedTile {
   /** The tile before compression; empty if it shows nothing. */

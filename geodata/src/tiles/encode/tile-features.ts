@@ -1,6 +1,6 @@
-import { doubled } from '../../doubled.ts'
+import { doubled } from '../../bytes/doubled.ts'
+import { GrowingBytes, varintLength, writeVarint } from '../../bytes/growing-bytes.ts'
 import type { TileGeometry, TileGeometryType } from '../tile-geometry.ts'
-import { GrowingBytes, varintLength, writeVarint } from './growing-bytes.ts'
 
 const FEATURE_TAG = 0x12
 const ID_TAG = 0x08

@@ -1,10 +1,10 @@
+import { GrowingBytes, varintLength, writeVarint } from '../../bytes/growing-bytes.ts'
 import { parseNumber } from '../../exports/geometry/geometry-bytes.ts'
 import type { Column, ColumnType } from '../../feature.ts'
 import { FeatureSlices } from '../../pack/pack-reader.ts'
 import { PropertySlices } from '../../pack/property-slices.ts'
 import { POINT, type TileGeometry, type TileGeometryType } from '../tile-geometry.ts'
 import { EXTENT } from '../web-mercator.ts'
-import { GrowingBytes, varintLength, writeVarint } from './growing-bytes.ts'
 import { TileFeatures } from './tile-features.ts'
 import { exceeds64Bits, TileValues } from './tile-values.ts'
 

@@ -1,7 +1,8 @@
-import { doubled } from '../../doubled.ts'
+import { assertNever } from '../../assert-never.ts'
+import { doubled } from '../../bytes/doubled.ts'
+import { GrowingBytes, varintLength } from '../../bytes/growing-bytes.ts'
 import { parseNumber } from '../../exports/geometry/geometry-bytes.ts'
 import type { ColumnType } from '../../feature.ts'
-import { GrowingBytes, varintLength } from './growing-bytes.ts'
 
 const VALUES_TAG = 0x22
 const STRING_TAG = 0x0a
@@ -106,15 +107,20 @@ export class TileValues {
       case 'json':
         this.#text(bytes, start, end)
         return
-      default: {
-        if (!isEscaped) {
-          this.#text(bytes, start + 1, end - 1)
-          return
-        }
-        const text = Buffer.from(JSON.parse(bytes.toString('utf8', start, end)) as string)
-        this.#text(text, 0, text.length)
-      }
+      case 'text':
+      case 'date':
+      case 'timestamp':
+        if (isEscaped) this.#escapedText(bytes, start, end)
+        else this.#text(bytes, start + 1, end - 1)
+        return
+      default:
+        assertNever(type)
     }
+  }
+
+  #escapedText(bytes: Buffer, start: number, end: number): void {
+    const text = Buffer.from(JSON.parse(bytes.toString('utf8', start, end)) as string)
+    this.#text(text, 0, text.length)
   }
 
   #integer(bytes: Buffer, start: number, end: number): void {

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { readFully } from '../../bytes/read-fully.ts'
 import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
 import { SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
 import type { ByteSpan, ReadableFile } from '../../snapshot/snapshot-files.ts'
@@ -25,11 +26,6 @@ export class SelectedTilesInThread {
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | null = null
   #last = 0
-
-  /** How many tiles are under way. */
-  get waiting(): number {
-    return this.#waiting.size
-  }
 
   /**
    * Opens a snapshot, so that its first tile does not wait for it. `isRemote` as for `encode` with a pack. Never
@@ -94,12 +90,8 @@ async function readFor(
   let outcome: number = READ_STATES.failed
   try {
     const bytes = new Uint8Array(target, READ_HEAD_BYTES, to - from)
-    for (let at = 0; at < bytes.length; ) {
-      const { bytesRead } = await waiting!.pack!.read(bytes, at, bytes.length - at, from + at)
-      if (bytesRead === 0)
-        throw new DamagedSnapshotError(SNAPSHOT_FILES.pack, `${SNAPSHOT_FILES.pack} ends too early.`)
-      at += bytesRead
-    }
+    if ((await readFully(waiting!.pack!, bytes, from)) < bytes.length)
+      throw new DamagedSnapshotError(SNAPSHOT_FILES.pack, `${SNAPSHOT_FILES.pack} ends too early.`)
     outcome = READ_STATES.done
   } catch (error) {
     if (waiting) waiting.failure ??= error

@@ -1,4 +1,4 @@
-import { doubled } from '../../doubled.ts'
+import { doubled } from '../../bytes/doubled.ts'
 
 /** Positions are numbered column by column. Coordinates lie within a tile and a margin of its own size. */
 export function positionKey(x: number, y: number): number {

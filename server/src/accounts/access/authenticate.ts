@@ -244,7 +244,7 @@ function secretIn({ 'x-api-key': header, authorization: basic }: IncomingHttpHea
   if (typeof header === 'string' && header !== '') return header
   if (basic === undefined || !/^basic /i.test(basic)) return undefined
   const [name = '', password = ''] = splitOnce(Buffer.from(basic.slice(6), 'base64').toString('utf8'), ':')
-  return SECRET_LIKE.test(password) ? password : name
+  return KEY_FORM.test(password) ? password : name
 }
 
 /**
@@ -260,7 +260,7 @@ function isSentByOtherSite(headers: IncomingHttpHeaders): boolean {
 }
 
 /** In Basic authentication, clients put the key into either field and any text into the other. */
-const SECRET_LIKE = /^[a-z0-9]+_[a-z0-9]+_[0-9A-Za-z]{32}$/
+const KEY_FORM = /^[a-z0-9]+_[a-z0-9]+_[0-9A-Za-z]{32}$/
 
 /** A browser that shows an HTML page can prompt for the key; programs are told which header to send. */
 function keyChallenge(request: IncomingMessage): string {

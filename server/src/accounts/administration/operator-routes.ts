@@ -43,12 +43,21 @@ const NETWORK_FORMS = [
 ]
 
 /** Routes for platform administrators about users, addresses, keys and the audit log. */
-export function operatorRoutes(
+export function operatorRoutes(app: App, deps: OperatorRoutesDeps): void {
+  userRoutes(app, deps)
+  sessionRoutes(app, deps)
+  addressBlockRoutes(app, deps)
+  keyRoutes(app, deps)
+  eventRoutes(app, deps)
+}
+
+type Routes<Name extends keyof OperatorRoutesDeps> = Pick<OperatorRoutesDeps, 'authenticate' | Name>
+
+function userRoutes(
   app: App,
-  { database, userAdministration: users, addressBlocks, keyFinder, authenticate }: OperatorRoutesDeps,
+  { userAdministration: users, authenticate }: Routes<'userAdministration'>,
 ): void {
   const onRequest = authenticate.administrator
-  const originOf = (request: Parameters<Authenticate['userOf']>[0]) => authenticate.userOf(request).origin
 
   app.get('/v1/admin/users/:userId', {
     onRequest,
@@ -68,7 +77,7 @@ export function operatorRoutes(
       response: done('Deleted.'),
     },
     handler: async (request, reply) => {
-      await users.delete(originOf(request), request.params.userId)
+      await users.delete(authenticate.userOf(request).origin, request.params.userId)
       return reply.code(204).send(undefined)
     },
   })
@@ -85,7 +94,8 @@ export function operatorRoutes(
       body: Type.Object({ reason: operatorReason }, { additionalProperties: false }),
       response: { 200: adminUserSchema },
     },
-    handler: (request) => users.block(originOf(request), request.params.userId, request.body.reason),
+    handler: (request) =>
+      users.block(authenticate.userOf(request).origin, request.params.userId, request.body.reason),
   })
 
   app.post('/v1/admin/users/:userId/unblock', {
@@ -96,8 +106,15 @@ export function operatorRoutes(
       params: userPath,
       response: { 200: adminUserSchema },
     },
-    handler: (request) => users.unblock(originOf(request), request.params.userId),
+    handler: (request) => users.unblock(authenticate.userOf(request).origin, request.params.userId),
   })
+}
+
+function sessionRoutes(
+  app: App,
+  { userAdministration: users, authenticate }: Routes<'userAdministration'>,
+): void {
+  const onRequest = authenticate.administrator
 
   app.get('/v1/admin/users/:userId/sessions', {
     onRequest,
@@ -119,7 +136,7 @@ export function operatorRoutes(
       response: done('Ended.'),
     },
     handler: async (request, reply) => {
-      await users.endSessions(originOf(request), request.params.userId)
+      await users.endSessions(authenticate.userOf(request).origin, request.params.userId)
       return reply.code(204).send(undefined)
     },
   })
@@ -134,10 +151,14 @@ export function operatorRoutes(
     },
     handler: async (request, reply) => {
       const { userId, sessionId } = request.params
-      await users.endSessions(originOf(request), userId, sessionId)
+      await users.endSessions(authenticate.userOf(request).origin, userId, sessionId)
       return reply.code(204).send(undefined)
     },
   })
+}
+
+function addressBlockRoutes(app: App, { addressBlocks, authenticate }: Routes<'addressBlocks'>): void {
+  const onRequest = authenticate.administrator
 
   app.get('/v1/admin/address-blocks', {
     onRequest,
@@ -178,7 +199,9 @@ export function operatorRoutes(
     handler: async (request, reply) => {
       const { network, reason, expiresAt } = request.body
       const block = { network, reason, expiresAt: expiresAt === undefined ? null : new Date(expiresAt) }
-      return reply.code(201).send(await addressBlocks.add(originOf(request), block, request.ip))
+      return reply
+        .code(201)
+        .send(await addressBlocks.add(authenticate.userOf(request).origin, block, request.ip))
     },
   })
 
@@ -191,10 +214,14 @@ export function operatorRoutes(
       response: done('Removed.'),
     },
     handler: async (request, reply) => {
-      await addressBlocks.remove(originOf(request), request.params.blockId)
+      await addressBlocks.remove(authenticate.userOf(request).origin, request.params.blockId)
       return reply.code(204).send(undefined)
     },
   })
+}
+
+function keyRoutes(app: App, { keyFinder, authenticate }: Routes<'keyFinder'>): void {
+  const onRequest = authenticate.administrator
 
   app.post('/v1/admin/keys/find', {
     onRequest,
@@ -220,10 +247,16 @@ export function operatorRoutes(
     },
     handler: async (request) => {
       const { secret, revoke } = request.body
-      const data = revoke ? await keyFinder.revoke(originOf(request), secret) : await keyFinder.find(secret)
+      const data = revoke
+        ? await keyFinder.revoke(authenticate.userOf(request).origin, secret)
+        : await keyFinder.find(secret)
       return { data }
     },
   })
+}
+
+function eventRoutes(app: App, { database, authenticate }: Routes<'database'>): void {
+  const onRequest = authenticate.administrator
 
   app.get('/v1/admin/events', {
     onRequest,

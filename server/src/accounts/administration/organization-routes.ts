@@ -35,18 +35,17 @@ const documented = { tags: [tags.administration], security: security.token }
 const params = Type.Object({ organizationId: Type.String() })
 
 /** One organization, for platform administrators: what it has and did, and what can be done to it. */
-export function organizationAdministrationRoutes(
+export function organizationAdministrationRoutes(app: App, deps: OrganizationRoutesDeps): void {
+  recordRoutes(app, deps)
+  suspensionRoutes(app, deps)
+  reportRoutes(app, deps)
+}
+
+function recordRoutes(
   app: App,
-  {
-    administration,
-    organizationAdministration: organizations,
-    usageReports,
-    ledger,
-    authenticate,
-  }: OrganizationRoutesDeps,
+  { administration, organizationAdministration: organizations, authenticate }: OrganizationRoutesDeps,
 ): void {
   const onRequest = authenticate.administrator
-  const originOf = (request: Parameters<Authenticate['userOf']>[0]) => authenticate.userOf(request).origin
 
   app.get('/v1/admin/organizations/:organizationId', {
     onRequest,
@@ -75,9 +74,10 @@ export function organizationAdministrationRoutes(
     handler: async (request) => {
       const { organizationId } = request.params
       const { name, addOns } = request.body
-      if (name !== undefined) await organizations.rename(originOf(request), organizationId, name)
+      if (name !== undefined)
+        await organizations.rename(authenticate.userOf(request).origin, organizationId, name)
       if (addOns === undefined) return organizations.find(organizationId)
-      return administration.setAddOns(originOf(request), organizationId, () => addOns)
+      return administration.setAddOns(authenticate.userOf(request).origin, organizationId, () => addOns)
     },
   })
 
@@ -92,10 +92,17 @@ export function organizationAdministrationRoutes(
       response: { 204: Type.Unsafe<undefined>({ description: 'Deleted.' }) },
     },
     handler: async (request, reply) => {
-      await organizations.delete(originOf(request), request.params.organizationId)
+      await organizations.delete(authenticate.userOf(request).origin, request.params.organizationId)
       return reply.code(204).send(undefined)
     },
   })
+}
+
+function suspensionRoutes(
+  app: App,
+  { organizationAdministration: organizations, authenticate }: OrganizationRoutesDeps,
+): void {
+  const onRequest = authenticate.administrator
 
   app.post('/v1/admin/organizations/:organizationId/suspend', {
     onRequest,
@@ -108,7 +115,11 @@ export function organizationAdministrationRoutes(
       response: { 200: adminOrganizationSchema },
     },
     handler: (request) =>
-      organizations.suspend(originOf(request), request.params.organizationId, request.body.reason),
+      organizations.suspend(
+        authenticate.userOf(request).origin,
+        request.params.organizationId,
+        request.body.reason,
+      ),
   })
 
   app.post('/v1/admin/organizations/:organizationId/resume', {
@@ -119,8 +130,16 @@ export function organizationAdministrationRoutes(
       params,
       response: { 200: adminOrganizationSchema },
     },
-    handler: (request) => organizations.resume(originOf(request), request.params.organizationId),
+    handler: (request) =>
+      organizations.resume(authenticate.userOf(request).origin, request.params.organizationId),
   })
+}
+
+function reportRoutes(
+  app: App,
+  { organizationAdministration: organizations, usageReports, ledger, authenticate }: OrganizationRoutesDeps,
+): void {
+  const onRequest = authenticate.administrator
 
   app.get('/v1/admin/organizations/:organizationId/members', {
     onRequest,

@@ -2,7 +2,6 @@ import { documentedAs, emailSchema as Email, meSchema } from '@wayleave/contract
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { JWK } from 'jose'
 import { type Static, Type } from 'typebox'
-import { SECOND } from '../../base/clock.ts'
 import type { ControlDatabase } from '../../base/database/open.ts'
 import { normalEmail } from '../../base/email.ts'
 import type { Origin } from '../../base/events/events.ts'
@@ -11,15 +10,14 @@ import { invalidInput, notFound, Problem } from '../../base/problem.ts'
 import { addressBucket } from '../../http/addresses.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
-import { readCookie, strictCookie, withoutBody } from '../../http/headers.ts'
+import { withoutBody } from '../../http/headers.ts'
 import { security, tags } from '../../http/openapi.ts'
 import type { Authenticate } from '../access/authenticate.ts'
 import { newToken } from '../access/random-token.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { findUser } from '../users/user-store.ts'
 import { type Identity, mailRate } from './identity.ts'
-import { SESSION_LIFETIME } from './sessions.ts'
-import type { Entry } from './sign-in.ts'
+import { SessionReplies } from './session-replies.ts'
 
 export interface SignInRoutesDeps {
   identity: Identity
@@ -31,7 +29,6 @@ export interface SignInRoutesDeps {
   addressRate: number
 }
 
-const COOKIE = 'wayleave_refresh'
 const OpaqueToken = Type.String({ minLength: 1, maxLength: 200 })
 const UseCookie = Type.Boolean({
   description: 'Keep the refresh token in an HttpOnly cookie instead of returning it.',
@@ -84,34 +81,30 @@ const RefreshBody = Type.Object(
 const NEXT_PATH = '^/(?![/\\\\])[!-~]*$'
 
 /** Sign-in, tokens, and the current user. */
-export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
-  const { identity, organizations, database, authenticate, baseUrl } = parts
-  const { signIn, sessions, accessTokens } = identity
-  const byAddress = (request: FastifyRequest, reply: FastifyReply) => authenticate.anonymous(request, reply)
-  const mailsByAddress = (request: FastifyRequest, reply: FastifyReply) =>
-    authenticate.limit(reply, 'sign-in', `sign-in:${addressBucket(request.ip)}`, mailRate(parts.addressRate))
-
-  const isSecure = () => baseUrl.settled().startsWith('https:')
-  // Browsers accept a cookie with this prefix over HTTPS only, so that no page over HTTP can plant one.
-  const cookieName = () => (isSecure() ? `__Secure-${COOKIE}` : COOKIE)
-  const cookie = (value: string, maxAge: number) =>
-    strictCookie(cookieName(), value, {
-      path: `${new URL(baseUrl.settled()).pathname.replace(/\/$/, '')}/v1/auth`,
-      maxAge,
-      secure: isSecure(),
-    })
-  const sendSession = async (
-    reply: FastifyReply,
-    { user, refreshToken, sessionId }: Entry,
-    useCookie: boolean,
-  ) => {
-    const issued = await accessTokens.issue({ userId: user.id, email: user.email, sessionId })
-    reply.header('cache-control', 'no-store')
-    if (useCookie) reply.header('set-cookie', cookie(refreshToken, SESSION_LIFETIME / SECOND))
-    const tokens = { ...issued, tokenType: 'Bearer' as const }
-    return useCookie ? tokens : { ...tokens, refreshToken }
+export function signInRoutes(app: App, deps: SignInRoutesDeps): void {
+  const { identity, authenticate, baseUrl } = deps
+  const shared = {
+    replies: new SessionReplies(identity, baseUrl),
+    byAddress: (request: FastifyRequest, reply: FastifyReply) => authenticate.anonymous(request, reply),
   }
+  mailRoute(app, deps)
+  tokenRoute(app, identity, shared)
+  refreshRoute(app, identity, shared)
+  signOutRoute(app, identity, shared)
+  callerRoute(app, deps)
+  keysRoute(app, identity, shared)
+  if (identity.demoMailer) demoMailRoute(app, identity.demoMailer, shared)
+}
 
+interface Shared {
+  replies: SessionReplies
+  /** Limits the requests of a network address. */
+  byAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+}
+
+function mailRoute(app: App, { identity, authenticate, addressRate }: SignInRoutesDeps): void {
+  const mailsByAddress = (request: FastifyRequest, reply: FastifyReply) =>
+    authenticate.limit(reply, 'sign-in', `sign-in:${addressBucket(request.ip)}`, mailRate(addressRate))
   app.post('/v1/auth/magic-link', {
     onRequest: mailsByAddress,
     schema: {
@@ -138,12 +131,14 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
     handler: async (request, reply) => {
       const value = newToken()
       const { email, bind, next } = request.body
-      signIn.request(checkEmail(email), { request: value, isBound: bind === true }, next)
+      identity.signIn.request(checkEmail(email), { request: value, isBound: bind === true }, next)
       const message = 'If this address may sign in, a mail is on its way to it.'
       return reply.code(202).header('cache-control', 'no-store').send({ message, request: value })
     },
   })
+}
 
+function tokenRoute(app: App, { signIn }: Identity, { replies, byAddress }: Shared): void {
   app.post('/v1/auth/token', {
     onRequest: byAddress,
     schema: {
@@ -166,10 +161,12 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
               credentials.request,
               originOf(request),
             )
-      return sendSession(reply, entry, request.body.cookie === true)
+      return replies.tokens(reply, entry, request.body.cookie === true)
     },
   })
+}
 
+function refreshRoute(app: App, { sessions }: Identity, { replies, byAddress }: Shared): void {
   app.post('/v1/auth/refresh', {
     onRequest: [byAddress, withoutBody],
     preValidation: absentBodyIsEmpty,
@@ -185,19 +182,21 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
     },
     handler: async (request, reply) => {
       const { refreshToken } = request.body
-      const token = refreshToken ?? readCookie(request, cookieName())
+      const token = refreshToken ?? replies.tokenIn(request)
       if (!token) throw new Problem('session-ended', 'The request carries no refresh token.')
       // A token that came in an HttpOnly cookie must not be returned in a body that scripts can read.
       const useCookie = refreshToken === undefined || request.body.cookie === true
       try {
-        return await sendSession(reply, await sessions.refresh(token, originOf(request)), useCookie)
+        return await replies.tokens(reply, await sessions.refresh(token, originOf(request)), useCookie)
       } catch (error) {
-        if (refreshToken === undefined && error instanceof Problem) reply.header('set-cookie', cookie('', 0))
+        if (refreshToken === undefined && error instanceof Problem) replies.clearCookie(reply)
         throw error
       }
     },
   })
+}
 
+function signOutRoute(app: App, { sessions }: Identity, { replies, byAddress }: Shared): void {
   app.post('/v1/auth/sign-out', {
     onRequest: [byAddress, withoutBody],
     preValidation: absentBodyIsEmpty,
@@ -211,13 +210,16 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
       response: { 204: Type.Null() },
     },
     handler: async (request, reply) => {
-      for (const token of [request.body.refreshToken, readCookie(request, cookieName())]) {
+      for (const token of [request.body.refreshToken, replies.tokenIn(request)]) {
         if (token) await sessions.end(token, originOf(request))
       }
-      return reply.code(204).header('set-cookie', cookie('', 0)).send(null)
+      replies.clearCookie(reply)
+      return reply.code(204).send(null)
     },
   })
+}
 
+function callerRoute(app: App, { database, organizations, authenticate }: SignInRoutesDeps): void {
   app.get('/v1/auth/me', {
     onRequest: authenticate.user,
     schema: {
@@ -233,7 +235,9 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
       return { user, administrator, organization: await organizations.recordOf(userId) }
     },
   })
+}
 
+function keysRoute(app: App, { signingKeys }: Identity, { byAddress }: Shared): void {
   app.get('/.well-known/jwks.json', {
     onRequest: byAddress,
     schema: {
@@ -243,12 +247,16 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
     },
     handler: async (_request, reply) => {
       reply.header('cache-control', 'public, max-age=60')
-      return identity.signingKeys.jwks()
+      return signingKeys.jwks()
     },
   })
+}
 
-  const { demoMailer } = identity
-  if (!demoMailer) return
+function demoMailRoute(
+  app: App,
+  demoMailer: NonNullable<Identity['demoMailer']>,
+  { byAddress }: Shared,
+): void {
   app.get('/v1/auth/demo-mail', {
     onRequest: byAddress,
     schema: {

@@ -30,8 +30,6 @@ export interface JointDecision {
 
 /** Counts requests in named buckets: in this process, or in Redis for all nodes together. */
 export interface Limiter {
-  /** Whether requests are counted in this process, so that decisions are synchronous. */
-  readonly isLocal: boolean
   take(bucket: string, rate: Rate): Decision | Promise<Decision>
   /** Takes from both buckets, or from neither if one of them is empty. With Redis, in one round trip. */
   takeBoth(first: Bucket, second: Bucket): JointDecision | Promise<JointDecision>

@@ -14,7 +14,6 @@ const SWEEP_MS = 10_000
 const MAX_BUCKETS = 500_000
 
 export class MemoryLimiter implements Limiter {
-  readonly isLocal = true
   readonly #fullAgainAt = new Map<string, number>()
   readonly #milliseconds: () => number
   readonly #sweep: NodeJS.Timeout

@@ -68,7 +68,6 @@ interface Batch {
  * See docs/decisions/redis-timeouts.md.
  */
 export class RedisLimiter implements Limiter {
-  readonly isLocal = false
   readonly #link: RedisLink
   /** Uses a monotonic clock. */
   readonly #copy = new MemoryLimiter(() => performance.now())

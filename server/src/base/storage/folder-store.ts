@@ -1,6 +1,6 @@
 import { copyFile, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type ByteSpan, makeFolderDurably, renameDurably } from '@wayleave/geodata/snapshot'
+import { type ByteSpan, makeFolderDurably, readFully, renameDurably } from '@wayleave/geodata/snapshot'
 import { randomBase62 } from '../id.ts'
 import { type LocalFile, type ObjectInfo, ObjectMissingError, type ObjectStore } from './object-store.ts'
 
@@ -23,12 +23,7 @@ export class FolderStore implements ObjectStore {
     try {
       const { from, to } = span ?? { from: 0, to: (await handle.stat()).size }
       const bytes = Buffer.allocUnsafeSlow(to - from)
-      let at = 0
-      while (at < bytes.length) {
-        const { bytesRead } = await handle.read(bytes, at, bytes.length - at, from + at)
-        if (bytesRead === 0) throw new ObjectMissingError(key)
-        at += bytesRead
-      }
+      if ((await readFully(handle, bytes, from)) < bytes.length) throw new ObjectMissingError(key)
       return bytes
     } finally {
       await handle.close()

@@ -3,6 +3,7 @@ import {
   CHECKED_BLOCK_BYTES,
   DamagedSnapshotError,
   type ReadableFile,
+  readFully,
 } from '@wayleave/geodata/snapshot'
 
 /** A file of a snapshot and the checksums of its blocks. */
@@ -49,14 +50,9 @@ export class RangeCheck {
 
   async #include(from: number, to: number): Promise<void> {
     const bytes = Buffer.allocUnsafe(to - from)
-    for (let at = 0; at < bytes.length; ) {
-      const { bytesRead } = await this.#handle.read(bytes, at, bytes.length - at, from + at)
-      if (bytesRead === 0) {
-        const { name } = this.#file
-        throw new DamagedSnapshotError(name, `${name} ends too early.`)
-      }
-      at += bytesRead
-    }
+    const { name } = this.#file
+    if ((await readFully(this.#handle, bytes, from)) < bytes.length)
+      throw new DamagedSnapshotError(name, `${name} ends too early.`)
     this.#check.update(bytes)
   }
 }

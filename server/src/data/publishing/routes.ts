@@ -122,27 +122,45 @@ const FORM_FIELD_BYTES = 80_001
 
 const params = Type.Object({ table: Type.String() })
 
-export function publishingRoutes(
-  app: App,
-  { authenticate, publishing, jobs, baseUrl, config }: PublishingRouteDeps,
-): void {
-  const tableOf = (request: { params: { table: string } }) => {
-    if (!isTable(request.params.table))
-      throw notFound('such dataset: a table name has lower-case letters, digits and _')
-    return request.params.table
+export function publishingRoutes(app: App, deps: PublishingRouteDeps): void {
+  const publishers = new Publishers(deps.authenticate)
+  uploadRoute(app, deps, publishers)
+  describeRoute(app, deps, publishers)
+  unpublishRoute(app, deps, publishers)
+}
+
+function tableOf(request: { params: { table: string } }): string {
+  if (!isTable(request.params.table))
+    throw notFound('such dataset: a table name has lower-case letters, digits and _')
+  return request.params.table
+}
+
+class Publishers {
+  readonly #authenticate: Authenticate
+  readonly #origins = new WeakMap<FastifyRequest, Origin>()
+
+  constructor(authenticate: Authenticate) {
+    this.#authenticate = authenticate
   }
-  const origins = new WeakMap<FastifyRequest, Origin>()
+
   /**
    * Requires a platform key with `write`, or a platform administrator. Authenticates the caller before
    * checking what is requested.
    */
-  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
+  readonly onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const table = () => tableOf(request as FastifyRequest<{ Params: { table: string } }>)
-    const publisher = await authenticatePublisher(authenticate, request, reply, table)
+    const publisher = await authenticatePublisher(this.#authenticate, request, reply, table)
     requireTable(publisher, table())
-    origins.set(request, publisher.origin)
+    this.#origins.set(request, publisher.origin)
   }
 
+  originOf(request: FastifyRequest): Origin {
+    return this.#origins.get(request)!
+  }
+}
+
+function uploadRoute(app: App, deps: PublishingRouteDeps, publishers: Publishers): void {
+  const { config } = deps
   // A separate Fastify scope: only here is a body of any content type a file, which is streamed instead of
   // being read into memory.
   app.register(async (scope) => {
@@ -166,35 +184,48 @@ export function publishingRoutes(
         querystring: uploadOptions,
         response: { 202: jobSchema },
       },
-      onRequest,
+      onRequest: publishers.onRequest,
       handler: async (request, reply) => {
         const table = tableOf(request as FastifyRequest<{ Params: { table: string } }>)
-        // Nodes without workers accept files that other nodes read.
-        if (config.role !== 'api') await publishing.requireSandbox()
-        const id = jobs.newId()
-        const path = await jobs.uploadPath(id)
-        const receiving = receive(request, path, config.maxUploadBytes).then(
-          ({ options, filename, uploadBytes }) => ({
-            publish: publishRequestOf(table, filename, options),
-            uploadBytes,
-          }),
-        )
-        const { publish, uploadBytes } = await receiving.catch(async (error: unknown) => {
-          await rm(path, { force: true })
-          // The rest of the body is not needed any more.
-          reply.header('connection', 'close')
-          reply.raw.once('finish', () => request.raw.destroy())
-          throw request.isMultipart() ? asFormProblem(error) : error
-        })
-        const started = await jobs.start(id, { publish, origin: origins.get(request)!, uploadBytes })
+        const job = await startJob(request, reply, table, publishers.originOf(request), deps)
         return reply
           .code(202)
-          .header('location', `${baseUrl.of(request)}/v1/jobs/${id}`)
-          .send(started)
+          .header('location', `${deps.baseUrl.of(request)}/v1/jobs/${job.id}`)
+          .send(job)
       },
     })
   })
+}
 
+/** Receives the file and starts the job that publishes it. */
+async function startJob(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  table: string,
+  origin: Origin,
+  { publishing, jobs, config }: PublishingRouteDeps,
+) {
+  // Nodes without workers accept files that other nodes read.
+  if (config.role !== 'api') await publishing.requireSandbox()
+  const id = jobs.newId()
+  const path = await jobs.uploadPath(id)
+  const receiving = receive(request, path, config.maxUploadBytes).then(
+    ({ options, filename, uploadBytes }) => ({
+      publish: publishRequestOf(table, filename, options),
+      uploadBytes,
+    }),
+  )
+  const { publish, uploadBytes } = await receiving.catch(async (error: unknown) => {
+    await rm(path, { force: true })
+    // The rest of the body is not needed any more.
+    reply.header('connection', 'close')
+    reply.raw.once('finish', () => request.raw.destroy())
+    throw request.isMultipart() ? asFormProblem(error) : error
+  })
+  return jobs.start(id, { publish, origin, uploadBytes })
+}
+
+function describeRoute(app: App, { publishing }: PublishingRouteDeps, publishers: Publishers): void {
   app.patch('/v1/dataset/:table', {
     schema: {
       tags: [tags.publishing],
@@ -205,13 +236,15 @@ export function publishingRoutes(
       body: descriptionBody,
       response: { 204: Type.Unsafe<undefined>({ description: 'Changed.' }) },
     },
-    onRequest,
+    onRequest: publishers.onRequest,
     handler: async (request, reply) => {
-      await publishing.describe(tableOf(request), descriptionOf(request.body), origins.get(request)!)
+      await publishing.describe(tableOf(request), descriptionOf(request.body), publishers.originOf(request))
       return reply.code(204).send(undefined)
     },
   })
+}
 
+function unpublishRoute(app: App, { publishing }: PublishingRouteDeps, publishers: Publishers): void {
   app.delete('/v1/dataset/:table', {
     schema: {
       tags: [tags.publishing],
@@ -221,9 +254,9 @@ export function publishingRoutes(
       params,
       response: { 204: Type.Unsafe<undefined>({ description: 'Removed.' }) },
     },
-    onRequest: [onRequest, withoutBody],
+    onRequest: [publishers.onRequest, withoutBody],
     handler: async (request, reply) => {
-      await publishing.unpublish(tableOf(request), origins.get(request)!)
+      await publishing.unpublish(tableOf(request), publishers.originOf(request))
       return reply.code(204).send(undefined)
     },
   })

@@ -7,7 +7,7 @@ const ROUTINE = new Set(['/health', '/ready', '/metrics', '/theme.js', '/icon.sv
 const ASSETS = /^\/(?:docs\/)?assets\//
 /** As long as no name of ours is: a segment of a path of this length may have a secret that was put into a URL. */
 const SECRET_LENGTH = 26
-const SECRET_LIKE = /[\w-]{26}/
+const LONG_SEGMENT = /[\w-]{26}/
 /** Printable ASCII without quotes and backslashes: text that JSON does not escape. */
 const PLAIN = /^[ !#-[\]-~]*$/
 const INFO = 30
@@ -72,7 +72,7 @@ function whatText({ method, path, status }: LoggedRequest): string {
 /** The path as JSON, without secrets. Every feature has another path, so the usual ones are not searched or escaped. */
 function pathText(path: string): string {
   if (!hasLongSegment(path) && PLAIN.test(path)) return `"${path}"`
-  return JSON.stringify(SECRET_LIKE.test(path) ? redactSecrets(path) : path)
+  return JSON.stringify(LONG_SEGMENT.test(path) ? redactSecrets(path) : path)
 }
 
 function hasLongSegment(path: string): boolean {

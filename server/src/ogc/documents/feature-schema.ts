@@ -58,7 +58,8 @@ function valueSchema({ type }: Column, size: IntegerSize | null): object {
       return { type: 'string', format: 'date-time' }
     case 'json':
       return {}
-    default:
+    case 'boolean':
+    case 'number':
       return { type }
   }
 }

@@ -1,3 +1,4 @@
+import { assertNever } from '@wayleave/geodata/base'
 import {
   type Bbox,
   emptyBbox,
@@ -173,6 +174,9 @@ function draw(geometry: Geometry, view: View, areas: string[], lines: string[], 
       return
     case 'GeometryCollection':
       for (const member of geometry.geometries) draw(member, view, areas, lines, points)
+      return
+    default:
+      assertNever(geometry)
   }
 }
 

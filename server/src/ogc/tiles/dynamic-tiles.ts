@@ -11,7 +11,7 @@ import { ByteLru } from './byte-lru.ts'
 
 /** Sizes of the caches, in bytes: selected positions, and finished tiles. */
 const MAX_SELECTION_BYTES = 64 << 20
-const MAX_TILE_BYTES = 32 << 20
+const MAX_CACHED_TILE_BYTES = 32 << 20
 /** The files of a snapshot that the thread reads whole. */
 const TILE_SOURCES = [SNAPSHOT_FILES.checksums, SNAPSHOT_FILES.index]
 /** More tiles than this are not made at once: a map that is moved quickly asks again. */
@@ -52,7 +52,7 @@ export class DynamicTiles {
     ({ bytes }, key) => bytes.byteLength + entryBytes(key),
   )
   readonly #tiles = new ByteLru<string, Buffer>(
-    MAX_TILE_BYTES,
+    MAX_CACHED_TILE_BYTES,
     (bytes, key) => bytes.length + entryBytes(key),
   )
   readonly #selecting = new Map<string, Selecting>()

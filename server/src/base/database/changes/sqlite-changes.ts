@@ -1,8 +1,15 @@
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DatabaseError, fromSqlite } from '../database-error.ts'
 import type { ControlDatabase } from '../open.ts'
-import { ChangeFeed, type ChangeRow, type Changes, commitNumbered, type Position } from './changes.ts'
+import {
+  ChangeFeed,
+  type ChangeRow,
+  type Changes,
+  commitNumbered,
+  type Position,
+  type Settle,
+} from './changes.ts'
 import type { NodeOptions } from './postgres-changes.ts'
 
 const LOOK_HOLDS_MS = 1
@@ -20,100 +27,130 @@ export async function openSqliteChanges(
   database: ControlDatabase,
   { serving, settle }: Pick<NodeOptions, 'serving' | 'settle'>,
 ): Promise<Changes> {
-  const commit: Changes['commit'] = async (work) => (await commitNumbered(database, work)).result
-  if (serving) await settle?.({ db: database.db, commit })
-  const connection = new DatabaseSync(database.file!, { readOnly: true })
-  const dataVersion = connection.prepare('pragma data_version')
-  const currentPosition = connection.prepare('select number, token from change_number')
-  const changesFrom = connection.prepare(
-    'select number, token, subject, subject_id from changes where number >= ? order by number',
-  )
-  const feed = new ChangeFeed()
+  const node = new SqliteNode(database, serving ? settle : undefined)
+  await node.start().catch((error: unknown) => {
+    node.close()
+    throw error
+  })
   const messageListeners: ((message: string) => void)[] = []
-  let seen = -1
-  let lookHoldsUntil = 0
-  let isSettled = true
-  let isSettling = false
-  const readCurrent = () => currentPosition.get() as unknown as Position
-  feed.position = readCurrent()
-
-  /** Uses one read transaction, so that the rows and the position are consistent. */
-  function applyChanges(): void {
-    connection.exec('begin')
-    try {
-      const current = readCurrent()
-      if (feed.isAt(current)) return
-      const rows = changesFrom.all(feed.position.number) as unknown as ChangeRow[]
-      if (!feed.apply(rows, current) && serving && settle) isSettled = false
-    } finally {
-      connection.exec('commit')
-    }
-  }
-
-  function catchUp(): void {
-    const version = (dataVersion.get() as { data_version: number }).data_version
-    if (version === seen) return
-    applyChanges()
-    // Set last, so that a failure above leads to another attempt.
-    seen = version
-  }
-
-  /** A failure is repeated at the next use of a cache. */
-  async function settleAgain(): Promise<void> {
-    if (isSettling) return
-    isSettling = true
-    await settle!({ db: database.db, commit }).then(
-      () => {
-        isSettled = true
-      },
-      () => {},
-    )
-    isSettling = false
-  }
-
-  function trustNow(): boolean {
-    const now = performance.now()
-    if (isSettled && now < lookHoldsUntil) return true
-    try {
-      catchUp()
-    } catch (error) {
-      throw fromSqlite(error as Error)
-    }
-    if (!isSettled) {
-      void settleAgain()
-      throw new DatabaseError(
-        'database-unavailable',
-        'The database is in an older state than before, and revocations are being applied again.',
-      )
-    }
-    lookHoldsUntil = now + LOOK_HOLDS_MS
-    return true
-  }
-
-  async function appliedEverywhere(): Promise<void> {
-    catchUp()
+  const appliedEverywhere = async () => {
+    node.catchUp()
     if (!serving) await sleep(COMMAND_WAITS_MS)
   }
-
   return {
     async commit(work) {
       const { result, position } = await commitNumbered(database, work)
       if (position !== null) await appliedEverywhere()
       return result
     },
-    trusted: trustNow,
+    trusted: () => node.trusted(),
     appliedEverywhere,
     get applied() {
-      return feed.applied
+      return node.feed.applied
     },
-    listen: (listener) => feed.listen(listener),
+    listen: (listener) => node.feed.listen(listener),
     // Only one process serves a SQLite database.
     async sendMessage(message) {
       for (const listener of messageListeners) setImmediate(listener, message)
     },
     onMessage: (listener) => void messageListeners.push(listener),
-    async close() {
-      connection.close()
-    },
+    close: async () => node.close(),
+  }
+}
+
+/** Reads the changes of all processes by a connection that never writes. */
+class SqliteNode {
+  readonly feed = new ChangeFeed()
+  readonly #database: ControlDatabase
+  readonly #settle: Settle | undefined
+  readonly #connection: DatabaseSync
+  readonly #dataVersion: StatementSync
+  readonly #currentPosition: StatementSync
+  readonly #changesFrom: StatementSync
+  #seen = -1
+  #lookHoldsUntil = 0
+  #isSettled = true
+  #isSettling = false
+
+  constructor(database: ControlDatabase, settle: Settle | undefined) {
+    this.#database = database
+    this.#settle = settle
+    this.#connection = new DatabaseSync(database.file!, { readOnly: true })
+    this.#dataVersion = this.#connection.prepare('pragma data_version')
+    this.#currentPosition = this.#connection.prepare('select number, token from change_number')
+    this.#changesFrom = this.#connection.prepare(
+      'select number, token, subject, subject_id from changes where number >= ? order by number',
+    )
+  }
+
+  async start(): Promise<void> {
+    await this.#settleNow()
+    this.feed.position = this.#readCurrent()
+  }
+
+  catchUp(): void {
+    const version = (this.#dataVersion.get() as { data_version: number }).data_version
+    if (version === this.#seen) return
+    this.#applyChanges()
+    // Set last, so that a failure above leads to another attempt.
+    this.#seen = version
+  }
+
+  trusted(): boolean {
+    const now = performance.now()
+    if (this.#isSettled && now < this.#lookHoldsUntil) return true
+    try {
+      this.catchUp()
+    } catch (error) {
+      throw fromSqlite(error as Error)
+    }
+    if (!this.#isSettled) {
+      void this.#settleAgain()
+      throw new DatabaseError(
+        'database-unavailable',
+        'The database is in an older state than before, and revocations are being applied again.',
+      )
+    }
+    this.#lookHoldsUntil = now + LOOK_HOLDS_MS
+    return true
+  }
+
+  close(): void {
+    this.#connection.close()
+  }
+
+  #readCurrent(): Position {
+    return this.#currentPosition.get() as unknown as Position
+  }
+
+  /** Uses one read transaction, so that the rows and the position are consistent. */
+  #applyChanges(): void {
+    this.#connection.exec('begin')
+    try {
+      const current = this.#readCurrent()
+      if (this.feed.isAt(current)) return
+      const rows = this.#changesFrom.all(this.feed.position.number) as unknown as ChangeRow[]
+      if (!this.feed.apply(rows, current) && this.#settle) this.#isSettled = false
+    } finally {
+      this.#connection.exec('commit')
+    }
+  }
+
+  async #settleNow(): Promise<void> {
+    const commit: Changes['commit'] = async (work) => (await commitNumbered(this.#database, work)).result
+    await this.#settle?.({ db: this.#database.db, commit })
+  }
+
+  /** A failure is repeated at the next use of a cache. */
+  async #settleAgain(): Promise<void> {
+    if (this.#isSettling) return
+    this.#isSettling = true
+    await this.#settleNow().then(
+      () => {
+        this.#isSettled = true
+      },
+      () => {},
+    )
+    this.#isSettling = false
   }
 }

@@ -2,6 +2,7 @@ import { createHash, hash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ByteSpan } from '@wayleave/geodata/snapshot'
+import { readFully } from '@wayleave/geodata/snapshot'
 import { CircuitBreaker } from '../circuit-breaker.ts'
 import {
   type CallOptions,
@@ -365,14 +366,12 @@ async function readPart(handle: FileHandle, from: number, to: number): Promise<D
   const bytes = Buffer.allocUnsafeSlow(to - from)
   const md5 = createHash('md5')
   const sha256 = createHash('sha256')
-  for (let at = 0; at < bytes.length; ) {
-    const length = Math.min(HASH_STEP, bytes.length - at)
-    const { bytesRead } = await handle.read(bytes, at, length, from + at)
-    if (bytesRead === 0) throw new Error('a file became shorter while it was stored')
-    const step = bytes.subarray(at, at + bytesRead)
+  for (let at = 0; at < bytes.length; at += HASH_STEP) {
+    const step = bytes.subarray(at, at + HASH_STEP)
+    if ((await readFully(handle, step, from + at)) < step.length)
+      throw new Error('a file became shorter while it was stored')
     md5.update(step)
     sha256.update(step)
-    at += bytesRead
   }
   return { bytes, md5: md5.digest('base64'), sha256: sha256.digest('hex') }
 }

@@ -1,7 +1,7 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { type ByteSpan, CHECKED_BLOCK_BYTES } from '@wayleave/geodata/snapshot'
+import { type ByteSpan, CHECKED_BLOCK_BYTES, readFully } from '@wayleave/geodata/snapshot'
 import { ObjectMissingError, type ObjectStore } from '../../../base/storage/object-store.ts'
 import type { NodeCache } from './node-cache.ts'
 
@@ -154,11 +154,7 @@ export class CachedObject {
     try {
       const length = Math.min(BLOCK, this.#options.bytes - number * BLOCK)
       const bytes = Buffer.allocUnsafeSlow(length)
-      for (let at = 0; at < length; ) {
-        const { bytesRead } = await handle.read(bytes, at, length - at, position + at)
-        if (bytesRead === 0) return null
-        at += bytesRead
-      }
+      if ((await readFully(handle, bytes, position)) < length) return null
       if (!this.#isIntact(number, bytes)) return null
       this.#options.cache.touch(path)
       return bytes
