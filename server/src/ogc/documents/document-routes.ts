@@ -39,39 +39,77 @@ interface Wish {
   encoding: Encoding
 }
 
+/** A document, and its page. */
+interface Made {
+  document: object
+  asHtml: () => string
+}
+
 /** The routes of the documents: landing page, conformance, API definition, collections and their schemas. */
 export function documentRoutes(deps: ItemsDeps): DataRoute[] {
-  const { authenticate, baseUrl, catalog, crsList, meter, about, keyInUrl } = deps
-  const documents = new FinishedDocuments()
-  const parameters = keyInUrl ? ['f', 'api_key'] : ['f']
+  const responses = new DocumentResponses(deps)
+  return [...collectionRoutes(deps, responses), listRoute(deps, responses), ...serviceRoutes(deps, responses)]
+}
 
-  const wishOf = (exchange: Exchange, encodings: readonly Encoding[]): Wish => {
+class DocumentResponses {
+  readonly #deps: ItemsDeps
+  readonly #parameters: readonly string[]
+  readonly #documents = new FinishedDocuments()
+
+  constructor(deps: ItemsDeps) {
+    this.#deps = deps
+    this.#parameters = deps.keyInUrl ? ['f', 'api_key'] : ['f']
+  }
+
+  wishOf(exchange: Exchange, encodings: readonly Encoding[]): Wish {
     const pairs = readQuery(exchange.url)
-    refuseUnknown(pairs, parameters)
+    refuseUnknown(pairs, this.#parameters)
     const encoding = negotiate(encodings, parameterOf(pairs, 'f'), exchange.request.headers.accept)
-    return { base: baseUrl.of(exchange.caller), pairs, encoding }
+    return { base: this.#deps.baseUrl.of(exchange.caller), pairs, encoding }
   }
-  const route = (pattern: string, respond: DataRoute['respond']): DataRoute => {
-    return { pattern, match: matchPattern(pattern), respond }
-  }
-  const send = (
+
+  /** The document is made once for its owner, which is replaced if what the document says changes. */
+  send(
     exchange: Exchange,
     owner: object,
     name: string,
     { base, pairs, encoding }: Wish,
-    make: () => { document: object; asHtml: () => string },
-  ): DataResponse => {
+    make: () => Made,
+  ): DataResponse {
     const variant = `${name}\n${base}\n${encoding.name}\n${linkQuery(pairs, [])}`
-    return documents.respond(exchange, owner, variant, encoding, () => {
+    return this.#documents.respond(exchange, owner, variant, encoding, () => {
       const { document, asHtml } = make()
       return encoding === html ? asHtml() : JSON.stringify(document)
     })
   }
 
+  /** A document about one collection. */
+  ofCollection(
+    exchange: Exchange,
+    table: string,
+    encodings: readonly Encoding[],
+    name: string,
+    make: (dataset: Dataset, wish: Wish) => Made,
+  ): MaybePromise<DataResponse> {
+    return andThen(admit(exchange, table, this.#deps), ({ grant, dataset }) => {
+      const wish = this.wishOf(exchange, encodings)
+      const call = { operation: 'collections', table: dataset.table, format: wish.encoding.name }
+      this.#deps.meter.record(grant, call)
+      return this.send(exchange, dataset, name, wish, () => make(dataset, wish))
+    })
+  }
+}
+
+function route(pattern: string, respond: DataRoute['respond']): DataRoute {
+  return { pattern, match: matchPattern(pattern), respond }
+}
+
+function serviceRoutes(deps: ItemsDeps, responses: DocumentResponses): DataRoute[] {
+  const { authenticate, catalog, crsList, about, keyInUrl } = deps
   const landing = route(ROOT, (exchange) =>
     andThen(authenticate.optionalKeyOf(exchange), () => {
-      const wish = wishOf(exchange, DOCUMENT_ENCODINGS)
-      return send(exchange, deps, 'landing', wish, () => {
+      const wish = responses.wishOf(exchange, DOCUMENT_ENCODINGS)
+      return responses.send(exchange, deps, 'landing', wish, () => {
         const document = landingPage(wish.base, wish.pairs, wish.encoding, about)
         return { document, asHtml: () => landingHtml({ base: wish.base, about }, document) }
       })
@@ -80,8 +118,8 @@ export function documentRoutes(deps: ItemsDeps): DataRoute[] {
 
   const conformance = route(`${ROOT}/conformance`, (exchange) =>
     andThen(authenticate.optionalKeyOf(exchange), () => {
-      const wish = wishOf(exchange, DOCUMENT_ENCODINGS)
-      return send(exchange, deps, 'conformance', wish, () => {
+      const wish = responses.wishOf(exchange, DOCUMENT_ENCODINGS)
+      return responses.send(exchange, deps, 'conformance', wish, () => {
         const document = conformanceDeclaration(wish.base, wish.pairs, wish.encoding, CONFORMANCE)
         return { document, asHtml: () => conformanceHtml({ base: wish.base, about }, document) }
       })
@@ -90,9 +128,9 @@ export function documentRoutes(deps: ItemsDeps): DataRoute[] {
 
   const api = route(`${ROOT}/api`, (exchange) =>
     andThen(authenticate.optionalKeyOf(exchange), () => {
-      const wish = wishOf(exchange, API_ENCODINGS)
+      const wish = responses.wishOf(exchange, API_ENCODINGS)
       return andThen(catalog.all(), (datasets) =>
-        send(exchange, datasets, 'api', wish, () => {
+        responses.send(exchange, datasets, 'api', wish, () => {
           const { base, pairs, encoding } = wish
           const document = apiDefinition(base, { datasets, crsList, version, about, keyInUrl })
           const links = selfAndAlternates(`${base}${ROOT}/api`, pairs, API_ENCODINGS, encoding)
@@ -102,14 +140,19 @@ export function documentRoutes(deps: ItemsDeps): DataRoute[] {
     }),
   )
 
-  const collections = route(`${ROOT}/collections`, (exchange) =>
+  return [landing, conformance, api]
+}
+
+function listRoute(deps: ItemsDeps, responses: DocumentResponses): DataRoute {
+  const { authenticate, catalog, crsList, meter, about } = deps
+  return route(`${ROOT}/collections`, (exchange) =>
     andThen(authenticate.keyOf(exchange), (grant) => {
       requireAddOn(grant, 'GIS_ACCESS')
       requireAnyRead(grant)
-      const wish = wishOf(exchange, DOCUMENT_ENCODINGS)
+      const wish = responses.wishOf(exchange, DOCUMENT_ENCODINGS)
       meter.record(grant, { operation: 'collections', table: '', format: wish.encoding.name })
       return andThen(catalog.all(), (all) =>
-        send(exchange, all, `collections\n${rightsOf(grant)}`, wish, () => {
+        responses.send(exchange, all, `collections\n${rightsOf(grant)}`, wish, () => {
           const { base, pairs, encoding } = wish
           const datasets = all.filter(({ table }) => mayUse(grant, 'read', table))
           const document = allCollections(datasets, base, crsList, pairs, encoding)
@@ -118,40 +161,40 @@ export function documentRoutes(deps: ItemsDeps): DataRoute[] {
       )
     }),
   )
+}
 
-  /** A document about one collection. */
-  const ofCollection = (
-    exchange: Exchange,
-    table: string,
-    encodings: readonly Encoding[],
-    name: string,
-    make: (dataset: Dataset, wish: Wish) => { document: object; asHtml: () => string },
-  ): MaybePromise<DataResponse> =>
-    andThen(admit(exchange, table, deps), ({ grant, dataset }) => {
-      const wish = wishOf(exchange, encodings)
-      meter.record(grant, { operation: 'collections', table: dataset.table, format: wish.encoding.name })
-      return send(exchange, dataset, name, wish, () => make(dataset, wish))
-    })
-
+function collectionRoutes({ crsList, about }: ItemsDeps, responses: DocumentResponses): DataRoute[] {
   const collection = route(`${ROOT}/collections/:table`, (exchange, { table }) =>
-    ofCollection(exchange, table!, DOCUMENT_ENCODINGS, 'collection', (dataset, { base, pairs, encoding }) => {
-      const document = oneCollection(dataset, base, crsList, pairs, encoding)
-      return { document, asHtml: () => collectionHtml({ base, about }, dataset, document) }
-    }),
+    responses.ofCollection(
+      exchange,
+      table!,
+      DOCUMENT_ENCODINGS,
+      'collection',
+      (dataset, { base, pairs, encoding }) => {
+        const document = oneCollection(dataset, base, crsList, pairs, encoding)
+        return { document, asHtml: () => collectionHtml({ base, about }, dataset, document) }
+      },
+    ),
   )
 
   const schemas = (['schema', 'queryables', 'sortables'] satisfies SchemaKind[]).map((kind) =>
     route(`${ROOT}/collections/:table/${kind}`, (exchange, { table }) =>
-      ofCollection(exchange, table!, SCHEMA_ENCODINGS, kind, (dataset, { base, pairs, encoding }) => {
-        const document = collectionSchema(kind, dataset, base)
-        const url = `${base}${ROOT}/collections/${dataset.table}/${kind}`
-        const links = selfAndAlternates(url, pairs, SCHEMA_ENCODINGS, encoding)
-        return { document, asHtml: () => schemaHtml({ base, about }, dataset, kind, document, links) }
-      }),
+      responses.ofCollection(
+        exchange,
+        table!,
+        SCHEMA_ENCODINGS,
+        kind,
+        (dataset, { base, pairs, encoding }) => {
+          const document = collectionSchema(kind, dataset, base)
+          const url = `${base}${ROOT}/collections/${dataset.table}/${kind}`
+          const links = selfAndAlternates(url, pairs, SCHEMA_ENCODINGS, encoding)
+          return { document, asHtml: () => schemaHtml({ base, about }, dataset, kind, document, links) }
+        },
+      ),
     ),
   )
 
-  return [collection, ...schemas, collections, landing, conformance, api]
+  return [collection, ...schemas]
 }
 
 /** What determines which collections a key's list has. */
