@@ -14,7 +14,7 @@ import { MAX_MASKS, type PendingMask } from './place-masks.ts'
 import { RowMask } from './row-mask.ts'
 
 /**
- * A set of rows: those for which a filter is true. Unknown is no value here: a condition was turned into the
+ * A set of rows: those for which a filter is true. Unknown is not a value here: a condition was turned into the
  * rows for which it is true and the rows for which it is false, and NOT exchanges the two. See
  * docs/decisions/compiled-columns.md.
  */

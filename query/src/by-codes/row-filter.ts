@@ -6,7 +6,7 @@ import { ALL_ROWS, NO_ROWS, SOME_ROWS } from './row-mask.ts'
 
 type CodesRowSet = RowSet & { kind: 'codes' }
 
-/** So many candidates are kept with the filter. */
+/** Max candidates that are kept with the filter. */
 const MAX_KEPT = 128
 
 /** Tests rows against a set of rows: single ones, and blocks of them. */

@@ -14,7 +14,7 @@ import { type SeenProperties, TileLayer } from './tile-layer.ts'
 const MAX_RAW_BYTES = 4_000_000
 /**
  * The deepest zoom shows every feature even in a larger tile, up to this size before compression: a million
- * features at one place are no map.
+ * features at one place are not a map.
  */
 const MAX_DEEPEST_BYTES = 16_000_000
 
@@ -48,7 +48,7 @@ export class TileEncoder {
     this.#shapes = new ShapeEncoder({ layer: this.#layer, bytes: source, sizeOf })
   }
 
-  /** Of all tiles so far. */
+  /** The properties of all tiles so far. */
   get seenProperties(): SeenProperties {
     return this.#layer.seen
   }

@@ -57,8 +57,8 @@ export function plainPageInMemory(
   const text = pageHeadText(geojsonHead(page, selected, matched, clock()))
   const pieces = length >= Math.max(2, runs.length) * MIN_PIECE_BYTES ? snapshot.piecesInMemory(runs) : null
   const start = HEAD_ROOM + text.length
-  const { buffer: bytes, shelf } = takeBuffer(start + (pieces ? 0 : length + PAGE_TAIL.length))
-  const release = () => releaseBuffer(shelf, bytes)
+  const { buffer: bytes, sizeClass } = takeBuffer(start + (pieces ? 0 : length + PAGE_TAIL.length))
+  const release = () => releaseBuffer(sizeClass, bytes)
   const returned = runs.count
   if (pieces) {
     const all = [...pieces, PAGE_TAIL]
