@@ -68,7 +68,8 @@ async function pack(): Promise<void> {
   const python = await ensurePython()
   run(python, '-m', 'build', '--sdist', '--outdir', out, join(root, 'client-python'))
   const version = commonVersion(root)
-  writeFileSync(join(out, `wayleave-${version}.cdx.json`), billOfMaterials(root))
+  const materials = `${JSON.stringify(billOfMaterials(root), null, 1)}\n`
+  writeFileSync(join(out, `wayleave-${version}.cdx.json`), materials)
   const files = readdirSync(out).map((name) => join(out, name))
   const facts = {
     commit: output('git', 'rev-parse', 'HEAD'),
