@@ -15,7 +15,7 @@ export interface Batch {
  * process itself (its environment, children, descriptors or memory). The files of a folder share a process.
  */
 const slow = [
-  'scripts/drills/short-drills',
+  'drills/src/short-drills',
   'console/test/accessibility',
   'console/test/explorer.test',
   'console/test/way-in',
