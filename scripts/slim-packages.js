@@ -29,8 +29,19 @@ const BY_PACKAGE = {
 }
 
 const root = join(import.meta.dirname, '..')
+requireCurrentNode()
 slimFolder(join(root, 'node_modules'))
 nameUnchecked()
+
+/** npm runs this on the Node that it has just installed, if there is one for the platform. */
+function requireCurrentNode() {
+  const { platform, arch, versions } = process
+  if (Number(versions.node.split('.')[0]) >= 24) return
+  console.error(
+    `Node 24 or newer is needed. npm installs it on Linux on x64 and arm64; this is Node ${versions.node} on ${platform} on ${arch}. Install Node 24 and run npm ci again.`,
+  )
+  process.exit(1)
+}
 
 /** The lock file has no hash of packages for platforms that its registry lacked. */
 function nameUnchecked() {
