@@ -1,7 +1,8 @@
 /**
  * `npm run release`: checks that the tree is clean, the versions agree and the changelog has the version, runs all
  * tests, builds the packages of the program and of both clients into dist/release, and tags the commit. `--dry-run` runs
- * the static checks instead of the tests, accepts unreleased changes, and makes no tag. `--set 0.2.0` writes a new version everywhere and dates the changelog.
+ * the static checks instead of the tests, accepts unreleased changes, and makes no tag. `--set 0.2.0` writes a new
+ * version everywhere and dates the changelog.
  */
 import { spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'

@@ -8,7 +8,7 @@ import { type DateOrder, type DateReading, readDates, withinYears } from './date
 import { type NumberReading, readNumbers, readThousands } from './number-notation.ts'
 
 const NUMBERS = KIND.writtenNumber | KIND.integer | KIND.number | KIND.bigInteger | KIND.rounded
-/** Of dates with the year first, only those without leading zeros are kinds of a language. */
+/** Dates with the year first count only without leading zeros: others are the same in every language. */
 const DATES = KIND.writtenDate | KIND.date | KIND.timestamp | KIND.slashed
 
 interface NotationOptions {

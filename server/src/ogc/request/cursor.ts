@@ -18,7 +18,7 @@ const BYTES = 18
 const FIXED_WORDS = 4
 /** Room for the block that ends a message. */
 const BLOCK_WORDS = 4
-/** Of longer queries, which are rare, the SHA-256 is signed: for them it takes less time. */
+/** Longer queries are rare; their SHA-256 is signed instead, which takes less time. */
 const MAX_SIGNED_CHARACTERS = 2048
 /** Stands in the place of the length of the first text if a SHA-256 is signed. */
 const DIGESTED = 0xffff_ffff
