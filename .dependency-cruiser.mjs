@@ -14,6 +14,7 @@ const workspaces = {
   console: ['client-js', 'contract'],
   server: ['contract', 'geodata', 'query', 'demo'],
   bench: ['contract', 'geodata', 'demo', 'client-js', 'scripts'],
+  drills: ['scripts'],
   scripts: [],
 }
 
@@ -120,7 +121,7 @@ const folders = {
 const ownFiles = { 'geodata/src/formats': true, 'server/src': true, 'server/src/base': false }
 
 /** Code that is never part of the running service or of a published client. */
-const development = String.raw`\.test(-kit)?\.tsx?$|/(testing|test|scripts)/|^(scripts|bench)/|(^|/)test-[^/]*\.ts$|-arbitrary\.ts$|-fixture\.ts$|(^|[/.])config\.(ts|js|mjs)$`
+const development = String.raw`\.test(-kit)?\.tsx?$|/(testing|test|scripts)/|^(scripts|bench|drills)/|(^|/)test-[^/]*\.ts$|-arbitrary\.ts$|-fixture\.ts$|(^|[/.])config\.(ts|js|mjs)$`
 
 /** Tests may read the whole repository. */
 const tests = String.raw`\.test\.tsx?$|/test/`
@@ -201,11 +202,11 @@ export default {
     {
       name: 'fastify',
       comment:
-        'Only routes, accounts/access/, http/ and ogc/ know Fastify. Rules are functions of their arguments.',
+        'Only routes, what sends their replies, accounts/access/, http/ and ogc/ know Fastify. Rules are functions of their arguments.',
       severity: 'error',
       from: {
         path: '^server/src/',
-        pathNot: ['(^|[/-])routes\\.ts$', '^server/src/(accounts/access|http|ogc)/', development],
+        pathNot: ['(^|[/-])(routes|replies)\\.ts$', '^server/src/(accounts/access|http|ogc)/', development],
       },
       to: { path: '(^|/)node_modules/(fastify|@fastify/[^/]+)/' },
     },
@@ -246,13 +247,13 @@ export default {
       name: 'no undeclared dependency',
       comment: 'Declare the package in the package.json of the workspace.',
       severity: 'error',
-      from: { path: '^(contract|geodata|query|server|client-js|console|demo|bench|scripts)/' },
+      from: { path: '^(contract|geodata|query|server|client-js|console|demo|bench|drills|scripts)/' },
       to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
     },
     {
       name: 'no unresolvable import',
       severity: 'error',
-      from: { path: '^(contract|geodata|query|server|client-js|demo|bench|scripts)/' },
+      from: { path: '^(contract|geodata|query|server|client-js|demo|bench|drills|scripts)/' },
       // A package of types alone, found as @types/topojson-specification.
       to: { couldNotResolve: true, pathNot: '^topojson-specification$' },
     },

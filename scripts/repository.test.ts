@@ -63,7 +63,7 @@ test('npm ci on an older Node warns of no package, since all run on the Node tha
 
 test('the lock file has a hash of every package, except for those that the registry lacks', () => {
   const withoutHash = packagesWithoutHash(lockedPackages)
-  // Of these platforms all packages are known, also of musl.
+  // All packages of these platforms are known, also those for musl.
   const common = /linux-(x64|arm64)|linux-.*x64/
   const exceptions = ['@duckdb/node-bindings-linux-arm64', '@duckdb/node-bindings-linux-arm64-musl']
   assert.deepEqual(

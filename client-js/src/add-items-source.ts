@@ -82,7 +82,7 @@ export async function addItemsSource(
   let loadedBox: Box | undefined
   let controller = new AbortController()
 
-  /** A newer load replaces one that still runs, which is no error. */
+  /** A newer load replaces one that still runs, which is not an error. */
   const load = async () => {
     controller.abort()
     controller = new AbortController()

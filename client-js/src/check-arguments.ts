@@ -67,7 +67,7 @@ export function checkBbox(bbox: unknown): void {
     'bbox takes four numbers in degrees of WGS84: west, south, east, north (longitude before latitude)'
   if (!Array.isArray(bbox) || ![4, 6].includes(bbox.length)) throw new TypeError(`${order}.`)
   if (!bbox.every((number) => typeof number === 'number' && Number.isFinite(number))) {
-    throw new TypeError(`${order}; one of these is no number: ${bbox.join(', ')}.`)
+    throw new TypeError(`${order}; one of these is not a number: ${bbox.join(', ')}.`)
   }
   const [south, north] = [bbox[1], bbox[bbox.length / 2 + 1]] as [number, number]
   if (Math.abs(south) > 90 || Math.abs(north) > 90) {

@@ -61,7 +61,7 @@ async function hintFor(
 
 const tableOf = (dataset: Dataset) => dataset.table
 
-/** For a word in the service's complaint that the caller sent and that is no column. */
+/** For a word in the service's complaint that the caller sent and that is not a column. */
 function columnHint(error: APIStatusError, columnText: string, dataset: Dataset): string | undefined {
   const columns = dataset.columns.map(({ name }) => name)
   const complaint = [error.detail, ...error.errors.map(({ message }) => message)].join(' ')

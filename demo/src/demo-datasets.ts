@@ -48,7 +48,7 @@ export const demoDatasets: DemoDataset[] = [
     citation: 'U.S. Geological Survey: Earthquakes, all of the past week, 7 February 2018.',
     columnNotes: {
       mag: { title: 'Magnitude', description: 'On the scale that magType names.' },
-      depth: { title: 'Depth', description: 'Of the hypocentre below ground.', unit: 'km' },
+      depth: { title: 'Depth', description: 'Depth of the hypocentre below ground.', unit: 'km' },
       time: { title: 'Time', description: 'When the earthquake occurred, in UTC.' },
       gap: {
         title: 'Azimuthal gap',

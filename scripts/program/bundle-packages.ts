@@ -28,7 +28,7 @@ export async function bundlePackages(root: string, packages: string[], out: stri
     cwd: root,
     platform: 'node',
     external: EXTERNAL,
-    // As Node resolves them: what packages have for bundlers is not installed (scripts/slim-packages.js).
+    // As Node resolves them, not as bundlers do: the tests run the same files.
     resolve: { conditionNames: ['node', 'default'] },
     onLog: failIfUnresolved,
     output: {

@@ -7,18 +7,11 @@ export interface LockedPackage {
   license: string
   /** Its folder, relative to the root. */
   path: string
-  /** The checksum of its archive, such as `sha512-…`. */
-  integrity: string
-  /** The names of the packages that it needs or uses. */
-  dependencies: string[]
 }
 
 interface LockEntry {
   version: string
   license?: string
-  integrity?: string
-  dependencies?: Record<string, string>
-  optionalDependencies?: Record<string, string>
   dev?: boolean
   link?: boolean
 }
@@ -28,13 +21,11 @@ export function productionPackages(root: string): LockedPackage[] {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
   return Object.entries<LockEntry>(packages)
     .filter(([path, { dev, link }]) => path.includes('node_modules/') && !dev && !link)
-    .map(([path, { version, license = '', integrity = '', dependencies, optionalDependencies }]) => ({
+    .map(([path, { version, license = '' }]) => ({
       name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
       version,
       license,
       path,
-      integrity,
-      dependencies: Object.keys({ ...dependencies, ...optionalDependencies }),
     }))
 }
 

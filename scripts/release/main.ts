@@ -1,7 +1,8 @@
 /**
  * `npm run release`: checks that the tree is clean, the versions agree and the changelog has the version, runs all
  * tests, builds the packages of the program and of both clients into dist/release, and tags the commit. `--dry-run` runs
- * the static checks instead of the tests, accepts unreleased changes, and makes no tag. `--set 0.2.0` writes a new version everywhere and dates the changelog.
+ * the static checks instead of the tests, accepts unreleased changes, and makes no tag. `--set 0.2.0` writes a new
+ * version everywhere and dates the changelog.
  */
 import { spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
@@ -68,7 +69,8 @@ async function pack(): Promise<void> {
   const python = await ensurePython()
   run(python, '-m', 'build', '--sdist', '--outdir', out, join(root, 'client-python'))
   const version = commonVersion(root)
-  writeFileSync(join(out, `wayleave-${version}.cdx.json`), billOfMaterials(root))
+  const materials = `${JSON.stringify(billOfMaterials(root), null, 1)}\n`
+  writeFileSync(join(out, `wayleave-${version}.cdx.json`), materials)
   const files = readdirSync(out).map((name) => join(out, name))
   const facts = {
     commit: output('git', 'rev-parse', 'HEAD'),

@@ -7,7 +7,7 @@ const VERSION = String.raw`\d+\.\d+\.\d+(?:-[\w.]+)?`
 const places: [files: string, pattern: RegExp][] = [
   ['package.json', new RegExp(`(^  "version": ")(${VERSION})`, 'gm')],
   [
-    '{contract,geodata,query,server,client-js,console,demo,bench}/package.json',
+    '{contract,geodata,query,server,client-js,console,demo,bench,drills}/package.json',
     new RegExp(`(^  "version": "|^    "@wayleave/[a-z]+": ")(${VERSION})`, 'gm'),
   ],
   ['client-python/src/wayleave/_version.py', new RegExp(`(__version__ = ")(${VERSION})`, 'g')],

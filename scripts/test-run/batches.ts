@@ -15,7 +15,7 @@ export interface Batch {
  * process itself (its environment, children, descriptors or memory). The files of a folder share a process.
  */
 const slow = [
-  'scripts/drills/short-drills',
+  'drills/src/short-drills',
   'console/test/accessibility',
   'console/test/explorer.test',
   'console/test/way-in',
@@ -50,7 +50,7 @@ const short = [
 
 export const alone = [...slow, ...short]
 
-/** Of these, the ones that wait for timeouts most of the time: they need a tenth to a quarter of a core. */
+/** Those of `alone` that wait for timeouts most of the time: they need a tenth to a quarter of a core. */
 export const waiting = [
   'server/src/base/database/frozen-link',
   'server/src/base/database/sqlite/sqlite-outages',

@@ -15,7 +15,7 @@ import { StolenTime } from './stolen-time.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** One process more than there are cores: many tests wait for other processes, for disks and for time to pass. */
-const AT_ONCE = 3
+const MAX_CONCURRENT = 3
 process.chdir(root)
 process.exitCode = await main(process.argv.slice(2))
 
@@ -32,7 +32,7 @@ async function main(patterns: string[]): Promise<number> {
 
   const results: StepResult[] = []
   const stolen = new StolenTime()
-  const queue = new StepQueue(AT_ONCE)
+  const queue = new StepQueue(MAX_CONCURRENT)
   const waitingQueue = new StepQueue(1)
   const run = async (step: Step, variables: Record<string, string>) => {
     if (signal) return

@@ -14,6 +14,7 @@ const nodeTestFolders = [
   'console',
   'demo',
   'bench',
+  'drills',
 ]
 /** The second project of client-js checks the sources by what browsers and Node 18 have, without the types of Node. */
 const typedProjects = ['client-js/tsconfig.json', 'client-js/tsconfig.build.json', 'console/tsconfig.json']

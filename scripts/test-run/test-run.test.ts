@@ -140,7 +140,7 @@ test('the queue runs at most so many steps at a time, in order', async () => {
 })
 
 test('every entry of the lists of test files names at least one file', () => {
-  const files = globSync('{client-js,console,geodata,query,scripts,server}/**/*.test.ts', {
+  const files = globSync('{client-js,console,drills,geodata,query,scripts,server}/**/*.test.ts', {
     cwd: root,
     exclude: (path) => path.endsWith('node_modules'),
   })
@@ -151,7 +151,7 @@ test('every entry of the lists of test files names at least one file', () => {
 })
 
 test('every test file is in one batch, and a file with hooks is the only one of its batch', () => {
-  const files = globSync('{client-js,console,geodata,query,scripts,server}/**/*.test.ts', {
+  const files = globSync('{client-js,console,drills,geodata,query,scripts,server}/**/*.test.ts', {
     cwd: root,
     exclude: (path) => path.endsWith('node_modules'),
   })

@@ -24,7 +24,7 @@ def name_hint(name: str, names: Sequence[str], kind: str) -> str:
 
 
 def column_hint(error: APIStatusError, sent: str, columns: Sequence[str]) -> str | None:
-    """For a word that the service complains of, that the caller sent, and that is no column."""
+    """For a word that the service complains of, that the caller sent, and that is not a column."""
     complaint = " ".join([error.detail, *(one.get("message", "") for one in error.errors)])
     words = re.findall(r'"([^"]+)"|([^\W\d]\w*)', complaint)
     sent_words = set(re.findall(r"\w+", sent))

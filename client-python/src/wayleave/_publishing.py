@@ -102,7 +102,7 @@ def source_file(source: Any, table: str) -> Iterator[Path]:  # noqa: ANN401
         name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
         raise TypeError(f"publish() takes a path or a dataframe of pandas, not {name}.")
     with tempfile.TemporaryDirectory(prefix="wayleave-") as folder:
-        # The service refuses a table that is no name of a file; the name is in its messages.
+        # The service refuses a table that is not a file name; the name is in its messages.
         path = Path(folder) / f"{segment(table)[:100]}.parquet"
         save_as_parquet(source, path)
         yield path

@@ -132,7 +132,7 @@ def settings_of(
             "such as https://data.example.org."
         )
     if not _is_address(url):
-        raise WayleaveError("The base URL is no address: it must begin with http:// or https://.")
+        raise WayleaveError("The base URL is not an address: it must begin with http:// or https://.")
     if max_retries < 0:
         raise ValueError("max_retries must not be negative.")
     return Settings(

@@ -59,7 +59,7 @@ export function ReadingFields({
   return (
     <div className="stack padded-top">
       <div className="inline-form">
-        {text('layer', 'Layer or sheet', 'Of a file that has several.')}
+        {text('layer', 'Layer or sheet', 'Needed if the file has several.')}
         {text('crs', 'CRS', 'If the file does not say, such as EPSG:25832.')}
       </div>
       <div className="inline-form">

@@ -1,4 +1,4 @@
-/** Names that are no variables in a language, or that the example needs itself. */
+/** Names that cannot be variables in a language, or that the example needs itself. */
 const TAKEN = {
   python: `and as assert async await break class client continue def del elif else except finally for from global
     if import in is lambda nonlocal not or pass print raise return try while with yield`,

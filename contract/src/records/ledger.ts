@@ -11,7 +11,7 @@ export const ledgerRowSchema = Type.Object({
   amount: Type.Integer({ description: 'Positive: credits that came. Negative: credits that were spent.' }),
   balance: Type.Integer({ description: 'What was left after it.' }),
   keyId: nullable(Type.String({ description: 'Null for grants, and for downloads in the console.' })),
-  keyName: nullable(Type.String({ description: 'Of a deleted key, its last name in the audit log.' })),
+  keyName: nullable(Type.String({ description: 'If the key is deleted, its last name in the audit log.' })),
   table: nullable(Type.String()),
   version: nullable(Type.Integer()),
   format: nullable(Type.String()),

@@ -40,7 +40,7 @@ export const organizationUsageSchema = Type.Object({
       keyId: Type.String(),
       name: nullable(
         Type.String({
-          description: 'Of a deleted key, the last one in the audit log; null if it is not there.',
+          description: 'If the key is deleted, its last name in the audit log; null if it is not there.',
         }),
       ),
       isDeleted: Type.Boolean(),

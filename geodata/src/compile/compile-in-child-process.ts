@@ -159,7 +159,7 @@ function endOf(code: number | null): string {
   return signal?.[0] ?? `exit code ${code}`
 }
 
-/** A full disk is no fault of the file, which may be published again. */
+/** A full disk is not a fault of the file, which may be published again. */
 function refusal({ resource, reason }: Exceeded, options: CompileOptions): Error {
   const file = options.file ?? basename(options.path)
   if (resource === 'disk')

@@ -70,7 +70,7 @@ test('a CRS is understood in each of its text forms as PROJ understands it', () 
       const isCovered = ([longitude, latitude]: Point) =>
         origin !== 'published' || transformations.some(({ area }) => contains(area, longitude, latitude))
       // If a PROJ string does not state its datum, PROJ does not know it either.
-      // Of two systems with the same name, a deprecated one may have no transformation.
+      // If two systems have the same name, a deprecated one may have no transformation.
       if (resolveCrs(name).datum.origin === 'unknown' && origin === 'published') continue
       const isDatumLost = origin === 'unknown' || origin === 'assumed'
       for (const [i, point] of (nativeOfText ?? native).entries()) {

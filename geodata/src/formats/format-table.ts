@@ -120,7 +120,7 @@ export const FORMATS: Format[] = [
     title: 'Shapefile',
     extensions: ['.shp'],
     encoding: 'reader',
-    // Of a zip with several shapefiles.
+    // The layers are the shapefiles of a zip.
     hasLayers: true,
     async open({ path, file, isAlone }, { limits, encoding }) {
       const { openShapefile } = await import('./shapefile/shapefile.ts')

@@ -126,7 +126,7 @@ test('the report says what GPX loses: single points of tracks and routes, and he
     ],
   )
   assert.deepEqual(stream.notes, [
-    '4 segments of tracks or routes have a single point, which is no line, and are left out. Publish with --layer track_points or route_points to keep every point.',
+    '4 segments of tracks or routes have a single point, which is not a line, and are left out. Publish with --layer track_points or route_points to keep every point.',
     '2 tracks or routes have no segment of two points or more and are published without geometry.',
     '1 segment of tracks or routes has points with and without <ele> and is published without heights.',
   ])

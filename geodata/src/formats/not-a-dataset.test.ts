@@ -5,7 +5,7 @@ import { compileSnapshot } from '../compile/compile.ts'
 import { SourceError } from '../source-error.ts'
 import { ogr2ogr, scratch, written } from './reading.test-kit.ts'
 
-test('what is no dataset is refused with a sentence that says what it is', async (t) => {
+test('a file that is not a dataset is refused with a sentence that says what it is', async (t) => {
   const binary = (start: string) => Buffer.concat([Buffer.from(start, 'latin1'), Buffer.alloc(200)])
   const cases: [name: string, content: string | Buffer, message: RegExp][] = [
     ['a.dxf', '  0\r\nSECTION\r\n  2\r\nHEADER\r\n  0\r\nENDSEC\r\n', /is a DXF drawing/],

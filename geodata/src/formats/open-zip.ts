@@ -102,7 +102,7 @@ function databaseOf(name: string): string | null {
   return name.includes('/') ? dirname(name) : ''
 }
 
-/** Texts about the data, which are in many archives and are no data themselves. */
+/** Texts about the data, which are in many archives and are not data themselves. */
 function isAboutData(name: string): boolean {
   return /(^|\/)[^/]*(read[ _-]?me|licen[cs]e|copying|copyright|metadata)[^/]*$/i.test(name)
 }

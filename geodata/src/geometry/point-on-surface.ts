@@ -4,8 +4,8 @@ import { geometryBbox } from './bbox.ts'
 
 /**
  * A point on the geometry, for the longitude and latitude of csv and json rows: a point itself, the middle of
- * a line by length, a point inside a polygon and outside its holes. Null if the geometry is empty. Of several
- * members, the largest one of the highest dimension is used.
+ * a line by length, a point inside a polygon and outside its holes. Null if the geometry is empty. If it
+ * has several members, the largest one of the highest dimension is used.
  */
 export function pointOnSurface(geometry: Geometry): Position | null {
   if (geometry.type === 'Point') return geometry.coordinates.length > 0 ? geometry.coordinates : null

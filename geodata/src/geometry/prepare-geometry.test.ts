@@ -41,7 +41,7 @@ test('broken rings and lines are problems in words', () => {
   assert.match(problem({ type: 'LineString', coordinates: [[0, 0]] }), /a line has one position/)
 })
 
-test('coordinates that are no numbers or no place in the world are problems', () => {
+test('coordinates that are not numbers or lie outside the world are problems', () => {
   assert.match(problem({ type: 'Point', coordinates: [Number.NaN, 0] }), /a coordinate is NaN/)
   assert.match(problem({ type: 'Point', coordinates: ['1', 0] }), /a coordinate is not a number/)
   assert.match(problem({ type: 'Point', coordinates: [1] }), /a position needs two numbers/)
@@ -49,7 +49,7 @@ test('coordinates that are no numbers or no place in the world are problems', ()
   assert.match(problem({ type: 'Point', coordinates: [0, 5e6] }), /projected coordinates/)
 })
 
-test('what is no geometry at all is a problem, not a crash', () => {
+test('a value that is not a geometry is a problem, not a crash', () => {
   for (const bad of [
     1,
     'x',

@@ -57,7 +57,7 @@ export function utcText(text: string): string {
     return `${dateText(text.slice(0, 10))}T${text.slice(11, 19)}Z`
   }
   const parts = TIME_PARTS.exec(text)
-  if (parts === null) throw new Error(`${JSON.stringify(text)} is no timestamp`)
+  if (parts === null) throw new Error(`${JSON.stringify(text)} is not a timestamp`)
   const [year, month, day, hour, minute, second] = parts.slice(1, 7).map((part) => Number(part ?? 0))
   const zone = (Number(parts[9] ?? 0) * 60 + Number(parts[10] ?? 0)) * (parts[8] === '-' ? -1 : 1)
   const date = new Date(0)

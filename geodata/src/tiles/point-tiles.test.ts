@@ -78,7 +78,7 @@ test('a multipoint with points in several tiles is counted once at every zoom', 
     }),
     { numRuns: 8 },
   )
-  // So many that tiles count them. All have their second point at one place, in a tile without a first point.
+  // Enough features that tiles count them. All have their second point at one place, in a tile without a first point.
   const features = dense(3000).map(([longitude, latitude], i) => {
     const first = [-Math.abs(longitude!), latitude!]
     return feature({ n: i }, { type: 'MultiPoint', coordinates: [first, [100, 50]] }, i + 1)

@@ -6,7 +6,7 @@ import { ALL_POSITIONS, NO_POSITIONS, SOME_POSITIONS } from './position-mask.ts'
 
 type CodesExpression = PositionExpression & { kind: 'codes' }
 
-/** So many candidates are kept with the filter. */
+/** Max candidates that are kept with the filter. */
 const MAX_KEPT = 128
 
 /** Tests positions against a set of positions: single ones, and blocks of them. */

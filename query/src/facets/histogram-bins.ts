@@ -111,7 +111,7 @@ function edgesOf({ values, type }: CompiledColumn, binCount: number): (number | 
   const range = last - first
   const edges = Array.from({ length: binCount }, (_, i) => {
     const share = i / binCount
-    // The range of very large numbers may be no number itself.
+    // The range of very large numbers may not be a finite number.
     const edge = Number.isFinite(range) ? first + range * share : first * (1 - share) + last * share
     return isWhole ? Math.floor(edge) : edge
   })

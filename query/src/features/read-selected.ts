@@ -5,8 +5,8 @@ import { PageBytes } from './page-bytes.ts'
 const SEPARATOR_BYTES = PACK_SEPARATOR.length
 const SEPARATOR = Buffer.from(PACK_SEPARATOR)
 /** Features and bytes that are read before other requests are served. */
-const AT_ONCE = 512
-const BYTES_AT_ONCE = 2 << 20
+const BATCH_FEATURES = 512
+const BATCH_BYTES = 2 << 20
 
 /** Complete features in one buffer: feature i is from `starts[i]` to `ends[i]`. */
 export interface FeatureBlock {
@@ -66,7 +66,7 @@ async function readScattered(snapshot: Snapshot, positions: Uint32Array, work: T
     if (from > 0) page.copy(SEPARATOR)
     let bytes = 0
     let to = from
-    while (to < positions.length && to - from < AT_ONCE && bytes < BYTES_AT_ONCE) {
+    while (to < positions.length && to - from < BATCH_FEATURES && bytes < BATCH_BYTES) {
       const position = positions[to++]!
       bytes += offsets[position + 1]! - offsets[position]!
     }

@@ -147,7 +147,7 @@ export class FairQueue {
     this.#serve()
   }
 
-  /** Of the waiting owners who have not used up their share, the one who was served least recently. */
+  /** The owner who was served least recently among those who wait and have not used up their share. */
   #nextOwner(): string | null {
     let next: string | null = null
     for (const [owner, [first]] of this.#waiting) {

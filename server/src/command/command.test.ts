@@ -25,7 +25,7 @@ import { restoreCommand } from './operate/restore.ts'
 import { verifyCommand } from './operate/verify.ts'
 import { makeProgram } from './program.ts'
 
-test('a reader that closes its pipe early, as head does, is no error', async () => {
+test('a reader that closes its pipe early, as head does, is not an error', async () => {
   const child = spawn(process.execPath, [testedProgram(), 'restore', '--help'], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -22,7 +22,7 @@ function wordsOf(line: string): string[] {
 /**
  * scripts/program/program.test.ts installs the package; operation/backup/documented-steps.test.ts runs backup, restore,
  * checks and the move of the database; data/blobs/bucket-maintenance.test.ts moves the storage. Variables and comments
- * are no commands.
+ * are not commands.
  */
 const TESTED_ELSEWHERE =
   /^(npm install|export|#) ?|^npx wayleave (backup|restore|verify|doctor|database|storage) /

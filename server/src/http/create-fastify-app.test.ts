@@ -50,7 +50,7 @@ async function openFrame(t: TestContext, given: Partial<Config> = {}) {
   })
   app.get('/left', async (_request, reply) => {
     await once(reply.raw, 'close')
-    throw new Error('given up')
+    throw new Error('aborted')
   })
   app.get('/poor', () => {
     throw new Problem('credits-exhausted')
@@ -152,7 +152,7 @@ test('an error of ours is 500 without its message, and the log has it under the 
   assert.equal(JSON.parse(line!).requestId, answer.json().requestId)
 })
 
-test('work that fails because its caller has left is no error of ours', async (t) => {
+test('work that fails because its caller has left is not an error of the server', async (t) => {
   const { app, lines } = await openFrame(t)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
@@ -160,8 +160,8 @@ test('work that fails because its caller has left is no error of ours', async (t
   socket.write('GET /left HTTP/1.1\r\nHost: x\r\n\r\n')
   await asked
   socket.destroy()
-  while (!lines.some((line) => line.includes('given up'))) await sleep(5)
-  const line = JSON.parse(lines.find((line) => line.includes('given up'))!)
+  while (!lines.some((line) => line.includes('aborted'))) await sleep(5)
+  const line = JSON.parse(lines.find((line) => line.includes('aborted'))!)
   assert.deepEqual([line.level, line.msg], [30, 'The client disconnected before the response.'])
 })
 

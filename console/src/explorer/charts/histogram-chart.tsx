@@ -6,7 +6,7 @@ import { endText, endTexts, niceMax } from './axis.ts'
 const HEIGHT = 210
 /** The width until it is measured, in pixels. */
 const USUAL_WIDTH = 560
-/** Of a label on an axis, in pixels. */
+/** The width of a character of a label on an axis, in pixels. */
 const CHARACTER_WIDTH = 7.7
 const [LEFT, BOTTOM, TOP] = [46, 22, 8]
 

@@ -1,6 +1,6 @@
 import type { Value } from './cql2-text.ts'
 
-/** Null if the text is empty; undefined if it is no value of the type. */
+/** Null if the text is empty; undefined if it is not a value of the type. */
 export function parseEnd(draft: string, type: string): Value | null | undefined {
   const text = draft.trim()
   if (text === '') return null

@@ -20,7 +20,7 @@ export function featureSource(features: readonly Feature[]): DataSource {
 }
 
 /**
- * Properties as the service's tiles have them: null is left out, so that it is no value and neither 0 nor an empty text,
+ * Properties as the service's tiles have them: null is left out, so that it is missing, not 0 or an empty text,
  * and integers that tiles cannot hold, such as 1e24, are texts. MapLibre encodes features as tiles, and fails otherwise.
  */
 function drawnProperties(properties: Feature['properties']): Feature['properties'] {

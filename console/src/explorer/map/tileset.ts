@@ -40,7 +40,7 @@ export function tileSource({ columns }: DatasetDetails, tileset: TileJson, filte
     layer: layer!.id,
     maxZoom: tileset.maxzoom,
     bounds: tileset.bounds,
-    // Of integers, only some are a property: the others are the ids of features.
+    // Integer ids are ids of features in tiles; only those that tiles cannot hold are a property.
     idProperty: layer!.fields[idName] === 'String' ? idName : null,
     pointCount: own('point_count'),
   }

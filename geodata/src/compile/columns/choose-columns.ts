@@ -44,8 +44,8 @@ function notTimesNote(name: string, declared: 'timestamp' | 'date', kinds: numbe
   const reason = areDatesAndTimes(kinds)
     ? 'has dates and times'
     : declared === 'date'
-      ? 'has values that are no dates or that a column of dates cannot hold, such as years beyond 9999'
-      : 'has values that are no times or that a column of times cannot hold, such as nanoseconds or years beyond 9999'
+      ? 'has values that are not dates or that a column of dates cannot hold, such as years beyond 9999'
+      : 'has values that are not times or that a column of times cannot hold, such as nanoseconds or years beyond 9999'
   return `Column ${name} ${reason}: it is published as text.`
 }
 

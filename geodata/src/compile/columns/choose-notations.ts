@@ -9,7 +9,7 @@ import { type DateOrder, type DateReading, readDates, withinYears } from './date
 import { type NumberReading, readNumbers, readThousands } from './number-notation.ts'
 
 const NUMBERS = KIND.writtenNumber | KIND.integer | KIND.number | KIND.bigInteger | KIND.rounded
-/** Of dates with the year first, only those without leading zeros are kinds of a language. */
+/** The kinds in a column of written dates. A date with the year first is an ordinary date if it has leading zeros. */
 const DATES = KIND.writtenDate | KIND.date | KIND.timestamp | KIND.slashed
 
 interface NotationOptions {

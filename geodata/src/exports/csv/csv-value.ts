@@ -11,7 +11,7 @@ const NULL = 0x6e
 
 /**
  * Puts an apostrophe before a text that spreadsheets would execute as a formula. Numbers are not changed: a
- * negative one is no formula.
+ * negative one is not a formula.
  */
 export function withoutFormula(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text

@@ -2,7 +2,7 @@ import type { ByteSink } from '../byte-sink.ts'
 
 export const NODE_SIZE = 16
 const NODE_BYTES = 40
-const LEAVES_AT_ONCE = 1 << 14
+const LEAVES_PER_WRITE = 1 << 14
 
 /** The number of nodes of each level, from the leaves to the root. */
 function levelCounts(items: number): number[] {
@@ -26,7 +26,7 @@ export class PackedIndex {
   readonly #start: number
   readonly #counts: number[]
   readonly #parents: Float64Array
-  readonly #leaves = Buffer.alloc(LEAVES_AT_ONCE * NODE_BYTES)
+  readonly #leaves = Buffer.alloc(LEAVES_PER_WRITE * NODE_BYTES)
   #held = 0
   #added = 0
 
@@ -44,7 +44,7 @@ export class PackedIndex {
   add(west: number, south: number, east: number, north: number, offset: number): void {
     putNode(this.#leaves, this.#held++ * NODE_BYTES, west, south, east, north, offset)
     extend(this.#parents, Math.floor(this.#added++ / NODE_SIZE), west, south, east, north)
-    if (this.#held === LEAVES_AT_ONCE) this.#flushLeaves()
+    if (this.#held === LEAVES_PER_WRITE) this.#flushLeaves()
   }
 
   finish(): void {

@@ -8,7 +8,7 @@ import { GEOARROW_TYPES, USUAL_GEOMETRY_NAMES } from '../reading/geoarrow.ts'
 export interface ArrowGeometry {
   index: number
   crs: string | null
-  /** Returns a sentence if the value is no geometry. */
+  /** Returns a sentence if the value is not a geometry. */
   read(value: unknown): Geometry | null | string
 }
 

@@ -114,10 +114,10 @@ test('dates and times of Arrow far from 1970 are whole texts, and the report say
     ],
   )
   const dates =
-    'has values that are no dates or that a column of dates cannot hold, such as years beyond 9999'
+    'has values that are not dates or that a column of dates cannot hold, such as years beyond 9999'
   assert.deepEqual(manifest.notes, [
     `Column day ${dates}: it is published as text.`,
     `Column long ${dates}: it is published as text.`,
-    'Column at has values that are no times or that a column of times cannot hold, such as nanoseconds or years beyond 9999: it is published as text.',
+    'Column at has values that are not times or that a column of times cannot hold, such as nanoseconds or years beyond 9999: it is published as text.',
   ])
 })

@@ -111,7 +111,7 @@ test('bytes that are no UTF-8 after real UTF-8 are a problem of their row', asyn
   assert.deepEqual(unreadable, [{ row: 2, problem: 'the text is not UTF-8' }])
 })
 
-test('longitude and latitude are found under their usual names and are no attributes', async () => {
+test('longitude and latitude are found under their usual names and are not attributes', async () => {
   for (const [x, y] of [
     ['lon', 'lat'],
     ['Longitude', 'LATITUDE'],
@@ -133,7 +133,7 @@ test('longitude and latitude are found under their usual names and are no attrib
   assert.deepEqual(comma.features[0]!.geometry, { type: 'Point', coordinates: [13.25, 52.5] })
 })
 
-test('coordinate columns whose values are no decimal degrees are named, not passed over', async () => {
+test('coordinate columns whose values are not decimal degrees are named, not passed over', async () => {
   for (const [longitude, latitude] of [
     ["13°15'E", "52°30'N"],
     ['unknown', '52.5'],
@@ -199,7 +199,7 @@ test('a row that cannot be read is named with its reason and the others are read
   assert.equal(mixed.unreadable[0]!.problem, 'the geometry is in EPSG:3857, the rows before it in EPSG:4326')
 })
 
-test('what is no table, or too large a one, is refused with a sentence', async () => {
+test('a file that is not a table, or is too large, is refused with a sentence', async () => {
   await refusal('', /^a\.csv is empty\.$/)
   await refusal(' \n\n', /^a\.csv is empty\.$/)
   await refusal('name,size\n', /^a\.csv has a header but no rows\.$/)

@@ -67,7 +67,7 @@ export async function openCsv(
   })
   const valueIndexes = otherColumns(names.length, coordinates.columns)
   const notes = [...coordinates.notes]
-  if (sepLine) notes.push(`The first line, sep=${delimiter}, names the delimiter and is no row.`)
+  if (sepLine) notes.push(`The first line, sep=${delimiter}, names the delimiter and is not a row.`)
   if (!hasHeader) notes.push('The file has no header: its columns are named column_1, column_2 and so on.')
   const layout: CsvLayout = {
     delimiter,

@@ -201,7 +201,7 @@ test('a .mif without its .mid is refused, unless it has no columns', async (t) =
   assert.equal((await read(received, { originalName: 'a.mif' })).features.length, 2)
 })
 
-test('other files beside a MapInfo table are no part of it', async (t) => {
+test('other files beside a MapInfo table are not part of it', async (t) => {
   const path = mif(t, 'WindowsCyrillic')
   mkdirSync(join(path, '../a.folder'))
   writeFileSync(join(path, '../a.txt'), 'x')

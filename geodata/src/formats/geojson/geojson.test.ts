@@ -166,7 +166,7 @@ test('columns beyond the limit and names beyond reason are refused', async () =>
   await refusal(one.replace('"a"', `"${'n'.repeat(2000)}"`), /name is longer than 1000/)
 })
 
-test('the source is let go of when reading ends, fails or is given up', async () => {
+test('the source is released when reading ends, fails or is cancelled', async () => {
   const text = `{"type":"FeatureCollection","features":[${one},${one}]}`
   for (const [source, rows] of [
     [text, Infinity],

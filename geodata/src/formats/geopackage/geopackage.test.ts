@@ -258,9 +258,9 @@ test('the report says why declared dates and times are published as text', async
   const types = Object.fromEntries(manifest.columns.map(({ name, type }) => [name, type]))
   assert.deepEqual([types['plain'], types['days']], ['timestamp', 'date'])
   const times =
-    'has values that are no times or that a column of times cannot hold, such as nanoseconds or years beyond 9999'
+    'has values that are not times or that a column of times cannot hold, such as nanoseconds or years beyond 9999'
   const dates =
-    'has values that are no dates or that a column of dates cannot hold, such as years beyond 9999'
+    'has values that are not dates or that a column of dates cannot hold, such as years beyond 9999'
   assert.deepEqual(
     manifest.notes,
     [

@@ -51,7 +51,7 @@ export class GpxTable {
     const segments = (count: number) => (count === 1 ? '1 segment' : `${count} segments`)
     if (singlePoints > 0)
       notes.push(
-        `${segments(singlePoints)} of tracks or routes ${singlePoints === 1 ? 'has' : 'have'} a single point, which is no line, and ${singlePoints === 1 ? 'is' : 'are'} left out. Publish with --layer track_points or route_points to keep every point.`,
+        `${segments(singlePoints)} of tracks or routes ${singlePoints === 1 ? 'has' : 'have'} a single point, which is not a line, and ${singlePoints === 1 ? 'is' : 'are'} left out. Publish with --layer track_points or route_points to keep every point.`,
       )
     if (missingLines > 0)
       notes.push(
@@ -106,7 +106,7 @@ function readGeometry(element: GpxElement, losses: Losses): Geometry | null | st
   for (const segment of segments) {
     const line = positionsOf(segment, isRoute ? 'rtept' : 'trkpt', losses)
     if (typeof line === 'string') return line
-    // A segment of one point is written when recording starts and stops at once; it is no line.
+    // A segment of one point is written when recording starts and stops at once; it is not a line.
     if (line.length > 1) lines.push(line)
     else singlePoints += line.length
   }

@@ -219,7 +219,7 @@ function viewFiles([name, select, expected]: (typeof VIEWS)[number]): HostileFil
   }))
 }
 
-/** Parts of the schema that reading a table does not use, and texts that are no schema. */
+/** Parts of the schema that reading a table does not use, and texts that are not a schema. */
 const PARTS: [name: string, content: (canary: Canary) => Content, expected: HostileFile['expected']][] = [
   [
     'all modules beside its layer',

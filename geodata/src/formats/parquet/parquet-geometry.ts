@@ -59,7 +59,7 @@ export function otherGeoColumns(
   return { geometries, coverings: [...coverings] }
 }
 
-/** Bytes that are no geometry stay bytes, which are published as base64 like other bytes. */
+/** Bytes that are not a geometry stay bytes, which are published as base64 like other bytes. */
 function wktOf(value: unknown, read: ParquetGeometry['read']): Value {
   const geometry = value === null ? null : read(value)
   if (geometry === null) return null

@@ -175,7 +175,7 @@ test('GeoParquet that geopandas writes says the same as its source, with WKB and
       manifest.notes,
       ['fine', 'local'].map(
         (name) =>
-          `Column ${name} has values that are no times or that a column of times cannot hold, such as nanoseconds or years beyond 9999: it is published as text.`,
+          `Column ${name} has values that are not times or that a column of times cannot hold, such as nanoseconds or years beyond 9999: it is published as text.`,
       ),
     )
     const other = await read(path('times-lz4'))

@@ -22,7 +22,7 @@ import { toDate, toTimestamp } from './stored-times.ts'
 
 /**
  * Opens a layer of a SpatiaLite database, or of one with the tables that GDAL's driver SQLite and FDO write. A
- * table or view that is no layer can be chosen by its name.
+ * table or view that is not a layer can be chosen by its name.
  */
 export function openSpatialite(
   path: string,

@@ -16,7 +16,7 @@ export function clockText(microseconds: number): string {
 const ISO_DURATION = /^(-?)P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:[.,]\d*)?)S)?)?$/
 
 /**
- * The text of `PT10H30M45.5S`; null if it is no such duration. It is rounded to microseconds, because programs
+ * The text of `PT10H30M45.5S`; null if the text is not such a duration. It is rounded to microseconds, because programs
  * compute it from a double and write all of its digits.
  */
 export function isoDurationText(duration: string): string | null {

@@ -19,7 +19,7 @@ BUILT_IN[46] = 'duration'
 
 export function dateKindOfFormat(id: number, code: string | undefined): DateKind | null {
   if (code === undefined) return BUILT_IN[id] ?? null
-  // Only the first section counts; quoted texts, escapes, colours and locales are no placeholders.
+  // Only the first section counts; quoted texts, escapes, colours and locales are not placeholders.
   const plain = code
     .split(';')[0]!
     .replace(/"[^"]*"|\\.|_./g, '')
@@ -35,7 +35,7 @@ export function dateKindOfFormat(id: number, code: string | undefined): DateKind
 
 const DAY_MS = 86_400_000
 
-/** The text of a serial number, or null if it is no date that Excel knows. */
+/** The text of a serial number, or null if it is not a date that Excel knows. */
 export function serialText(serial: number, kind: DateKind, is1904: boolean): string | null {
   if (!Number.isFinite(serial)) return null
   if (kind === 'duration') return clockText(Math.round(serial * DAY_MS) * 1000)

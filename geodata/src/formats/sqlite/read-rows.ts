@@ -134,7 +134,7 @@ function readGeometry(layer: SqliteLayer, value: SqliteValue): Feature['geometry
   }
 }
 
-/** Bytes that are no geometry stay bytes. */
+/** Bytes that are not a geometry stay bytes. */
 function toWkt(layer: SqliteLayer, value: SqliteValue): Value {
   const geometry = readGeometry(layer, value)
   return geometry === null || typeof geometry === 'string' ? toValue(value) : writeWkt(geometry)

@@ -13,7 +13,7 @@ import type { TileBuild } from './tile-build.ts'
 const MAX_HELD_BYTES = 24 << 20
 const SAMPLED_FEATURES = 1000
 const SAMPLED_BYTES = 8 << 20
-/** So that one feature of a million positions does not decide alone. */
+/** Max positions of one feature, so that a feature of a million positions does not decide alone. */
 const SAMPLED_POSITIONS = 500
 
 /**

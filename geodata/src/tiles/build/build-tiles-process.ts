@@ -32,7 +32,7 @@ async function main({ snapshotFolder, outPath, options, manifest }: TilesRequest
     const now = performance.now()
     if (now - lastReportAt < PROGRESS_MS) return
     lastReportAt = now
-    // With a callback, a parent that is gone is no uncaught error: the handler of `disconnect` cleans up.
+    // With a callback, a parent that is gone is not an uncaught error: the handler of `disconnect` cleans up.
     process.send?.({ progress } satisfies TilesMessage, () => {})
   }
   let message: TilesMessage

@@ -201,7 +201,7 @@ export class DrawnShapes {
     return this.#alongRing(xy, from, end, PLACES_TRIED).find(isInTile) ?? null
   }
 
-  /** So many places on a ring, at equal distances. */
+  /** `count` places on a ring, at equal distances. */
   #alongRing(xy: Float64Array, from: number, end: number, count: number): Place[] {
     const places: Place[] = []
     let perimeter = 0

@@ -65,7 +65,7 @@ export function ownProperties(columns: readonly Column[]): OwnProperties {
  */
 export class TileLayer {
   readonly #name: Buffer
-  /** Of all tiles so far. */
+  /** The properties of all tiles so far. */
   readonly seen: SeenProperties = { hasId: false, longIntegers: new Set() }
   readonly #columns: readonly Column[]
   readonly #names: string[]

@@ -8,7 +8,7 @@ export const MAX_RAW_BYTES = 4_000_000
 
 /**
  * The deepest zoom shows every feature even in a larger tile, up to this size before compression: a million
- * features at one place are no map.
+ * features at one place are not a map.
  */
 export const MAX_DEEPEST_BYTES = 16_000_000
 

@@ -91,7 +91,7 @@ function expression(value: Json, path: string, depth: number, context: Context):
     const items = value.map((item, i) => expression(item, `${path}[${i}]`, depth + 1, context))
     return { kind: 'array', items, at }
   }
-  if (value === null) throw new Cql2Error(`The filter has null ${at}, which is no value: use isNull.`)
+  if (value === null) throw new Cql2Error(`The filter has null ${at}, which is not a value: use isNull.`)
   if ('op' in value) return operation(value, path, depth, context)
   if ('property' in value) return { kind: 'property', name: textOf(value, 'property', at), at }
   if ('date' in value) return { kind: 'date', value: dateValue(textOf(value, 'date', at), at), at }
@@ -147,7 +147,7 @@ function bbox(value: Json, at: string): Expression {
 
 function geometry(value: Json, at: string, context: Context): Geometry {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
-    throw new Cql2Error(`The geometry ${at} is no object.`)
+    throw new Cql2Error(`The geometry ${at} is not an object.`)
   }
   const type = GEOMETRY_TYPES.find((name) => name === value['type'])
   if (type === undefined) throw new Cql2Error(`The geometry ${at} has a type that GeoJSON does not define.`)
@@ -162,7 +162,7 @@ function geometry(value: Json, at: string, context: Context): Geometry {
 
 function textOf(value: { [name: string]: Json }, name: string, at: string): string {
   const text = value[name]
-  if (typeof text !== 'string') throw new Cql2Error(`The ${name} ${at} is no text.`)
+  if (typeof text !== 'string') throw new Cql2Error(`The ${name} ${at} is not a text.`)
   return wellFormed(text, at)
 }
 

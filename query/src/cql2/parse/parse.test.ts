@@ -197,7 +197,7 @@ const BAD_JSON: [source: string, message: RegExp][] = [
   ['{}', /The object at \$ is none of an operation/],
   ['{"op":"=","args":[1]}', /The operation = at \$ takes 2 args/],
   ['{"op":"and","args":[true]}', /takes at least 2 args/],
-  ['{"op":"=","args":[{"property":1},2]}', /The property at \$\.args\[0\] is no text/],
+  ['{"op":"=","args":[{"property":1},2]}', /The property at \$\.args\[0\] is not a text/],
   ['{"op":"drop","args":[]}', /The operation drop at \$ is not one that this service has/],
   ['{"op":"="}', /lacks an array of args/],
   ['{"op":"in","args":[{"property":"a"},1]}', /is not an array/],

@@ -47,7 +47,7 @@ test('requests from a blocked network are 403 until the block ends, behind a tru
     const items = await statusFrom(address, '/v1/ogc/collections')
     assert.equal(items === 403, status === 403, address)
   }
-  // A forged header of a client that is no trusted proxy changes nothing: the rule is that of X-Forwarded-For.
+  // A forged header of a client that is not a trusted proxy changes nothing: the rule is that of X-Forwarded-For.
   assert.equal(await statusFrom('192.0.2.1, 203.0.113.9'), 200)
 
   for (const network of [

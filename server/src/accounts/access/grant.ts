@@ -27,7 +27,7 @@ export interface Grant {
   bucket: Bucket
   /**
    * The user or organization that owns the key; for a platform key, the key. Daily limits count by it, so that a
-   * new key is no new allowance.
+   * new key does not add to the allowance.
    */
   owner: string
   /** The rate limit of all keys of the owner together; null if the key has a limit that the operator set. */

@@ -70,7 +70,7 @@ test('one changed, missing, added or exchanged character is refused by arithmeti
   )
 })
 
-test('texts of every other kind are no secrets', () => {
+test('texts of every other kind are not secrets', () => {
   const format = { literal: 'svc', env: 'live' }
   fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 64 }), (text) => !isWellFormed(text, format)))
   const tails = fc.oneof(

@@ -168,7 +168,7 @@ for (const database of databaseKinds) {
 
   testOnce(
     database,
-    `whoever is no administrator gets 403 everywhere, and nothing happens (${database})`,
+    `a user who is not an administrator gets 403 everywhere, and nothing happens (${database})`,
     async (t) => {
       const { service, root, call } = await open(t, database)
       const ada = await signIn(service, 'ada@example.org')

@@ -66,7 +66,7 @@ for (const database of databaseKinds) {
 
   testOnce(
     database,
-    `amounts that are no whole numbers in bounds, and unknown organizations, change nothing (${database})`,
+    `amounts that are not integers in bounds, and unknown organizations, change nothing (${database})`,
     async (t) => {
       const service = await openTestServer(t, { database })
       const { ledger, organizations } = service.parts

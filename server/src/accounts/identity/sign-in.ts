@@ -37,7 +37,7 @@ import type { Session, Sessions } from './sessions.ts'
 
 const LINK_LIFETIME = 15 * MINUTE
 const MAX_WRONG_IN_A_DAY = 10
-const MAX_REQUESTS_AT_ONCE = 2000
+const MAX_CONCURRENT_REQUESTS = 2000
 /** Compared with if an address has no code. */
 const NO_CODE = hashCode('')
 
@@ -77,7 +77,7 @@ export class SignIn {
 
   constructor(options: SignInOptions) {
     this.#options = options
-    this.#background = new Background(MAX_REQUESTS_AT_ONCE, options.log)
+    this.#background = new Background(MAX_CONCURRENT_REQUESTS, options.log)
   }
 
   /**

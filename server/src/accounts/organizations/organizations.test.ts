@@ -36,7 +36,7 @@ for (const database of databaseKinds) {
     test(`${name} (${database})`, run)
   const once = (name: string, run: (t: TestContext) => Promise<void>) => testOnce(database, name, run)
 
-  once('an organization is 404 where it does not exist and 403 for whoever is not in it', async (t) => {
+  once('an organization is 404 where it does not exist and 403 for users who are not in it', async (t) => {
     const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     const eve = await signIn(service, 'eve@example.org')
@@ -193,7 +193,7 @@ for (const database of databaseKinds) {
   })
 
   guarantee(
-    'whoever leaves has no organization until they make one; its first credits are given once',
+    'a user who leaves has no organization until they make one; its first credits are given once',
     async (t) => {
       const service = await openTestServer(t, { database, settings: { newOrganizationCredits: 10 } })
       const ada = await signIn(service, 'ada@example.org')

@@ -27,7 +27,7 @@ interface DriverError extends Error {
  */
 const UNAVAILABLE_STATES = /^(08...|53[023]00|57014|57P0[1-5]|58030|25006|25P03)$/
 const DISK_FULL_STATE = '53100'
-/** Of two transactions that wait for each other, one is ended. */
+/** PostgreSQL ends one of two transactions that wait for each other. */
 const DEADLOCK_STATE = '40P01'
 
 /** Socket and DNS errors. Here they can only come from connections to the database. */

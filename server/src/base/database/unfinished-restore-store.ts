@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Tables } from './schema.ts'
 
 /**
- * The table of a PostgreSQL database that marks an unfinished restore. It is no part of the schema: a restore
+ * The table of a PostgreSQL database that marks an unfinished restore. It is not part of the schema: a restore
  * creates it, also in an empty database, and drops it in the transaction that puts the restored rows in place.
  */
 export const UNFINISHED_RESTORE = 'unfinished_restore'

@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts'
 import { Background } from '../concurrency/background.ts'
 import { composeMail, type Mail, type Mailer } from './mail.ts'
 
-const MAX_AT_ONCE = 1000
+const MAX_CONCURRENT = 1000
 
 export interface OutboxOptions {
   folder: string
@@ -26,7 +26,7 @@ export class OutboxMailer implements Mailer {
 
   constructor(options: OutboxOptions) {
     this.#options = options
-    this.#background = new Background(MAX_AT_ONCE, options.log)
+    this.#background = new Background(MAX_CONCURRENT, options.log)
   }
 
   post(mail: Mail): void {

@@ -6,7 +6,7 @@ import { Background } from '../concurrency/background.ts'
 import { isLoopback } from '../loopback.ts'
 import { type Mail, type Mailer, mailOptions } from './mail.ts'
 
-const MAX_AT_ONCE = 10_000
+const MAX_CONCURRENT = 10_000
 const STOP_AFTER = 5 * SECOND
 
 export interface SmtpOptions {
@@ -52,7 +52,7 @@ export class SmtpMailer implements Mailer {
     this.#from = from
     this.#log = log
     this.#waits = waits
-    this.#background = new Background(MAX_AT_ONCE, log)
+    this.#background = new Background(MAX_CONCURRENT, log)
     this.#transport = openTransport(url, requiresTls(url, allowPlain))
   }
 

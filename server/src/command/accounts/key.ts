@@ -20,7 +20,7 @@ interface CreateFlags extends OperatorFlags {
 
 export function keyCommand(): Command {
   return new Command('key')
-    .description('API keys: the platform’s own, and the operator’s hand on any other.')
+    .description('Create, list and revoke platform keys, and find and revoke any other key.')
     .addCommand(
       operatorCommand('create', 'Create a platform key. Its secret is printed this once.', [
         'key create --platform --name "Nightly publishing" --permissions read,write',

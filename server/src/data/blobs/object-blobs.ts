@@ -30,7 +30,7 @@ import { parseTrashEntry, trashEntry } from './trash-entry.ts'
 const SMALL_FILE_BYTES = 1 << 22
 const MAX_VERIFIED = 100_000
 const MAX_OBJECTS = 1000
-const UPLOADS_AT_ONCE = 3
+const CONCURRENT_UPLOADS = 3
 const NO_BLOCKS: FetchedFile['blocks'] = Promise.resolve(undefined)
 /** How often files that a long computation reads are marked as used. */
 const KEEP_EVERY = 40 * SECOND
@@ -96,7 +96,7 @@ export class ObjectBlobs implements Blobs {
         await this.#store.write(snapshotKey(snapshot, name), { path: join(folder, name), bytes })
       }
     }
-    await Promise.all(Array.from({ length: UPLOADS_AT_ONCE }, upload))
+    await Promise.all(Array.from({ length: CONCURRENT_UPLOADS }, upload))
     await this.derived.keepAll(snapshot, folder)
     // Written last: a snapshot without a manifest does not exist.
     const path = join(folder, SNAPSHOT_FILES.manifest)

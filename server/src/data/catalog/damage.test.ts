@@ -221,7 +221,7 @@ test('what was verified is not read again at the next start, until a file change
   assert.match(errorLines(third), /"file":"points\.parquet"/)
 })
 
-test('the files of a version that was removed are no damage', async (t) => {
+test('the files of a version that was removed are not damage', async (t) => {
   const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(30))
   const { key } = await openAll(service)

@@ -14,9 +14,9 @@ import {
 } from './dataset.ts'
 
 /** How many rows are read at a time, which bounds the memory for their texts. */
-const LISTED_AT_ONCE = 500
+const LIST_BATCH = 500
 /** The same for rows with whole manifests, of 15 KB and more each. */
-const MANIFESTS_AT_ONCE = 50
+const MANIFEST_BATCH = 50
 
 /** All datasets as lists have them, read in steps. */
 export async function readListedDatasets(db: Db): Promise<ListedDataset[]> {
@@ -26,7 +26,7 @@ export async function readListedDatasets(db: Db): Promise<ListedDataset[]> {
       .select(['versions.summary', manifestWithoutSummary])
       .where('datasets.table_name', '>', after)
       .orderBy('datasets.table_name')
-      .limit(LISTED_AT_ONCE)
+      .limit(LIST_BATCH)
       .execute()
     for (const { manifest, summary, ...row } of rows) {
       datasets.push({
@@ -34,7 +34,7 @@ export async function readListedDatasets(db: Db): Promise<ListedDataset[]> {
         manifest: summary === null ? summaryOf(parseManifest(manifest!)) : parseSummary(summary),
       })
     }
-    if (rows.length < LISTED_AT_ONCE) return datasets
+    if (rows.length < LIST_BATCH) return datasets
   }
 }
 
@@ -44,7 +44,7 @@ export async function readDatasetsAfter(db: Db, after: string): Promise<Dataset[
     .select('versions.manifest')
     .where('datasets.table_name', '>', after)
     .orderBy('datasets.table_name')
-    .limit(MANIFESTS_AT_ONCE)
+    .limit(MANIFEST_BATCH)
     .execute()
   return rows.map(toDataset)
 }
@@ -64,14 +64,14 @@ export async function storeMissingSummaries(db: Db): Promise<number> {
       .selectFrom('versions')
       .select(['snapshot', 'manifest'])
       .where('summary', 'is', null)
-      .limit(MANIFESTS_AT_ONCE)
+      .limit(MANIFEST_BATCH)
       .execute()
     for (const { snapshot, manifest } of rows) {
       const summary = JSON.stringify(summaryOf(parseManifest(manifest)))
       await db.updateTable('versions').set({ summary }).where('snapshot', '=', snapshot).execute()
     }
     count += rows.length
-    if (rows.length < MANIFESTS_AT_ONCE) return count
+    if (rows.length < MANIFEST_BATCH) return count
   }
 }
 

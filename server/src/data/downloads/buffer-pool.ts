@@ -29,13 +29,13 @@ export class BufferPool {
   }
 
   release(buffer: Buffer): void {
-    this.giveUp(buffer)
+    this.discard(buffer)
     const free = this.#free.get(buffer.length)!
     if (free.length < MAX_FREE[buffer.length]!) free.push(buffer)
   }
 
   /** Discards a buffer that may still be read, so that it is not reused. */
-  giveUp(buffer: Buffer): void {
+  discard(buffer: Buffer): void {
     if (buffer.length === LARGE) this.#largeOut--
   }
 }

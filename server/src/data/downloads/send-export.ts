@@ -112,7 +112,7 @@ async function sendPart(
       if (at >= to) await check?.end(to)
       return { buffer, bytes }
     } catch (error) {
-      pool.giveUp(buffer)
+      pool.discard(buffer)
       throw error
     }
   }
@@ -127,7 +127,7 @@ async function sendPart(
     next?.catch(() => {})
     await Promise.race([written, whenClosed])
     // A buffer can be reused once the kernel has its bytes; after a disconnect, the socket may still hold it.
-    if (response.destroyed) pool.giveUp(piece.buffer)
+    if (response.destroyed) pool.discard(piece.buffer)
     else pool.release(piece.buffer)
     isFast = performance.now() - began < FAST_MS && at - from > WARM_UP
     piece = await (next ?? readNext())

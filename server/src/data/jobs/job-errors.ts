@@ -3,7 +3,7 @@ export class AttemptLostError extends Error {
   override name = 'AttemptLostError'
 }
 
-/** What the job was to make is no longer wanted: it ends as cancelled, which is no failure. */
+/** What the job was to make is no longer wanted: it ends as cancelled, which is not a failure. */
 export class JobObsoleteError extends Error {
   override name = 'JobObsoleteError'
 }

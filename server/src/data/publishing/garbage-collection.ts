@@ -61,7 +61,7 @@ export class GarbageCollection {
     const { database, blobs, staging, bucket, dataDir } = this.#parts
     // Checked at each collection, because a database can be restored or replaced while the server runs.
     const installation = await checkInstallation({ database, blobs, bucket, dataDir })
-    // Of a folder, the start has logged them.
+    // For a folder, the start has logged them.
     if (bucket && this.#unlogged(installation.missing).length > 0) logMissing(installation, this.#parts.log)
     // List the snapshots before the versions: a snapshot that is published in the meantime is then either not
     // in the list or already referenced by its version.

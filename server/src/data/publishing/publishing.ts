@@ -335,7 +335,7 @@ function requireColumns(
   const names = new Set(manifest.columns.map(({ name }) => name))
   const unknown = Object.keys(notes).find((name) => !names.has(name))
   if (unknown !== undefined) {
-    throw invalidInput('columns', `names "${unknown.slice(0, 80)}", which is no column of "${table}"`)
+    throw invalidInput('columns', `names "${unknown.slice(0, 80)}", which is not a column of "${table}"`)
   }
 }
 

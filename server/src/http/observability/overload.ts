@@ -49,7 +49,7 @@ export class Overload {
     const now = performance.now()
     const since = performance.eventLoopUtilization(this.#utilization)
     this.#utilization = performance.eventLoopUtilization()
-    // After a machine was suspended, the timer is late but the loop was idle: that is no overload.
+    // After a machine was suspended, the timer is late but the loop was idle: that is not an overload.
     const busy = since.utilization > 0.5
     this.#late = busy && now - this.#expected > this.#limit ? this.#late + 1 : 0
     this.#expected = now + SAMPLE_MS

@@ -42,9 +42,9 @@ export class FinishedDocuments {
     exchange.addHeaderLines(document.bodyLines)
     // A copy, because the head is written into the buffer before the body, and several may be sent at once.
     const { bytes } = document
-    const { buffer, shelf } = takeBuffer(HEAD_ROOM + bytes.length)
+    const { buffer, sizeClass } = takeBuffer(HEAD_ROOM + bytes.length)
     const end = HEAD_ROOM + bytes.copy(buffer, HEAD_ROOM)
-    const release = () => releaseBuffer(shelf, buffer)
+    const release = () => releaseBuffer(sizeClass, buffer)
     return { status: 200, text: '', bytes: buffer, start: HEAD_ROOM, end, pieces: NO_PIECES, release }
   }
 

@@ -55,7 +55,7 @@ function readColumns(text: string | undefined, { manifest: { columns } }: Datase
   if (text === undefined) return countable(columns)
   const indexes = readNameList(text).map((name) => {
     const index = columns.findIndex((column) => column.name === name)
-    if (index === -1) throw invalidInput('columns', `names "${name.slice(0, 80)}", which is no property`)
+    if (index === -1) throw invalidInput('columns', `names "${name.slice(0, 80)}", which is not a property`)
     if (columns[index]!.type === 'json') {
       throw invalidInput('columns', `names "${name}", which holds nested values`)
     }

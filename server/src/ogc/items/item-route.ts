@@ -29,7 +29,7 @@ import { contentTag, type ItemsDeps } from './items-page.ts'
 const BEFORE_TABLE = `${ROOT}/collections/`
 const BEFORE_ID = '/items/'
 const NO_PIECES: readonly Buffer[] = []
-/** Of a UTF-16 code unit in UTF-8. */
+/** The bytes that a UTF-16 code unit takes in UTF-8. */
 const MAX_BYTES_PER_CHARACTER = 3
 /** Ids that are the same when they are encoded for a URL. */
 const PLAIN_ID = /^[\w.-]+$/
@@ -148,9 +148,9 @@ function itemResponse(
 function plainItemInMemory(snapshot: Snapshot, item: ItemRequest, position: number): DataResponse | null {
   const links = linksText(item)
   const length = snapshot.bytesOf(runOf(position))
-  const { buffer, shelf } = takeBuffer(HEAD_ROOM + length + links.length * MAX_BYTES_PER_CHARACTER)
+  const { buffer, sizeClass } = takeBuffer(HEAD_ROOM + length + links.length * MAX_BYTES_PER_CHARACTER)
   const copied = snapshot.copyRuns(runOf(position), buffer, HEAD_ROOM)
-  const release = () => releaseBuffer(shelf, buffer)
+  const release = () => releaseBuffer(sizeClass, buffer)
   if (copied === -1) {
     release()
     return null

@@ -34,8 +34,8 @@ export function plainPage(
   const length = snapshot.bytesOf(runs)
   const cached = length >= Math.max(2, runs.length) * MIN_PIECE_BYTES ? snapshot.piecesInMemory(runs) : null
   const start = HEAD_ROOM + text.length
-  const { buffer: bytes, shelf } = takeBuffer(start + (cached ? 0 : length + PAGE_TAIL.length))
-  const release = () => releaseBuffer(shelf, bytes)
+  const { buffer: bytes, sizeClass } = takeBuffer(start + (cached ? 0 : length + PAGE_TAIL.length))
+  const release = () => releaseBuffer(sizeClass, bytes)
   if (cached) {
     const pieces = [...cached, PAGE_TAIL]
     return { status: 200, text, bytes, start, end: start, pieces, release }

@@ -115,7 +115,7 @@ export function negotiate<E extends Encoding>(
 }
 
 /**
- * The encoding of the media type that the client prefers (RFC 9110, section 12.5.1). Of types with the same quality,
+ * The encoding of the media type that the client prefers (RFC 9110, section 12.5.1). If types have the same quality,
  * one that the header names takes precedence over one that only a range covers, then the header's order decides.
  */
 function accepted<E extends Encoding>(encodings: readonly E[], accept: string): E | null {

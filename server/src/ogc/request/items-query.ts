@@ -199,7 +199,8 @@ function readShown(text: string, { manifest: { columns } }: Dataset): number[] {
   const names = text === '' ? [] : readNameList(text)
   const shown = names.map((name) => {
     const column = columns.findIndex((other) => other.name === name || other.name === name.trim())
-    if (column === -1) throw invalidInput('properties', `names "${name.slice(0, 80)}", which is no property`)
+    if (column === -1)
+      throw invalidInput('properties', `names "${name.slice(0, 80)}", which is not a property`)
     return column
   })
   // In the dataset's order, regardless of the request's, so that all responses have the same shape.

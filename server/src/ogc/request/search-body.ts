@@ -26,7 +26,7 @@ export function readSearchBody(text: string): QueryPair[] {
   return members.map(([name, value]) => {
     const parameter = parameterText(name, value)
     if (!name.isWellFormed() || !parameter.isWellFormed())
-      throw invalidInput('body', 'must not contain half of a surrogate pair, which is no character')
+      throw invalidInput('body', 'must not contain half of a surrogate pair, which is not a character')
     return { name, value: parameter, raw: `${encodeURIComponent(name)}=${encodeURIComponent(parameter)}` }
   })
 }

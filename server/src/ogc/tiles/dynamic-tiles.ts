@@ -82,7 +82,7 @@ export class DynamicTiles {
     return this.#encoding.run(key, async () => {
       const bytes = await this.#parts.snapshots.use(version, async ({ folder, manifest, files }) => {
         await files.fetch(TILE_SOURCES)
-        // Of a pack in a bucket, only the parts that the tile shows are fetched.
+        // If the pack is in a bucket, only the parts that the tile shows are fetched.
         const pack = files.isLocal ? null : await files.open(SNAPSHOT_FILES.pack)
         const snapshot = { folder, table: version.table, manifest }
         return this.#thread

@@ -8,7 +8,7 @@ const many = Array.from({ length: 4000 }, (_, i) =>
   point(((i * 137.508) % 360) - 180, ((i * 61.803) % 160) - 80, { name: `place ${i}` }),
 )
 
-test('a version that is removed while its tiles are built is no failed build', async (t) => {
+test('a version that is removed while its tiles are built is not a failed build', async (t) => {
   const service = await openOgc(t, { settings: { tiles: true, keepVersions: 1 } })
   const { finished, running } = service.parts.runner
   await service.publish('places', many)

@@ -165,8 +165,8 @@ function respond(
 
 /** A copy with room for the head before it, so that both are one write: that takes less time than two. */
 function copiedResponse(bytes: Buffer): DataResponse {
-  const { buffer, shelf } = takeBuffer(HEAD_ROOM + bytes.length)
+  const { buffer, sizeClass } = takeBuffer(HEAD_ROOM + bytes.length)
   const end = HEAD_ROOM + bytes.copy(buffer, HEAD_ROOM)
-  const release = () => releaseBuffer(shelf, buffer)
+  const release = () => releaseBuffer(sizeClass, buffer)
   return { status: 200, text: '', bytes: buffer, start: HEAD_ROOM, end, pieces: NO_PIECES, release }
 }

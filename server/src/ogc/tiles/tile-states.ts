@@ -198,7 +198,7 @@ export class TileStates {
     this.#maxZooms.set(snapshot, built.maxZoom)
   }
 
-  /** Of a build in this process. */
+  /** Sets the progress of a build in this process. */
   setProgress(snapshot: string, share: number): void {
     this.#progress.set(snapshot, share)
   }
@@ -214,7 +214,7 @@ export class TileStates {
     this.#states.delete(snapshot)
   }
 
-  /** So that the state of the tiles shows it, and servers do not build them again by themselves. */
+  /** Records it in the state of the tiles, so that servers do not build them again by themselves. */
   async recordFailure({ snapshot }: Version, reason: string): Promise<void> {
     const { blobs, clock } = this.#parts
     this.#states.delete(snapshot)

@@ -80,7 +80,7 @@ export function parseRecord(text: string, path: string): BackupRecord {
   if (typeof format === 'number' && format > 1) {
     throw new CopyError(`${path} has format ${format}, and this program reads format 1. Use a newer program.`)
   }
-  if (!Value.Check(Record, record)) throw new CopyError(`${path} is damaged: it is no record of a backup.`)
+  if (!Value.Check(Record, record)) throw new CopyError(`${path} is damaged: it is not a record of a backup.`)
   return record
 }
 

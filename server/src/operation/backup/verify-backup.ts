@@ -53,7 +53,7 @@ async function verifyFound(
       remedy: 'Make a new backup, and look for the cause: the disk that holds this one is failing.',
     }))
     if (damage.length > 0) {
-      // Files that are missing because the backup was removed meanwhile are no damage.
+      // Files that are missing because the backup was removed meanwhile are not damage.
       await target.read(generation)
       return { ...result, rows: 0, findings }
     }

@@ -18,7 +18,7 @@ export type GraphValue =
 export type Prefixes = { [prefix: string]: string }
 
 /**
- * A node with nothing but its type for each IRI whose class is stated and that is no node of the graph: validators check
+ * A node with nothing but its type for each IRI whose class is stated and that is not a node of the graph: validators check
  * the classes of values, and do not load them.
  */
 export function referencedNodes(nodes: readonly GraphNode[]): GraphNode[] {

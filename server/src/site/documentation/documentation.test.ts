@@ -38,7 +38,8 @@ test('every setting that any page names exists', () => {
     'WAYLEAVE_API_KEY',
     'WAYLEAVE_CACHE_DIR',
   ])
-  const pages = [...PAGES.map((name) => `${name}.md`), '../README.md', '../ARCHITECTURE.md']
+  const design = readdirSync(new URL('design/', docs)).map((name) => `design/${name}`)
+  const pages = [...PAGES.map((name) => `${name}.md`), ...design, '../README.md', '../ARCHITECTURE.md']
   for (const page of pages) {
     for (const [name] of readDoc(page).matchAll(/WAYLEAVE_[A-Z_]+[A-Z]/g))
       assert.ok(known.has(name), `${page} names ${name}`)

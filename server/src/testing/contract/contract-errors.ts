@@ -50,7 +50,7 @@ export const errors: Row[] = [
     },
   ],
   [
-    '403: the caller lacks APIKEY_VIEW or APIKEY_CREATE, or is no member at all',
+    '403: the caller lacks APIKEY_VIEW or APIKEY_CREATE, or is not a member',
     async ({ service, ada, call, shared }) => {
       await service.parts.members.add(operator, ada.organizationId, 'plain@example.org', [])
       const plain = await signIn(service, 'plain@example.org')

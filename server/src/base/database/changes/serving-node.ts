@@ -129,7 +129,7 @@ export class ServingNode {
     }
   }
 
-  /** A full disk is no reason to refuse reads, but a database that cannot be settled must not be used. */
+  /** A full disk is not a reason to refuse reads, but a database that cannot be settled must not be used. */
   #refuse(error: unknown): void {
     const isUnavailable = error instanceof DatabaseError && error.failure === 'database-unavailable'
     if (isUnavailable) this.#database.refuse(error)

@@ -52,7 +52,7 @@ export class S3Http {
     })
     if (body) headers['content-length'] = String(body.length)
     return this.#exchange(call, headers).catch((error: unknown) => {
-      // The store closed an idle connection just when it was used again, which is no sign of an outage.
+      // The store closed an idle connection just when it was used again, which is not a sign of an outage.
       if (error instanceof StaleConnectionError) return this.#exchange(call, headers)
       throw error
     })

@@ -32,7 +32,7 @@ const MAX_PAUSE = 2_000
 /** Files above this size are sent in parts of this size, or of more if there would be too many parts. */
 const PART_BYTES = 8 << 20
 const MAX_PARTS = 9_000
-const PARTS_AT_ONCE = 4
+const CONCURRENT_PARTS = 4
 const HASH_STEP = 1 << 20
 /** The protocol allows 1000 keys per request. */
 const KEYS_PER_DELETE = 1000
@@ -236,7 +236,7 @@ export class S3Store implements ObjectStore {
           etags[number] = headers.etag ?? ''
         }
       }
-      await Promise.all(Array.from({ length: Math.min(PARTS_AT_ONCE, etags.length) }, sendParts))
+      await Promise.all(Array.from({ length: Math.min(CONCURRENT_PARTS, etags.length) }, sendParts))
       const parts = Buffer.from(completeDocument(etags))
       const response = await this.#post(key, `?uploadId=${uploadId}`, parts, options)
       // A store may begin a 200 response before it has assembled the object, and report a failure in the body.

@@ -159,7 +159,7 @@ export class CachedObject {
       this.#options.cache.touch(path)
       return bytes
     } catch {
-      // A disk that cannot be read is no reason to fail: the store has the block.
+      // A disk that cannot be read is not a reason to fail: the store has the block.
       return null
     } finally {
       await handle.close()

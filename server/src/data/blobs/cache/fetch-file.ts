@@ -9,7 +9,7 @@ import type { NodeCache } from './node-cache.ts'
 
 /** Files are fetched in parts of this size, several at a time, each verified before it is written. */
 const PART_BYTES = 32 * CHECKED_BLOCK_BYTES
-const PARTS_AT_ONCE = 4
+const CONCURRENT_PARTS = 4
 
 export interface FetchedFile {
   key: string
@@ -64,7 +64,7 @@ async function fetchTo(
         await handle.write(part, 0, part.length, span.from)
       }
     }
-    await Promise.all(Array.from({ length: PARTS_AT_ONCE }, fetchParts))
+    await Promise.all(Array.from({ length: CONCURRENT_PARTS }, fetchParts))
   } finally {
     await handle.close()
   }

@@ -14,7 +14,7 @@ const uploads: [name: string, headers: string, begun: string][] = [
   ['a form', 'Content-Type: multipart/form-data; boundary=X\r\nContent-Length: 1000000', FORM],
 ]
 
-test('an upload that breaks off leaves no file behind and a line in the log, and is no failure of ours', async (t) => {
+test('an upload that breaks off leaves no file behind and a line in the log, and is not a failure of the server', async (t) => {
   const service = await openTestServer(t)
   const { secret } = await service.parts.keys.createPlatform(operator, { name: 'p', permissions: ['write'] })
   const folder = join(service.config.dataDir, 'uploads')

@@ -14,7 +14,7 @@ export interface InsideTile {
   lines: Part[]
   /** Rings of areas that the tile has completely. */
   areas: Part[]
-  /** Rings of areas that the tile's edges cut. The cuts are no borders: those are among the lines. */
+  /** Rings of areas that the tile's edges cut. The cuts are not borders: those are among the lines. */
   cutAreas: Part[]
 }
 

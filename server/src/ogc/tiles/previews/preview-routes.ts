@@ -24,10 +24,10 @@ const notModified = Type.Unsafe<undefined>({ description: 'Not modified.' })
 const previewSchema = Type.Object({
   bbox: Type.Unsafe<[number, number, number, number]>({ type: 'array', items: { type: 'number' } }),
   points: Type.String({ description: 'The path of all points, in degrees, with the latitude negated.' }),
-  lines: Type.String({ description: 'Of lines, and the borders of `cutAreas`.' }),
+  lines: Type.String({ description: 'The path of lines, and of the borders of `cutAreas`.' }),
   areas: Type.String(),
   cutAreas: Type.String({
-    description: 'Of parts of areas that lie in several tiles: to be filled, without borders.',
+    description: 'The path of parts of areas that lie in several tiles: to be filled, without borders.',
   }),
 })
 

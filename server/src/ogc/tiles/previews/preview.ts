@@ -103,7 +103,7 @@ async function drawTiles(drawing: Drawing, tiles: readonly PreviewTile[], isCut:
         const feature = layer.feature(place)
         const parts = drawing.thinned(feature.loadGeometry(), unit)
         // Cutting a long border takes time; with fewer details it is shorter.
-        if (!isCut && feature.type !== POINT && drawing.isTooShortFor(parts)) drawing.giveUp()
+        if (!isCut && feature.type !== POINT && drawing.isTooShortFor(parts)) drawing.stop()
         else drawing.add(insideTile(feature.type, parts, layer.extent), position)
         if (performance.now() < sliceEnd) continue
         await timeSlices.next('previews')
@@ -123,7 +123,7 @@ class Drawing {
   readonly #decimals: number
   /** The cells of the grid that have a dot. */
   readonly #dots = new Set<string>()
-  #isGivenUp = false
+  #isStopped = false
 
   constructor(degreesPerPixel: number, step: number, isCoarse: boolean) {
     this.#minStep = degreesPerPixel * step
@@ -134,12 +134,12 @@ class Drawing {
 
   get isFull(): boolean {
     const { points, lines, areas, cutAreas } = this.paths
-    return this.#isGivenUp || points.length + lines.length + areas.length + cutAreas.length > this.maxLength
+    return this.#isStopped || points.length + lines.length + areas.length + cutAreas.length > this.maxLength
   }
 
-  /** Makes it full. */
-  giveUp(): void {
-    this.#isGivenUp = true
+  /** Ends the drawing as if it were full. */
+  stop(): void {
+    this.#isStopped = true
   }
 
   /** Whether not all of the positions could be drawn, even if each had the shortest text, such as `1 2L`. */

@@ -120,7 +120,7 @@ async function settle(restore: DatabaseRestore, tx: Tx): Promise<RestoredState> 
   return { ...state, workingKeys: state.workingKeys - suspendedKeys, suspendedKeys }
 }
 
-/** Of a restore that was interrupted after the database was in place. Nodes may be serving from it already. */
+/** The state after a restore that was interrupted once the database was in place. Nodes may be serving from it already. */
 async function finishedState(restore: DatabaseRestore): Promise<RestoredState> {
   const { config, clock, backup } = restore
   const database = await openDatabase(config)

@@ -117,7 +117,7 @@ async function readOldDatabase(config: RestorePlace['config']): Promise<Revocati
       await reader.close()
     }
   } catch (error) {
-    // Without its list, revoked keys would work again: an outage of PostgreSQL is no reason to go without it.
+    // Without its list, revoked keys would work again: an outage of PostgreSQL is not a reason to go without it.
     if (breaksConnection(error)) throw error
     return null
   }

@@ -78,6 +78,6 @@ export async function* readTableFile(path: string, columns: number): AsyncGenera
 function parseRow(line: string, columns: number, path: string): Row {
   const row: unknown = JSON.parse(line)
   if (!Array.isArray(row) || row.length !== columns)
-    throw new CopyError(`${path} holds a line that is no row.`)
+    throw new CopyError(`${path} holds a line that is not a row.`)
   return row as Row
 }

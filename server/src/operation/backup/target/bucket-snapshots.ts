@@ -127,7 +127,7 @@ export class BucketSnapshots implements SnapshotCopies {
   }
 
   async remove(name: string): Promise<void> {
-    // The manifest first: if this is interrupted, the rest is no snapshot, and is removed by the next run.
+    // The manifest first: if this is interrupted, the rest is not a snapshot, and is removed by the next run.
     await this.#store.delete([snapshotKey(name, SNAPSHOT_FILES.manifest)])
     const keys: string[] = []
     for await (const { key } of this.#store.list(snapshotPrefix(name))) keys.push(key)

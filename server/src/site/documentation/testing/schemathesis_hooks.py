@@ -125,7 +125,7 @@ def before_call(context: schemathesis.HookContext, case: schemathesis.Case, kwar
 def filter_failure(
     context: schemathesis.HookContext, failure: Exception, case: schemathesis.Case, response: schemathesis.Response
 ) -> bool:
-    """A `limit` above the maximum is no error: OGC API - Features, Part 1, 7.15.3 (fc-limit-response-1) forbids one."""
+    """A `limit` above the maximum is not an error: OGC API - Features, Part 1, 7.15.3 (fc-limit-response-1) forbids one."""
     limit = str((case.query or {}).get("limit", ""))
     is_above = limit.isdigit() and int(limit) > WORLD["maxLimit"]
     return not (is_above and type(failure).__name__ == "AcceptedNegativeData")

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { hasFaketime, shiftedClock } from '../../../scripts/test-servers/fake-clock.ts'
 import type { Drill, DrillRun } from '../drill.ts'
-import { hasFaketime, shiftedClock } from '../environment/fake-clock.ts'
 import { Installation, StartError } from '../environment/installation.ts'
 import { createDatabase } from '../environment/postgres-database.ts'
 import { startSession } from '../load/account-operations.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findPostgres } from '../../test-servers/postgres.ts'
+import { findPostgres } from '../../../scripts/test-servers/postgres.ts'
 import type { Drill } from '../drill.ts'
 import { bucketVariables } from '../environment/bucket-variables.ts'
 import { Installation } from '../environment/installation.ts'

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { findPostgres } from '../../test-servers/postgres.ts'
+import { findPostgres } from '../../../scripts/test-servers/postgres.ts'
 import type { DrillRun } from '../drill.ts'
 
 /** Runs one of PostgreSQL's own programs, which must succeed. */

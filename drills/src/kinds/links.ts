@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { TcpProxy } from '../../test-servers/tcp-proxy.ts'
+import { TcpProxy } from '../../../scripts/test-servers/tcp-proxy.ts'
 import type { Drill, DrillRun } from '../drill.ts'
 import { Installation, type ServerNode } from '../environment/installation.ts'
 import { createDatabase } from '../environment/postgres-database.ts'

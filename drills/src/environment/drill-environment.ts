@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildTestedProgram } from '../../program/tested-program.ts'
-import { ensureDebianPackages, hasProgram } from '../../test-servers/debian.ts'
-import { findPostgres, startPostgres } from '../../test-servers/postgres.ts'
-import { ensurePython } from '../../test-servers/python.ts'
-import { startS3 } from '../../test-servers/s3.ts'
-import { hasFaketime } from './fake-clock.ts'
+import { buildTestedProgram } from '../../../scripts/program/tested-program.ts'
+import { ensureDebianPackages, hasProgram } from '../../../scripts/test-servers/debian.ts'
+import { hasFaketime } from '../../../scripts/test-servers/fake-clock.ts'
+import { findPostgres, startPostgres } from '../../../scripts/test-servers/postgres.ts'
+import { ensurePython } from '../../../scripts/test-servers/python.ts'
+import { startS3 } from '../../../scripts/test-servers/s3.ts'
 
 const needs = [
   { package: 'postgresql-15', isPresent: () => findPostgres() !== null },

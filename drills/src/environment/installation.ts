@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { testedProgram } from '../../program/tested-program.ts'
+import { testedProgram } from '../../../scripts/program/tested-program.ts'
 import type { DrillRun } from '../drill.ts'
 import { descendantsOf, isAlive, signalProcess, waitUntil } from './processes.ts'
 
