@@ -6,7 +6,7 @@ import { Skeleton } from '../components/page/skeleton.tsx'
 import { Tabs } from '../components/tabs.tsx'
 import { type Exploration, useAccess } from './access.ts'
 import { AccessBanner } from './access-banner.tsx'
-import { type MapView, type Tab, useAddress } from './address.ts'
+import { type Address, type MapView, type Tab, useAddress } from './address.ts'
 import { type Box, type Clause, filterText } from './filter/clause.ts'
 import { FilterBar } from './filter/filter-bar.tsx'
 import { FilterPanel } from './filter/filter-panel.tsx'
@@ -14,7 +14,7 @@ import { parseClauses } from './filter/parse-clauses.ts'
 import { StyleControls } from './map/style-controls.tsx'
 import { useScale } from './map/use-scale.ts'
 import { Pointing } from './pointing.ts'
-import { useSelection } from './selection.ts'
+import { type Selection, useSelection } from './selection.ts'
 import { TableTab } from './table/table-tab.tsx'
 import { useMatched } from './use-matched.ts'
 
@@ -114,38 +114,67 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
             </Suspense>
           </div>
         )}
-        <Tabs label="The dataset" tabs={tabs} chosen={address.tab} onChoose={(tab) => change({ tab })}>
-          {address.tab === 'table' && (
-            <TableTab
-              exploration={exploration}
-              sort={address.sort}
-              hidden={address.hidden}
-              matched={shown.data}
-              onSort={(sort) => change({ sort })}
-              onHide={(hidden) => change({ hidden })}
-              pointing={pointing}
-              selection={selection}
-            />
-          )}
-          <Suspense fallback={<Skeleton lines={4} />}>
-            {address.tab === 'charts' && (
-              <ChartsTab
-                exploration={exploration}
-                chosen={address.charts}
-                onChoose={(charts) => change({ charts })}
-              />
-            )}
-            {address.tab === 'code' && <Snippets dataset={dataset} filter={filter} />}
-            {address.tab === 'download' && (
-              <DownloadTab exploration={exploration} matched={shown.data} sort={address.sort} />
-            )}
-            {address.tab === 'columns' && <ColumnTable columns={dataset.columns} />}
-            {address.tab === 'versions' && <Versions dataset={dataset} />}
-          </Suspense>
-        </Tabs>
+        <ExplorerTabs
+          exploration={exploration}
+          address={address}
+          change={change}
+          matched={shown.data}
+          pointing={pointing}
+          selection={selection}
+        />
       </div>
       {facts}
     </div>
+  )
+}
+
+/** What is below the map: the table, charts, code, files, columns and versions. */
+function ExplorerTabs({
+  exploration,
+  address,
+  change,
+  matched,
+  pointing,
+  selection,
+}: {
+  exploration: Exploration
+  address: Address
+  change: (part: Partial<Address>) => void
+  matched: number | null | undefined
+  pointing: Pointing
+  selection: Selection
+}) {
+  const { dataset, filter } = exploration
+  return (
+    <Tabs label="The dataset" tabs={tabs} chosen={address.tab} onChoose={(tab) => change({ tab })}>
+      {address.tab === 'table' && (
+        <TableTab
+          exploration={exploration}
+          sort={address.sort}
+          hidden={address.hidden}
+          matched={matched}
+          onSort={(sort) => change({ sort })}
+          onHide={(hidden) => change({ hidden })}
+          pointing={pointing}
+          selection={selection}
+        />
+      )}
+      <Suspense fallback={<Skeleton lines={4} />}>
+        {address.tab === 'charts' && (
+          <ChartsTab
+            exploration={exploration}
+            chosen={address.charts}
+            onChoose={(charts) => change({ charts })}
+          />
+        )}
+        {address.tab === 'code' && <Snippets dataset={dataset} filter={filter} />}
+        {address.tab === 'download' && (
+          <DownloadTab exploration={exploration} matched={matched} sort={address.sort} />
+        )}
+        {address.tab === 'columns' && <ColumnTable columns={dataset.columns} />}
+        {address.tab === 'versions' && <Versions dataset={dataset} />}
+      </Suspense>
+    </Tabs>
   )
 }
 

@@ -57,7 +57,7 @@ export interface Marks {
 }
 
 /** What the map does not determine itself. */
-type GivenParts = Omit<StyleParts, 'marked' | 'depth'>
+export type GivenParts = Omit<StyleParts, 'marked' | 'depth'>
 
 /** The map on the page. It draws the dataset in a style and reports its view, the mouse and clicks. */
 export class ExplorerMap {

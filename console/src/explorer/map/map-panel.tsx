@@ -13,9 +13,10 @@ import type { Selection } from '../selection.ts'
 import { useMatchedInView } from '../use-matched.ts'
 import { useBasemap } from './basemap.ts'
 import type { Scale } from './coloring.ts'
-import { addProtocol, ExplorerMap, type MapTarget } from './explorer-map.ts'
+import { addProtocol, type MapTarget } from './explorer-map.ts'
 import { Legend } from './legend.tsx'
 import { mapStatus } from './map-status.ts'
+import { useExplorerMap } from './use-explorer-map.ts'
 import { useMapSource } from './use-map-source.ts'
 import type { ClassRows } from './use-scale.ts'
 
@@ -50,78 +51,30 @@ export function MapPanel({
 }: Props) {
   const { dataset, access, filter } = exploration
   const place = useRef<HTMLDivElement>(null)
-  const map = useRef<ExplorerMap>(null)
   const theme = useTheme()
   const source = useMapSource(exploration)
   const basemap = useBasemap(theme, addProtocol)
   const [box, setBox] = useState<Box | null>(null)
-  const [target, setTarget] = useState<MapTarget | null>(null)
-  const [isBroken, setIsBroken] = useState(false)
-  const [side, setSide] = useState<'left' | 'right'>('left')
   const inView = useMatchedInView(dataset, access, filter, box)
   const label = labelColumn(dataset)
-
-  const events = useRef({ onView, onPoint: setTarget, onSelect: selection.select })
-  events.current = { onView, onPoint: setTarget, onSelect: selection.select }
-
-  useEffect(() => {
-    const element = place.current!
-    try {
-      map.current = new ExplorerMap(
-        element,
-        { bbox: dataset.bbox as Box, view },
-        { theme, data: source.data, color, size, basemap },
-        {
-          onView: (view, box) => {
-            setBox(box)
-            events.current.onView(view, box)
-          },
-          onPoint: (target) => {
-            events.current.onPoint(target)
-            pointing.point(target?.id ? { id: target.id, from: 'map', feature: null } : null)
-          },
-          onSelect: (target) => {
-            // The panel opens on the other half, so that it does not cover the feature.
-            if (target) setSide(target.x < element.clientWidth / 2 ? 'right' : 'left')
-            events.current.onSelect(target?.id ?? null, 'map')
-          },
-          onError: (message) => console.warn(message),
-        },
-      )
-    } catch {
-      setIsBroken(true)
-    }
-    const watch = new ResizeObserver(() => map.current?.resize())
-    watch.observe(element)
-    return () => {
-      watch.disconnect()
-      map.current?.close()
-      map.current = null
-    }
-  }, [dataset.table])
-
-  useEffect(
-    () => map.current?.setParts({ theme, data: source.data, color, size, basemap }),
-    [theme, source.data, color, size, basemap],
+  const { map, target, side, isBroken } = useExplorerMap(
+    place,
+    { bbox: dataset.bbox as Box, view, table: dataset.table },
+    { theme, data: source.data, color, size, basemap },
+    {
+      pointing,
+      selection,
+      onView: (view, box) => {
+        setBox(box)
+        onView(view, box)
+      },
+    },
   )
 
   // One legend if the same column colors and sizes the features.
   const scales = [color, size?.column === color?.column ? null : size].filter((scale) => scale !== null)
   const hasClusters = source.data?.kind === 'tiles' && isOfPoints(dataset)
-
   const { feature } = selection
-  useEffect(() => {
-    const mark = () => {
-      const pointed = pointing.current?.from === 'table' ? pointing.current.feature : null
-      map.current?.setMarks({ selected: feature, pointed })
-    }
-    mark()
-    return pointing.subscribe(mark)
-  }, [feature, pointing])
-
-  useEffect(() => {
-    if (feature && selection.from === 'table') map.current?.show(feature)
-  }, [feature, selection.from])
 
   useEffect(() => {
     if (!zoomBox || !map.current) return

@@ -76,28 +76,80 @@ function sourceOf(data: DataSource): StyleSpecification['sources'][string] {
   }
 }
 
+/** What the layers of the data have in common. */
+interface DataPaint {
+  from: { source: string; 'source-layer'?: string }
+  palette: Palette
+  /** Whether a column gives the colors. */
+  isColored: boolean
+  color: Expression
+}
+
+const isType = (type: string) => ['==', ['geometry-type'], type] as Expression
+const byPointing = (pointed: unknown, other: unknown) =>
+  ['case', ['boolean', ['feature-state', 'pointed'], false], pointed, other] as Expression
+
 function dataLayers(
   { theme, color, size }: StyleParts,
   palette: Palette,
   data: DataSource,
   font: string[],
 ): LayerSpecification[] {
-  const from = data.kind === 'tiles' ? { source: 'data', 'source-layer': data.layer } : { source: 'data' }
-  const pointCount = data.kind === 'tiles' ? data.pointCount : NO_COUNT
-  const isType = (type: string) => ['==', ['geometry-type'], type]
   const own = color ? colorExpression(color, theme) : palette.data
-  const paintColor = [
-    'case',
-    ['boolean', ['feature-state', 'pointed'], false],
-    palette.pointed,
-    own,
-  ] as Expression
-  const count = ['get', pointCount]
-  const grow = size ? sizeExpression(size) : 1
+  const paint: DataPaint = {
+    from: data.kind === 'tiles' ? { source: 'data', 'source-layer': data.layer } : { source: 'data' },
+    palette,
+    isColored: color !== null,
+    color: byPointing(palette.pointed, own),
+  }
+  const count = ['get', data.kind === 'tiles' ? data.pointCount : NO_COUNT]
   // 0 marks a part of a multipoint that is counted in another tile: it is drawn like a feature.
   const isCluster = ['>', ['coalesce', count, 0], 0]
+  const grow = size ? sizeExpression(size) : 1
+  return [
+    ...areaAndLineLayers(paint),
+    clusterLayer(paint, count, isCluster),
+    pointLayer(paint, isCluster, grow),
+    countLayer(paint, count, isCluster, font),
+  ]
+}
+
+function areaAndLineLayers({ from, palette, isColored, color }: DataPaint): LayerSpecification[] {
+  return [
+    {
+      id: 'areas',
+      type: 'fill',
+      ...from,
+      filter: isType('Polygon'),
+      paint: { 'fill-color': color, 'fill-opacity': byPointing(0.6, isColored ? 0.72 : 0.28) },
+    },
+    {
+      id: 'outlines',
+      type: 'line',
+      ...from,
+      filter: isType('Polygon'),
+      paint: {
+        'line-color': isColored ? (palette.outline as Expression) : color,
+        'line-width': ['interpolate', ['linear'], ['zoom'], 0, 0.4, 4, 0.8, 10, 1.4],
+      },
+    },
+    {
+      id: 'lines',
+      type: 'line',
+      ...from,
+      filter: isType('LineString'),
+      layout: { 'line-cap': 'round', 'line-join': 'round' },
+      paint: {
+        'line-color': color,
+        'line-width': ['interpolate', ['linear'], ['zoom'], 0, 0.9, 6, 1.6, 14, 3.5],
+      },
+    },
+  ]
+}
+
+function clusterLayer({ from, palette, isColored }: DataPaint, count: unknown, isCluster: unknown) {
   // A cluster has no value of its own. If values give the colors it is a ring, which no single feature is.
-  const clusterPaint = color
+  const paint = isColored
     ? {
         'circle-color': palette.label,
         'circle-opacity': RING_OPACITY,
@@ -111,78 +163,58 @@ function dataLayers(
         'circle-stroke-color': palette.outline,
         'circle-stroke-width': ['step', count, 0, 20, 0.5] as Expression,
       }
-  const pointed = (isPointed: unknown, other: unknown) =>
-    ['case', ['boolean', ['feature-state', 'pointed'], false], isPointed, other] as Expression
-  return [
-    {
-      id: 'areas',
-      type: 'fill',
-      ...from,
-      filter: isType('Polygon') as Expression,
-      paint: { 'fill-color': paintColor, 'fill-opacity': pointed(0.6, color ? 0.72 : 0.28) },
+  return {
+    id: 'clusters',
+    type: 'circle',
+    ...from,
+    filter: ['all', isType('Point'), isCluster] as Expression,
+    layout: { 'circle-sort-key': count as Expression },
+    paint: { ...paint, 'circle-radius': clusterRadius(count) },
+  } satisfies LayerSpecification
+}
+
+function pointLayer({ from, palette, color }: DataPaint, isCluster: unknown, grow: unknown) {
+  return {
+    id: 'points',
+    type: 'circle',
+    ...from,
+    filter: ['all', isType('Point'), ['!', isCluster]] as Expression,
+    paint: {
+      'circle-color': color,
+      'circle-opacity': 0.85,
+      'circle-radius': pointRadius(grow),
+      'circle-stroke-color': palette.outline,
+      'circle-stroke-width': ['interpolate', ['linear'], ['zoom'], 2, 0.3, 6, 0.8, 10, 1.2],
     },
-    {
-      id: 'outlines',
-      type: 'line',
-      ...from,
-      filter: isType('Polygon') as Expression,
-      paint: {
-        'line-color': color ? (palette.outline as Expression) : paintColor,
-        'line-width': ['interpolate', ['linear'], ['zoom'], 0, 0.4, 4, 0.8, 10, 1.4],
-      },
+  } satisfies LayerSpecification
+}
+
+/** The numbers on large clusters. */
+function countLayer(
+  { from, palette, isColored }: DataPaint,
+  count: unknown,
+  isCluster: unknown,
+  font: string[],
+) {
+  return {
+    id: 'counts',
+    type: 'symbol',
+    ...from,
+    filter: ['all', isType('Point'), isCluster, ['>=', count, LABELED_FROM]] as Expression,
+    layout: {
+      'text-field': shortCount(count),
+      'text-font': font,
+      'text-size': ['interpolate', ['linear'], ['ln', count], 6.2, 9, 10, 12] as Expression,
+      'symbol-sort-key': ['-', 0, count] as Expression,
+      // A number needs room, so that it does not stand on the circles beside it.
+      'text-padding': 9,
     },
-    {
-      id: 'lines',
-      type: 'line',
-      ...from,
-      filter: isType('LineString') as Expression,
-      layout: { 'line-cap': 'round', 'line-join': 'round' },
-      paint: {
-        'line-color': paintColor,
-        'line-width': ['interpolate', ['linear'], ['zoom'], 0, 0.9, 6, 1.6, 14, 3.5],
-      },
+    paint: {
+      'text-color': isColored ? palette.label : palette.onCluster,
+      'text-halo-color': isColored ? palette.halo : palette.cluster[2],
+      'text-halo-width': 0.8,
     },
-    {
-      id: 'clusters',
-      type: 'circle',
-      ...from,
-      filter: ['all', isType('Point'), isCluster] as Expression,
-      layout: { 'circle-sort-key': count as Expression },
-      paint: { ...clusterPaint, 'circle-radius': clusterRadius(count) },
-    },
-    {
-      id: 'points',
-      type: 'circle',
-      ...from,
-      filter: ['all', isType('Point'), ['!', isCluster]] as Expression,
-      paint: {
-        'circle-color': paintColor,
-        'circle-opacity': 0.85,
-        'circle-radius': pointRadius(grow),
-        'circle-stroke-color': palette.outline,
-        'circle-stroke-width': ['interpolate', ['linear'], ['zoom'], 2, 0.3, 6, 0.8, 10, 1.2],
-      },
-    },
-    {
-      id: 'counts',
-      type: 'symbol',
-      ...from,
-      filter: ['all', isType('Point'), isCluster, ['>=', count, LABELED_FROM]] as Expression,
-      layout: {
-        'text-field': shortCount(count),
-        'text-font': font,
-        'text-size': ['interpolate', ['linear'], ['ln', count], 6.2, 9, 10, 12] as Expression,
-        'symbol-sort-key': ['-', 0, count] as Expression,
-        // A number needs room, so that it does not stand on the circles beside it.
-        'text-padding': 9,
-      },
-      paint: {
-        'text-color': color ? palette.label : palette.onCluster,
-        'text-halo-color': color ? palette.halo : palette.cluster[2],
-        'text-halo-width': 0.8,
-      },
-    },
-  ]
+  } satisfies LayerSpecification
 }
 
 /** Smaller clusters than this have no room for a number; the tooltip tells it. */

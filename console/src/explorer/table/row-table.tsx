@@ -1,5 +1,6 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
 import type { Feature } from '@wayleave/client'
-import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import { ProblemNote } from '../../components/page/problem-note.tsx'
 import { Skeleton } from '../../components/page/skeleton.tsx'
 import { cellText } from '../../datasets/cell-text.ts'
@@ -8,12 +9,12 @@ import { type Pointing, useIsPointedByMap } from '../pointing.ts'
 import type { Selection } from '../selection.ts'
 import { columnWidths } from './column-widths.ts'
 import { SortHead } from './sort-head.tsx'
+import { useRowFocus } from './use-row-focus.ts'
 import { type Rows, useRows } from './use-rows.ts'
 
 const ROW_PX = 32
 /** Rows above and below the visible ones that are in the page already. */
 const MARGIN_ROWS = 12
-const HEIGHT_PX = 512
 
 interface Props {
   exploration: Exploration
@@ -66,24 +67,31 @@ function VirtualRows({
   selection,
 }: Props & { loaded: Rows; rows: Feature[] }) {
   const place = useRef<HTMLElement>(null)
-  const [top, setTop] = useState(0)
-  const [focused, setFocused] = useState(0)
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => place.current,
+    estimateSize: () => ROW_PX,
+    overscan: MARGIN_ROWS,
+    // The rows begin below the head, which stays in view.
+    scrollPaddingEnd: ROW_PX,
+  })
+  const items = virtual.getVirtualItems()
+  const first = items[0]?.index ?? 0
+  const last = (items.at(-1)?.index ?? -1) + 1
   const types = new Map(exploration.dataset.columns.map(({ name, type }) => [name, type]))
   const widths = useMemo(() => columnWidths(names, rows).map(remOfCharacters), [names, rows[0]])
-  const first = Math.max(0, Math.floor(top / ROW_PX) - MARGIN_ROWS)
-  const last = Math.min(rows.length, Math.ceil((top + HEIGHT_PX) / ROW_PX) + MARGIN_ROWS)
-  // The row that the Tab key reaches: the focused one, or another if it was scrolled away.
-  const reachable = focused >= first && focused < last ? focused : first
   const isNearEnd = last >= rows.length - MARGIN_ROWS
 
   useEffect(() => {
     if (isNearEnd && loaded.hasMore) loaded.loadMore()
   }, [isNearEnd, loaded.hasMore, rows.length])
 
+  const onSelect = (index: number) => selection.select(String(rows[index]!.id), 'table')
+  const { focused, setFocused, onKeyDown } = useRowFocus(virtual, rows.length, onSelect)
+
   // Other rows begin at the top. The table stays in the page, so that the head that sorted them keeps the focus.
   useEffect(() => {
-    place.current!.scrollTop = 0
-    setTop(0)
+    virtual.scrollToOffset(0)
     setFocused(0)
   }, [exploration.filter, sort])
 
@@ -91,51 +99,11 @@ function VirtualRows({
   useEffect(() => {
     if (selection.from !== 'map' || selection.id === null) return
     const index = rows.findIndex(({ id }) => String(id) === selection.id)
-    if (index >= 0) reveal(index)
+    if (index >= 0) virtual.scrollToIndex(index)
   }, [selection.id, selection.from, rows[0]])
 
-  const reveal = (index: number) => {
-    const element = place.current!
-    const row = index * ROW_PX
-    const visible = element.clientHeight - ROW_PX * 2
-    if (row < element.scrollTop) element.scrollTop = row
-    else if (row > element.scrollTop + visible) element.scrollTop = row - visible
-  }
-
-  const wantsFocus = useRef(false)
-  useLayoutEffect(() => {
-    if (!wantsFocus.current) return
-    const row = place.current!.querySelector<HTMLElement>(`[data-index="${focused}"]`)
-    if (!row) return
-    row.focus({ preventScroll: true })
-    wantsFocus.current = false
-  })
-
-  const move = (event: KeyboardEvent) => {
-    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 14, PageUp: -14 }
-    const step = steps[event.key]
-    const target =
-      step !== undefined
-        ? focused + step
-        : event.key === 'Home'
-          ? 0
-          : event.key === 'End'
-            ? rows.length - 1
-            : null
-    if (target !== null) {
-      event.preventDefault()
-      const index = Math.max(0, Math.min(rows.length - 1, target))
-      setFocused(index)
-      reveal(index)
-      // The row may not be in the page yet; it gets the focus when it is.
-      setTop(place.current!.scrollTop)
-      wantsFocus.current = true
-    } else if (event.key === 'Enter' || event.key === ' ') {
-      event.preventDefault()
-      selection.select(String(rows[focused]!.id), 'table')
-    }
-  }
-
+  // The row that the Tab key reaches: the focused one, or another if it was scrolled away.
+  const reachable = focused >= first && focused < last ? focused : first
   const total = matched ?? exploration.dataset.rows
   const isSample = exploration.access !== 'all'
   return (
@@ -145,7 +113,6 @@ function VirtualRows({
       aria-label="Rows"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
       tabIndex={0}
-      onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
       onPointerLeave={() => pointing.point(null)}
     >
       <table
@@ -173,12 +140,8 @@ function VirtualRows({
             ))}
           </tr>
         </thead>
-        <tbody onKeyDown={move}>
-          {first > 0 && (
-            <tr style={{ height: first * ROW_PX }}>
-              <td colSpan={names.length} />
-            </tr>
-          )}
+        <tbody onKeyDown={onKeyDown}>
+          <Space rows={first} columns={names.length} />
           {rows.slice(first, last).map((row, offset) => (
             <Row
               key={String(row.id)}
@@ -190,17 +153,23 @@ function VirtualRows({
               isSelected={selection.id === String(row.id)}
               pointing={pointing}
               onFocus={() => setFocused(first + offset)}
-              onSelect={() => selection.select(String(row.id), 'table')}
+              onSelect={() => onSelect(first + offset)}
             />
           ))}
-          {last < rows.length && (
-            <tr style={{ height: (rows.length - last) * ROW_PX }}>
-              <td colSpan={names.length} />
-            </tr>
-          )}
+          <Space rows={rows.length - last} columns={names.length} />
         </tbody>
       </table>
     </section>
+  )
+}
+
+/** The height of rows that are not in the page. */
+function Space({ rows, columns }: { rows: number; columns: number }) {
+  if (rows === 0) return null
+  return (
+    <tr style={{ height: rows * ROW_PX }}>
+      <td colSpan={columns} />
+    </tr>
   )
 }
 

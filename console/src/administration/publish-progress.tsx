@@ -1,0 +1,62 @@
+import { isJobEnded } from '@wayleave/contract/records'
+import { useEffect, useRef, useState } from 'react'
+import { ProblemNote } from '../components/page/problem-note.tsx'
+import { bytes } from '../words.ts'
+import { CancelJobDialog } from './cancel-job-dialog.tsx'
+import { PublishOutcome } from './publish-outcome.tsx'
+import type { Publishing } from './use-publishing.ts'
+
+/** How far the publishing of a file is, and its outcome. */
+export function PublishProgress({ publishing }: { publishing: Publishing }) {
+  const { sending, job, hasJob, stop } = publishing
+  const [isCancelling, setIsCancelling] = useState(false)
+  const state = job.data?.state
+
+  // The button is at the end of a long form, and the outcome beside its beginning or, on phones, below it.
+  const place = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (sending.kind !== 'idle' || state) place.current!.scrollIntoView({ block: 'nearest' })
+  }, [sending.kind, state])
+
+  return (
+    <section ref={place} className="card stack-small" aria-label="Progress">
+      <h2>Progress</h2>
+      {sending.kind === 'idle' && !hasJob && (
+        <p className="soft small">
+          The file is uploaded and checked, and then published as a whole. Until then, and if it fails, the
+          current version stays.
+        </p>
+      )}
+      {sending.kind === 'sending' && (
+        <div className="stack-small" role="status">
+          <p>
+            Sending, {bytes(sending.sent)} of {bytes(sending.size)}
+          </p>
+          <progress aria-label="Sending" value={sending.sent} max={sending.size} />
+          <div>
+            <button type="button" className="button small" onClick={stop}>
+              Stop
+            </button>
+          </div>
+        </div>
+      )}
+      {sending.kind === 'failed' && <ProblemNote error={sending.error} />}
+      {job.isError && <ProblemNote error={job.error} retry={job.refetch} />}
+      {job.data && <PublishOutcome job={job.data} />}
+      {job.data && !isJobEnded(job.data.state) && (
+        <div>
+          <button type="button" className="button small" onClick={() => setIsCancelling(true)}>
+            Cancel the job
+          </button>
+        </div>
+      )}
+      {isCancelling && job.data && (
+        <CancelJobDialog
+          job={job.data}
+          onCancelled={() => job.refetch()}
+          onClose={() => setIsCancelling(false)}
+        />
+      )}
+    </section>
+  )
+}
