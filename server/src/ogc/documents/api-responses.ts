@@ -90,8 +90,7 @@ export const RESPONSE_SCHEMAS = {
     numberMatched: {
       type: 'integer',
       minimum: 0,
-      description:
-        'The number of features that the request selects on all pages; absent if counting would take long.',
+      description: 'The number of features that the request selects on all pages; see the parameter `count`.',
     },
     numberReturned: { type: 'integer', minimum: 0 },
     timeStamp: moment,

@@ -2,7 +2,12 @@ import type { FacetQuery } from '@wayleave/query'
 import { invalidInput } from '../../base/problem.ts'
 import type { Dataset } from '../../data/catalog/dataset.ts'
 import { json, negotiate } from '../request/encodings.ts'
-import { type ItemsQuery, type ReadingRules, readItemsQuery } from '../request/items-query.ts'
+import {
+  type ItemsQuery,
+  isCountParameter,
+  type ReadingRules,
+  readItemsQuery,
+} from '../request/items-query.ts'
 import { readNameList } from '../request/name-list.ts'
 import { type QueryPair, unknownParameter } from '../request/query-string.ts'
 
@@ -33,7 +38,7 @@ export function readFacetQuery(
   const own: { [name in (typeof OWN_PARAMETERS)[number] | 'f']?: string } = {}
   const selecting: QueryPair[] = []
   for (const pair of pairs) {
-    if (REFUSED.includes(pair.name)) throw unknownParameter(pair.name)
+    if (REFUSED.includes(pair.name) || isCountParameter(pair)) throw unknownParameter(pair.name)
     if (pair.name === 'f' || (OWN_PARAMETERS as readonly string[]).includes(pair.name)) {
       own[pair.name as keyof typeof own] = pair.value
     } else selecting.push(pair)
