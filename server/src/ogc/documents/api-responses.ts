@@ -110,6 +110,11 @@ export const RESPONSE_SCHEMAS = {
         'West, south, east, north of the features in CRS84; null if none of them has a place. Only with `extent=true`.',
     },
     facets: { type: 'object', additionalProperties: schema('Facet') },
+    omitted: {
+      ...list(text),
+      description:
+        'Text columns with so many different values that they are counted only if `columns` names them.',
+    },
     links,
   }),
   Facet: object(['type', 'nulls'], {
