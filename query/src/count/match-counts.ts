@@ -33,7 +33,7 @@ export interface FoundPage {
 export class MatchCounts {
   readonly #parts: SelectionParts
   readonly #pages: PageSelection
-  readonly #counts = new WeakMap<Snapshot, BoundedCache<string, number>>()
+  readonly #counts = new WeakMap<Snapshot, BoundedCache<string, number | null>>()
 
   constructor(parts: SelectionParts, pages: PageSelection) {
     this.#parts = parts
@@ -66,7 +66,7 @@ export class MatchCounts {
     const knownCount = this.#knownCount(snapshot, query, plan, page)
     if (knownCount !== null) return knownCount
     if (query.ids) return plan || query.box ? null : this.#countIds(snapshot, query.ids)
-    if (!plan) return countByBox(snapshot, query.box!, this.#parts.geometries)
+    if (!plan) return this.#countByBox(snapshot, query)
     const prepared = this.#prepare(snapshot, query, plan)
     // Finding the page has loaded and evaluated what it needs; anything else takes longer than a count may.
     if (prepared === null || prepared instanceof Unfinished) return null
@@ -122,6 +122,14 @@ export class MatchCounts {
     return whenFinished(this.#parts.compiled.run(counting, snapshot), () => counting.count)
   }
 
+  /** That a box is not cheap to count is cached too: finding out takes as long as finding a page of ten features. */
+  #countByBox(snapshot: Snapshot, query: FeatureQuery): MaybeUnfinished<number | null> {
+    if (this.#counts.get(snapshot)?.get(query.selection) === null) return null
+    return whenFinished(countByBox(snapshot, query.box!, this.#parts.geometries), (counted) =>
+      this.#keepCount(snapshot, query, counted),
+    )
+  }
+
   #countIds(snapshot: Snapshot, ids: readonly string[]): Unfinished<number> {
     return new Unfinished(async () => (await positionsOf(snapshot, ids))!.count())
   }
@@ -134,7 +142,7 @@ export class MatchCounts {
   }
 
   /** Cached, because all pages of one paging sequence need it. */
-  #keepCount(snapshot: Snapshot, { selection }: FeatureQuery, count: number): number {
+  #keepCount<T extends number | null>(snapshot: Snapshot, { selection }: FeatureQuery, count: T): T {
     let counts = this.#counts.get(snapshot)
     if (!counts) {
       counts = new BoundedCache(MAX_COUNT_BYTES, (_count, selection) => selection.length + 100)
