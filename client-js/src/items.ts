@@ -19,9 +19,11 @@ export interface ItemsOptions extends CallOptions {
   sortby?: string | readonly string[] | undefined
   /** The columns to fetch; all without it. */
   columns?: readonly string[] | undefined
+  /** Whether the page has `numberMatched`: always, if it is counted in a millisecond (`auto`, the default), or never. */
+  count?: 'exact' | 'auto' | 'none' | undefined
 }
 
-const ITEMS_OPTIONS = ['limit', 'bbox', 'filter', 'datetime', 'sortby', 'columns', ...CALL_OPTIONS]
+const ITEMS_OPTIONS = ['limit', 'bbox', 'filter', 'datetime', 'sortby', 'columns', 'count', ...CALL_OPTIONS]
 
 /** A page of features: a GeoJSON FeatureCollection, ready for any map. */
 export interface ItemsPage<P = Record<string, unknown>> {
@@ -29,7 +31,7 @@ export interface ItemsPage<P = Record<string, unknown>> {
   features: Feature<P>[]
   links: { href: string; rel: string; type?: string; title?: string }[]
   numberReturned: number
-  /** How many features match in total, if the service can count them quickly. */
+  /** How many features match in total, if the service counts them: see `count`. */
   numberMatched?: number
   timeStamp?: string
   /** Fetches the following page; undefined after the last. */
@@ -98,10 +100,10 @@ export class Items<P = Record<string, unknown>>
   }
 }
 
-function queryOf({ limit, bbox, filter, datetime, sortby, columns }: ItemsOptions): string {
+function queryOf({ limit, bbox, filter, datetime, sortby, columns, count }: ItemsOptions): string {
   const query = filterParameters({ filter, datetime })
   const lists = { sortby: nameList(sortby), properties: nameList(columns) }
-  for (const [name, value] of Object.entries({ limit, bbox, ...lists })) {
+  for (const [name, value] of Object.entries({ limit, bbox, count, ...lists })) {
     if (value !== undefined) query.set(name, String(value))
   }
   return `?${query}`

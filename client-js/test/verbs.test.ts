@@ -93,6 +93,12 @@ test('items select by bbox, filter, order and columns', async () => {
     (await client.items('many', { filter })).features.map(({ id }) => id),
     [77],
   )
+  for (const [count, matched] of [
+    ['exact', 49],
+    ['none', undefined],
+  ] as const) {
+    assert.equal((await client.items('many', { ...options, count })).numberMatched, matched)
+  }
 })
 
 test('names of columns may contain commas and brackets', async () => {

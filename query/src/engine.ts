@@ -37,7 +37,7 @@ export { Workload, WRITING_FACTOR } from './work/workload.ts'
 export interface EngineOptions extends DuckdbQueriesOptions {
   /** The memory of the cached geometries, in bytes of GeoJSON text; parsed, they take about five times as much. */
   geometryBytes: number
-  /** The memory of the cached columns, in bytes. A column takes 5 to 32 bytes per feature. */
+  /** The memory of the cached columns, in bytes. A column takes 5 to 36 bytes per feature. */
   columnBytes: number
 }
 
@@ -79,16 +79,26 @@ export class QueryEngine {
   }
 
   /**
-   * The total number of features that match the query. Beside a page it is null if it is not cheap to determine;
-   * without one (`page` is null) it is always counted, as long as that takes less than a query may.
+   * The total number of features that match the query, as long as counting takes less than a query may. `page` is the
+   * page that was found, null if none was asked for.
    */
   count(
     snapshot: Snapshot,
     query: FeatureQuery,
     plan: FilterPlan | null,
     page: FoundPage | null,
-  ): MaybeUnfinished<number | null> {
+  ): MaybeUnfinished<number> {
     return this.#counts.count(snapshot, query, plan, page)
+  }
+
+  /** The same beside a page, only if it is cached or takes less than a millisecond; otherwise null. */
+  countCheaply(
+    snapshot: Snapshot,
+    query: FeatureQuery,
+    plan: FilterPlan | null,
+    page: FoundPage,
+  ): MaybeUnfinished<number | null> {
+    return this.#counts.countCheaply(snapshot, query, plan, page)
   }
 
   /** The values of columns, counted among the features that match, and the extent of these features. */

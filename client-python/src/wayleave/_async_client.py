@@ -38,7 +38,7 @@ from wayleave._options import (
     CallOptions,
     DownloadOptions,
     DuckDBOptions,
-    ItemsOptions,
+    PageOptions,
     PublishOptions,
     ReadOptions,
     TableOptions,
@@ -169,8 +169,8 @@ class AsyncClient:
                 plans.download(self._settings, table, format, target, version, policy, report)
             )
 
-    @takes(ItemsOptions)
-    def items(self, table: str, **options: Unpack[ItemsOptions]) -> AsyncItemPages:
+    @takes(PageOptions)
+    def items(self, table: str, **options: Unpack[PageOptions]) -> AsyncItemPages:
         """See `Client.items`."""
         return AsyncItemPages(self, table, selection_of(options), self._settings.policy(options))
 

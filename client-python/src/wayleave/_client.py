@@ -36,7 +36,7 @@ from wayleave._options import (
     CallOptions,
     DownloadOptions,
     DuckDBOptions,
-    ItemsOptions,
+    PageOptions,
     PublishOptions,
     ReadOptions,
     TableOptions,
@@ -208,13 +208,13 @@ class Client:
         with reporter(options.get("progress", False), target.name) as report:
             return self._run(plans.download(self._settings, table, format, target, version, policy, report))
 
-    @takes(ItemsOptions)
-    def items(self, table: str, **options: Unpack[ItemsOptions]) -> ItemPages:
+    @takes(PageOptions)
+    def items(self, table: str, **options: Unpack[PageOptions]) -> ItemPages:
         """Features by page: `limit` is the size of a page (1,000), not the total.
 
         Needs GIS_ACCESS and costs nothing. `bbox` is west, south, east, north in degrees of WGS84; `filter`
         is CQL2, as text or JSON; `sortby` names columns, with `-` for descending; `columns` names the columns
-        to fetch.
+        to fetch. `count="exact"` makes sure that the pages have `number_matched`, `count="none"` leaves it out.
         """
         return ItemPages(self, table, selection_of(options), self._settings.policy(options))
 

@@ -12,7 +12,7 @@ from wayleave._options import (
     CallOptions,
     DownloadOptions,
     DuckDBOptions,
-    ItemsOptions,
+    PageOptions,
     ReadOptions,
     TableOptions,
     takes,
@@ -98,8 +98,8 @@ class Dataset(_Bound):
         """See `Client.archives`."""
         return self._client.archives(self.table, **options)
 
-    @takes(ItemsOptions)
-    def items(self, **options: Unpack[ItemsOptions]) -> ItemPages:
+    @takes(PageOptions)
+    def items(self, **options: Unpack[PageOptions]) -> ItemPages:
         """See `Client.items`."""
         return self._client.items(self.table, **options)
 
@@ -154,8 +154,8 @@ class AsyncDataset(_Bound):
         """See `Client.archives`."""
         return await self._client.archives(self.table, **options)
 
-    @takes(ItemsOptions)
-    def items(self, **options: Unpack[ItemsOptions]) -> AsyncItemPages:
+    @takes(PageOptions)
+    def items(self, **options: Unpack[PageOptions]) -> AsyncItemPages:
         """See `Client.items`."""
         return self._client.items(self.table, **options)
 

@@ -46,6 +46,13 @@ class ItemsOptions(CallOptions, total=False):
     """For `items` the size of a page, for all others the max number of rows."""
 
 
+class PageOptions(ItemsOptions, total=False):
+    """Arguments of `items`."""
+
+    count: Literal["exact", "auto", "none"]
+    """Whether `number_matched` is counted: always, if that takes less than a millisecond (default), or never."""
+
+
 class TableOptions(ItemsOptions, total=False):
     """Which rows to fetch, from which version."""
 

@@ -18,7 +18,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Selection:
-    """The arguments `bbox`, `filter`, `datetime`, `sortby`, `columns`, `limit`; None selects everything."""
+    """The arguments `bbox`, `filter`, `datetime`, `sortby`, `columns`, `limit`, `count`; None selects everything."""
 
     bbox: tuple[float, ...] | None = None
     filter: str | Mapping[str, Any] | None = None
@@ -26,6 +26,7 @@ class Selection:
     sortby: tuple[str, ...] | None = None
     columns: tuple[str, ...] | None = None
     limit: int | None = None
+    count: str | None = None
 
     @property
     def is_everything(self) -> bool:
@@ -46,6 +47,7 @@ class Selection:
             "datetime": self.datetime,
             "sortby": None if self.sortby is None else name_list(self.sortby),
             "properties": None if requested is None else name_list(requested),
+            "count": self.count,
         }
         return {name: value for name, value in params.items() if value is not None}
 
@@ -65,6 +67,7 @@ def selection_of(options: Mapping[str, Any]) -> Selection:
         sortby=_names("sortby", options.get("sortby")),
         columns=_names("columns", options.get("columns")),
         limit=None if limit is None else int(limit),
+        count=options.get("count"),
     )
 
 

@@ -81,6 +81,14 @@ test('codes follow the order of values, and posting lists and blocks follow the 
       assert.equal(column.blockMin[block], Math.min(...codes))
       assert.equal(column.blockMax[block], Math.max(...codes))
     }
+    for (const [i, edge] of column.edges.entries()) {
+      const bits = column.rowsBelow(i)
+      const isBelow = (row: number) => ((bits[row >>> 5]! >>> (row & 31)) & 1) === 1
+      assert.ok(column.codes.every((code, row) => isBelow(row) === code < edge))
+    }
+    const startsOfEdges = [0, ...[...column.edges].map((edge) => column.starts[edge]!), ROWS]
+    const isNear = (start: number) => startsOfEdges.some((of) => Math.abs(of - start) <= ROWS / 32)
+    assert.ok(column.starts.every(isNear), name)
   }
 })
 

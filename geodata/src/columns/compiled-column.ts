@@ -1,4 +1,5 @@
 import type { ColumnType } from '../feature.ts'
+import { type CodeBitmaps, MAX_EDGES, wordsOf } from './code-bitmaps.ts'
 import { featureValue } from './column-value.ts'
 import type { DictionaryValues } from './dictionary.ts'
 
@@ -12,7 +13,7 @@ export const BLOCK_SHIFT = 12
 export type Codes = Uint8Array | Uint16Array | Uint32Array
 
 /** What a column consists of. Code 0 is null, code c is the c-th distinct value, ascending. */
-export interface ColumnParts {
+export interface ColumnParts extends CodeBitmaps {
   values: DictionaryValues
   /** The code of each row. */
   codes: Codes
@@ -34,6 +35,8 @@ export class CompiledColumn implements Readonly<ColumnParts> {
   readonly order: Uint32Array
   readonly blockMin: Codes
   readonly blockMax: Codes
+  readonly edges: Uint32Array
+  readonly below: Int32Array
 
   constructor(name: string, type: ColumnType, parts: ColumnParts) {
     this.name = name
@@ -44,6 +47,8 @@ export class CompiledColumn implements Readonly<ColumnParts> {
     this.order = parts.order
     this.blockMin = parts.blockMin
     this.blockMax = parts.blockMax
+    this.edges = parts.edges
+    this.below = parts.below
   }
 
   /** The number of codes, including that of null. */
@@ -60,6 +65,12 @@ export class CompiledColumn implements Readonly<ColumnParts> {
     return this.starts[to]! - this.starts[from]!
   }
 
+  /** The bits of the rows whose codes are below an edge. */
+  rowsBelow(edge: number): Int32Array {
+    const words = wordsOf(this.codes.length)
+    return this.below.subarray(edge * words, (edge + 1) * words)
+  }
+
   /** The value of a code as it is in a feature. */
   value(code: number): string | number | bigint | boolean | null {
     return code === 0 ? null : featureValue(this.type, this.values, code - 1)
@@ -69,5 +80,6 @@ export class CompiledColumn implements Readonly<ColumnParts> {
 /** The memory of a loaded column, in bytes; texts are estimated. */
 export function memoryOf(rows: number, distinct: number, width: number, dictionaryBytes: number): number {
   const codeBytes = width === 3 ? 4 : width
-  return rows * (codeBytes + 4) + distinct * 4 + dictionaryBytes * 2 + distinct * 16
+  const bitmaps = Math.min(distinct, MAX_EDGES) * wordsOf(rows) * 4
+  return rows * (codeBytes + 4) + bitmaps + distinct * 4 + dictionaryBytes * 2 + distinct * 16
 }

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { unpackBytes } from './byte-planes.ts'
+import { codeBitmaps } from './code-bitmaps.ts'
 import { damagedColumns, type Section, type StoredColumn } from './column-file.ts'
 import { BLOCK_ROWS, BLOCK_SHIFT, type Codes, type ColumnParts } from './compiled-column.ts'
 import { unpackKeys, unpackTexts } from './dictionary.ts'
@@ -26,11 +27,14 @@ export async function unpackColumn({ rows, stored, ...sections }: PackedColumn):
   ])
   if (values.length !== distinct) throw damagedColumns('has another number of values than its directory says')
   const wide = codesOf(planes, rows, width)
+  const { starts, order } = postingLists(wide, distinct + 1)
   return {
     values,
     codes: narrowed(wide, width),
-    ...postingLists(wide, distinct + 1),
+    starts,
+    order,
     ...blockRanges(wide, width),
+    ...codeBitmaps(starts, order),
   }
 }
 

@@ -15,10 +15,9 @@ function send(reply: UnpackReply): void {
 }
 
 /** The memory that moves to the other thread instead of being copied. */
-function buffersOf({ values, codes, starts, order, blockMin, blockMax }: ColumnParts): ArrayBuffer[] {
-  const arrays = [codes, starts, order, blockMin, blockMax]
-  const buffers = arrays.map(({ buffer }) => buffer as ArrayBuffer)
-  return ArrayBuffer.isView(values) ? [...buffers, values.buffer as ArrayBuffer] : buffers
+function buffersOf(parts: ColumnParts): ArrayBuffer[] {
+  const arrays = Object.values(parts).filter((part) => ArrayBuffer.isView(part))
+  return arrays.map(({ buffer }) => buffer as ArrayBuffer)
 }
 
 /** One column at a time, so that memory is needed for one only. */

@@ -1,6 +1,7 @@
 /** Reads the features and rows of a snapshot, and encodes them for pages. */
 
 export { dateText, dayOf, microsecondsOf, timestampText } from '../calendar.ts'
+export { wordsOf } from '../columns/code-bitmaps.ts'
 export { ColumnCache } from '../columns/column-cache.ts'
 export { readColumnDirectory, readCompiledColumn } from '../columns/column-reader.ts'
 export { mostFrequent } from '../columns/column-statistics.ts'

@@ -123,8 +123,8 @@ export class CompiledSelection {
   }
 
   /** Runs a search to its end, as `runSliced` does. */
-  run(search: SlicedWork, snapshot: Snapshot, mayRead?: () => boolean): MaybeUnfinished<boolean> {
-    return runSliced(search, snapshot, this.#geometries, mayRead)
+  run(search: SlicedWork, snapshot: Snapshot): MaybeUnfinished<true> {
+    return runSliced(search, snapshot, this.#geometries)
   }
 }
 

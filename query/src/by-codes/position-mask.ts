@@ -1,4 +1,4 @@
-import { BLOCK_ROWS, BLOCK_SHIFT } from '@wayleave/geodata/features'
+import { BLOCK_ROWS, BLOCK_SHIFT, wordsOf } from '@wayleave/geodata/features'
 
 /** What is known about all positions of a block. */
 export const NO_POSITIONS = 0
@@ -6,18 +6,22 @@ export const SOME_POSITIONS = 1
 export const ALL_POSITIONS = 2
 
 /**
- * A set of positions with one byte per position, so that it is combined with codes by loops without branches. It is not
- * a `PositionBits`, because loops over bits have to shift and mask, and because it counts the positions of each block.
+ * A set of positions with one byte per position, so that it is combined with codes by loops without branches, and one
+ * bit per position, so that it is counted with the bitmaps of columns. It is not a `PositionBits`, because loops over
+ * bits have to shift and mask, and because it counts the positions of each block.
  */
 export class PositionMask {
   /** 1 for the positions of the set, 0 for all others. */
   readonly bytes: Uint8Array
+  /** Bit `position % 32` of word `position / 32` is 1 for the positions of the set. */
+  readonly words: Int32Array
   /** How many positions of each block are in the set. */
   readonly #blockCounts: Uint16Array
   #count = 0
 
   constructor(size: number) {
     this.bytes = new Uint8Array(size)
+    this.words = new Int32Array(wordsOf(size))
     this.#blockCounts = new Uint16Array(Math.ceil(size / BLOCK_ROWS))
   }
 
@@ -28,6 +32,7 @@ export class PositionMask {
   /** Adds the positions from `begin` to `end` (exclusive), none of which may be in the set yet. */
   addRun(begin: number, end: number): void {
     this.bytes.fill(1, begin, end)
+    setRun(this.words, begin, end)
     this.#count += end - begin
     for (let from = begin; from < end; ) {
       const block = from >>> BLOCK_SHIFT
@@ -43,4 +48,19 @@ export class PositionMask {
     const size = Math.min(BLOCK_ROWS, this.bytes.length - (block << BLOCK_SHIFT))
     return count === size ? ALL_POSITIONS : SOME_POSITIONS
   }
+}
+
+/** Sets the bits from `begin` to `end` (exclusive), of which there is at least one. */
+function setRun(words: Int32Array, begin: number, end: number): void {
+  const first = begin >>> 5
+  const last = (end - 1) >>> 5
+  const fromBegin = -1 << begin
+  const untilEnd = -1 >>> -end
+  if (first === last) {
+    words[first]! |= fromBegin & untilEnd
+    return
+  }
+  words[first]! |= fromBegin
+  words.fill(-1, first + 1, last)
+  words[last]! |= untilEnd
 }

@@ -45,17 +45,9 @@ export class PositionScan implements SlicedWork {
   }
 
   #choose(from: number, wanted: number): SlicedWork {
-    const { snapshot, filter, box } = this.#source
-    const rest = snapshot.manifest.rows - from
-    const tested = filter ? Math.min(rest, wanted / Math.max(filter.fraction, 1 / (rest + 1))) : wanted
-    const scanCost = Math.min(rest, tested) * COST.scanned
-    const isFew = filter?.candidates != null && filter.candidateCount <= MAX_CANDIDATES
-    const candidateCost = isFew ? filter.candidateCount * COST.candidate : Infinity
-    if (box) {
-      const boxCost = Math.min(countInBox(snapshot, box), tested) * COST.inBox
-      return candidateCost < boxCost ? this.#candidates(from) : this.#boxWalk(from)
-    }
-    return candidateCost < scanCost ? this.#candidates(from) : this.#blocks(from)
+    const costs = costsOf(this.#source, from, wanted)
+    if (costs.candidates < costs.all) return this.#candidates(from)
+    return this.#source.box ? this.#boxWalk(from) : this.#blocks(from)
   }
 
   /** The positions of the rarest values, each tested against the whole filter and the box. */
@@ -77,6 +69,29 @@ export class PositionScan implements SlicedWork {
   #blocks(from: number): SlicedWork {
     const { snapshot, filter } = this.#source
     return new ScannedBlocks(snapshot.manifest.rows, filter, from, this.#taker)
+  }
+}
+
+/** How long a scan takes, in ns: an estimate by the number of positions that are looked at. */
+export function scanCost(source: ScanSource, from: number, wanted: number): number {
+  const { candidates, all } = costsOf(source, from, wanted)
+  return Math.min(candidates, all)
+}
+
+/** The costs of the posting lists, and of all positions or those in the box. */
+function costsOf(
+  { snapshot, filter, box }: ScanSource,
+  from: number,
+  wanted: number,
+): { candidates: number; all: number } {
+  const rest = snapshot.manifest.rows - from
+  const tested = filter ? Math.min(rest, wanted / Math.max(filter.fraction, 1 / (rest + 1))) : wanted
+  const isFew = filter?.candidates != null && filter.candidateCount <= MAX_CANDIDATES
+  return {
+    candidates: isFew ? filter.candidateCount * COST.candidate : Infinity,
+    all: box
+      ? Math.min(countInBox(snapshot, box), tested) * COST.inBox
+      : Math.min(rest, tested) * COST.scanned,
   }
 }
 

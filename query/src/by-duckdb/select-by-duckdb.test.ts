@@ -5,7 +5,8 @@ import { ColumnCache, openSnapshot, type Snapshot } from '@wayleave/geodata/feat
 import { queryColumns } from '@wayleave/geodata/snapshot'
 import { collection, compileText, feature, type GeojsonFeature, scratch } from '@wayleave/geodata/testing'
 import { CompiledSelection } from '../by-codes/compiled-selection.ts'
-import { countOfLists, MatchCount } from '../count/match-count.ts'
+import { BitCount } from '../count/bit-count.ts'
+import { countOfLists, planCount } from '../count/match-count.ts'
 import { GeometryCache } from '../features/geometry-cache.ts'
 import { ENDED, PAUSED } from '../features/sliced-work.ts'
 import { PageSearch } from '../page/page-search.ts'
@@ -113,10 +114,15 @@ async function compiledCount(question: Question): Promise<number | null> {
   const request = { ...rest, condition: plan?.condition ?? null, sort: [] }
   const prepared = await finish(compiled.prepare(request), parts.work)
   if (prepared === null) return null
-  const count = new MatchCount(prepared)
+  const count = planCount(prepared).begin()
   await finish(compiled.run(count, snapshot), parts.work)
   const listed = countOfLists(prepared)
   if (listed !== null) assert.equal(listed, count.count)
+  if (prepared.filter && prepared.box === null) {
+    const byBits = new BitCount(prepared.filter.expression, ROWS)
+    while (byBits.advance(0) !== ENDED);
+    assert.equal(byBits.count, count.count)
+  }
   return count.count
 }
 
@@ -337,7 +343,7 @@ test('a search by compiled columns yields after each time slice, and ends when t
   setImmediate(() => client.abort())
   await assert.rejects(run, { name: 'AbortError' })
   assert.ok(turns < 1000)
-  const stopped = new MatchCount(prepared)
+  const stopped = planCount(prepared).begin()
   assert.equal(stopped.advance(performance.now() - 1), PAUSED)
   assert.ok(stopped.count < ROWS / 2)
   await finish(compiled.run(stopped, snapshot), parts.work)

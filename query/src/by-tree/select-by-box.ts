@@ -158,6 +158,11 @@ function* countUncertain(
   return count
 }
 
+/** Whether the features of a box are decided by the tree and by reading a few geometries. */
+export function isCheapInBox(snapshot: Snapshot, query: BoxQuery): boolean {
+  return isDecidedByTree(snapshot, query) || countCheaply(snapshot, query) !== null
+}
+
 function countCheaply({ tree, manifest }: Snapshot, query: BoxQuery): TreeCount | null {
   if (!isDecidedInside(manifest, query)) return null
   const counted = tree.countWithin(query.box, COUNT_BUDGET)

@@ -1,26 +1,32 @@
 import { BoundedCache } from '@wayleave/geodata/base'
 import type { Snapshot } from '@wayleave/geodata/features'
 import { compiledRequest, type PreparedRequest } from '../by-codes/compiled-selection.ts'
-import { countByBox } from '../by-tree/select-by-box.ts'
+import { countByBox, isCheapInBox } from '../by-tree/select-by-box.ts'
+import { ENDED } from '../features/sliced-work.ts'
 import type { PageSelection, SelectionParts } from '../page/page-selection.ts'
 import type { FeatureQuery } from '../plan/feature-query.ts'
 import type { FilterPlan } from '../plan/plan-filter.ts'
 import { positionsOf } from '../positions/positions-in-box.ts'
 import type { Selected } from '../positions/selected.ts'
 import { type MaybeUnfinished, Unfinished, whenFinished } from '../work/unfinished.ts'
-import { countByDuckdb, MIN_COUNT_MS } from './count-by-duckdb.ts'
-import { countOfLists, isCountable, MatchCount } from './match-count.ts'
+import { countOfLists, planCount } from './match-count.ts'
 
 /** The memory of the cached counts of one snapshot, in bytes. Their keys have the text of filters. */
 const MAX_COUNT_BYTES = 4 << 20
+/**
+ * What counting beside a page may cost, in ns by the estimates of `planCount`. It is less than a millisecond because
+ * some machines are several times slower than the one that was measured, and because the page itself takes a tenth of
+ * that. The limit is not one of time, so that a busy server sends the same responses as an idle one.
+ */
+const MAX_CHEAP_NS = 300_000
+/** How often a scan whose cost is only an estimate is continued. Each time it looks at up to 512 positions. */
+const MAX_CHEAP_STEPS = 64
 
 /** A page that was found. */
 export interface FoundPage {
   /** The last position of the previous page; -1 on the first page. */
   after: number
   selected: Selected
-  /** How long finding it took, in ms. */
-  selectedMs: number
 }
 
 /** Counts the features that match a query. */
@@ -34,88 +40,98 @@ export class MatchCounts {
     this.#pages = pages
   }
 
-  /**
-   * The total number of features that match the query. Beside a page it is null if it is not cheap to determine;
-   * without one (`page` is null) the count is what was asked for, and takes as long as a query may.
-   */
+  /** Always counted; it takes as long as a query may. `page` is the page that was found, if one was asked for. */
   count(
     snapshot: Snapshot,
     query: FeatureQuery,
     plan: FilterPlan | null,
     page: FoundPage | null,
+  ): MaybeUnfinished<number> {
+    const knownCount = this.#knownCount(snapshot, query, plan, page)
+    if (knownCount !== null) return knownCount
+    const prepared = plan && this.#prepare(snapshot, query, plan)
+    const count = whenFinished(prepared, (request) =>
+      request === null ? this.#countSelected(snapshot, query, plan) : this.#countPrepared(request),
+    )
+    return whenFinished(count, (counted) => this.#keepCount(snapshot, query, counted))
+  }
+
+  /** The count if it is cached or cheap to determine, otherwise null. The database is never asked. */
+  countCheaply(
+    snapshot: Snapshot,
+    query: FeatureQuery,
+    plan: FilterPlan | null,
+    page: FoundPage,
   ): MaybeUnfinished<number | null> {
+    const knownCount = this.#knownCount(snapshot, query, plan, page)
+    if (knownCount !== null) return knownCount
+    if (query.ids) return plan || query.box ? null : this.#countIds(snapshot, query.ids)
+    if (!plan) return this.#countByBox(snapshot, query)
+    const prepared = this.#prepare(snapshot, query, plan)
+    // Finding the page has loaded and evaluated what it needs; anything else takes longer than a count may.
+    if (prepared === null || prepared instanceof Unfinished) return null
+    return whenFinished(this.#countPreparedCheaply(prepared), (counted) =>
+      counted === null ? null : this.#keepCount(snapshot, query, counted),
+    )
+  }
+
+  #knownCount(
+    snapshot: Snapshot,
+    query: FeatureQuery,
+    plan: FilterPlan | null,
+    page: FoundPage | null,
+  ): number | null {
     if (page && isAll(query, page)) return query.offset + page.selected.runs.count
     if (!query.box && !plan && !query.ids) return snapshot.manifest.rows
-    const cachedCount = this.#counts.get(snapshot)?.get(query.selection)
-    if (cachedCount != null || (cachedCount === null && page)) return cachedCount
-    const count = page
-      ? this.#countCheaply(snapshot, query, plan, page.selectedMs)
-      : this.#countExactly(snapshot, query, plan)
-    return whenFinished(count, (finished) => this.#keepCount(snapshot, query, finished))
-  }
-
-  /** Reading geometries, and asking the database, may take as long as the page did. */
-  #countCheaply(
-    snapshot: Snapshot,
-    query: FeatureQuery,
-    plan: FilterPlan | null,
-    selectedMs: number,
-  ): MaybeUnfinished<number | null> {
-    if (!plan && !query.ids) return countByBox(snapshot, query.box!, this.#parts.geometries)
-    return whenFinished(this.#prepare(snapshot, query, plan, false), (prepared) => {
-      if (prepared === null) return this.#askDatabase(snapshot, query, plan, selectedMs)
-      if (!isCountable(prepared)) return countOfLists(prepared)
-      let deadline = 0
-      const mayRead = () => {
-        deadline ||= performance.now() + Math.max(MIN_COUNT_MS, selectedMs)
-        return performance.now() < deadline
-      }
-      return this.#countPrepared(prepared, mayRead)
-    })
-  }
-
-  #countExactly(
-    snapshot: Snapshot,
-    query: FeatureQuery,
-    plan: FilterPlan | null,
-  ): MaybeUnfinished<number | null> {
-    const prepared = plan && this.#prepare(snapshot, query, plan, true)
-    return whenFinished(prepared, (found) =>
-      found === null ? this.#countSelected(snapshot, query, plan) : this.#countPrepared(found),
-    )
+    return this.#counts.get(snapshot)?.get(query.selection) ?? null
   }
 
   /** Null if compiled columns cannot decide. */
   #prepare(
     snapshot: Snapshot,
     query: FeatureQuery,
-    plan: FilterPlan | null,
-    isWhole: boolean,
+    plan: FilterPlan,
   ): MaybeUnfinished<PreparedRequest | null> {
     if (query.ids) return null
-    return this.#parts.compiled.prepare({ ...compiledRequest(snapshot, query, plan), sort: [], isWhole })
+    const request = { ...compiledRequest(snapshot, query, plan), sort: [], isWhole: true }
+    return this.#parts.compiled.prepare(request)
   }
 
-  /** Null if `mayRead` has aborted it. */
-  #countPrepared(prepared: PreparedRequest, mayRead?: () => boolean): MaybeUnfinished<number | null> {
+  #countPrepared(prepared: PreparedRequest): MaybeUnfinished<number> {
     const listed = countOfLists(prepared)
     if (listed !== null) return listed
-    const matches = new MatchCount(prepared)
-    const run = this.#parts.compiled.run(matches, prepared.snapshot, mayRead)
-    return whenFinished(run, (hasEnded) => (hasEnded ? matches.count : null))
+    const counting = planCount(prepared).begin()
+    return whenFinished(this.#parts.compiled.run(counting, prepared.snapshot), () => counting.count)
   }
 
-  #askDatabase(
-    snapshot: Snapshot,
-    { ids, box }: FeatureQuery,
-    plan: FilterPlan | null,
-    selectedMs: number,
-  ): Unfinished<number | null> {
-    const { duckdb, geometries } = this.#parts
-    return new Unfinished(async (work) => {
-      const only = await positionsOf(snapshot, ids)
-      return countByDuckdb({ snapshot, plan, box, only }, { duckdb, geometries, work }, selectedMs)
-    })
+  #countPreparedCheaply(prepared: PreparedRequest): MaybeUnfinished<number | null> {
+    const listed = countOfLists(prepared)
+    if (listed !== null) return listed
+    const { snapshot, box } = prepared
+    // Geometries decide about the features on the border of the box, and reading many of them is expensive.
+    if (box && !isCheapInBox(snapshot, box.query)) return null
+    const plan = planCount(prepared)
+    if (plan.cost > MAX_CHEAP_NS) return null
+    const counting = plan.begin()
+    if (plan.isEstimate && snapshot.tree.isPoints) {
+      // With 0 as the end of the time slice, the scan pauses after each of its steps.
+      for (let step = 0; step < MAX_CHEAP_STEPS; step++)
+        if (counting.advance(0) === ENDED) return counting.count
+      return null
+    }
+    return whenFinished(this.#parts.compiled.run(counting, snapshot), () => counting.count)
+  }
+
+  /** That a box is not cheap to count is cached too: finding out takes as long as finding a page of ten features. */
+  #countByBox(snapshot: Snapshot, query: FeatureQuery): MaybeUnfinished<number | null> {
+    if (this.#counts.get(snapshot)?.get(query.selection) === null) return null
+    return whenFinished(countByBox(snapshot, query.box!, this.#parts.geometries), (counted) =>
+      this.#keepCount(snapshot, query, counted),
+    )
+  }
+
+  #countIds(snapshot: Snapshot, ids: readonly string[]): Unfinished<number> {
+    return new Unfinished(async () => (await positionsOf(snapshot, ids))!.count())
   }
 
   /** Selects everything, which counts what cannot be counted in another way; the order does not matter. */
@@ -126,7 +142,7 @@ export class MatchCounts {
   }
 
   /** Cached, because all pages of one paging sequence need it. */
-  #keepCount(snapshot: Snapshot, { selection }: FeatureQuery, count: number | null): number | null {
+  #keepCount<T extends number | null>(snapshot: Snapshot, { selection }: FeatureQuery, count: T): T {
     let counts = this.#counts.get(snapshot)
     if (!counts) {
       counts = new BoundedCache(MAX_COUNT_BYTES, (_count, selection) => selection.length + 100)

@@ -16,6 +16,8 @@ import fc from 'fast-check'
 import { compileCondition } from '../by-codes/compile-condition.ts'
 import { PositionFilter } from '../by-codes/position-filter.ts'
 import { ALL_POSITIONS, NO_POSITIONS, PositionMask } from '../by-codes/position-mask.ts'
+import { BitCount } from '../count/bit-count.ts'
+import { ENDED } from '../features/sliced-work.ts'
 import { type FilterPlan, planFilter } from '../plan/plan-filter.ts'
 import type { Expression, Operation } from './ast.ts'
 import type { Condition } from './condition.ts'
@@ -83,6 +85,10 @@ async function selectedByCodes(
   if (state === ALL_POSITIONS) assert.equal(single.length, count)
   if (filter.candidates) assert.deepEqual([...filter.collectCandidates(0)].filter(filter.matches), single)
   if (filter.exactCount !== null) assert.equal(filter.exactCount, single.length)
+  // Pauses wherever it can.
+  const counting = new BitCount(expression, count)
+  while (counting.advance(0) !== ENDED);
+  assert.equal(counting.count, single.length)
   return single
 }
 

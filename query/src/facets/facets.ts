@@ -1,3 +1,4 @@
+import { BoundedCache } from '@wayleave/geodata/base'
 import {
   BLOCK_ROWS,
   type ColumnCache,
@@ -38,6 +39,8 @@ export interface FacetQuery {
   extent: boolean
   /** Which features are counted, beside the conditions that a plan holds. */
   box: BoxQuery | null
+  /** Everything that determines which features match; what the database has counted is cached by it. */
+  selection: string
 }
 
 export interface FacetResult {
@@ -48,9 +51,14 @@ export interface FacetResult {
   facets: [name: string, facet: Facet][]
 }
 
+/** The memory of the cached facets of one snapshot, in bytes. */
+const MAX_CACHED_BYTES = 4 << 20
+
 /** Counts the values of columns among the features that match a query, and finds the extent of these features. */
 export class Facets {
   readonly #parts: FacetDeps
+  /** What the database has counted, which takes more than half a second for a million texts. */
+  readonly #counted = new WeakMap<Snapshot, BoundedCache<string, Facet>>()
 
   constructor(parts: FacetDeps) {
     this.#parts = parts
@@ -72,8 +80,11 @@ export class Facets {
     const { rows } = snapshot.manifest
     const isAll = plan === null && box === null
     const counts = [...compiled.values()]
+    const cached = this.#cachedOf(snapshot)
+    const keyOf = ({ name }: Column) => JSON.stringify([name, limit, query.selection])
+    const isCounted = (column: Column) => compiled.has(column.name) || cached.get(keyOf(column)) !== undefined
     // The database counts what is not compiled; it gets the matching positions as a parameter.
-    const bits = compiled.size < columns.length && !isAll ? PositionBits.empty(rows) : null
+    const bits = !columns.every(isCounted) && !isAll ? PositionBits.empty(rows) : null
     let matched = rows
     let extent: FacetResult['extent']
     if (isAll) {
@@ -90,13 +101,23 @@ export class Facets {
     }
     const facets: FacetResult['facets'] = []
     for (const column of columns) {
-      const counted = compiled.get(column.name)
-      const facet = counted
-        ? counted.result()
-        : await this.#countByDuckdb(snapshot, column, bits, limit, matched, work)
+      let facet = compiled.get(column.name)?.result() ?? cached.get(keyOf(column))
+      if (facet === undefined) {
+        facet = await this.#countByDuckdb(snapshot, column, bits, limit, matched, work)
+        cached.set(keyOf(column), facet)
+      }
       facets.push([column.name, facet])
     }
     return { matched, extent, facets }
+  }
+
+  #cachedOf(snapshot: Snapshot): BoundedCache<string, Facet> {
+    let cached = this.#counted.get(snapshot)
+    if (cached === undefined) {
+      cached = new BoundedCache(MAX_CACHED_BYTES, bytesOf)
+      this.#counted.set(snapshot, cached)
+    }
+    return cached
   }
 
   async #eachMatch(
@@ -158,6 +179,10 @@ export class Facets {
     const others = values.reduce((rest, { count }) => rest - count, matched - nulls)
     return { type, nulls, values, others }
   }
+}
+
+function bytesOf({ values = [] }: Facet, key: string): number {
+  return values.reduce((sum, { value }) => sum + String(value).length * 2 + 50, key.length * 2 + 200)
 }
 
 function parsed(type: Column['type'], text: string): string | number | bigint | boolean {

@@ -16,20 +16,16 @@ export interface SlicedWork {
 
 /**
  * Runs a search to its end: synchronously in its first time slice, then it yields to the event loop after every
- * slice. `mayRead` is called before each geometry is read; if it returns false, the search is aborted and false is
- * the result.
+ * slice.
  */
 export function runSliced(
   search: SlicedWork,
   snapshot: Snapshot,
   geometries: GeometryCache,
-  mayRead: () => boolean = always,
-): MaybeUnfinished<boolean> {
+): MaybeUnfinished<true> {
   const state = search.advance(timeSlices.sliceEnd())
-  return state === ENDED ? true : rest(search, state, snapshot, geometries, mayRead)
+  return state === ENDED ? true : rest(search, state, snapshot, geometries)
 }
-
-const always = () => true
 
 /** `state` is what `advance` has returned. */
 function rest(
@@ -37,14 +33,12 @@ function rest(
   state: number,
   snapshot: Snapshot,
   geometries: GeometryCache,
-  mayRead: () => boolean,
-): Unfinished<boolean> {
-  return new Unfinished(async (work) => {
+): Unfinished<true> {
+  return new Unfinished<true>(async (work) => {
     let sliceEnd = performance.now()
     for (let needed = state; needed !== ENDED; ) {
       if (performance.now() >= sliceEnd) sliceEnd = await work.pause()
       if (needed === PAUSED) needed = search.advance(sliceEnd)
-      else if (!mayRead()) return false
       else needed = search.advance(sliceEnd, await geometries.read(snapshot, needed))
     }
     return true

@@ -31,10 +31,7 @@ test('steps stop at the first need, read nothing before they are finished, and r
 test('what follows runs at once after a value, and otherwise when the work is finished', async () => {
   const double = (value: number) => value * 2
   assert.equal(whenFinished(4, double), 8)
-  const later = whenFinished(begin(sum([null, null], [])), (value, finishedMs) => {
-    assert.ok(finishedMs >= 0)
-    return begin(sum([value, null], []))
-  })
+  const later = whenFinished(begin(sum([null, null], [])), (value) => begin(sum([value, null], [])))
   assert.ok(later instanceof Unfinished)
   assert.equal(await finish(whenFinished(later, double), work), 400)
 })

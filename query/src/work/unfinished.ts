@@ -24,26 +24,19 @@ export function finish<T>(found: MaybeUnfinished<T>, work: TimedWork): T | Promi
   return found instanceof Unfinished ? found.finish(work) : found
 }
 
-/** Calls `next` with the value as soon as there is one, and with the time that finishing it took, in ms. */
+/** Calls `next` with the value as soon as there is one. */
 export function whenFinished<T, R>(
   found: MaybeUnfinished<T>,
-  next: (value: T, finishedMs: number) => MaybeUnfinished<R>,
+  next: (value: T) => MaybeUnfinished<R>,
 ): MaybeUnfinished<R> {
-  return found instanceof Unfinished ? continued(found, next) : next(found, 0)
+  return found instanceof Unfinished ? continued(found, next) : next(found)
 }
 
 // The closures of the slow way are made in functions of their own: a function that holds one allocates its context on
 // every call, which a page in memory would pay for too.
 
-function continued<T, R>(
-  found: Unfinished<T>,
-  next: (value: T, finishedMs: number) => MaybeUnfinished<R>,
-): Unfinished<R> {
-  return new Unfinished(async (work) => {
-    const began = performance.now()
-    const value = await found.finish(work)
-    return finish(next(value, performance.now() - began), work)
-  })
+function continued<T, R>(found: Unfinished<T>, next: (value: T) => MaybeUnfinished<R>): Unfinished<R> {
+  return new Unfinished(async (work) => finish(next(await found.finish(work)), work))
 }
 
 /** Something that a generator yields because it is not in memory: how to get it. */

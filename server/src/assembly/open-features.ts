@@ -16,7 +16,7 @@ import type { Closers } from './closers.ts'
 
 /** Size in bytes of GeoJSON text; parsed geometries take about five times as much. */
 const GEOMETRY_CACHE_BYTES = 32 * 1024 ** 2
-/** Size of the cache of compiled columns. A column takes 5 to 32 bytes per feature. */
+/** Size of the cache of compiled columns. A column takes 5 to 36 bytes per feature. */
 const COLUMN_CACHE_BYTES = Math.min(1024 ** 3, Math.floor(totalmem() / 16))
 
 interface FeaturesOpening {

@@ -119,7 +119,8 @@ async function valueAt(
   offset: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const query = { sortby: nameList([column]), offset, limit: 1, properties: nameList([column]), filter }
+  const sorted = { sortby: nameList([column]), offset, limit: 1, properties: nameList([column]) }
+  const query = { ...sorted, count: 'none', filter }
   const page = await readOgc<{ features: Feature[] }>(collectionUrl(table, '/items', query), signal)
   return Number(page.features[0]?.properties[column])
 }

@@ -28,7 +28,7 @@ export function useMapSource({ dataset, access, filter }: Exploration): MapSourc
     queryKey: ['map-features', table, version, filter],
     queryFn: ({ signal }) =>
       readOgc<{ features: Feature[] }>(
-        collectionUrl(table, '/items', { limit: MAX_FEATURES, filter }),
+        collectionUrl(table, '/items', { limit: MAX_FEATURES, count: 'none', filter }),
         signal,
       ),
     enabled: isOpen && tiles?.state !== 'ready',

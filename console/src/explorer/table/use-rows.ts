@@ -33,6 +33,8 @@ export function useRows({ dataset, access, filter }: Exploration, sort: string):
     queryFn: ({ pageParam, signal }) => readOgc<Page>(pageParam, signal),
     initialPageParam: collectionUrl(table, '/items', {
       limit: PAGE_ROWS,
+      // The number of matches is requested apart from the rows: see `use-matched.ts`.
+      count: 'none',
       filter,
       sortby: sort && nameList([sort]),
     }),

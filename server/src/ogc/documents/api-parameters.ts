@@ -153,6 +153,11 @@ export function apiParameters(crsList: CrsList) {
       RESULT_TYPE,
     ),
     resultType: query('resultType', 'The same as `resulttype`, in the spelling of GDAL.', RESULT_TYPE),
+    count: query(
+      'count',
+      'Whether the page has `numberMatched`: `exact` always counts, `auto` counts if that takes less than a millisecond or the number is cached, `none` never counts. `resulttype=hits` always counts.',
+      { type: 'string', enum: ['exact', 'auto', 'none'], default: 'auto' },
+    ),
     cursor: query('cursor', 'Where a page begins; taken from the `next` link of the page before.', {
       type: 'string',
       pattern: '^[0-9A-Za-z_-]+$',

@@ -90,8 +90,7 @@ export const RESPONSE_SCHEMAS = {
     numberMatched: {
       type: 'integer',
       minimum: 0,
-      description:
-        'The number of features that the request selects on all pages; absent if counting would take long.',
+      description: 'The number of features that the request selects on all pages; see the parameter `count`.',
     },
     numberReturned: { type: 'integer', minimum: 0 },
     timeStamp: moment,
@@ -111,6 +110,11 @@ export const RESPONSE_SCHEMAS = {
         'West, south, east, north of the features in CRS84; null if none of them has a place. Only with `extent=true`.',
     },
     facets: { type: 'object', additionalProperties: schema('Facet') },
+    omitted: {
+      ...list(text),
+      description:
+        'Text columns with so many different values that they are counted only if `columns` names them.',
+    },
     links,
   }),
   Facet: object(['type', 'nulls'], {

@@ -1,6 +1,11 @@
 import type { Dataset } from '../../data/catalog/dataset.ts'
 import { EXTRACT_ENCODINGS, negotiate } from '../request/encodings.ts'
-import { type ItemsQuery, type ReadingRules, readItemsQuery } from '../request/items-query.ts'
+import {
+  type ItemsQuery,
+  isCountParameter,
+  type ReadingRules,
+  readItemsQuery,
+} from '../request/items-query.ts'
 import { type QueryPair, unknownParameter } from '../request/query-string.ts'
 
 /** A file has all matching rows with all columns in WGS84, so there is nothing to page, cut or transform. */
@@ -19,7 +24,7 @@ export function readExtractQuery(
   dataset: Dataset,
   rules: ReadingRules,
 ): ExtractQuery {
-  const refused = pairs.find(({ name }) => REFUSED.includes(name))
+  const refused = pairs.find((pair) => REFUSED.includes(pair.name) || isCountParameter(pair))
   if (refused) throw unknownParameter(refused.name)
   const f = pairs.find(({ name }) => name === 'f')?.value
   const selecting = pairs.filter(({ name }) => name !== 'f')

@@ -49,7 +49,7 @@ function exactJson(document: object): string {
 
 function facetText(
   { matched, extent, facets }: FacetResult,
-  { pairs }: FacetRequest,
+  { pairs, omitted }: FacetRequest,
   { table, title }: Dataset,
   base: string,
 ): string {
@@ -58,6 +58,7 @@ function facetText(
     numberMatched: matched,
     extent,
     facets: Object.fromEntries(facets),
+    omitted: omitted.length > 0 ? omitted : undefined,
     links: [
       {
         href: `${collection}/facets${linkQuery(pairs, [])}`,

@@ -161,6 +161,35 @@ test('the ends of a histogram beyond 2^53 are exact, and without columns all are
   assert.deepEqual(Object.keys(body.facets), ['i', 'name', 'size', 'big', 'open', 'day', 'at'])
 })
 
+test('texts with too many different values are counted only if they are named, and once', async (t) => {
+  const { publish, get, parts } = await openOgc(t)
+  const texts = t.mock.method(parts.engine.duckdb, 'texts')
+  const places = randomPlaces(330, 8).map((place, i) => ({
+    ...place,
+    properties: { ...place.properties, long: `${i % 300} ${'x'.repeat(30_000)}` },
+  }))
+  await publish('places', places)
+  const { body } = await get('/collections/places/facets?filter=i%20%3C%20310')
+  assert.deepEqual(Object.keys(body.facets), ['i', 'name', 'size', 'big', 'open', 'day', 'at'])
+  assert.deepEqual(body.omitted, ['long'])
+  assert.equal(texts.mock.callCount(), 0)
+  for (const [filter, matched, most] of [
+    ['', 330, 2],
+    ['&filter=i%20%3C%20310', 310, 2],
+    ['&filter=i%20%3C%20300', 300, 1],
+  ] as const) {
+    const query = `/collections/places/facets?columns=long,open&limit=5${filter}`
+    const first = await get(query)
+    assert.deepEqual([first.body.numberMatched, first.body.omitted], [matched, undefined])
+    const { values, others } = first.body.facets.long
+    assert.equal(values[0].count, most)
+    const counted = values.reduce((sum: number, { count }: { count: number }) => sum + count, 0)
+    assert.equal(counted + others, matched)
+    assert.deepEqual((await get(query)).body, first.body)
+  }
+  assert.equal(texts.mock.callCount(), 3)
+})
+
 test('facets need a key with the add-on, and refuse what they do not know', async (t) => {
   const { publish, get, request } = await openOgc(t)
   await publish('places', randomPlaces(50, 5))

@@ -14,8 +14,8 @@ export function asksForRange(exchange: Exchange): boolean {
  *
  * `If-Range` matches if it has the page's tag, although the tags of pages are weak and RFC 9110 (section 13.1.5)
  * requires a strong comparison, by which no part would ever be sent for `If-Range`. Pages with the same tag have the
- * same features; their `timeStamp` differs, in a fixed length, and `numberMatched` is missing if counting took too
- * long. `Content-Range` states the length, so that a client can detect the latter.
+ * same features; their `timeStamp` differs, in a fixed length, and `numberMatched` may appear once it was counted for
+ * another request. `Content-Range` states the length, so that a client can detect the latter.
  */
 export function rangeOfPage(exchange: Exchange, response: DataResponse, tag: string): DataResponse {
   if (response.status !== 200) return response

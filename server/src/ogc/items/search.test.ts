@@ -113,6 +113,61 @@ test('filtered pages and hits have the number of all matches', async (t) => {
   assert.equal((await service.get('/collections/places/items?resulttype=none')).status, 400)
 })
 
+interface Counted {
+  numberMatched?: number
+}
+
+test('count says whether a page has the number of all matches', async (t) => {
+  const service = await openOgc(t)
+  const places = randomPlaces(300, 33)
+  await service.publish('places', places)
+  const matchedOf = async (query: string) =>
+    (await service.get(`/collections/places/items?limit=10&${query.replaceAll('%', '%25')}`)).body
+      .numberMatched
+  const sizes = places.map(({ properties }) => properties.size)
+  const cheap = 'filter=size > 2 AND (i < 200 OR open = TRUE)'
+  const matches = places.filter(
+    ({ properties: { i, size, open } }) => size !== null && size > 2 && (i < 200 || open === true),
+  )
+  assert.equal(await matchedOf(cheap), matches.length)
+  assert.equal(await matchedOf(`${cheap}&count=none`), undefined)
+  assert.deepEqual(await Promise.all(['', 'count=auto', 'count=none'].map(matchedOf)), [300, 300, undefined])
+  // The database compares two columns: it is asked for the number only if that is requested.
+  const expensive = 'filter=i > size * 20'
+  const later = sizes.filter((size, i) => size !== null && i > size * 20).length
+  assert.equal(await matchedOf(expensive), undefined)
+  assert.equal(await matchedOf(`${expensive}&count=exact`), later)
+  assert.equal(await matchedOf(expensive), later, 'it is remembered')
+  assert.equal(await matchedOf(`${expensive}&count=none`), undefined)
+  assert.equal(await matchedOf(`${expensive}&count=none&resulttype=hits`), later)
+  const search = async (body: object) => {
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }
+    return (await (await service.fetch('/collections/places/search', init)).json()) as Counted
+  }
+  const filter = 'i > size * 30'
+  assert.equal((await search({ filter, limit: 1 })).numberMatched, undefined)
+  const found = sizes.filter((size, i) => size !== null && i > size * 30).length
+  assert.equal((await search({ filter, limit: 1, count: 'exact' })).numberMatched, found)
+  for (const path of ['items?count=all', 'facets?count=exact', 'extract?f=csv&count=none']) {
+    assert.equal((await service.get(`/collections/places/${path}`)).status, 400, path)
+  }
+})
+
+test('a dataset with a column named count can be filtered by it, and counted', async (t) => {
+  const service = await openOgc(t)
+  const rows = [5, 5, 7].map((count, id) => ({ type: 'Feature', id, properties: { count }, geometry: null }))
+  await service.publish('counts', rows)
+  const get = async (query: string) => (await service.get(`/collections/counts/items?${query}`)).body
+  assert.equal((await get('count=5')).features.length, 2)
+  assert.equal((await get('count=none')).numberMatched, undefined)
+  assert.equal((await get('count=none')).features.length, 3)
+  assert.equal((await service.get('/collections/counts/facets?count=7')).body.numberMatched, 1)
+})
+
 test('half of a surrogate pair in the body of a search is 400', async (t) => {
   const service = await openOgc(t)
   await service.publish('places', randomPlaces(3, 1, false))

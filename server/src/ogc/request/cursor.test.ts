@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { HOUR } from '../../base/clock.ts'
@@ -28,6 +29,21 @@ test('a cursor says what was put into it, with its own table and selection alone
       }
     }),
   )
+})
+
+test('the signature is the beginning of an HMAC-SHA256', () => {
+  fc.assert(
+    fc.property(fc.base64String({ maxLength: 64 }), fc.string({ maxLength: 300 }), (secret, selection) => {
+      const text = new Cursors(secret).write({ version: 3, position: 7 }, 'places', selection)
+      const message = JSON.stringify([3, 7, 'places', selection])
+      const hmac = createHmac('sha256', secret).update(message).digest()
+      assert.equal(
+        text,
+        Buffer.from([0, 0, 0, 0, 0, 3, 0, 0, 0, 7, ...hmac.subarray(0, 8)]).toString('base64url'),
+      )
+    }),
+  )
+  for (const secret of ['x'.repeat(65), 'ä']) assert.throws(() => new Cursors(secret))
 })
 
 test('another secret, a changed byte or a longer query make another signature', () => {

@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import { Problem } from '../../base/problem.ts'
 
 /**
@@ -13,6 +13,9 @@ export interface Cursor {
 /** The version (48 bits), the position (32 bits) and the signature (64 bits). */
 const SIGNED_BYTES = 10
 const BYTES = 18
+/** The sizes of the blocks and results of SHA-256. */
+const HASH_BLOCK = 64
+const HASH_BYTES = 32
 
 /**
  * Writes and reads cursors. They are signed with a secret of the installation, so that only this service can
@@ -22,11 +25,18 @@ const BYTES = 18
  * only be guessed by asking the service.
  */
 export class Cursors {
-  readonly #key: KeyObject
+  /** What comes before the message and before its hash, as RFC 2104 defines HMAC. */
+  readonly #inner: string
+  readonly #outer: Buffer
   readonly #bytes = Buffer.alloc(BYTES)
 
+  /** The secret has at most 64 characters of ASCII. */
   constructor(secret: string) {
-    this.#key = createSecretKey(secret, 'utf8')
+    const key = Buffer.alloc(HASH_BLOCK)
+    if (key.write(secret, 'utf8') !== secret.length)
+      throw new Error('The secret of cursors must be short ASCII.')
+    this.#inner = Buffer.from(key.map((byte) => byte ^ 0x36)).toString('latin1')
+    this.#outer = Buffer.concat([key.map((byte) => byte ^ 0x5c), Buffer.alloc(HASH_BYTES)])
   }
 
   /** The cursor of a query, which is a table and a selection of its features. */
@@ -48,8 +58,10 @@ export class Cursors {
   /** Puts the cursor and its signature into `#bytes`. */
   #fill({ version, position }: Cursor, table: string, selection: string): void {
     const message = JSON.stringify([version, position, table, selection])
-    // As a string, because a new buffer would take a third of the time.
-    const signature = createHmac('sha256', this.#key).update(message).digest('binary')
+    // HMAC of two calls of `hash`, which together take less than half the time of the object of `createHmac`: it
+    // took a tenth of a page of ten features. As strings, because a new buffer would take a third of the time.
+    this.#outer.write(hash('sha256', this.#inner + message, 'binary'), HASH_BLOCK, 'latin1')
+    const signature = hash('sha256', this.#outer, 'binary')
     this.#bytes.writeUIntBE(version, 0, 6)
     this.#bytes.writeUInt32BE(position, 6)
     this.#bytes.write(signature, SIGNED_BYTES, 'latin1')

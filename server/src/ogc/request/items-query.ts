@@ -15,6 +15,9 @@ export const MAX_LIMIT = 10_000
 /** The max number of ids in one request. */
 export const MAX_IDS = 1000
 
+const COUNTS = ['exact', 'auto', 'none'] as const
+type Count = (typeof COUNTS)[number]
+
 /** The query of a request for features, validated against its dataset. */
 export interface ItemsQuery extends FeatureQuery {
   pairs: readonly QueryPair[]
@@ -24,6 +27,8 @@ export interface ItemsQuery extends FeatureQuery {
   crs: Crs
   /** Whether only the number of matching features is wanted (`resulttype=hits`). */
   hitsOnly: boolean
+  /** Whether the matches on all pages are counted: always, if that is cheap, or never. */
+  count: Count
   /** The indexes of the columns to return; null for all. */
   shown: readonly number[] | null
   /** The conditions on the dataset's rows: `filter`, `datetime` and filters by property. */
@@ -51,6 +56,7 @@ export const ITEMS_PARAMETERS = [
   'resulttype',
   // GDAL's spelling of the same parameter.
   'resultType',
+  'count',
 ] as const
 
 type Parameter = (typeof ITEMS_PARAMETERS)[number]
@@ -75,6 +81,7 @@ function noTexts(): Given {
     properties: undefined,
     resulttype: undefined,
     resultType: undefined,
+    count: undefined,
   }
 }
 
@@ -103,7 +110,7 @@ export function readItemsQuery(
   let properties: Conditions['properties'] | null = null
   for (const { name, value } of pairs) {
     const parameter = ITEMS_PARAMETERS[(ITEMS_PARAMETERS as readonly string[]).indexOf(name)]
-    if (parameter) texts[parameter] = value
+    if (parameter && !isColumnNamedCount(name, value, manifest)) texts[parameter] = value
     else if (queryColumn(manifest, name)) {
       properties ??= []
       properties.push({ column: name, value })
@@ -132,6 +139,7 @@ export function readItemsQuery(
     crs: crsOf('crs'),
     ids: texts.ids === undefined ? null : readIds(texts.ids),
     hitsOnly: readResultType(texts),
+    count: readCount(texts.count),
     sort: texts.sortby === undefined ? [] : readSort(texts.sortby, manifest),
     shown: texts.properties === undefined ? null : readShown(texts.properties, dataset),
     conditions: isConditional
@@ -188,6 +196,28 @@ function readResultType({ resulttype, resultType }: Given): boolean {
   const kind = resulttype ?? resultType ?? 'results'
   if (kind !== 'hits' && kind !== 'results') throw invalidInput('resulttype', 'must be one of results, hits')
   return kind === 'hits'
+}
+
+/**
+ * Datasets had columns named `count` before there was a parameter of this name: a value that the parameter does not
+ * have filters by the column.
+ */
+function isColumnNamedCount(name: string, value: string, manifest: Dataset['manifest']): boolean {
+  return name === 'count' && !isCount(value) && queryColumn(manifest, name) !== undefined
+}
+
+function isCount(text: string): text is Count {
+  return (COUNTS as readonly string[]).includes(text)
+}
+
+/** Whether this is the parameter `count`, for requests that do not accept it. */
+export function isCountParameter({ name, value }: QueryPair): boolean {
+  return name === 'count' && isCount(value)
+}
+
+function readCount(text = 'auto'): Count {
+  if (!isCount(text)) throw invalidInput('count', `must be one of ${COUNTS.join(', ')}`)
+  return text
 }
 
 function readOffset(text: string): number {
