@@ -44,7 +44,7 @@ async function inspectInstallation(parts: InstallationDeps): Promise<Installatio
   const held = new Set([...stored, ...(await blobs.listTrash()).map(({ snapshot }) => snapshot)])
   const missing = named.filter((name) => !held.has(name))
   return {
-    place: parts.bucket ? `bucket ${parts.bucket.location}` : `data folder ${parts.dataDir}`,
+    place: placeText(parts),
     databaseKind: database.kind,
     folderId: file?.installationId ?? null,
     databaseId: await readInstallationId(database.db),
@@ -59,9 +59,8 @@ async function inspectInstallation(parts: InstallationDeps): Promise<Installatio
 export function mismatchOf(state: InstallationState): string | null {
   const { place, folderId, databaseId, stored, named, matching } = state
   const database = databaseText(state)
-  if (folderId !== null && databaseId !== null && folderId !== databaseId) {
-    return `The ${place} belongs to the installation ${folderId}, and the ${database} to ${databaseId}. Set WAYLEAVE_DATA_DIR and WAYLEAVE_DATABASE_URL to a folder and a database of one installation. If these two do belong together, for example after a restore, run "wayleave adopt-folder".`
-  }
+  if (folderId !== null && databaseId !== null && folderId !== databaseId)
+    return differentIds({ place, folderId, database, databaseId })
   if (named > 0 && matching === 0) {
     return `The ${place} holds none of the ${count(named)} that the ${database} names: is it the shared folder, and is its volume mounted? If the snapshots are lost, run "wayleave adopt-folder --force".`
   }
@@ -70,6 +69,37 @@ export function mismatchOf(state: InstallationState): string | null {
     return `The ${place} holds ${count(stored)}, and the ${database} names none: is it the right database? Set WAYLEAVE_DATABASE_URL, or restore the database. If the snapshots are no longer wanted, run "wayleave adopt-folder --force".`
   }
   return null
+}
+
+function differentIds(names: {
+  place: string
+  folderId: string
+  database: string
+  databaseId: string
+}): string {
+  const { place, folderId, database, databaseId } = names
+  return `The ${place} belongs to the installation ${folderId}, and the ${database} to ${databaseId}. Set WAYLEAVE_DATA_DIR and WAYLEAVE_DATABASE_URL to a folder and a database of one installation. If these two do belong together, for example after a restore, run "wayleave adopt-folder".`
+}
+
+/**
+ * Throws if the folder or bucket has the id of another installation than the database: for commands that copy from it
+ * without opening it as a server does. One of them may have no id yet.
+ */
+export async function requireSameId(
+  place: InstallationPlace,
+  { kind, installationId: databaseId }: { kind: ControlDatabase['kind']; installationId: string | null },
+): Promise<void> {
+  const folderId = (await readInstallationFile(place))?.installationId ?? null
+  if (folderId === null || databaseId === null || folderId === databaseId) return
+  const database = databaseText({ databaseKind: kind })
+  throw new InstallationMismatchError(
+    differentIds({ place: placeText(place), folderId, database, databaseId }),
+  )
+}
+
+function placeText({ dataDir, bucket }: InstallationPlace): string {
+  if (!bucket) return `data folder ${dataDir}`
+  return `${bucket.location.startsWith('s3:') ? 'bucket' : 'folder'} ${bucket.location}`
 }
 
 /** Throws if the folder and the database do not belong together. */
@@ -141,7 +171,7 @@ export async function adoptFolder(parts: InstallationDeps, force: boolean): Prom
   return inspectInstallation(parts)
 }
 
-function databaseText({ databaseKind }: InstallationState): string {
+function databaseText({ databaseKind }: Pick<InstallationState, 'databaseKind'>): string {
   return `control database (${databaseKind === 'sqlite' ? 'SQLite' : 'PostgreSQL'})`
 }
 
