@@ -1,9 +1,16 @@
 import type { Logger } from 'pino'
 import type { ControlDatabase } from '../../base/database/open.ts'
 import { newId } from '../../base/id.ts'
+import { StorageUnavailableError } from '../../base/storage/object-store.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import { readSnapshotNames } from '../catalog/store.ts'
-import { type InstallationPlace, readInstallationFile, writeInstallationFile } from './installation-file.ts'
+import {
+  type InstallationPlace,
+  readInstallationFile,
+  rememberBucket,
+  rememberedInstallationId,
+  writeInstallationFile,
+} from './installation-file.ts'
 import { claimInstallationId, readInstallationId } from './installation-store.ts'
 
 export interface InstallationDeps extends InstallationPlace {
@@ -116,24 +123,51 @@ export async function checkInstallation(parts: InstallationDeps): Promise<Instal
  * compares its snapshots with the database later.
  */
 export async function requireOneInstallation(parts: InstallationDeps, log: Logger): Promise<void> {
-  if (parts.bucket && (await hasSameId(parts))) return
+  if (parts.bucket && (await hasSameIdOrIsUnreachable(parts, log))) return
   const state = await checkInstallation(parts)
   const { folderId, databaseId } = state
   logMissing(state, log)
-  if (folderId !== null && databaseId !== null) return
+  if (folderId !== null && databaseId !== null) return remember(parts, databaseId, log)
   const id = await claimInstallationId(parts.database.db, databaseId ?? folderId ?? newId('inst'))
   // Another node, with another folder, may have set the id first.
   const late = folderId === null ? null : mismatchOf({ ...state, databaseId: id })
   if (late !== null) throw new InstallationMismatchError(late)
   if (folderId === null) await writeInstallationFile(parts, { installationId: id })
+  await remember(parts, id, log)
 }
 
-async function hasSameId(parts: InstallationDeps): Promise<boolean> {
-  const [file, databaseId] = await Promise.all([
-    readInstallationFile(parts),
-    readInstallationId(parts.database.db),
-  ])
-  return file !== null && file.installationId === databaseId
+/**
+ * A node that has used the bucket with this database before starts without it: what it has cached can be served, as
+ * it was before the start.
+ */
+async function hasSameIdOrIsUnreachable(parts: InstallationDeps, log: Logger): Promise<boolean> {
+  const databaseId = await readInstallationId(parts.database.db)
+  try {
+    const file = await readInstallationFile(parts)
+    if (file === null || file.installationId !== databaseId) return false
+    await remember(parts, databaseId, log)
+    return true
+  } catch (error) {
+    if (!(error instanceof StorageUnavailableError)) throw error
+    if (databaseId === null || (await rememberedInstallationId(parts)) !== databaseId) {
+      throw new StorageUnavailableError(
+        `The ${placeText(parts)} cannot be reached, and this node has not used it with this database before: nothing shows that they belong together. ${error.message}`,
+        { cause: error },
+      )
+    }
+    log.warn(
+      { err: error },
+      `The ${placeText(parts)} cannot be reached. What this node has cached is served.`,
+    )
+    return true
+  }
+}
+
+/** Without the record, this node does not start while the bucket is unreachable. */
+async function remember(parts: InstallationDeps, installationId: string, log: Logger): Promise<void> {
+  await rememberBucket(parts, installationId).catch((error: unknown) =>
+    log.warn({ err: error }, 'The id of the bucket could not be recorded in the cache.'),
+  )
 }
 
 export function logMissing({ place, missing, named }: InstallationState, log: Logger): void {
