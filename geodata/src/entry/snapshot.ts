@@ -18,7 +18,6 @@ export { readManifest } from '../snapshot/read-manifest.ts'
 export {
   type ByteSpan,
   folderFiles,
-  missingFile,
   type ReadableFile,
   type SnapshotFiles,
 } from '../snapshot/snapshot-files.ts'

@@ -59,7 +59,7 @@ export function openCatalog(
   opened: Closers,
 ): CatalogParts {
   const isPublished = (snapshot: string) => isSnapshotNamed(database.db, snapshot)
-  const health = new SnapshotHealth({ blobs, log, isPublished })
+  const health = opened.use(new SnapshotHealth({ blobs, changes, log, isPublished }))
   const catalog = new Catalog(database.db, changes, health, log)
   const bytesPerSecond = config.verifyRate * 1_000_000
   const verification = opened.use(new Verification({ blobs, health, clock, log, bytesPerSecond }))

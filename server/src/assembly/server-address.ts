@@ -1,12 +1,17 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Logger } from 'pino'
 
 const FILE = 'server.json'
 
 /** Records the address of a running server in its data folder, so that commands can print it. */
-export function recordServerAddress(dataDir: string, url: string): () => void {
+export function recordServerAddress(dataDir: string, url: string, log: Logger): () => void {
   const path = join(dataDir, FILE)
-  writeFileSync(path, JSON.stringify({ pid: process.pid, url }))
+  try {
+    writeFileSync(path, JSON.stringify({ pid: process.pid, url }))
+  } catch (error) {
+    log.warn({ err: error }, 'The address of this server could not be recorded for commands.')
+  }
   return () => {
     // Another server may have replaced the file since.
     if (readRecord(dataDir)?.pid === process.pid) rmSync(path, { force: true })

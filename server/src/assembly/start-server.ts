@@ -6,6 +6,7 @@ import { withinTime } from '../base/concurrency/within-time.ts'
 import { lockDataFolder } from '../base/locks/data-folder-lock.ts'
 import { requirePrivateFolder } from '../base/locks/private-files.ts'
 import type { Config } from '../base/settings/config.ts'
+import { keepDiskReserve, releaseDiskReserve } from '../base/storage/disk-reserve.ts'
 import { storeMissingSummaries } from '../data/catalog/store.ts'
 import { sweepExports } from '../data/downloads/exports/sweep-exports.ts'
 import type { App } from '../http/fastify-app.ts'
@@ -57,6 +58,8 @@ export async function startServer(
   overrides: Pick<Opening, 'work' | 'redisReplyMs'> = {},
 ): Promise<RunningServer> {
   requirePrivateFolder(config)
+  if (releaseDiskReserve(config.dataDir))
+    log.warn(`The disk of ${config.dataDir} is full. What needs no space is served. Make room soon.`)
   // On PostgreSQL several nodes may share one folder; SQLite allows only one server.
   const unlock = config.databaseUrl ? () => {} : lockDataFolder(config.dataDir)
   // Checked before anything is published or migrated.
@@ -87,6 +90,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   // A bucket is listed in the background: that takes a request for every thousand snapshots.
   if (parts.blobs.isLocal) await collectGarbage()
   parts.housekeeping.add('snapshots that no version names', HOUR, collectGarbage)
+  parts.housekeeping.add('the reserve of the disk', HOUR, () => keepDiskReserve(config.dataDir))
   parts.storage.bucket?.warmUp()
   const { cache } = parts.storage
   if (cache) parts.housekeeping.add('the cache', 10 * MINUTE, () => cache.collect())
@@ -105,7 +109,10 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   parts.housekeeping.add('summaries of versions', HOUR, async () => {
     await storeMissingSummaries(parts.database.db)
   })
-  await parts.jobs.sweep({ isStart: true })
+  // Repeated every minute: neither an unreachable bucket nor a full disk keeps a node from serving what it has.
+  await parts.jobs
+    .sweep({ isStart: true })
+    .catch((error: unknown) => log.warn({ err: error }, 'Abandoned uploads could not be looked for.'))
   parts.housekeeping.add('abandoned uploads', MINUTE, () => parts.jobs.sweep())
   const { app, routes } = await buildApp(parts)
   const connections = limitConnections(app, parts)
@@ -126,7 +133,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   parts.baseUrl.listening(config.host === 'localhost' ? 'localhost' : address, port)
   // Commands look for a server to talk to, and a worker serves no requests.
   const forgetAddress =
-    config.role === 'worker' ? () => {} : recordServerAddress(config.dataDir, parts.baseUrl.bound())
+    config.role === 'worker' ? () => {} : recordServerAddress(config.dataDir, parts.baseUrl.bound(), log)
 
   let stopped: Promise<void> | undefined
   const draining = new AbortController()

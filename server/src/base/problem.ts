@@ -200,7 +200,7 @@ export const problems = {
   'storage-unavailable': [
     503,
     'Storage unavailable',
-    'The object store that holds the data cannot be reached, and this part of the data is not cached here. Nothing was charged. Try again after `Retry-After` seconds.',
+    'The storage that holds the data cannot be reached and this part of the data is not cached here, or the storage does not have this version yet. Nothing was charged. Try again after `Retry-After` seconds.',
   ],
   'sandbox-unavailable': [
     503,

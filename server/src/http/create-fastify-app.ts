@@ -7,6 +7,7 @@ import { DatabaseError } from '../base/database/database-error.ts'
 import { OutageLog } from '../base/database/outage-log.ts'
 import { Problem, type ProblemCode } from '../base/problem.ts'
 import type { Config } from '../base/settings/config.ts'
+import { StorageUnavailableError } from '../base/storage/object-store.ts'
 import { aboutOf } from './about.ts'
 import { type BaseUrl, STRICT_TRANSPORT } from './base-url.ts'
 import type { BlockedAddresses, TrustedProxies } from './caller.ts'
@@ -52,7 +53,15 @@ const BODY_DEADLINE = 30 * SECOND
 const HEAD_LIMIT = 64 * 1024
 
 /** Expected while the state lasts, or logged where they occur. */
-const UNLOGGED = new Set<ProblemCode>(['overloaded', 'shutting-down', 'not-ready'])
+const UNLOGGED = new Set<ProblemCode>([
+  'overloaded',
+  'shutting-down',
+  'not-ready',
+  'tiles-not-ready',
+  'tiles-failed',
+  'export-not-ready',
+  'data-damaged',
+])
 
 function hasCredentials({ headers, url }: FastifyRequest): boolean {
   return (
@@ -172,7 +181,8 @@ function addErrorHandler(
     links,
   }: Pick<FastifyAppDeps, 'log' | 'metrics' | 'overload'> & { links: PageLinks },
 ): void {
-  const outages = new OutageLog(log)
+  const databaseOutages = new OutageLog(log)
+  const storageOutages = new OutageLog(log)
   app.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error)
     metrics.refusals.count(problem)
@@ -181,7 +191,8 @@ function addErrorHandler(
       const fields = { requestId: request.id, path: pathOf(request), err: problem.cause ?? error }
       // When a client disconnects, its work is aborted by throwing an error: that needs no attention.
       if (reply.raw.destroyed) log.info(fields, 'The client disconnected before the response.')
-      else if (problem.cause instanceof DatabaseError) outages.note(problem.cause)
+      else if (problem.cause instanceof DatabaseError) databaseOutages.note(problem)
+      else if (problem.cause instanceof StorageUnavailableError) storageOutages.note(problem)
       else log.error(fields, problem.title)
     }
     return sendProblem(problem, request, reply, links)

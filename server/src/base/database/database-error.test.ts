@@ -9,10 +9,13 @@ test('errors of an unavailable PostgreSQL are distinguished from errors of a sta
   const unavailable = 'ECONNREFUSED ECONNRESET ETIMEDOUT 08006 53300 57014 57P01 57P03 25006 25P03 58030'
   for (const code of unavailable.split(' '))
     assert.equal(failureOf(fromPostgres(withCode(code))), 'database-unavailable', code)
+  const refusing = '28000 28P01 3D000 3F000 42P01 42703 42501 55000 55006 XX000 XX001'
+  for (const code of refusing.split(' '))
+    assert.equal(failureOf(fromPostgres(withCode(code))), 'database-unavailable', code)
   for (const message of ['Query read timeout', 'Connection terminated unexpectedly', 'timeout expired'])
     assert.equal(failureOf(fromPostgres(new Error(message))), 'database-unavailable', message)
   assert.equal(failureOf(fromPostgres(withCode('53100'))), 'disk-full')
-  for (const code of ['23505', '23503', '40001', '42P01']) {
+  for (const code of ['23505', '23503', '40001', '42601', '55P03']) {
     const error = withCode(code)
     assert.equal(fromPostgres(error), error, code)
   }
@@ -22,14 +25,14 @@ test('a connection is discarded unless the server reported a shortage of resourc
   for (const code of ['ECONNRESET', '57P01', '25006', '25P03'])
     assert.ok(breaksConnection(fromPostgres(withCode(code))))
   assert.ok(breaksConnection(fromPostgres(new Error('Query read timeout'))))
-  for (const code of ['53100', '53300', '57014', '23505'])
+  for (const code of ['53100', '53300', '57014', '23505', '42P01'])
     assert.ok(!breaksConnection(fromPostgres(withCode(code))), code)
 })
 
 test('result codes of SQLite are classified by their low byte', () => {
-  const of = (errcode: number) => failureOf(fromSqlite(Object.assign(new Error('x'), { errcode })))
+  const of = (errcode: number) => failureOf(fromSqlite(Object.assign(new Error('x'), { errcode }), 'a.db'))
   assert.equal(of(13), 'disk-full')
   assert.equal(of(4874), 'disk-full')
-  for (const errcode of [5, 261, 517, 10, 778, 14]) assert.equal(of(errcode), 'database-unavailable')
-  for (const errcode of [1, 11, 2067, 1555]) assert.equal(of(errcode), null)
+  for (const errcode of [5, 261, 517, 10, 778, 11, 14, 26]) assert.equal(of(errcode), 'database-unavailable')
+  for (const errcode of [1, 2067, 1555]) assert.equal(of(errcode), null)
 })

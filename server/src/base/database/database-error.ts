@@ -26,6 +26,13 @@ interface DriverError extends Error {
  * that was ended because it stood still.
  */
 const UNAVAILABLE_STATES = /^(08...|53[023]00|57014|57P0[1-5]|58030|25006|25P03)$/
+/**
+ * SQLSTATE codes of a server that an operator is working on: the sign-in is refused (28…), the database is dropped
+ * (3D000), locked (55000) or in use (55006), its schema, tables or columns are not loaded yet (3F000, 42P01, 42703),
+ * rights are missing (42501), or the server finds its own files inconsistent (XX…). No statement of this program
+ * causes them on a database that it has migrated.
+ */
+const REFUSING_STATES = /^(28...|3D000|3F000|42P01|42703|42501|5500[06]|XX00[012])$/
 const DISK_FULL_STATE = '53100'
 /** PostgreSQL ends one of two transactions that wait for each other. */
 const DEADLOCK_STATE = '40P01'
@@ -44,7 +51,7 @@ export function fromPostgres(error: unknown): unknown {
   const { code, message } = error as DriverError
   if (code === DISK_FULL_STATE) return new DatabaseError('disk-full', 'PostgreSQL has no disk space.', error)
   const isUnavailable = code
-    ? UNAVAILABLE_STATES.test(code) || SOCKET_CODES.test(code)
+    ? UNAVAILABLE_STATES.test(code) || REFUSING_STATES.test(code) || SOCKET_CODES.test(code)
     : DRIVER_MESSAGES.test(message)
   if (code === DEADLOCK_STATE)
     return new DatabaseError('database-unavailable', 'Two changes waited for each other.', error)
@@ -53,12 +60,12 @@ export function fromPostgres(error: unknown): unknown {
 }
 
 /**
- * Whether the connection is unusable after this error. SQLSTATEs are reported by the server, over a working
- * connection.
+ * Whether the connection is unusable after this error. Shortages and missing tables are reported by the server, over
+ * a working connection.
  */
 export function breaksConnection(error: unknown): boolean {
   const { code } = (error as { cause?: DriverError }).cause ?? {}
-  return error instanceof DatabaseError && !(code && /^(40...|53...|57014|58030)$/.test(code))
+  return error instanceof DatabaseError && !(code && /^(3F...|40...|42...|53...|57014|58030)$/.test(code))
 }
 
 const DEADLOCK_ATTEMPTS = 3
@@ -90,8 +97,20 @@ const SQLITE_BUSY = 5
 const SQLITE_LOCKED = 6
 const SQLITE_READONLY = 8
 const SQLITE_IOERR = 10
+const SQLITE_CORRUPT = 11
 const SQLITE_FULL = 13
 const SQLITE_CANTOPEN = 14
+const SQLITE_NOTADB = 26
+/** Locked, read-only, unreadable, missing or damaged. */
+const SQLITE_UNAVAILABLE = [
+  SQLITE_BUSY,
+  SQLITE_LOCKED,
+  SQLITE_READONLY,
+  SQLITE_IOERR,
+  SQLITE_CORRUPT,
+  SQLITE_CANTOPEN,
+  SQLITE_NOTADB,
+]
 /** The shared memory file next to the database could not grow: on a full disk this is the first failure. */
 const SQLITE_IOERR_SHMSIZE = 4874
 
@@ -100,15 +119,15 @@ export function isSqliteBusy(error: unknown): boolean {
   return primaryCode((error as DriverError).errcode ?? 0) === SQLITE_BUSY
 }
 
-/** Converts a SQLite error, which has its result code in `errcode`, like `fromPostgres`. */
-export function fromSqlite(error: Error & { errcode?: number | undefined }): Error {
+/** Converts an error of a SQLite file, which has its result code in `errcode`, like `fromPostgres`. */
+export function fromSqlite(error: Error & { errcode?: number | undefined }, file: string): Error {
   const { errcode, message } = error
   if (errcode === undefined) return error
   const primary = primaryCode(errcode)
   if (primary === SQLITE_FULL || errcode === SQLITE_IOERR_SHMSIZE)
-    return new DatabaseError('disk-full', `SQLite has no disk space: ${message}`, error)
-  if ([SQLITE_BUSY, SQLITE_LOCKED, SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN].includes(primary))
-    return new DatabaseError('database-unavailable', `SQLite is not available: ${message}`, error)
+    return new DatabaseError('disk-full', `SQLite has no disk space for ${file}: ${message}`, error)
+  if (SQLITE_UNAVAILABLE.includes(primary))
+    return new DatabaseError('database-unavailable', `SQLite cannot use ${file}: ${message}`, error)
   return error
 }
 

@@ -1,31 +1,32 @@
 import type { Logger } from 'pino'
 import { SECOND } from '../clock.ts'
-import type { DatabaseError } from './database-error.ts'
+import type { Problem } from '../problem.ts'
 
 const INTERVAL = SECOND
 
 /**
- * While the database is unavailable, every request fails for the same reason. The first failure is logged at
+ * While the database or the object store is unavailable, every request fails for the same reason. The first failure is logged at
  * once; further ones as one line per second with their count, without a stack trace.
  */
 export class OutageLog {
   readonly #log: Logger
   #count = 0
-  #last: DatabaseError | null = null
+  #last: Problem | null = null
   #timer: NodeJS.Timeout | null = null
 
   constructor(log: Logger) {
     this.#log = log
   }
 
-  note(error: DatabaseError): void {
+  note(problem: Problem): void {
     this.#count++
-    this.#last = error
+    this.#last = problem
     if (this.#timer === null) this.#write()
   }
 
   #write(): void {
-    this.#log.error({ failure: this.#last!.failure, requests: this.#count }, this.#last!.message)
+    const { code, cause } = this.#last!
+    this.#log.error({ failure: code, requests: this.#count }, (cause as Error).message)
     this.#count = 0
     this.#timer = setTimeout(() => {
       this.#timer = null

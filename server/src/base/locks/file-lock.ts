@@ -17,6 +17,6 @@ export function tryLock(path: string): (() => void) | null {
   } catch (error) {
     lock.close()
     if ((error as { errcode?: number }).errcode === 5) return null
-    throw error
+    throw Object.assign(error as Error, { message: `${path}: ${(error as Error).message}` })
   }
 }

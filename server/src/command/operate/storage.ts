@@ -49,14 +49,16 @@ export function storageCommand(): Command {
 async function check(flags: CheckFlags): Promise<void> {
   const config = existingConfig(flags)
   const { checkStorage } = await import('../../operation/verification/check-storage.ts')
+  const { announceFiles } = await import('../../data/catalog/announce-files.ts')
   const line = new ProgressLine(process.stderr)
   const place = await openPlace(config, null)
   const copies = flags.from ? [await openPlace(config, flags.from)] : []
   // What this machine has cached may be intact.
   if (place.isBucket) copies.push(await openPlace(config, folderUrl(join(config.dataDir, 'cache'))))
-  const report = await withControlPlane(flags, ({ database }) =>
+  const report = await withControlPlane(flags, ({ database, changes }) =>
     checkStorage({
       db: database.db,
+      announce: (table) => announceFiles(changes, table),
       place,
       isDeep: flags.quick !== true,
       isRepaired: flags.repair === true,
@@ -85,9 +87,10 @@ async function move(flags: MoveFlags, command: Command): Promise<void> {
     command.error('error: the files are there already: --to names where they are now', { exitCode: 2 })
   }
   const line = new ProgressLine(process.stderr)
-  const report = await withControlPlane(flags, ({ database }) =>
+  const report = await withControlPlane(flags, ({ database, changes }) =>
     moveStorage({
-      db: database.db,
+      database,
+      changes,
       from,
       to,
       scratch: config.dataDir,

@@ -28,6 +28,12 @@ export interface Blobs {
   files(snapshot: string, manifest: Manifest): SnapshotFiles
   /** Runs work that needs all files of a snapshot in its local folder. They stay there while it runs. */
   withFiles<T>(snapshot: string, manifest: Manifest, work: () => Promise<T>): Promise<T>
+  /**
+   * After a reader has found damage in `file`: removes the local copies of the snapshot's files that do not have the
+   * published bytes. True if the copies were the reason, so that reading again may succeed. False for a folder, which
+   * has no copies.
+   */
+  discardDamagedCopies(snapshot: string, manifest: Manifest, file: string): Promise<boolean>
   /** Moves a finished local folder into the store as a snapshot. It appears whole or not at all. */
   writeWhole(snapshot: string, folder: string): Promise<void>
   /** The names of all snapshots. Names that are not valid snapshot names are skipped. */

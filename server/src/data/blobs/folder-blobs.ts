@@ -45,6 +45,10 @@ export class FolderBlobs implements Blobs {
     return work()
   }
 
+  async discardDamagedCopies(): Promise<boolean> {
+    return false
+  }
+
   async writeWhole(snapshot: string, folder: string): Promise<void> {
     await makeFolderDurably(this.#root, 0o700)
     await renameDurably(folder, this.#path(snapshot))

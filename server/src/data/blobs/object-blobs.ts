@@ -5,7 +5,6 @@ import {
   type BlockChecksums,
   DamagedSnapshotError,
   type Manifest,
-  missingFile,
   type ReadableFile,
   readBlockChecksums,
   readManifest,
@@ -21,6 +20,7 @@ import { CachedObject } from './cache/cached-object.ts'
 import { type FetchedFile, fetchFile } from './cache/fetch-file.ts'
 import { BLOCKS_FOLDER, type NodeCache } from './cache/node-cache.ts'
 import { ObjectReader } from './cache/object-reader.ts'
+import { DamagedObjectError } from './damaged-object-error.ts'
 import { DerivedObjects } from './derived-objects.ts'
 import { SNAPSHOTS, snapshotKey, snapshotPrefix, TRASH } from './object-keys.ts'
 import { isSnapshotName } from './snapshot-name.ts'
@@ -31,6 +31,8 @@ const SMALL_FILE_BYTES = 1 << 22
 const MAX_VERIFIED = 100_000
 const MAX_OBJECTS = 1000
 const CONCURRENT_UPLOADS = 3
+/** A reader that finds damage within this time after copies were discarded had begun before. */
+const DISCARD_HOLDS = 10 * SECOND
 const NO_BLOCKS: FetchedFile['blocks'] = Promise.resolve(undefined)
 /** How often files that a long computation reads are marked as used. */
 const KEEP_EVERY = 40 * SECOND
@@ -48,6 +50,9 @@ export class ObjectBlobs implements Blobs {
   readonly #fetches = new SingleFlights<string, void>()
   /** By path: the size and inode of files that this process has verified. */
   readonly #verified = new BoundedCache<string, string>(MAX_VERIFIED)
+  readonly #discards = new SingleFlights<string, boolean>()
+  /** By snapshot: when damaged copies were last discarded, by `performance.now()`. */
+  readonly #discardedAt = new BoundedCache<string, number>(MAX_OBJECTS)
   /** Readers of an object share its fetches. */
   readonly #objects = new BoundedCache<string, CachedObject>(MAX_OBJECTS)
 
@@ -85,6 +90,15 @@ export class ObjectBlobs implements Blobs {
     } finally {
       clearInterval(timer)
     }
+  }
+
+  async discardDamagedCopies(snapshot: string, manifest: Manifest, file: string): Promise<boolean> {
+    const isGone = (await this.#stampOf(join(this.root, snapshot, file))) === null
+    const discarded = await this.#discards.run(snapshot, () => this.#discardDamaged(snapshot, manifest))
+    if (discarded) this.#discardedAt.set(snapshot, performance.now())
+    const discardedAt = this.#discardedAt.get(snapshot) ?? Number.NEGATIVE_INFINITY
+    // A file that is gone was evicted, or removed with the whole cache.
+    return isGone || performance.now() - discardedAt < DISCARD_HOLDS
   }
 
   async writeWhole(snapshot: string, folder: string): Promise<void> {
@@ -238,7 +252,7 @@ export class ObjectBlobs implements Blobs {
         blocks,
         folder: join(folder, BLOCKS_FOLDER, name),
         wholePath: join(folder, name),
-        damaged: (message, cause) => new DamagedSnapshotError(name, message, { cause }),
+        damaged: (message, cause) => new DamagedObjectError(name, message, { cause }),
       })
       this.#objects.set(key, object)
     }
@@ -268,21 +282,50 @@ export class ObjectBlobs implements Blobs {
       this.#cache.counts.misses++
       await rm(path, { force: true })
       await fetchFile(this.#store, this.#cache, file).catch((error: unknown) => {
-        throw error instanceof ObjectMissingError ? missingFile(file.name, error) : error
+        if (!(error instanceof ObjectMissingError)) throw error
+        throw new DamagedObjectError(file.name, `${file.name} is missing in the store.`, { cause: error })
       })
     }
     const stamp = await this.#stampOf(path)
     if (stamp !== null) this.#verified.set(path, stamp)
   }
 
+  /** Compares all copies with their checksums, whatever this process has verified before. */
+  async #discardDamaged(snapshot: string, manifest: Manifest): Promise<boolean> {
+    const folder = join(this.root, snapshot)
+    const { checksums } = SNAPSHOT_FILES
+    // The others are compared with these.
+    const names = Object.keys(manifest.files).sort(
+      (a, b) => Number(b === checksums) - Number(a === checksums),
+    )
+    let isDiscarded = false
+    for (const name of names) {
+      const path = join(folder, name)
+      this.#verified.delete(path)
+      if ((await this.#stampOf(path)) === null) continue
+      const { bytes } = manifest.files[name]!
+      if (name !== checksums) await this.#checksums(snapshot, manifest)
+      if (await this.#isIntact(folder, manifest, { name, bytes })) continue
+      await rm(path, { force: true })
+      isDiscarded = true
+    }
+    return isDiscarded
+  }
+
   /** Whether a copy that an earlier or another process has fetched has the right bytes. */
-  async #isIntact(folder: string, manifest: Manifest, { name, bytes }: FetchedFile): Promise<boolean> {
+  async #isIntact(
+    folder: string,
+    manifest: Manifest,
+    { name, bytes }: Pick<FetchedFile, 'name' | 'bytes'>,
+  ): Promise<boolean> {
     try {
       if (bytes <= SMALL_FILE_BYTES) await verifyFilesFast(folder, manifest, [name])
       else await verifyInThread({ folder, manifest, fast: [name] }, new AbortController().signal)
       return true
     } catch (error) {
-      if (error instanceof DamagedSnapshotError) return false
+      // A disk that cannot read its copy is not a reason to fail: the store has the file.
+      if (error instanceof DamagedSnapshotError || (error as NodeJS.ErrnoException).code === 'EIO')
+        return false
       throw error
     }
   }

@@ -62,10 +62,11 @@ export class Verification {
 
   constructor(parts: VerificationDeps) {
     this.#parts = parts
+    parts.health.onReturn(({ snapshot }) => this.#snapshots.delete(snapshot))
   }
 
   /**
-   * Verifies a whole snapshot in the background, once per process, unless a stored record shows that it was
+   * Verifies a whole snapshot in the background, once per process and repair, unless a stored record shows that it was
    * verified before. Damage is reported to `health`. Resolves to null if the snapshot is damaged or was
    * removed in the meantime, or if the server stops.
    */

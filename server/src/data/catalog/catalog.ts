@@ -8,7 +8,7 @@ import { type Dataset, isTable, type ListedDataset, summaryOf, type Version } fr
 import { eachBounded } from './each-bounded.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'
 import { readDataset, readDatasetsAfter, readListedDatasets, readVersions } from './store.ts'
-import { VersionRemoved } from './version-removed.ts'
+import { VersionUnreadable } from './version-unreadable.ts'
 
 /**
  * Max concurrent first checks of snapshots: enough to keep a disk busy, few enough to leave I/O for requests.
@@ -62,7 +62,16 @@ export class Catalog {
       maxEntries: 1,
     })
     // The list then has the version that is served in its place.
-    health.onDamage(() => this.#all.evict(ALL))
+    health.onDamage(({ table, isMissing }) => {
+      this.#all.evict(ALL)
+      // Damage that is found later does not move readers to another version in the middle of a reading.
+      if (isMissing) this.#datasets.evict(table)
+    })
+    health.onReturn(({ table, snapshot }) => {
+      this.#loggedDamage.delete(snapshot)
+      this.#all.evict(ALL)
+      this.#datasets.evict(table)
+    })
   }
 
   /** How often a dataset was in memory. */
@@ -77,11 +86,12 @@ export class Catalog {
 
   /**
    * Does the work of a request that names no version, with the dataset that was found for it. If the version is
-   * replaced and removed meanwhile, the work is done once more, with the version that is current then.
+   * replaced and removed meanwhile, or the storage does not have it, the work is done once more, with the version that
+   * is served then.
    */
   withCurrent<T>(dataset: Dataset, work: (current: Dataset) => Promise<T>): Promise<T> {
     return work(dataset).catch(async (error: unknown) => {
-      if (!(error instanceof VersionRemoved)) throw error
+      if (!(error instanceof VersionUnreadable)) throw error
       return work(await this.findAgain(dataset.table))
     })
   }
@@ -158,7 +168,7 @@ export class Catalog {
 
   /**
    * The dataset with the version that is served. That is the current version or, if the first check finds it
-   * damaged, the newest undamaged version before it. If no version is undamaged, the current one is returned;
+   * damaged or it is missing, the newest undamaged version before it. If no version is undamaged, the current one is returned;
    * requests for its data are then refused.
    */
   async #served(dataset: Dataset): Promise<Dataset> {
@@ -172,8 +182,8 @@ export class Catalog {
       this.#log.error(
         detail,
         replacement
-          ? `Version ${replacement.version} of "${table}" is served instead of the damaged version ${version}.`
-          : `Every version of "${table}" is damaged: its data is not served.`,
+          ? `Version ${replacement.version} of "${table}" is served instead of the ${damage.isMissing ? 'missing' : 'damaged'} version ${version}.`
+          : `Every version of "${table}" is damaged or missing: its data is not served.`,
       )
     }
     return replacement ? { ...dataset, ...replacement } : dataset
@@ -181,7 +191,7 @@ export class Catalog {
 
   async #newestWhole({ table, version: current }: Dataset): Promise<Version | null> {
     for (const version of await readVersions(this.#db, table)) {
-      if (version.version < current && (await this.#health.firstCheck(version)) === null) return version
+      if (version.version < current && (await this.#health.isWhole(version))) return version
     }
     return null
   }

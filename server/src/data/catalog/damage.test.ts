@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
+import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { operator } from '../../base/events/events.ts'
 import { openAccount, readAccountLedger } from '../../testing/account.ts'
 import { emptyFiles, flipBit, snapshotFolder } from '../../testing/damage-files.ts'
+import { runCommand } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { openTestServer, type TestServer, temporaryFolder } from '../../testing/test-server.ts'
 
@@ -234,4 +237,42 @@ test('the files of a version that was removed are not damage', async (t) => {
   assert.equal((await service.request('GET', '/v1/ogc/collections/places/items', { key })).status, 404)
   assert.equal(await damagedVersions(service, 'places'), 0)
   assert.doesNotMatch(errorLines(service), /damaged/)
+})
+
+test('a version is served again once a repair from a backup has told the server', async (t) => {
+  const service = await openTestServer(t)
+  await publishText(service, 'places', 'places.geojson', points(30))
+  const { key } = await openAll(service)
+  const backup = join(temporaryFolder(t), 'backup')
+  assert.equal((await runCommand(service.config, 'backup', backup)).code, 0)
+  const folder = await snapshotFolder(service, 'places')
+  for (const file of ['features.pack', 'points.parquet', 'rows.parquet']) {
+    if (existsSync(join(folder, file))) flipBit(join(folder, file))
+  }
+  const items = () => service.request('GET', '/v1/ogc/collections/places/items', { key })
+  assert.equal((await items()).body.code, 'data-damaged')
+  const repair = ['storage', 'check', '--repair', '--from', pathToFileURL(backup).href]
+  const { code, stdout, stderr } = await runCommand(service.config, ...repair)
+  assert.equal(code, 0, stdout + stderr)
+  assert.equal((await items()).status, 200)
+  assert.equal((await service.request('GET', '/v1/dataset/places/files/csv', { key })).status, 200)
+  assert.equal(await damagedVersions(service, 'places'), 0)
+})
+
+test('a missing snapshot is replaced by the newest version that is there, and is served when it is back', async (t) => {
+  const service = await openTestServer(t)
+  for (const count of [30, 40]) await publishText(service, 'places', 'places.geojson', points(count))
+  const { key } = await openAll(service)
+  const folder = await service.parts.blobs.localFolder(
+    (await service.parts.catalog.versions('places'))[0]!.snapshot,
+  )
+  renameSync(folder, `${folder}.away`)
+  const items = async () =>
+    (await service.request('GET', '/v1/ogc/collections/places/items?limit=100', { key })).body
+  assert.equal((await items()).features.length, 30)
+  const named = await service.request('GET', '/v1/dataset/places/archives/2/files/geojson', { key })
+  assert.deepEqual([named.status, named.body.code], [503, 'storage-unavailable'])
+  renameSync(`${folder}.away`, folder)
+  await service.parts.health.lookAgain()
+  assert.equal((await items()).features.length, 40)
 })

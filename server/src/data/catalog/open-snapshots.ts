@@ -63,16 +63,30 @@ export class OpenSnapshots {
   async use<T>(version: Version, work: (snapshot: Snapshot) => Promise<T> | T): Promise<T> {
     const { health } = this.#parts
     await health.require(version)
-    const entry = this.#entry(version)
-    entry.users++
+    const entry = await this.#opened(version)
     try {
-      return await work(entry.snapshot ?? (await entry.opening))
+      return await work(entry.snapshot!)
     } catch (error) {
       throw await health.problemOf(version, error)
     } finally {
       entry.users--
       if (entry.dropped && entry.users === 0) this.#close(entry)
     }
+  }
+
+  /** An open snapshot with one more user. If a cached copy was damaged, it is opened once more, with a new copy. */
+  #opened(version: Version): Promise<Entry> {
+    return this.#parts.health.reading(version, async () => {
+      const entry = this.#entry(version)
+      entry.users++
+      try {
+        if (entry.snapshot === null) await entry.opening
+        return entry
+      } catch (error) {
+        entry.users--
+        throw error
+      }
+    })
   }
 
   /** The snapshot if it is open, for synchronous work only: it may be closed right after. */

@@ -92,16 +92,16 @@ export function catalogRoutes(
       const grant = await authenticate.optionalKey(request, reply)
       const dataset = await catalog.find(request.params.table)
       if (grant) meter.record(grant, call(dataset.table, 'sample'))
-      if (!dataset.hasSample) throw notFound(`sample of the dataset "${dataset.table}"`)
-      await health.require(dataset)
-      const etag = `"${dataset.snapshot}-sample"`
-      reply.header('etag', etag).header('cache-control', 'public, no-cache')
-      if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send(undefined)
-      const sample = await readSample(blobs, dataset).catch(async (error: unknown) => {
-        reply.removeHeader('etag').removeHeader('cache-control')
-        throw await health.problemOf(dataset, error)
+      return catalog.withCurrent(dataset, async (current) => {
+        if (!current.hasSample) throw notFound(`sample of the dataset "${current.table}"`)
+        await health.require(current)
+        const etag = `"${current.snapshot}-sample"`
+        const isUnchanged = matchesEtag(request.headers['if-none-match'], etag)
+        const sample = isUnchanged ? null : await health.reading(current, () => readSample(blobs, current))
+        reply.header('etag', etag).header('cache-control', 'public, no-cache')
+        if (sample === null) return reply.code(304).send(undefined)
+        return reply.type('application/json; charset=utf-8').send(sample)
       })
-      return reply.type('application/json; charset=utf-8').send(sample)
     },
   })
 

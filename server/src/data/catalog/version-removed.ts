@@ -1,11 +1,8 @@
-import { Problem } from '../../base/problem.ts'
 import type { Version } from './dataset.ts'
+import { VersionUnreadable } from './version-unreadable.ts'
 
-/**
- * A version was removed while a request read it. A client that named the version gets 404; a request for the
- * current version is repeated with the one that is current now.
- */
-export class VersionRemoved extends Problem {
+/** A version was removed while a request read it. A client that named the version gets 404. */
+export class VersionRemoved extends VersionUnreadable {
   override name = 'VersionRemoved'
 
   constructor({ table }: Version, cause: unknown) {

@@ -45,6 +45,37 @@ async function readText({ dataDir, bucket }: InstallationPlace): Promise<string>
   return readFile(installationPath(dataDir), 'utf8')
 }
 
+const knownBucket = Type.Object({ location: Type.String(), installationId: Type.String() })
+
+/** Which installation the bucket belonged to when this node last saw it. */
+function knownBucketPath(dataDir: string): string {
+  return join(dataDir, 'cache', 'bucket.json')
+}
+
+/** The id of the bucket's installation as this node remembers it; null if it has not used this bucket. */
+export async function rememberedInstallationId({
+  dataDir,
+  bucket,
+}: InstallationPlace): Promise<string | null> {
+  try {
+    const parsed: unknown = JSON.parse(await readFile(knownBucketPath(dataDir), 'utf8'))
+    return Value.Check(knownBucket, parsed) && parsed.location === bucket?.location
+      ? parsed.installationId
+      : null
+  } catch {
+    return null
+  }
+}
+
+export async function rememberBucket(
+  { dataDir, bucket }: InstallationPlace,
+  installationId: string,
+): Promise<void> {
+  if (!bucket || (await rememberedInstallationId({ dataDir, bucket })) === installationId) return
+  const content = JSON.stringify({ location: bucket.location, installationId })
+  await writeDurably(knownBucketPath(dataDir), content, { mode: 0o600 })
+}
+
 /** Written atomically, and durable when this returns. */
 export async function writeInstallationFile(
   { dataDir, bucket }: InstallationPlace,

@@ -152,6 +152,8 @@ for (const database of databaseKinds) {
       ['unpublish', 'places'],
       ['datasets'],
       ['gc'],
+      ['backup', join(temporaryFolder(t), 'backup')],
+      ['storage', 'move', '--to', `file://${temporaryFolder(t)}`],
     ]) {
       const { code, stderr } = await runCommand(config, ...args)
       assert.deepEqual([code, /belongs to the installation inst_/.test(stderr)], [1, true], stderr)

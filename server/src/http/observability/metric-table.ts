@@ -184,7 +184,7 @@ export const metricTable = {
   wayleave_damaged_versions: {
     type: 'gauge',
     label: 'table',
-    help: 'Published versions whose files are damaged, by table. They are not served.',
+    help: 'Published versions whose files are damaged or missing, by table. They are not served.',
   },
   wayleave_clock_held: {
     type: 'gauge',

@@ -17,7 +17,7 @@ import type { Grant } from '../../accounts/access/grant.ts'
 import { andThen, type MaybePromise } from '../../base/maybe-promise.ts'
 import { isTracing, traced } from '../../base/tracing/tracing.ts'
 import type { Dataset } from '../../data/catalog/dataset.ts'
-import { VersionRemoved } from '../../data/catalog/version-removed.ts'
+import { VersionUnreadable } from '../../data/catalog/version-unreadable.ts'
 import { matchesEtag } from '../../http/headers.ts'
 import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
 import { bodyLength, type DataResponse, emptyResponse, responseOf } from '../../http/sockets/data-response.ts'
@@ -175,7 +175,7 @@ function pageResponse(admittedPage: AdmittedPage, deps: ItemsDeps): MaybePromise
   const written = readPage({ ...admittedPage, started }, tag, coding, deps, returnUnused)
   return written.then(partOf, async (error: unknown) => {
     // A cursor names the version that it continues.
-    if (!(error instanceof VersionRemoved) || isRepeated || query.cursor !== null) throw error
+    if (!(error instanceof VersionUnreadable) || isRepeated || query.cursor !== null) throw error
     const current = await deps.catalog.findAgain(dataset.table)
     return responseFrom(current, { ...admitted, isRepeated: true }, deps)
   })

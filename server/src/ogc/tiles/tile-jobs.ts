@@ -6,6 +6,7 @@ import { Problem } from '../../base/problem.ts'
 import type { Catalog } from '../../data/catalog/catalog.ts'
 import type { Version } from '../../data/catalog/dataset.ts'
 import type { SnapshotHealth } from '../../data/catalog/snapshot-health.ts'
+import { CopyDiscarded, VersionMissing } from '../../data/catalog/version-unreadable.ts'
 import {
   type BuildProblem,
   problemOfBuild,
@@ -50,7 +51,7 @@ export class TileJobs implements JobHandler {
       .buildHere(version, dataset, { signal, commit, onProgress: report })
       .catch(async (error: unknown) => {
         if (!signal.aborted) await requireStillThere(catalog, version)
-        if (error instanceof DamagedSnapshotError) throw await health.problemOf(version, error)
+        if (error instanceof DamagedSnapshotError) throw asJobError(await health.problemOf(version, error))
         // The process was killed, perhaps because the machine ran out of memory.
         if (error instanceof ProcessEndedError && row.attempts < MAX_ATTEMPTS)
           throw new RetryLaterError(error.message, { cause: error, countsAsAttempt: true })
@@ -90,4 +91,11 @@ function problemOfTiles(error: unknown): BuildProblem {
   if (error instanceof Problem && error.code === 'data-damaged')
     return { code: 'data-damaged', detail: 'The data is damaged.' }
   return { code: 'build-failed', detail: 'The build failed. The log of the server says why.' }
+}
+
+/** A version that is not in the storage has its tiles built once it is there. */
+function asJobError(problem: unknown): unknown {
+  if (problem instanceof VersionMissing) return new JobObsoleteError(problem.detail)
+  if (problem instanceof CopyDiscarded) return new RetryLaterError(problem.detail, { cause: problem })
+  return problem
 }

@@ -35,6 +35,11 @@ test('tiles are built on demand, served with exact tags, and end at the deepest 
   assert.equal(early.body.code, 'tiles-not-ready')
   assert.equal(early.headers.get('retry-after'), '5')
   assert.equal((await service.get(`${TILES}?f=tilejson`)).status, 503)
+  // What a client is told to wait for is not an error of the service.
+  assert.deepEqual(
+    service.logLines.filter((line) => JSON.parse(line).level >= 50),
+    [],
+  )
   assert.deepEqual(await waitForTiles(service), {
     state: 'ready',
     progress: null,

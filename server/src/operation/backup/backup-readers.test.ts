@@ -133,3 +133,12 @@ test('a restore whose backup is removed meanwhile says so, and what to do works'
   const verifying = verifyBackup(found, null, () => rmSync(last.folder, { recursive: true, force: true }))
   await assert.rejects(verifying, /was removed from .* while it was read/)
 })
+
+test('a backup of a file that is not a database names the file', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const file = join(dataDir, 'wayleave.db')
+  writeFileSync(file, 'not a database'.repeat(1000))
+  await assert.rejects(backUp({ dataDir, databaseUrl: null }, join(temporaryFolder(t), 'backup')), {
+    message: `SQLite cannot use ${file}: file is not a database`,
+  })
+})

@@ -5,6 +5,7 @@ import type { Config } from '../../base/settings/config.ts'
 import type { ObjectStore } from '../../base/storage/object-store.ts'
 import { version as program } from '../../base/version.ts'
 import { SNAPSHOTS } from '../../data/blobs/object-keys.ts'
+import { requireSameId } from '../../data/installation/installation.ts'
 import type { BackupRecord } from './backup-record.ts'
 import { CopyError, namingFullDisk } from './copy-error.ts'
 import { nextGenerationName } from './find-backup.ts'
@@ -116,6 +117,7 @@ async function backUpOnce(
   let installationId: string | null
   try {
     installationId = await readInstallationId(reader)
+    await requireSameId({ dataDir: config.dataDir, bucket }, { kind: reader.kind, installationId })
     await requireSameInstallation(target, installationId)
     const next = nextGenerationName(await target.generations(), at)
     after = next.after

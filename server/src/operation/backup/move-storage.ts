@@ -1,6 +1,7 @@
 import type { Manifest } from '@wayleave/geodata/snapshot'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
-import type { Db } from '../../base/database/open.ts'
+import type { Changes } from '../../base/database/changes/changes.ts'
+import type { ControlDatabase, Db } from '../../base/database/open.ts'
 import { snapshotKey } from '../../data/blobs/object-keys.ts'
 import {
   DamagedSourceError,
@@ -9,7 +10,9 @@ import {
   objectsOf,
   type StoredPlace,
 } from '../../data/blobs/stored-files.ts'
+import { announceFiles } from '../../data/catalog/announce-files.ts'
 import { readTables, readVersions } from '../../data/catalog/store.ts'
+import { requireSameId } from '../../data/installation/installation.ts'
 import { readInstallationId } from '../../data/installation/installation-store.ts'
 
 /** A pass finds what was published during the one before. */
@@ -17,7 +20,8 @@ const MAX_PASSES = 10
 const UPLOADS = 'uploads/'
 
 export interface MoveStorageOptions {
-  db: Db
+  changes: Pick<Changes, 'commit'>
+  database: Pick<ControlDatabase, 'db' | 'kind'>
   from: StoredPlace
   to: StoredPlace
   /** A folder with room for the largest file. */
@@ -46,7 +50,11 @@ interface NamedVersion {
  * its manifest is there, so a move that was interrupted continues where it ended.
  */
 export async function moveStorage(options: MoveStorageOptions): Promise<MoveStorageReport> {
-  const { db, from, to, onSnapshot = () => {} } = options
+  const { database, from, to, onSnapshot = () => {} } = options
+  const { db, kind } = database
+  const installationId = await readInstallationId(db)
+  for (const { store: bucket } of [from, to])
+    await requireSameId({ dataDir: '', bucket }, { kind, installationId })
   const report: MoveStorageReport = { copied: 0, copiedBytes: 0, present: 0, damaged: [] }
   const done = new Set<string>()
   for (let pass = 0; pass < MAX_PASSES; pass++) {
@@ -54,12 +62,11 @@ export async function moveStorage(options: MoveStorageOptions): Promise<MoveStor
     if (versions.length === 0) break
     for (const [index, version] of versions.entries()) {
       onSnapshot(index, versions.length)
-      await copyVersion(options, version, report)
+      if (await copyVersion(options, version, report)) await announceFiles(options.changes, version.table)
       done.add(version.snapshot)
     }
   }
   await copyUploads(from, to)
-  const installationId = await readInstallationId(db)
   if (installationId !== null) {
     const file = `${JSON.stringify({ installationId }, null, 2)}\n`
     await to.store.write('installation.json', Buffer.from(file))
@@ -73,15 +80,16 @@ async function namedVersions(db: Db): Promise<NamedVersion[]> {
   return versions
 }
 
+/** Returns whether the version was copied now. */
 async function copyVersion(
   { from, to, scratch }: MoveStorageOptions,
   { table, version, snapshot, manifest }: NamedVersion,
   report: MoveStorageReport,
-): Promise<void> {
+): Promise<boolean> {
   const manifestKey = snapshotKey(snapshot, SNAPSHOT_FILES.manifest)
   if ((await to.store.head(manifestKey)) !== null) {
     report.present++
-    return
+    return false
   }
   const copier = new ObjectCopier(from, to, scratch)
   const existingObjects = await objectsOf(to, snapshot)
@@ -103,9 +111,11 @@ async function copyVersion(
     }
     await to.store.write(manifestKey, Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`))
     report.copied++
+    return true
   } catch (error) {
     if (!(error instanceof DamagedSourceError)) throw error
     report.damaged.push({ table, version, snapshot, message: error.message })
+    return false
   }
 }
 

@@ -25,6 +25,8 @@ export interface CheckStorageOptions {
   copies: StoredPlace[]
   /** A folder with room for the largest file. */
   scratch: string
+  /** Tells the nodes that files of a table were repaired. */
+  announce?: (table: string) => Promise<void>
   onSnapshot?: (done: number, total: number) => void
 }
 
@@ -54,7 +56,7 @@ interface NamedVersion {
  * place that has them intact.
  */
 export async function checkStorage(options: CheckStorageOptions): Promise<StorageReport> {
-  const { db, place, onSnapshot = () => {} } = options
+  const { db, place, onSnapshot = () => {}, announce = async () => {} } = options
   const versions: NamedVersion[] = []
   // Listed before the catalog is read: what is published meanwhile is then not taken for an orphan.
   const stored = await place.store.listFolders(SNAPSHOTS)
@@ -64,6 +66,7 @@ export async function checkStorage(options: CheckStorageOptions): Promise<Storag
     onSnapshot(index, versions.length)
     const findings = await new VersionCheck(options, version).run()
     report.bytes += Object.values(version.manifest.files).reduce((sum, { bytes }) => sum + bytes, 0)
+    if (findings.some(({ isRepaired }) => isRepaired)) await announce(version.table)
     // A version that was removed meanwhile cannot have missing files.
     if (findings.length > 0 && (await isSnapshotNamed(db, version.snapshot)))
       report.findings.push(...findings)

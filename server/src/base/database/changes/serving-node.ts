@@ -41,6 +41,11 @@ export function commitNotifying<T>(
   })
 }
 
+/** A migrated database has this row; tables without it are being loaded. */
+function noRows(): DatabaseError {
+  return new DatabaseError('database-unavailable', 'The control database is empty: is it being restored?')
+}
+
 interface ServingNodeOptions {
   nodeId: string
   feed: ChangeFeed
@@ -246,7 +251,7 @@ export class ServingNode {
     const { isRestoring, ...position } = await db
       .selectFrom('change_number')
       .select(['number', 'token', hasUnfinishedRestore.as('isRestoring')])
-      .executeTakeFirstOrThrow()
+      .executeTakeFirstOrThrow(noRows)
     if (!isRestoring) return position
     this.#doubt()
     throw new DatabaseError('database-unavailable', 'A restore of the control database has not finished.')

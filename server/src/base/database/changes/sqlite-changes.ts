@@ -102,7 +102,7 @@ class SqliteNode {
     try {
       this.catchUp()
     } catch (error) {
-      throw fromSqlite(error as Error)
+      throw fromSqlite(error as Error, this.#database.file!)
     }
     if (!this.#isSettled) {
       void this.#settleAgain()

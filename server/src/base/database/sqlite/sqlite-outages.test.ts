@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readdirSync, rmSync, statfsSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
@@ -11,6 +20,7 @@ import { keyOpens } from '../../../testing/key-opens.ts'
 import { points, publishText } from '../../../testing/publish.ts'
 import { signIn } from '../../../testing/sign-in.ts'
 import { openTestServer, type TestServer, temporaryFolder } from '../../../testing/test-server.ts'
+import { tryLock } from '../../locks/file-lock.ts'
 import { DatabaseError } from '../database-error.ts'
 import { openDatabase } from '../open.ts'
 
@@ -236,4 +246,15 @@ test('/ready names the disk, and the snapshot that cannot be read', async (t) =>
     ['snapshot'],
   )
   assert.ok(!unreadable.text.includes(other.config.dataDir), 'paths of the machine are not told')
+})
+
+test('a file that is not a database is named', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const file = join(dataDir, 'wayleave.db')
+  writeFileSync(file, 'not a database'.repeat(1000))
+  await assert.rejects(openDatabase({ dataDir, databaseUrl: null }), {
+    name: 'DatabaseError',
+    message: `SQLite cannot use ${file}: file is not a database`,
+  })
+  assert.throws(() => tryLock(file), { message: `${file}: file is not a database` })
 })

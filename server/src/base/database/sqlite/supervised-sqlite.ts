@@ -71,7 +71,7 @@ export class SupervisedSqlite {
     if (reply instanceof DatabaseError) throw reply
     if (reply.error) {
       const { message, code, errcode } = reply.error
-      throw fromSqlite(Object.assign(new Error(message), { code, errcode }))
+      throw fromSqlite(Object.assign(new Error(message), { code, errcode }), this.#data.path)
     }
     return reply
   }
@@ -114,7 +114,7 @@ export class SupervisedSqlite {
     worker.on('exit', (code) => {
       const error = failure ?? new Error(`it exited with code ${code}`)
       if (this.#worker === worker) this.#ended(error)
-      reject(fromSqlite(error))
+      reject(fromSqlite(error, this.#data.path))
     })
     const open = () => worker.postMessage(this.#data)
     if (mayOpen) mayOpen.then(open, () => worker.terminate())

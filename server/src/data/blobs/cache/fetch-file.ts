@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { BlockCheck, CHECKED_BLOCK_BYTES, DamagedSnapshotError } from '@wayleave/geodata/snapshot'
 import { randomBase62 } from '../../../base/id.ts'
 import type { ObjectStore } from '../../../base/storage/object-store.ts'
+import { DamagedObjectError } from '../damaged-object-error.ts'
 import type { NodeCache } from './node-cache.ts'
 
 /** Files are fetched in parts of this size, several at a time, each verified before it is written. */
@@ -100,6 +101,6 @@ async function hashFile(path: string): Promise<string> {
   return digest.digest('hex')
 }
 
-function damaged({ name }: FetchedFile): DamagedSnapshotError {
-  return new DamagedSnapshotError(name, `${name} is damaged in the store.`)
+function damaged({ name }: FetchedFile): DamagedObjectError {
+  return new DamagedObjectError(name, `${name} is damaged in the store.`)
 }

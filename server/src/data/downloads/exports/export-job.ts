@@ -64,6 +64,9 @@ export function problemOfBuild(error: unknown): BuildProblem {
   return { code: 'build-failed', detail: 'Something failed on our side. The log has it under the job’s id.' }
 }
 
+/** In seconds. */
+const RETRY_AFTER: Record<string, string> = { 'disk-full': '60', 'storage-unavailable': '10' }
+
 /** Throws what the worker stored, unless the job is done. */
 export function requireBuilt({ state, problem }: JobRow): void {
   if (state === 'done') return
@@ -72,6 +75,7 @@ export function requireBuilt({ state, problem }: JobRow): void {
   const stored = JSON.parse(problem ?? '{}') as { code?: string; detail?: string }
   const code =
     stored.code !== undefined && Object.hasOwn(problems, stored.code) ? stored.code : 'build-failed'
-  const headers: Record<string, string> = code === 'disk-full' ? { 'retry-after': '60' } : {}
+  const retryAfter = RETRY_AFTER[code]
+  const headers: Record<string, string> = retryAfter ? { 'retry-after': retryAfter } : {}
   throw new Problem(code as ProblemCode, stored.detail, { headers })
 }

@@ -235,7 +235,7 @@ export class Exports {
   ): Promise<void> {
     const { dataset, version, format, encoding } = request
     const { manifest } = version
-    const { work, blobs } = this.#parts
+    const { work, blobs, health } = this.#parts
     const folder = await blobs.localFolder(version.snapshot)
     await makeFolderDurably(join(folder, 'exports'))
     const { plain, path } = pathsOf(request, folder, escapeFormulas)
@@ -263,8 +263,10 @@ export class Exports {
       await removeUnfinished(folder)
       await removeBuilt(path)
       const buildAt = (outPath: string) =>
-        blobs.withFiles(version.snapshot, manifest, () =>
-          work.buildExport(folder, format.format, outPath, options, manifest),
+        health.reading(version, () =>
+          blobs.withFiles(version.snapshot, manifest, () =>
+            work.buildExport(folder, format.format, outPath, options, manifest),
+          ),
         )
       let built: BuiltFile
       if (encoding === 'identity') built = await buildAt(path)
@@ -287,7 +289,6 @@ export class Exports {
           this.#builtHere.set(nameOf(request), toExportFile(request, localFile(path, { ...built, stamp })))
       })
     } catch (error) {
-      if (error instanceof DamagedSnapshotError) throw await this.#parts.health.problemOf(version, error)
       throw asProblem(error, dataset.table, format.format)
     } finally {
       unlock()

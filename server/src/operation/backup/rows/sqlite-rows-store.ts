@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { fromSqlite } from '../../../base/database/database-error.ts'
 import { CopyError } from '../copy-error.ts'
 import type { Row, RowReader, RowWriter } from './row-database.ts'
 import { latestSchemaVersion, schemaStatements, type TableShape } from './table-shapes-store.ts'
@@ -38,7 +39,7 @@ export async function openSqliteReader(
     }
   } catch (error) {
     database.close()
-    throw error
+    throw fromSqlite(error as Error, file)
   }
 }
 
