@@ -381,7 +381,7 @@ describe('the console', { concurrency: 1 }, () => {
 
   step('rotating stops the old secret at once', async () => {
     await user.getByRole('button', { name: 'Rotate' }).click()
-    await user.getByText(/stops at once: programs that use it get 401/).waitFor()
+    await user.getByText(/Programs that use it get 401/).waitFor()
     await user.getByRole('button', { name: 'Rotate now' }).click()
     const rotated = await storedSecret(user)
     assert.notEqual(rotated, secret)
