@@ -35,7 +35,7 @@ export function AllowedCallersFields({
     )
   }
   return (
-    <details open={isOpen}>
+    <details className="stack-small" open={isOpen}>
       <summary>Where the key may be used</summary>
       <div className="stack">
         {lines(

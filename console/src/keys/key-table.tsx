@@ -17,7 +17,7 @@ export function KeyTable({ keys, label, page }: { keys: KeyRecord[]; label: stri
         { head: 'Status', cell: (key) => <KeyStatus record={key} /> },
         { head: 'Begins with', cell: ({ prefix }) => <code className="nowrap">{prefix}…</code> },
         { head: 'Permissions', kind: 'long', cell: ({ permissions }) => permissionWords(permissions) },
-        { head: 'Used by', kind: 'long', cell: (key) => <KeyCallers record={key} /> },
+        { head: 'Used by', kind: 'long', cell: (key) => <KeyCallers record={key} isInList /> },
         { head: 'Last used', cell: ({ lastUsedAt }) => <When at={lastUsedAt} /> },
         {
           head: 'Expires',

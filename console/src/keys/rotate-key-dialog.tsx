@@ -54,7 +54,8 @@ export function RotateKeyDialog({
         )}
       </Field>
       <p className="small">
-        The old secret is <code>{record.prefix}…</code>, last used: <When at={record.lastUsedAt} />.
+        The old secret is <code>{record.prefix}…</code>, last used:{' '}
+        <When at={record.lastUsedAt} never="never" />.
       </p>
       {record.previousSecret && (
         <p className="note warn small">

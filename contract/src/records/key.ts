@@ -104,9 +104,9 @@ export type Rotation = Static<typeof rotationSchema>
 /** Max number of allowed origins, and of allowed addresses. */
 const MAX_ALLOWED = 50
 
-const allowed = (description: string) =>
+const allowed = (description: string, pattern: string) =>
   nullable(
-    Type.Array(Type.String({ maxLength: 300 }), {
+    Type.Array(Type.String({ maxLength: 300, ...documentedAs({ pattern }) }), {
       description,
       maxItems: MAX_ALLOWED,
       ...documentedAs({ minItems: 1 }),
@@ -126,8 +126,8 @@ const input = {
       ...documentedAs({ format: 'date-time' }),
     }),
   ),
-  allowedOrigins: allowed(ALLOWED_ORIGINS),
-  allowedAddresses: allowed(ALLOWED_ADDRESSES),
+  allowedOrigins: allowed(ALLOWED_ORIGINS, '^\\s*https?://[^/?#@\\s]+/?\\s*$'),
+  allowedAddresses: allowed(ALLOWED_ADDRESSES, '^\\s*[0-9a-fA-F.:]+(/[0-9]{1,3})?\\s*$'),
 }
 
 export const newKeySchema = Type.Object(

@@ -107,7 +107,8 @@ function PreviousSecret({ prefix, endsAt, lastUsedAt }: NonNullable<KeyRecord['p
     <>
       <dt>Old secret</dt>
       <dd>
-        <code>{prefix}…</code> works until <When at={endsAt} />, last used: <When at={lastUsedAt} />
+        <code>{prefix}…</code> works until <When at={endsAt} />, last used:{' '}
+        <When at={lastUsedAt} never="never" />
       </dd>
     </>
   )
