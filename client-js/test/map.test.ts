@@ -219,3 +219,61 @@ test('a map’s own requests carry the key to the service and not elsewhere', as
   assert.ok(requestsElsewhere.length > 0)
   for (const headers of requestsElsewhere) assert.doesNotMatch(JSON.stringify(headers), /x-api-key|svc_live/i)
 })
+
+test('a key with the page’s origin shows a map by the URL of a style, and fails in a page of another origin', async () => {
+  const client = join(dist, 'client.js')
+  const origin = (await inBrowser(client, 'report(location.origin)')) as string
+  await service.command('tiles', 'places')
+  const lists = ['--allowed-origins', origin]
+  const { secret } = await service.command(
+    ...['key', 'create', '--platform', '--name', 'Page', '--permissions', 'read:places', ...lists],
+  )
+  const seen = await inBrowser(
+    client,
+    `import { Map } from 'maplibre-gl'
+    const collection = '${service.url}/v1/ogc/collections/places'
+    const map = new Map({
+      container: 'map',
+      style: collection + '/style?api_key=${secret}',
+      center: [0, 0],
+      zoom: 2,
+      fadeDuration: 0,
+    })
+    const failed = new Promise((resolve) => map.once('error', ({ error }) => resolve(error.message)))
+    const error = await Promise.race([failed, map.once('idle').then(() => null)])
+    const shown = error === null ? map.queryRenderedFeatures().length : 0
+    const options = { headers: { 'X-API-Key': '${secret}' } }
+    const response = await fetch(collection + '/items?limit=1', options)
+    const { code = null } = await response.json()
+    // Without CORS the browser sends no Origin, as for an image, but a Referer.
+    const image = new Image()
+    image.src = '${service.url}/v1/dataset/places/thumbnail.svg?api_key=${secret}'
+    const isImageShown = await new Promise((resolve) => {
+      image.onload = () => resolve(true)
+      image.onerror = () => resolve(false)
+    })
+    const here = { origin: location.origin, error, shown, status: response.status, code, isImageShown }
+    if (location.hostname === 'localhost') parent.postMessage(here, '*')
+    else {
+      // The same module in a page of another origin.
+      const frame = document.createElement('iframe')
+      frame.src = location.origin.replace('127.0.0.1', 'localhost')
+      const message = new Promise((resolve) => addEventListener('message', resolve, { once: true }))
+      document.body.append(frame)
+      report([here, (await message).data])
+    }`,
+  )
+  const [here, there] = seen as { error: string | null; shown: number }[]
+  assert.ok(here!.shown > 0, JSON.stringify(here))
+  const { shown: _, ...own } = here!
+  assert.deepEqual(own, { origin, error: null, status: 200, code: null, isImageShown: true })
+  assert.match(there!.error ?? '', /403/)
+  const { error: __, ...other } = there!
+  assert.deepEqual(other, {
+    origin: origin.replace('127.0.0.1', 'localhost'),
+    shown: 0,
+    status: 403,
+    code: 'origin-not-allowed',
+    isImageShown: false,
+  })
+})

@@ -373,20 +373,39 @@ describe('the console', { concurrency: 1 }, () => {
     await dialog.getByLabel('Read').selectOption('some')
     await dialog.getByLabel('parcels').check()
     await dialog.getByLabel('Expires').selectOption('30')
+    await dialog.getByText('Where the key may be used').click()
+    await dialog.getByLabel('Network addresses').fill('127.0.0.0/8\n127.0.0.0/99')
+    await dialog.getByRole('button', { name: 'Save the changes' }).click()
+    await dialog
+      .getByText('“127.0.0.0/99” must be an IP address or a network such as 192.0.2.0/24.')
+      .waitFor()
+    await dialog.getByLabel('Network addresses').fill('127.0.0.0/8')
     await dialog.getByRole('button', { name: 'Save the changes' }).click()
     await user.getByRole('heading', { name: 'My notebook at home' }).waitFor()
+    await user.getByText('127.0.0.0/8').waitFor()
     await user.getByText('read parcels').waitFor()
     assert.equal(await curl(items, secret), '200')
   })
 
   step('rotating stops the old secret at once', async () => {
     await user.getByRole('button', { name: 'Rotate' }).click()
-    await user.getByText(/stops at once: programs that use it get 401/).waitFor()
+    await user.getByText(/Programs that use it get 401/).waitFor()
     await user.getByRole('button', { name: 'Rotate now' }).click()
     const rotated = await storedSecret(user)
     assert.notEqual(rotated, secret)
     assert.equal(await curl(items, secret), '401')
     assert.equal(await curl(items, rotated), '200')
+    secret = rotated
+  })
+
+  step('with an overlap the old secret goes on working, and the page tells until when', async () => {
+    await user.getByRole('button', { name: 'Rotate' }).click()
+    await user.getByLabel('The old secret ends').selectOption('After an hour')
+    await user.getByRole('button', { name: 'Rotate now' }).click()
+    const rotated = await storedSecret(user)
+    assert.equal(await curl(items, secret), '200')
+    assert.equal(await curl(items, rotated), '200')
+    await user.getByText(/works until .*, last used:/).waitFor()
     secret = rotated
   })
 

@@ -4,6 +4,8 @@ import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { NameField } from '../components/form/name-field.tsx'
+import { ANY_CALLER, listsOf } from './allowed-callers.ts'
+import { AllowedCallersFields } from './allowed-callers-fields.tsx'
 import { type Expiry, ExpiryField, expiryTime } from './expiry-field.tsx'
 import { permissionsOf, type Reaches } from './key-permissions.ts'
 import { PermissionsField } from './permissions-field.tsx'
@@ -44,25 +46,27 @@ export function CreateKeyDialog({
   onClose,
 }: {
   owner: KeyOwner
-  onCreated: (key: CreatedKey) => void
+  onCreated: (key: CreatedKey, isForPages: boolean) => void
   onClose: () => void
 }) {
   const queries = useQueryClient()
   const [name, setName] = useState('')
   const [reaches, setReaches] = useState<Reaches>({ read: 'all', write: 'none' })
   const [expiry, setExpiry] = useState<Expiry>({ kind: 'days', days: 365 })
+  const [callers, setCallers] = useState(ANY_CALLER)
   const create = async () => {
     const expiresAt = expiryTime(expiry, Date.now()) ?? null
-    const newKey: NewKey = { name, permissions: permissionsOf(reaches), expiresAt }
+    const lists = listsOf(callers)
+    const newKey: NewKey = { name, permissions: permissionsOf(reaches), expiresAt, ...lists }
     const key = await call<CreatedKey>('POST', owner.path, newKey)
     queries.invalidateQueries({ queryKey: ['keys'] })
-    onCreated(key)
+    onCreated(key, lists.allowedOrigins !== null)
   }
   return (
     <ActionDialog
       title={owner.title}
       action="Create the key"
-      fields={['/name', '/permissions']}
+      fields={['/name', '/permissions', '/allowedOrigins', '/allowedAddresses']}
       onAction={create}
       onClose={onClose}
     >
@@ -82,6 +86,7 @@ export function CreateKeyDialog({
             error={error}
           />
           <ExpiryField expiry={expiry} onChange={setExpiry} />
+          <AllowedCallersFields callers={callers} onChange={setCallers} error={error} />
         </>
       )}
     </ActionDialog>

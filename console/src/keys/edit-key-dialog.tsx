@@ -3,11 +3,13 @@ import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { NameField } from '../components/form/name-field.tsx'
+import { callersOf, changedLists } from './allowed-callers.ts'
+import { AllowedCallersFields } from './allowed-callers-fields.tsx'
 import { type Expiry, ExpiryField, expiryTime } from './expiry-field.tsx'
 import { permissionsOf, reachesOf } from './key-permissions.ts'
 import { PermissionsField } from './permissions-field.tsx'
 
-/** Edits name, permissions and expiry of an existing key. Only changed fields are sent. */
+/** Edits name, permissions, expiry and allowed callers of an existing key. Only changed fields are sent. */
 export function EditKeyDialog({
   record,
   path,
@@ -22,6 +24,7 @@ export function EditKeyDialog({
   const [name, setName] = useState(record.name)
   const [reaches, setReaches] = useState(reachesOf(record.permissions))
   const [expiry, setExpiry] = useState<Expiry>({ kind: 'keep' })
+  const [callers, setCallers] = useState(callersOf(record))
   const changes = (): Partial<NewKey> => {
     const permissions = permissionsOf(reaches)
     const expiresAt = expiryTime(expiry, Date.now())
@@ -30,6 +33,7 @@ export function EditKeyDialog({
       ...(name.trim() !== record.name && { name }),
       ...(!same && { permissions }),
       ...(expiresAt !== undefined && { expiresAt }),
+      ...changedLists(callers, record),
     }
   }
   const save = async () => {
@@ -42,7 +46,7 @@ export function EditKeyDialog({
     <ActionDialog
       title={`Change “${record.name}”`}
       action="Save the changes"
-      fields={['/name', '/permissions']}
+      fields={['/name', '/permissions', '/allowedOrigins', '/allowedAddresses']}
       onAction={save}
       onClose={onClose}
     >
@@ -51,6 +55,7 @@ export function EditKeyDialog({
           <NameField name={name} onChange={setName} error={error} />
           <PermissionsField reaches={reaches} onChange={setReaches} withWrite={withWrite} error={error} />
           <ExpiryField expiry={expiry} onChange={setExpiry} current={record.expiresAt} />
+          <AllowedCallersFields callers={callers} onChange={setCallers} error={error} />
           <p className="note small">
             The secret stays the same, and programs go on using it. What you take away here is refused from
             the next request on.

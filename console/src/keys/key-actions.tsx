@@ -5,6 +5,7 @@ import { useNavigate } from 'react-router'
 import { call } from '../api/call.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { EditKeyDialog } from './edit-key-dialog.tsx'
+import { RotateKeyDialog } from './rotate-key-dialog.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
 
 type Action = 'edit' | 'rotate' | 'revoke' | 'delete'
@@ -34,22 +35,15 @@ export function KeyActions({ record, path, list }: { record: KeyRecord; path: st
       {button('delete', 'Delete', true)}
       {action === 'edit' && <EditKeyDialog record={record} path={path} onClose={close} onChanged={changed} />}
       {action === 'rotate' && (
-        <ActionDialog
-          title={`Rotate “${record.name}”?`}
-          action="Rotate now"
+        <RotateKeyDialog
+          record={record}
+          path={path}
           onClose={close}
-          onAction={async () => {
-            const rotated = await call<{ secret: string }>('POST', `${path}/rotate`)
-            setSecret(rotated.secret)
+          onRotated={async (secret) => {
+            setSecret(secret)
             await changed()
           }}
-        >
-          <p>The key gets a new secret, shown once.</p>
-          <p>
-            The old secret, <code>{record.prefix}…</code>, stops at once: programs that use it get 401 until
-            they have the new one. Name, permissions, expiry and usage stay.
-          </p>
-        </ActionDialog>
+        />
       )}
       {action === 'revoke' && (
         <ActionDialog
@@ -63,8 +57,8 @@ export function KeyActions({ record, path, list }: { record: KeyRecord; path: st
           }}
         >
           <p>
-            The secret <code>{record.prefix}…</code> stops at once and never works again. This cannot be
-            undone.
+            The secret <code>{record.prefix}…</code> stops at once and never works again
+            {record.previousSecret && ', and so does the one before it'}. This cannot be undone.
           </p>
           <p>The record and its usage stay here.</p>
         </ActionDialog>
@@ -94,6 +88,7 @@ export function KeyActions({ record, path, list }: { record: KeyRecord; path: st
         <SecretDialog
           title={`“${record.name}” has a new secret`}
           secret={secret}
+          isForPages={record.allowedOrigins !== null}
           onClose={() => setSecret(null)}
         />
       )}

@@ -29,7 +29,7 @@ export function KeySection({
   page: string
 }) {
   const [creating, setCreating] = useState(false)
-  const [created, setCreated] = useState<CreatedKey | null>(null)
+  const [created, setCreated] = useState<(CreatedKey & { isForPages: boolean }) | null>(null)
   const create = owner && (
     <button type="button" className="button primary" onClick={() => setCreating(true)}>
       {owner.title}
@@ -63,9 +63,9 @@ export function KeySection({
         <CreateKeyDialog
           owner={owner}
           onClose={() => setCreating(false)}
-          onCreated={(key) => {
+          onCreated={(key, isForPages) => {
             setCreating(false)
-            setCreated(key)
+            setCreated({ ...key, isForPages })
           }}
         />
       )}
@@ -73,6 +73,7 @@ export function KeySection({
         <SecretDialog
           title={`The key “${created.name}” works`}
           secret={created.secret}
+          isForPages={created.isForPages}
           onClose={() => setCreated(null)}
         />
       )}

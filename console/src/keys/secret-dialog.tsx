@@ -7,10 +7,13 @@ import { Dialog } from '../components/form/dialog.tsx'
 export function SecretDialog({
   title,
   secret,
+  isForPages = false,
   onClose,
 }: {
   title: string
   secret: string
+  /** The key has allowed origins. */
+  isForPages?: boolean
   onClose: () => void
 }) {
   const [copied, setCopied] = useState(false)
@@ -37,8 +40,10 @@ export function SecretDialog({
   return (
     <Dialog title={title} onClose={close}>
       <p>
-        This is the whole secret. It is shown <strong>this once</strong>: it cannot be shown again. Store it
-        where your program reads it, and never in a page or a repository.
+        This is the whole secret. It is shown <strong>this once</strong>: it cannot be shown again.{' '}
+        {isForPages
+          ? 'Put it into your page, as the header X-API-Key or as api_key in the URL of tiles.'
+          : 'Store it where your program reads it, and never in a page or a repository.'}
       </p>
       <div className="secret">
         <code data-secret>{secret}</code>

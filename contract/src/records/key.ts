@@ -16,6 +16,13 @@ const PERMISSION_PATTERN = `^(${KEY_PERMISSIONS.join('|')})(:[a-z][a-z0-9_]{0,62
 const expiresAt = nullable(
   Type.String({ description: 'When the key stops: an ISO 8601 timestamp in UTC. Null: never.' }),
 )
+const ALLOWED_ORIGINS =
+  'Origins of the web pages that may use the key, such as `https://maps.example.org`, or `https://*.example.org` for all subdomains. The browser’s `Origin` is checked, or `Referer` if there is none; a request with neither is refused. Such a key may be sent as `api_key` in the URL. Null: any caller.'
+const ALLOWED_ADDRESSES =
+  'Network addresses that may use the key: networks in CIDR notation or single addresses, IPv4 and IPv6. Null: any address.'
+const allowedOrigins = nullable(Type.Array(Type.String(), { description: ALLOWED_ORIGINS }))
+const allowedAddresses = nullable(Type.Array(Type.String(), { description: ALLOWED_ADDRESSES }))
+const prefix = Type.String({ description: 'The leading part of the secret, to recognise it by.' })
 const secret = Type.String({ description: 'The whole key. Shown this once and never again.' })
 
 export const keyRecordSchema = Type.Object({
@@ -23,14 +30,34 @@ export const keyRecordSchema = Type.Object({
   name,
   scope,
   permissions,
-  prefix: Type.String({ description: 'The leading part of the secret, to recognise it by.' }),
+  prefix,
   status: oneOf(['active', 'expired', 'revoked'], { description: 'Only an active key is accepted.' }),
   organizationId: nullable(Type.String({ description: 'Null for a platform key.' })),
   expiresAt,
   createdAt: time,
   rotatedAt: nullable(time),
   revokedAt: nullable(time),
-  lastUsedAt: nullable(Type.String({ format: 'date-time', description: 'At most a minute behind.' })),
+  lastUsedAt: nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'The last use of the current secret, at most a minute behind. Null: not used yet.',
+    }),
+  ),
+  allowedOrigins,
+  allowedAddresses,
+  previousSecret: nullable(
+    Type.Object(
+      {
+        prefix,
+        endsAt: Type.String({ format: 'date-time', description: 'When it stops working.' }),
+        lastUsedAt: nullable(Type.String({ format: 'date-time', description: 'At most a minute behind.' })),
+      },
+      {
+        description:
+          'The secret before the last rotation, while both work. Null: only the current one works.',
+      },
+    ),
+  ),
 })
 
 /** A key as shown in lists and responses: never its secret, nor the secret's hash. */
@@ -55,6 +82,37 @@ export const rotatedKeySchema = Type.Object({ id, secret, rotatedAt: time })
 
 export type RotatedKey = Static<typeof rotatedKeySchema>
 
+/** A week, in seconds. */
+export const MAX_OVERLAP = 604_800
+
+export const rotationSchema = Type.Object(
+  {
+    overlapSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MAX_OVERLAP,
+        description:
+          'How long the old secret goes on working beside the new one. Without it, or with 0, the old one ends at once.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export type Rotation = Static<typeof rotationSchema>
+
+/** Max number of allowed origins, and of allowed addresses. */
+const MAX_ALLOWED = 50
+
+const allowed = (description: string, pattern: string) =>
+  nullable(
+    Type.Array(Type.String({ maxLength: 300, ...documentedAs({ pattern }) }), {
+      description,
+      maxItems: MAX_ALLOWED,
+      ...documentedAs({ minItems: 1 }),
+    }),
+  )
+
 const input = {
   name: Type.String({ description: NAME, ...documentedAs({ pattern: LINE_OF_100 }) }),
   permissions: Type.Array(Type.String(documentedAs({ pattern: PERMISSION_PATTERN })), {
@@ -68,10 +126,17 @@ const input = {
       ...documentedAs({ format: 'date-time' }),
     }),
   ),
+  allowedOrigins: allowed(ALLOWED_ORIGINS, '^\\s*https?://[^/?#@\\s]+/?\\s*$'),
+  allowedAddresses: allowed(ALLOWED_ADDRESSES, '^\\s*[0-9a-fA-F.:]+(/[0-9]{1,3})?\\s*$'),
 }
 
 export const newKeySchema = Type.Object(
-  { ...input, expiresAt: Type.Optional(input.expiresAt) },
+  {
+    ...input,
+    expiresAt: Type.Optional(input.expiresAt),
+    allowedOrigins: Type.Optional(input.allowedOrigins),
+    allowedAddresses: Type.Optional(input.allowedAddresses),
+  },
   { additionalProperties: false },
 )
 

@@ -126,5 +126,5 @@ function dataRoutes(parts: Parts) {
 }
 
 function ogcDeps(parts: Parts) {
-  return { ...parts, about: aboutOf(parts.config), keyInUrl: parts.config.keyInUrl }
+  return { ...parts, about: aboutOf(parts.config) }
 }

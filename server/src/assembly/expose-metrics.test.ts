@@ -177,6 +177,8 @@ const GRANT = {
   permissions: new Set(['read']),
   addOns: new Set(['API_ACCESS']),
   expiresAt: null,
+  allowedCallers: null,
+  secretHash: '',
   owner: 'organization:org',
   ownerBucket: null,
   bucket: { name: 'key', rate: { requests: 1, burst: 1 } },

@@ -87,6 +87,16 @@ export const problems = {
     'Origin refused',
     'Neither sign-in nor a key that the browser remembers can be used from a page of another origin.',
   ],
+  'origin-not-allowed': [
+    403,
+    'Origin not allowed',
+    'The API key may be used only by web pages of certain origins, and the request comes from another one or names none.',
+  ],
+  'address-not-allowed': [
+    403,
+    'Address not allowed',
+    'The API key may be used only from certain network addresses, and the request comes from another one.',
+  ],
   'not-found': [404, 'Not found', 'There is nothing at this address, or it is not visible to the caller.'],
   'method-not-allowed': [
     405,

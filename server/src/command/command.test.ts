@@ -197,6 +197,14 @@ test('the operator makes organizations, members, grants and keys, and lists them
     'createdAt',
   ])
   assert.equal(key.scope, 'platform')
+  const lists = ['--allowed-origins', 'https://a.example, https://*.b.example', '--allowed-addresses', '::1']
+  const page = await run('key', 'create', '--platform', '--name', 'Page', '--permissions', 'read', ...lists)
+  const [listed] = (await run('key', 'list')).data
+  assert.deepEqual(listed.allowedOrigins, ['https://a.example', 'https://*.b.example'])
+  assert.deepEqual(listed.allowedAddresses, ['::1/128'])
+  await run('key', 'rotate', page.id, '--overlap', '60')
+  assert.ok(page.secret.startsWith((await run('key', 'list')).data[0].previousSecret.prefix))
+  await run('key', 'delete', page.id)
   const rotated = await run('key', 'rotate', key.id)
   assert.deepEqual(Object.keys(rotated), ['id', 'secret', 'rotatedAt'])
   assert.equal((await run('key', 'revoke', key.id)).status, 'revoked')
@@ -226,6 +234,7 @@ test('wrong usage exits 2, a failure exits 1, and each says why', async (t) => {
     [2, /give one of --add/, 'org', 'credits', unknown],
     [2, /whole number from 1/, 'org', 'credits', unknown, '--add', '0'],
     [2, /must be one of APIKEY_VIEW/, 'org', 'member', unknown, 'a@example.org', '--permission', 'ALL'],
+    [2, /number of seconds up to 604800/, 'key', 'rotate', newId('key'), '--overlap', '604801'],
     [2, /give --platform/, 'key', 'create', '--name', 'x', '--permissions', 'read'],
     [1, /There is no such organization/, 'org', 'credits', unknown, '--add', '1'],
   ]

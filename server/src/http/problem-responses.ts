@@ -46,9 +46,10 @@ export function problemsOf(
   if (parameters.some((parameter) => parameter.in === 'path')) add('not-found')
   const accepts = (scheme: string) => security.some((alternative) => scheme in alternative)
   if (accepts('token')) add('token-missing', 'token-invalid')
-  if (accepts('key')) add('key-missing', 'key-invalid', 'permission-missing', 'origin-refused')
-  // A key is optional here.
-  if (parameters.some(({ name }) => name === 'api_key')) add('key-invalid')
+  if (accepts('key')) add('key-missing', 'permission-missing', 'origin-refused')
+  // If the parameter is the only sign of a key, the key is optional.
+  if (accepts('key') || parameters.some(({ name }) => name === 'api_key'))
+    add('key-invalid', 'origin-not-allowed', 'address-not-allowed')
   // Organizations and keys are visible or changeable only with a permission in the organization.
   if (/\{(organizationId|keyId)\}/.test(path)) add('permission-missing')
   // Files of datasets may be in an object store.

@@ -24,7 +24,7 @@ const PAGE_FILES = [
 /** The routes of OGC API - Features that only Fastify serves. The others are data routes: see app.ts. */
 export function ogcRoutes(app: App, parts: OgcDeps): void {
   const { authenticate, baseUrl, meter } = parts
-  const parameters = parts.keyInUrl ? ['f', 'api_key'] : ['f']
+  const parameters = ['f']
 
   for (const [name, type] of PAGE_FILES) {
     const bytes = readFileSync(new URL(`./html/${name}`, import.meta.url))

@@ -60,6 +60,7 @@ export async function readAccountLedger(service: TestServer, { token, organizati
 export function grantOf({ keyId, organizationId }: Account): Grant {
   return {
     keyId,
+    secretHash: '',
     scope: 'organization',
     kind: 'key',
     organizationId,
@@ -67,6 +68,7 @@ export function grantOf({ keyId, organizationId }: Account): Grant {
     permissions: new Set(['read']),
     addOns: new Set(['API_ACCESS']),
     expiresAt: null,
+    allowedCallers: null,
     bucket: { name: `key:${keyId}`, rate: { requests: 1, burst: 1 } },
     payer: keyId,
     owner: keyId,

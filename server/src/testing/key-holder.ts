@@ -19,6 +19,9 @@ export const RECORD = [
   'rotatedAt',
   'revokedAt',
   'lastUsedAt',
+  'allowedOrigins',
+  'allowedAddresses',
+  'previousSecret',
 ]
 export const CREATED = ['id', 'name', 'scope', 'permissions', 'secret', 'expiresAt', 'createdAt']
 export const MAP = { name: 'Map', permissions: ['read'] }

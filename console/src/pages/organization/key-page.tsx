@@ -5,6 +5,7 @@ import { Loaded } from '../../components/page/loaded.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
 import { Day, When } from '../../components/when.tsx'
 import { KeyActions } from '../../keys/key-actions.tsx'
+import { KeyCallers } from '../../keys/key-callers.tsx'
 import { permissionWords } from '../../keys/key-permissions.ts'
 import { KeyStatus } from '../../keys/key-status.tsx'
 import { UsageReport } from '../../usage/usage-report.tsx'
@@ -65,12 +66,17 @@ function KeyFacts({ record }: { record: KeyRecord }) {
       <dd>{scopes[record.scope]}</dd>
       <dt>May</dt>
       <dd>{permissionWords(record.permissions)}</dd>
+      <dt>Used by</dt>
+      <dd>
+        <KeyCallers record={record} />
+      </dd>
       <dt>Expires</dt>
       <dd>{record.expiresAt ? <Day at={record.expiresAt} /> : 'Never'}</dd>
       <dt>Last used</dt>
       <dd>
         <When at={record.lastUsedAt} />
       </dd>
+      {record.previousSecret && <PreviousSecret {...record.previousSecret} />}
       <dt>Created</dt>
       <dd>
         <When at={record.createdAt} />
@@ -92,5 +98,18 @@ function KeyFacts({ record }: { record: KeyRecord }) {
         <code>{record.id}</code>
       </dd>
     </dl>
+  )
+}
+
+/** The secret before the last rotation, while it still works. */
+function PreviousSecret({ prefix, endsAt, lastUsedAt }: NonNullable<KeyRecord['previousSecret']>) {
+  return (
+    <>
+      <dt>Old secret</dt>
+      <dd>
+        <code>{prefix}…</code> works until <When at={endsAt} />, last used:{' '}
+        <When at={lastUsedAt} never="never" />
+      </dd>
+    </>
   )
 }

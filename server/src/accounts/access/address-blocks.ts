@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net'
+import type { BlockList } from 'node:net'
 import type { AddressBlock } from '@wayleave/contract/records'
 import { type Clock, isStorableTime } from '../../base/clock.ts'
 import type { Changes } from '../../base/database/changes/changes.ts'
@@ -7,6 +7,7 @@ import { type Origin, recordEvent } from '../../base/events/events.ts'
 import { newId } from '../../base/id.ts'
 import { invalidInput, notFound, Problem } from '../../base/problem.ts'
 import { deleteAddressBlock, insertAddressBlock, listAddressBlocks } from './address-block-store.ts'
+import { contains, networkList, normalNetwork } from './networks.ts'
 
 /** Each request is compared with all of them. */
 const MAX_BLOCKS = 1000
@@ -54,7 +55,7 @@ export class AddressBlocks {
   async load(): Promise<void> {
     const now = this.#options.clock().toISOString()
     const blocks = (await this.list()).filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
-    this.#networks = blocks.length === 0 ? null : blockListOf(blocks.map(({ network }) => network))
+    this.#networks = blocks.length === 0 ? null : networkList(blocks.map(({ network }) => network))
   }
 
   /** `callerAddress` is the address of the caller, whom the block must not lock out; null on the command line. */
@@ -69,10 +70,10 @@ export class AddressBlocks {
     if (block.expiresAt !== null && block.expiresAt <= clock()) {
       throw invalidInput('/expiresAt', 'must be in the future')
     }
-    if (callerAddress !== null && contains(blockListOf([network]), callerAddress)) {
+    if (callerAddress !== null && contains(networkList([network]), callerAddress)) {
       throw new Problem('conflict', `${network} contains your own address, ${callerAddress}.`)
     }
-    if (LOOPBACK.some((address) => contains(blockListOf([network]), address))) {
+    if (LOOPBACK.some((address) => contains(networkList([network]), address))) {
       const reason = 'the health check and a proxy on this machine send requests from there'
       throw new Problem('conflict', `${network} contains the loopback address: ${reason}.`)
     }
@@ -134,34 +135,4 @@ export class AddressBlocks {
     })
     await this.load()
   }
-}
-
-function blockListOf(networks: string[]): BlockList {
-  const list = new BlockList()
-  for (const network of networks) {
-    const [address = '', bits = ''] = network.split('/')
-    list.addSubnet(address, Number(bits), familyOf(address))
-  }
-  return list
-}
-
-/** IPv4 addresses in IPv6 notation (`::ffff:192.0.2.1`) match IPv4 networks. */
-function contains(list: BlockList, address: string): boolean {
-  return isIP(address) !== 0 && list.check(address, familyOf(address))
-}
-
-function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
-}
-
-/** With the number of bits, also for a single address; null if it is not a network. */
-function normalNetwork(text: string): string | null {
-  const [address = '', bits, more] = text.trim().toLowerCase().split('/')
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)
-  if (mapped && bits === undefined) return normalNetwork(mapped[1]!)
-  const family = isIP(address)
-  if (family === 0 || address.includes('%') || more !== undefined) return null
-  const max = family === 4 ? 32 : 128
-  if (bits === undefined) return `${address}/${max}`
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= max ? `${address}/${Number(bits)}` : null
 }

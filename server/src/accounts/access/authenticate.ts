@@ -9,6 +9,7 @@ import { isTracing, traced } from '../../base/tracing/tracing.ts'
 import { addressBucket } from '../../http/addresses.ts'
 import type { Caller } from '../../http/caller.ts'
 import { noteKey } from '../../http/observability/request-keys.ts'
+import { pageOrigin } from './allowed-callers.ts'
 import type { Grant } from './grant.ts'
 import type { Refusals } from './refusals.ts'
 import type { Verifier } from './verifier.ts'
@@ -28,6 +29,7 @@ export interface AuthenticateOptions {
   administrators: ReadonlySet<string>
   limiter: Limiter
   rates: { user: Rate; address: Rate; tile: Rate }
+  /** Whether any key may be sent in the URL, not only a key for web pages. */
   keyInUrl: boolean
   refusals: Pick<Refusals, 'note'>
 }
@@ -97,7 +99,8 @@ export class Authenticate {
 
   #keyOf(authRequest: AuthRequest, limit: 'key' | 'tile'): MaybePromise<Grant> {
     const { verifier, limiter, rates, refusals } = this.#options
-    const secret = this.#secretOf(authRequest.request)
+    const secretInHeader = secretIn(authRequest.request.headers)
+    const secret = secretInHeader ?? secretInUrl(authRequest.request)
     if (secret === undefined) return this.#refuseKey(authRequest, 'key-missing')
     if (isSentByOtherSite(authRequest.request.headers)) {
       throw new Problem(
@@ -113,6 +116,11 @@ export class Authenticate {
         return this.#refuseKey(authRequest, 'key-invalid')
       }
       authRequest.noteKey(grant.keyId)
+      // Neither is so for most requests.
+      if (grant.allowedCallers !== null || secretInHeader === undefined) {
+        const refused = this.#refusedUse(authRequest, grant, secretInHeader === undefined)
+        if (refused !== null) return refused
+      }
       if (limit === 'tile') {
         return andThen(limiter.take(`tile:${grant.owner}`, rates.tile), (decision) => {
           applyLimit(authRequest, limit, rates.tile, decision)
@@ -141,8 +149,8 @@ export class Authenticate {
   /** The same for either transport. */
   optionalKeyOf(authRequest: AuthRequest): MaybePromise<Grant | null> {
     const { request } = authRequest
-    if (this.#secretOf(request) !== undefined && !isSentByOtherSite(request.headers))
-      return this.keyOf(authRequest)
+    const secret = secretIn(request.headers) ?? secretInUrl(request)
+    if (secret !== undefined && !isSentByOtherSite(request.headers)) return this.keyOf(authRequest)
     return andThen(this.#limitAddress(authRequest), () => null)
   }
 
@@ -169,12 +177,21 @@ export class Authenticate {
     applyLimit({ setSafeHeader }, name, rate, await this.#options.limiter.take(bucket, rate))
   }
 
-  #secretOf({ headers, url = '' }: IncomingMessage): string | undefined {
-    const secret = secretIn(headers)
-    if (secret !== undefined || !this.#options.keyInUrl) return secret
-    const query = url.indexOf('?')
-    const values = query === -1 ? [] : new URLSearchParams(url.slice(query)).getAll('api_key')
-    return values.length === 1 && values[0] !== '' ? values[0] : undefined
+  /** Refuses a key that works, but not for this caller or not in this place; null if it may be used. */
+  #refusedUse(authRequest: AuthRequest, grant: Grant, isInUrl: boolean): Promise<never> | null {
+    const { allowedCallers, secretHash } = grant
+    const { keyInUrl, refusals } = this.#options
+    if (isInUrl && !keyInUrl && !allowedCallers?.areWebPages) {
+      const detail = 'Only a key with allowed origins may be part of the URL. Send the header X-API-Key.'
+      return this.#refuseKey(authRequest, 'key-missing', detail)
+    }
+    const { headers } = authRequest.request
+    const { address } = authRequest.caller
+    const code = allowedCallers?.refusal(headers, address) ?? null
+    if (code === null) return null
+    refusals.note({ action: 'key.refused', address, secretHash, reason: code })
+    const caller = code === 'address-not-allowed' ? `the address ${address}` : pageWords(pageOrigin(headers))
+    return this.#refuseCounted(authRequest, new Problem(code, `The API key may not be used by ${caller}.`))
   }
 
   #limitAddress(authRequest: AuthRequest): MaybePromise<void> {
@@ -185,9 +202,14 @@ export class Authenticate {
   }
 
   /** Rejected requests count against their network address, so that guessing keys is rate limited. */
-  async #refuseKey(authRequest: AuthRequest, code: ProblemCode): Promise<never> {
+  async #refuseCounted(authRequest: AuthRequest, problem: Problem): Promise<never> {
     await this.#limitAddress(authRequest)
-    throw new Problem(code, undefined, { headers: { 'www-authenticate': keyChallenge(authRequest.request) } })
+    throw problem
+  }
+
+  #refuseKey(authRequest: AuthRequest, code: ProblemCode, detail?: string): Promise<never> {
+    const headers = { 'www-authenticate': keyChallenge(authRequest.request) }
+    return this.#refuseCounted(authRequest, new Problem(code, detail, { headers }))
   }
 
   async #refuse(
@@ -245,6 +267,26 @@ function secretIn({ 'x-api-key': header, authorization: basic }: IncomingHttpHea
   if (basic === undefined || !/^basic /i.test(basic)) return undefined
   const [name = '', password = ''] = splitOnce(Buffer.from(basic.slice(6), 'base64').toString('utf8'), ':')
   return KEY_FORM.test(password) ? password : name
+}
+
+/** Logs contain no query strings, so the secret is in none of them. */
+function secretInUrl({ url = '' }: IncomingMessage): string | undefined {
+  // Almost every URL is without it.
+  if (!url.includes('api_key=')) return undefined
+  const values = new URLSearchParams(url.slice(url.indexOf('?') + 1)).getAll('api_key')
+  return values.length === 1 && values[0] !== '' ? values[0] : undefined
+}
+
+/** The key of an admitted request, to be added to a URL, if it was sent in the URL; otherwise an empty text. */
+export function keyQueryOf(request: IncomingMessage): string {
+  if (secretIn(request.headers) !== undefined) return ''
+  const secret = secretInUrl(request)
+  return secret === undefined ? '' : `&api_key=${encodeURIComponent(secret)}`
+}
+
+function pageWords(origin: string | undefined): string {
+  if (origin === undefined) return 'a request without the header Origin or Referer'
+  return `pages of ${origin.slice(0, 200)}`
 }
 
 /**

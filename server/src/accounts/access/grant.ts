@@ -2,6 +2,7 @@ import type { AddOn } from '@wayleave/contract/add-ons'
 import type { KeyPermission, KeyScope } from '@wayleave/contract/permissions'
 import type { Bucket } from '../../base/limits/limiter.ts'
 import { Problem } from '../../base/problem.ts'
+import type { AllowedCallers } from './allowed-callers.ts'
 
 /**
  * What a verified key may do, and who pays for its calls.
@@ -10,14 +11,18 @@ import { Problem } from '../../base/problem.ts'
  */
 export interface Grant {
   keyId: string
+  /** Tells the two secrets of a key apart that was rotated with an overlap. */
+  secretHash: string
   scope: KeyScope
   kind: 'key' | 'session'
   organizationId: string | null
   userId: string | null
   permissions: ReadonlySet<string>
   addOns: ReadonlySet<string>
-  /** Milliseconds since 1970; null for a key that does not expire. */
+  /** When the key expires or this secret of it ends, in milliseconds since 1970; null if neither does. */
   expiresAt: number | null
+  /** The pages and addresses that may use the key; null if any caller may. */
+  allowedCallers: AllowedCallers | null
   /**
    * Identifies whose purchase a download counts as. For a session key this is its user, so that the user's next
    * session key continues with it.

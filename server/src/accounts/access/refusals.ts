@@ -3,7 +3,7 @@ import type { ControlDatabase } from '../../base/database/open.ts'
 import { recordEvent } from '../../base/events/events.ts'
 import { findUserByEmail } from '../users/user-store.ts'
 import { findFormerKey } from './refusal-store.ts'
-import { findKeyByHash } from './verifier-store.ts'
+import { findKeyByHash, type KeyRow } from './verifier-store.ts'
 
 /** The actions of events about refusals. They are kept for a shorter time than other events. */
 export const REFUSAL_ACTIONS = ['key.refused', 'sign-in.failed'] as const
@@ -14,6 +14,8 @@ export interface Refusal {
   address: string | null
   /** For a key: the hash of the secret that was sent, if it has the form of one. */
   secretHash?: string
+  /** For a key that works, but not for this caller. */
+  reason?: string | undefined
   /** For a sign-in: the mail address that was used. */
   email?: string
 }
@@ -104,21 +106,14 @@ export class Refusals {
   }
 
   /** Names the key or the user if there is one. An address that belongs to no user is not stored. */
-  async #describe({ address, secretHash, email }: Refusal): Promise<RefusalSubject> {
+  async #describe({ address, secretHash, email, reason: givenReason }: Refusal): Promise<RefusalSubject> {
     const { db } = this.#database
     const unknown = { subject: address === null ? 'addresses' : `address:${address}`, organizationId: null }
     if (address === null) return { ...unknown, reason: 'more than can be listed' }
     if (secretHash !== undefined) {
       const key = await findKeyByHash(db, secretHash)
       if (key) {
-        const reason =
-          key.revoked_at !== null
-            ? 'revoked'
-            : key.owner_blocked_at !== null
-              ? 'the owner is blocked'
-              : key.scope === 'user' && key.owner_organization_id !== key.organization_id
-                ? 'the owner left the organization'
-                : 'expired'
+        const reason = givenReason ?? refusalReason(key)
         return { subject: `key:${key.id}`, organizationId: key.organization_id, reason }
       }
       const former = await findFormerKey(db, secretHash)
@@ -132,6 +127,15 @@ export class Refusals {
   }
 }
 
-function nameOf({ action, address, secretHash = '', email = '' }: Refusal): string {
-  return `${action} ${address} ${secretHash} ${email}`
+function refusalReason(key: KeyRow): string {
+  if (key.revoked_at !== null) return 'revoked'
+  if (key.owner_blocked_at !== null) return 'the owner is blocked'
+  if (key.scope === 'user' && key.owner_organization_id !== key.organization_id) {
+    return 'the owner left the organization'
+  }
+  return key.secret_ends_at === null ? 'expired' : 'replaced'
+}
+
+function nameOf({ action, address, secretHash = '', email = '', reason = '' }: Refusal): string {
+  return `${action} ${address} ${secretHash} ${email} ${reason}`
 }

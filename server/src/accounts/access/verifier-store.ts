@@ -12,6 +12,10 @@ export interface KeyRow {
   burst: number | null
   expires_at: string | null
   revoked_at: string | null
+  allowed_origins: string | null
+  allowed_addresses: string | null
+  /** When this secret ends because the key was rotated with an overlap; null for the current secret. */
+  secret_ends_at: string | null
   /** The organization that the key's owner belongs to at present. */
   owner_organization_id: string | null
   /** When the key's owner was blocked; null for keys without an owner too. */
@@ -28,7 +32,12 @@ export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow 
     .leftJoin('users', 'users.id', 'api_keys.user_id')
     .leftJoin('organizations', 'organizations.id', 'api_keys.organization_id')
     .leftJoin('add_ons', 'add_ons.organization_id', 'api_keys.organization_id')
-    .where('api_keys.secret_hash', '=', secretHash)
+    .where((key) =>
+      key.or([
+        key('api_keys.secret_hash', '=', secretHash),
+        key('api_keys.previous_secret_hash', '=', secretHash),
+      ]),
+    )
     .select([
       'api_keys.id',
       'api_keys.scope',
@@ -40,6 +49,10 @@ export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow 
       'api_keys.burst',
       'api_keys.expires_at',
       'api_keys.revoked_at',
+      'api_keys.allowed_origins',
+      'api_keys.allowed_addresses',
+      'api_keys.secret_hash',
+      'api_keys.previous_ends_at',
       'members.organization_id as owner_organization_id',
       'users.blocked_at as owner_blocked_at',
       'organizations.suspended_at',
@@ -48,5 +61,10 @@ export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow 
     .execute()
   const first = rows[0]
   if (!first) return undefined
-  return { ...first, add_ons: rows.flatMap((row) => (row.add_on === null ? [] : [row.add_on])) }
+  const secret_ends_at = first.secret_hash === secretHash ? null : first.previous_ends_at
+  return {
+    ...first,
+    secret_ends_at,
+    add_ons: rows.flatMap((row) => (row.add_on === null ? [] : [row.add_on])),
+  }
 }

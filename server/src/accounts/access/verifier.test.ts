@@ -7,7 +7,7 @@ import { newId } from '../../base/id.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { databaseKinds, temporaryDatabase, temporaryFolder, testOnce } from '../../testing/test-server.ts'
 import { timeVerification } from '../../testing/time-verification.ts'
-import { deleteKey, insertKey, type StoredKey, updateKey } from '../keys/store.ts'
+import { deleteKey, insertKey, NO_PREVIOUS_SECRET, type StoredKey, updateKey } from '../keys/store.ts'
 import { hashOf, newSecret, prefixOf } from './secret.ts'
 import { Verifier } from './verifier.ts'
 
@@ -57,6 +57,9 @@ async function open(t: TestContext, kind: 'sqlite' | 'postgres') {
       rotated_at: null,
       revoked_at: null,
       last_used_at: null,
+      allowed_origins: null,
+      allowed_addresses: null,
+      ...NO_PREVIOUS_SECRET,
       ...values,
     }
     await database.db.transaction().execute((tx) => insertKey(tx, key))

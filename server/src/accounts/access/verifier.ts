@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Changes, Subject } from '../../base/database/changes/changes.ts'
 import type { Db } from '../../base/database/open.ts'
 import type { Rate } from '../../base/limits/limiter.ts'
+import { AllowedCallers } from './allowed-callers.ts'
 import type { Grant } from './grant.ts'
 import { hashOf, isWellFormed, type SecretFormat } from './secret.ts'
 import { findKeyByHash, type KeyRow } from './verifier-store.ts'
@@ -39,7 +40,7 @@ export class Verifier {
       changes,
       read: async (secretHash) => {
         const row = await findKeyByHash(db, secretHash)
-        return row && works(row) ? toGrant(row, rate, ownerRate) : null
+        return row && works(row) ? toGrant(row, secretHash, rate, ownerRate) : null
       },
       isStale,
       maxEntries: MAX_GRANTS,
@@ -105,19 +106,21 @@ function works(row: KeyRow): boolean {
   return row.scope !== 'user' || row.owner_organization_id === row.organization_id
 }
 
-function toGrant(row: KeyRow, standard: Rate, ownerRate: Rate): Grant {
+function toGrant(row: KeyRow, secretHash: string, standard: Rate, ownerRate: Rate): Grant {
   const requests = row.rate ?? standard.requests
   const owner = ownerOf(row)
   const payer = row.kind === 'session' ? `user:${row.user_id}` : row.id
   return {
     keyId: row.id,
+    secretHash,
     scope: row.scope,
     kind: row.kind,
     organizationId: row.organization_id,
     userId: row.user_id,
     permissions: new Set(JSON.parse(row.permissions) as string[]),
     addOns: new Set(row.add_ons),
-    expiresAt: row.expires_at === null ? null : Date.parse(row.expires_at),
+    expiresAt: earlier(row.expires_at, row.secret_ends_at),
+    allowedCallers: allowedCallersOf(row),
     payer,
     bucket: {
       name: `key:${payer}`,
@@ -128,6 +131,17 @@ function toGrant(row: KeyRow, standard: Rate, ownerRate: Rate): Grant {
     ownerBucket:
       row.rate !== null || row.scope === 'platform' ? null : { name: `owner:${owner}`, rate: ownerRate },
   }
+}
+
+function earlier(...times: (string | null)[]): number | null {
+  const set = times.filter((time) => time !== null).map((time) => Date.parse(time))
+  return set.length === 0 ? null : Math.min(...set)
+}
+
+function allowedCallersOf({ allowed_origins: origins, allowed_addresses: addresses }: KeyRow) {
+  if (origins === null && addresses === null) return null
+  const listOf = (json: string | null) => (json === null ? null : (JSON.parse(json) as string[]))
+  return new AllowedCallers(listOf(origins), listOf(addresses))
 }
 
 function ownerOf({ scope, id, user_id, organization_id }: KeyRow): string {

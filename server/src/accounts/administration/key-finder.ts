@@ -30,10 +30,10 @@ export class KeyFinder {
 
   /** `text` is a secret, or at least as much of it as lists show. It is neither stored nor logged. */
   async find(text: string): Promise<FoundKey[]> {
-    const { db, format } = this.#options
+    const { db, clock, format } = this.#options
     const secret = text.trim()
     if (isWellFormed(secret, format)) {
-      const [key] = await findKeysBy(db, { secretHash: hashOf(secret) }, 1)
+      const [key] = await findKeysBy(db, { secretHash: hashOf(secret) }, clock(), 1)
       if (key) return [await this.#describe(key)]
       const keyId = await findFormerKey(db, hashOf(secret))
       return keyId === undefined ? [] : [await this.#describeFormer(keyId)]
@@ -46,7 +46,7 @@ export class KeyFinder {
         `must be a secret or at least its first ${shownLength} characters, which begin with ${format.literal}_${format.env}_`,
       )
     }
-    const keys = await findKeysBy(db, { prefix }, MAX_FOUND)
+    const keys = await findKeysBy(db, { prefix }, clock(), MAX_FOUND)
     return Promise.all(keys.map((key) => this.#describe(key)))
   }
 
@@ -61,7 +61,8 @@ export class KeyFinder {
         `${keys.length} keys begin with this: ${keys.map(({ id }) => id).join(', ')}. Revoke the right one by its id.`,
       )
     }
-    // The old secret of a rotated key is refused already, and the key itself has not leaked.
+    // The old secret of a rotated key is refused already, and the key itself has not leaked. One that still works
+    // beside the new one is ended with the key.
     if (key.state === 'active' || key.state === 'expired') {
       await this.#options.keys.revoke({ reach: 'any', origin }, key.id)
     }

@@ -10,7 +10,7 @@ import { invalidInput, notFound, Problem } from '../../base/problem.ts'
 import { addressBucket } from '../../http/addresses.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
-import { withoutBody } from '../../http/headers.ts'
+import { absentBodyIsEmpty, withoutBody } from '../../http/headers.ts'
 import { security, tags } from '../../http/openapi.ts'
 import type { Authenticate } from '../access/authenticate.ts'
 import { newToken } from '../access/random-token.ts'
@@ -297,11 +297,6 @@ function credentialsOf({ token, email, code, request }: Static<typeof TokenBody>
   if (email === undefined) throw invalidInput('/email', 'is required beside a code')
   if (code === undefined) throw invalidInput('/code', 'is required beside an address')
   return { email: checkEmail(email), code, request }
-}
-
-async function absentBodyIsEmpty(request: FastifyRequest): Promise<void> {
-  // A body that is JSON's null is not absent: the schema rejects it.
-  if (request.body === undefined) request.body = {}
 }
 
 /** The actor is unknown before the credentials are checked: the code that records the event sets it. */

@@ -2,12 +2,16 @@ import { KEY_PERMISSIONS } from '@wayleave/contract/permissions'
 import type { FieldError, KeyChange, NewKey } from '@wayleave/contract/records'
 import { isStorableTime } from '../../base/clock.ts'
 import { Problem } from '../../base/problem.ts'
+import { normalOrigin } from '../access/allowed-callers.ts'
+import { normalNetwork } from '../access/networks.ts'
 
 /** What a client requests of a key, validated: the name trimmed, the permissions without duplicates, the expiry in UTC. */
 export interface KeyInput {
   name: string
   permissions: string[]
   expiresAt: string | null
+  allowedOrigins: string[] | null
+  allowedAddresses: string[] | null
 }
 
 const LONGEST_NAME = 100
@@ -20,6 +24,8 @@ export function checkNewKey(newKey: NewKey, now: Date): KeyInput {
     name: checkName(newKey.name, errors),
     permissions: checkPermissions(newKey.permissions, errors),
     expiresAt: checkExpiry(newKey.expiresAt ?? null, now, errors),
+    allowedOrigins: checkOrigins(newKey.allowedOrigins ?? null, errors),
+    allowedAddresses: checkAddresses(newKey.allowedAddresses ?? null, errors),
   }
   refuse(errors)
   return input
@@ -32,8 +38,13 @@ export function checkKeyChange(change: KeyChange, now: Date): Partial<KeyInput> 
   if (change.name !== undefined) input.name = checkName(change.name, errors)
   if (change.permissions !== undefined) input.permissions = checkPermissions(change.permissions, errors)
   if (change.expiresAt !== undefined) input.expiresAt = checkExpiry(change.expiresAt, now, errors)
+  if (change.allowedOrigins !== undefined) input.allowedOrigins = checkOrigins(change.allowedOrigins, errors)
+  if (change.allowedAddresses !== undefined) {
+    input.allowedAddresses = checkAddresses(change.allowedAddresses, errors)
+  }
   if (Object.keys(input).length === 0) {
-    errors.push({ path: 'body', message: 'must have at least one of name, permissions and expiresAt' })
+    const fields = 'name, permissions, expiresAt, allowedOrigins and allowedAddresses'
+    errors.push({ path: 'body', message: `must have at least one of ${fields}` })
   }
   refuse(errors)
   return input
@@ -72,6 +83,34 @@ function checkExpiry(timestamp: string | null, now: Date, errors: FieldError[]):
   }
   if (at <= now) errors.push({ path: '/expiresAt', message: 'must be in the future' })
   return at.toISOString()
+}
+
+function checkOrigins(origins: string[] | null, errors: FieldError[]): string[] | null {
+  const message = 'must be an origin such as https://maps.example.org, or https://*.example.org'
+  return checkList('/allowedOrigins', origins, normalOrigin, message, errors)
+}
+
+function checkAddresses(addresses: string[] | null, errors: FieldError[]): string[] | null {
+  const message = 'must be an IP address or a network such as 192.0.2.0/24'
+  return checkList('/allowedAddresses', addresses, normalNetwork, message, errors)
+}
+
+/** An empty list is refused: it could mean that nobody may use the key, or everybody. */
+function checkList(
+  path: string,
+  values: string[] | null,
+  normal: (value: string) => string | null,
+  message: string,
+  errors: FieldError[],
+): string[] | null {
+  if (values === null) return null
+  if (values.length === 0) errors.push({ path, message: 'must have at least one entry, or be null' })
+  const normals = values.map((value, index) => {
+    const result = normal(value)
+    if (result === null) errors.push({ path: `${path}/${index}`, message })
+    return result
+  })
+  return [...new Set(normals.filter((value) => value !== null))]
 }
 
 function parseTimestamp(text: string): Date | null {

@@ -1,8 +1,13 @@
-import { keyChangeSchema, keyRecordSchema, rotatedKeySchema } from '@wayleave/contract/records'
+import {
+  keyChangeSchema,
+  keyRecordSchema,
+  rotatedKeySchema,
+  rotationSchema,
+} from '@wayleave/contract/records'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { App } from '../../http/fastify-app.ts'
-import { withoutBody } from '../../http/headers.ts'
+import { absentBodyIsEmpty, withoutBody } from '../../http/headers.ts'
 import { security } from '../../http/openapi.ts'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { KeyActor } from './key-access.ts'
@@ -33,9 +38,9 @@ export function keyPathRoutes(app: App, { keys, path, tag, onRequest, actorOf }:
     onRequest,
     schema: {
       ...documented,
-      summary: 'Change a key’s name, permissions or expiry',
+      summary: 'Change a key’s name, permissions, expiry or allowed callers',
       problems: ['key-state-conflict'],
-      description: 'The secret stays as it is. `expiresAt: null` removes the expiry.',
+      description: 'The secret stays as it is. `null` removes an expiry or a list of allowed callers.',
       body: keyChangeSchema,
       response: { 200: keyRecordSchema },
     },
@@ -44,15 +49,18 @@ export function keyPathRoutes(app: App, { keys, path, tag, onRequest, actorOf }:
 
   app.post(`${path}/rotate`, {
     onRequest: [onRequest, withoutBody],
+    preValidation: absentBodyIsEmpty,
     schema: {
       ...documented,
       summary: 'Give a key a new secret',
       problems: ['key-state-conflict'],
       description:
-        'The old secret stops working before the call returns. The response contains the new one, only this once.',
+        'Without a body the old secret stops working before the call returns. With `overlapSeconds` it goes on working for that time; a secret that was still working from an earlier rotation ends at once. The response contains the new secret, only this once.',
+      body: rotationSchema,
+      documented: { isBodyOptional: true },
       response: { 200: rotatedKeySchema },
     },
-    handler: (request) => keys.rotate(actorOf(request), request.params.keyId),
+    handler: (request) => keys.rotate(actorOf(request), request.params.keyId, request.body),
   })
 
   app.post(`${path}/revoke`, {

@@ -15,7 +15,21 @@ export function keyRecord(row: StoredKey, now: Date): KeyRecord {
     rotatedAt: row.rotated_at,
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
+    allowedOrigins: listOf(row.allowed_origins),
+    allowedAddresses: listOf(row.allowed_addresses),
+    previousSecret: previousSecretOf(row, now),
   }
+}
+
+function listOf(json: string | null): string[] | null {
+  return json === null ? null : (JSON.parse(json) as string[])
+}
+
+/** The previous secret while it works. */
+function previousSecretOf(row: StoredKey, now: Date): KeyRecord['previousSecret'] {
+  const { previous_prefix: prefix, previous_ends_at: endsAt, previous_last_used_at: lastUsedAt } = row
+  if (prefix === null || endsAt === null || statusOf(row, now) !== 'active') return null
+  return Date.parse(endsAt) > now.getTime() ? { prefix, endsAt, lastUsedAt } : null
 }
 
 /** Expiry depends on the clock, so it is computed and never stored. */

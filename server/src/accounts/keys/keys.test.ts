@@ -32,6 +32,9 @@ for (const database of databaseKinds) {
       rotatedAt: null,
       revokedAt: null,
       lastUsedAt: null,
+      allowedOrigins: null,
+      allowedAddresses: null,
+      previousSecret: null,
     })
 
     const changed = await call('PATCH', path, { name: 'Atlas', expiresAt: '2100-01-01T01:00:00+01:00' })

@@ -1,6 +1,13 @@
 import type { KeyScope } from '@wayleave/contract/permissions'
-import type { CreatedKey, KeyChange, KeyRecord, NewKey, RotatedKey } from '@wayleave/contract/records'
-import { type Clock, MINUTE, plus } from '../../base/clock.ts'
+import type {
+  CreatedKey,
+  KeyChange,
+  KeyRecord,
+  NewKey,
+  RotatedKey,
+  Rotation,
+} from '@wayleave/contract/records'
+import { type Clock, MINUTE, plus, SECOND } from '../../base/clock.ts'
 import type { Changes } from '../../base/database/changes/changes.ts'
 import type { ControlDatabase, Tx } from '../../base/database/open.ts'
 import type { Origin, UserOrigin } from '../../base/events/events.ts'
@@ -17,6 +24,7 @@ import { checkKeyChange, checkNewKey, type KeyInput } from './key-input.ts'
 import { keyRecord, statusOf } from './key-record.ts'
 import * as store from './store.ts'
 
+const ANY_CALLER = { allowedOrigins: null, allowedAddresses: null }
 const SESSION_LIFE = 15 * MINUTE
 
 export interface KeysOptions {
@@ -91,7 +99,7 @@ export class Keys {
       // Signing out locks the user's row too, so no key can be created in a session that has ended.
       if (!(await hasFamily(tx, sessionId))) throw new Problem('token-invalid')
       const expiresAt = plus(clock(), SESSION_LIFE).toISOString()
-      const input = { name: 'Console', permissions: ['read'], expiresAt }
+      const input = { ...ANY_CALLER, name: 'Console', permissions: ['read'], expiresAt }
       return this.#insert(tx, origin, owner, input, sessionId)
     })
   }
@@ -134,6 +142,10 @@ export class Keys {
         ...(input.name === undefined ? {} : { name: input.name }),
         ...(input.permissions === undefined ? {} : { permissions: JSON.stringify(input.permissions) }),
         ...(input.expiresAt === undefined ? {} : { expires_at: input.expiresAt }),
+        ...(input.allowedOrigins === undefined ? {} : { allowed_origins: jsonOf(input.allowedOrigins) }),
+        ...(input.allowedAddresses === undefined
+          ? {}
+          : { allowed_addresses: jsonOf(input.allowedAddresses) }),
       }
       await store.updateKey(tx, id, values)
       await recordKeyEvent(tx, now, actor.origin, 'key.changed', key, { ...input })
@@ -141,8 +153,11 @@ export class Keys {
     })
   }
 
-  /** Replaces the secret. The old one stops working on every node before this returns. */
-  rotate(actor: KeyActor, id: string): Promise<RotatedKey> {
+  /**
+   * Replaces the secret. The old one stops working on every node before this returns, or, with an overlap, at its
+   * end by the clock of each node. A key has at most two secrets: another rotation ends the older one at once.
+   */
+  rotate(actor: KeyActor, id: string, { overlapSeconds = 0 }: Rotation = {}): Promise<RotatedKey> {
     return this.#alter(actor, id, async (tx, key, now) => {
       const status = statusOf(key, now)
       if (status !== 'active') throw stateConflict(status, 'rotated')
@@ -150,9 +165,18 @@ export class Keys {
       const secret = newSecret(format)
       const rotatedAt = now.toISOString()
       const prefix = prefixOf(secret, format)
+      const endsAt = overlapSeconds > 0 ? plus(now, overlapSeconds * SECOND).toISOString() : null
+      // At once also with an overlap: a state of the database from before the rotation must not revive it.
       await store.recordRevokedSecret(tx, key, now)
-      await store.updateKey(tx, id, { secret_hash: hashOf(secret), prefix, rotated_at: rotatedAt })
-      await recordKeyEvent(tx, now, actor.origin, 'key.rotated', key, { prefix })
+      await store.updateKey(tx, id, {
+        secret_hash: hashOf(secret),
+        prefix,
+        rotated_at: rotatedAt,
+        last_used_at: null,
+        ...(endsAt === null ? store.NO_PREVIOUS_SECRET : store.previousSecretOf(key, endsAt)),
+      })
+      const overlap = endsAt === null ? {} : { previousEndsAt: endsAt }
+      await recordKeyEvent(tx, now, actor.origin, 'key.rotated', key, { prefix, ...overlap })
       return { id, secret, rotatedAt }
     })
   }
@@ -211,7 +235,7 @@ export class Keys {
     tx: Tx,
     origin: Origin,
     { scope, organizationId, userId }: Owner,
-    { name, permissions, expiresAt }: KeyInput,
+    { name, permissions, expiresAt, allowedOrigins, allowedAddresses }: KeyInput,
     sessionId: string | null = null,
   ): Promise<CreatedKey> {
     const { clock, format } = this.#options
@@ -235,11 +259,21 @@ export class Keys {
       rotated_at: null,
       revoked_at: null,
       last_used_at: null,
+      allowed_origins: jsonOf(allowedOrigins),
+      allowed_addresses: jsonOf(allowedAddresses),
+      ...store.NO_PREVIOUS_SECRET,
     }
     await store.insertKey(tx, key)
     // The console creates a key every 15 minutes, which is not worth an event: the sign-in is recorded.
-    if (key.kind === 'key')
-      await recordKeyEvent(tx, now, origin, 'key.created', key, { permissions, expiresAt })
+    if (key.kind === 'key') {
+      const detail = {
+        permissions,
+        expiresAt,
+        ...(allowedOrigins && { allowedOrigins }),
+        ...(allowedAddresses && { allowedAddresses }),
+      }
+      await recordKeyEvent(tx, now, origin, 'key.created', key, detail)
+    }
     return { id: key.id, name, scope, permissions, secret, expiresAt, createdAt: key.created_at }
   }
 
@@ -247,6 +281,10 @@ export class Keys {
     const now = this.#options.clock()
     return keys.map((key) => keyRecord(key, now))
   }
+}
+
+function jsonOf(list: string[] | null): string | null {
+  return list && JSON.stringify(list)
 }
 
 function stateConflict(status: string, verb: string): Problem {

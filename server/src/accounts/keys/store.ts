@@ -45,6 +45,23 @@ export async function recordRevokedSecret(tx: Tx, key: StoredKey, at: Date): Pro
     .execute()
 }
 
+export const NO_PREVIOUS_SECRET = {
+  previous_secret_hash: null,
+  previous_prefix: null,
+  previous_ends_at: null,
+  previous_last_used_at: null,
+}
+
+/** The values of a key whose current secret goes on working after a rotation. */
+export function previousSecretOf(key: StoredKey, endsAt: string): Partial<StoredKey> {
+  return {
+    previous_secret_hash: key.secret_hash,
+    previous_prefix: key.prefix,
+    previous_ends_at: endsAt,
+    previous_last_used_at: key.last_used_at,
+  }
+}
+
 export async function deleteKey(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('api_keys').where('id', '=', id).execute()
 }
@@ -105,16 +122,26 @@ export function lockWorkingOrganizationKeys(
     .execute()
 }
 
-/** Keys with this prefix, or with this secret; the newest first. */
+/** Keys with this prefix, or with this secret; the newest first. A previous secret counts until it ends. */
 export function findKeysBy(
   db: Db,
   by: { prefix: string } | { secretHash: string },
+  now: Date,
   limit: number,
 ): Promise<StoredKey[]> {
-  const query = newestFirst(db).limit(limit)
-  return (
-    'prefix' in by ? query.where('prefix', '=', by.prefix) : query.where('secret_hash', '=', by.secretHash)
-  ).execute()
+  const [current, previous, value] =
+    'prefix' in by
+      ? (['prefix', 'previous_prefix', by.prefix] as const)
+      : (['secret_hash', 'previous_secret_hash', by.secretHash] as const)
+  return newestFirst(db)
+    .where((key) =>
+      key.or([
+        key(current, '=', value),
+        key.and([key(previous, '=', value), key('previous_ends_at', '>', now.toISOString())]),
+      ]),
+    )
+    .limit(limit)
+    .execute()
 }
 
 /** The payer of a session key is its user (`accounts/access/grant.ts`), in whichever organization. */

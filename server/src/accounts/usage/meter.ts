@@ -38,6 +38,7 @@ export class Meter {
   readonly #clock: Clock
   readonly #log: Logger
   readonly #timer: NodeJS.Timeout
+  /** By the hash of the secret. */
   readonly #lastUsed = new Map<string, number>()
   #batch: Batch = newBatch()
   /** The batch whose commit is retried until it is known to have succeeded. */
@@ -62,7 +63,7 @@ export class Meter {
 
   record(grant: Grant, call: Call): void {
     const now = this.#clock().getTime()
-    this.#lastUsed.set(grant.keyId, now)
+    this.#lastUsed.set(grant.secretHash, now)
     const date = this.#dateOf(now)
     const usageKey = usageKeyOf(grant)
     const last = this.#lastRow
@@ -87,7 +88,7 @@ export class Meter {
   /** Returns the row of a paid call, for the transaction that debits it. */
   paidRow(grant: Grant, call: Call, credits: number): UsageRow {
     const now = this.#clock().getTime()
-    this.#lastUsed.set(grant.keyId, now)
+    this.#lastUsed.set(grant.secretHash, now)
     return usageRow(grant, call, this.#dateOf(now), credits)
   }
 
@@ -179,9 +180,9 @@ export class Meter {
   }
 
   async #saveLastUsed(): Promise<void> {
-    for (const [keyId, at] of [...this.#lastUsed]) {
-      await setLastUsed(this.#database.db, keyId, new Date(at).toISOString())
-      if (this.#lastUsed.get(keyId) === at) this.#lastUsed.delete(keyId)
+    for (const [secretHash, at] of [...this.#lastUsed]) {
+      await setLastUsed(this.#database.db, secretHash, new Date(at).toISOString())
+      if (this.#lastUsed.get(secretHash) === at) this.#lastUsed.delete(secretHash)
     }
   }
 

@@ -48,14 +48,24 @@ export async function deleteUsageBatchesBefore(database: ControlDatabase, at: st
   await deleteInSteps(database, 'usage_batches', (row) => row('at', '<', at))
 }
 
-/** Only moves forward: two nodes may write their times in either order. */
-export async function setLastUsed(db: Db, keyId: string, at: string): Promise<void> {
-  await db
-    .updateTable('api_keys')
-    .set({ last_used_at: at })
-    .where('id', '=', keyId)
-    .where((row) => row.or([row('last_used_at', 'is', null), row('last_used_at', '<', at)]))
-    .execute()
+/**
+ * Only moves forward: two nodes may write their times in either order. The key may have been rotated since the
+ * secret was used: then it is the previous one, or is not known any more.
+ */
+export async function setLastUsed(db: Db, secretHash: string, at: string): Promise<void> {
+  const columns = [
+    ['secret_hash', 'last_used_at'],
+    ['previous_secret_hash', 'previous_last_used_at'],
+  ] as const
+  for (const [hash, lastUsed] of columns) {
+    const { numUpdatedRows } = await db
+      .updateTable('api_keys')
+      .set({ [lastUsed]: at })
+      .where(hash, '=', secretHash)
+      .where((row) => row.or([row(lastUsed, 'is', null), row(lastUsed, '<', at)]))
+      .executeTakeFirst()
+    if (numUpdatedRows > 0) return
+  }
 }
 
 export interface UsageRange {

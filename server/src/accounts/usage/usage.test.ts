@@ -198,7 +198,7 @@ for (const database of databaseKinds) {
     let now = new Date('2026-11-15T23:59:59.900Z')
     const service = await openTestServer(t, { database, clock: () => now })
     const { meter, database: control } = service.parts
-    const grant = { keyId: newId('key'), organizationId: null } as Grant
+    const grant = { keyId: newId('key'), secretHash: newId('key'), organizationId: null } as Grant
     const call = { operation: 'items', table: 'roads', format: 'geojson' }
     for (let i = 0; i < 1000; i++) meter.record(grant, call)
     await meter.flush()
@@ -224,7 +224,7 @@ for (const database of databaseKinds) {
   test(`calls made while usage cannot be saved are kept in one batch, and none is lost (${database})`, async (t) => {
     const service = await openTestServer(t, { database })
     const { meter, database: control } = service.parts
-    const grant = { keyId: newId('key'), organizationId: null } as Grant
+    const grant = { keyId: newId('key'), secretHash: newId('key'), organizationId: null } as Grant
     const call = { operation: 'items', table: 'roads', format: 'geojson' }
     await sql`alter table usage_batches rename to away`.execute(control.db)
     for (let i = 0; i < 5; i++) {

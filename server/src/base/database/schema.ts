@@ -123,7 +123,17 @@ export interface Tables {
     created_at: string
     rotated_at: string | null
     revoked_at: string | null
+    /** The last use of the current secret. */
     last_used_at: string | null
+    /** Origins of web pages that may use the key, as a JSON array; null: any caller. */
+    allowed_origins: string | null
+    /** Networks that may use the key, as a JSON array; null: any address. */
+    allowed_addresses: string | null
+    /** The secret before the last rotation, if that had an overlap; it works until `previous_ends_at`. */
+    previous_secret_hash: string | null
+    previous_prefix: string | null
+    previous_ends_at: string | null
+    previous_last_used_at: string | null
   }
 
   /** Hashes of secrets that were revoked, rotated or deleted: a restored backup must not revive them. */

@@ -44,7 +44,7 @@ export const accountsSettings = {
     'WAYLEAVE_KEY_IN_URL',
     false,
     boolean(),
-    'Accept a key as the query parameter "api_key" too. Addresses end up in logs and histories: off by default.',
+    'Accept any key as the query parameter "api_key", not only keys with allowed origins. Addresses end up in logs and histories: off by default.',
   ),
   keysPerUser: setting('WAYLEAVE_KEYS_PER_USER', 25, integer(1, 100_000), 'Personal keys a user may hold.'),
   keysPerOrganization: setting(

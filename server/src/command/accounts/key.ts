@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { Command } from 'commander'
+import { MAX_OVERLAP, type NewKey } from '@wayleave/contract/records'
+import { Command, InvalidArgumentError } from 'commander'
 import type { KeyActor } from '../../accounts/keys/key-access.ts'
 import { systemClock } from '../../base/clock.ts'
 import { operator } from '../../base/events/events.ts'
@@ -16,6 +17,8 @@ interface CreateFlags extends OperatorFlags {
   name: string
   permissions: string
   expiresAt?: string
+  allowedOrigins?: string
+  allowedAddresses?: string
 }
 
 export function keyCommand(): Command {
@@ -25,6 +28,7 @@ export function keyCommand(): Command {
       operatorCommand('create', 'Create a platform key. Its secret is printed this once.', [
         'key create --platform --name "Nightly publishing" --permissions read,write',
         'key create --platform --name Mirror --permissions read:parcels --expires-at 2030-01-31T00:00:00Z',
+        'key create --platform --name "Town map" --permissions read --allowed-origins https://maps.example.org',
       ])
         .option('--platform', 'a key of the platform, the one scope that is made here')
         .requiredOption('--name <name>', 'a label of 1 to 100 characters (required)')
@@ -33,6 +37,11 @@ export function keyCommand(): Command {
           'read, write, or for one dataset read:<table>, write:<table> (required)',
         )
         .option('--expires-at <timestamp>', 'when it stops; without it, never')
+        .option(
+          '--allowed-origins <list>',
+          'web pages that may use it, such as https://maps.example.org,https://*.example.net',
+        )
+        .option('--allowed-addresses <list>', 'networks that may use it, such as 192.0.2.0/24,2001:db8::/32')
         .action(create),
     )
     .addCommand(
@@ -58,9 +67,17 @@ export function keyCommand(): Command {
       ).action(applyListed),
     )
     .addCommand(
-      operatorCommand('rotate <keyId>', 'Give any key a new secret. The old one stops at once.', [
-        `key rotate ${EXAMPLE}`,
-      ]).action(rotate),
+      operatorCommand(
+        'rotate <keyId>',
+        'Give any key a new secret. The old one stops at once, or after an overlap.',
+        [`key rotate ${EXAMPLE}`, `key rotate ${EXAMPLE} --overlap 3600`],
+      )
+        .option(
+          '--overlap <seconds>',
+          `how long the old secret goes on working, up to ${MAX_OVERLAP}`,
+          overlapSeconds,
+        )
+        .action(rotate),
     )
     .addCommand(
       operatorCommand('revoke <keyId>', 'Disable any key for good, and keep its record.', [
@@ -78,8 +95,13 @@ async function create(flags: CreateFlags, command: Command): Promise<void> {
   if (!flags.platform) {
     command.error('error: only platform keys are made here; give --platform', { exitCode: 2 })
   }
-  const permissions = flags.permissions.split(',').map((permission) => permission.trim())
-  const newKey = { name: flags.name, permissions, expiresAt: flags.expiresAt }
+  const newKey: NewKey = {
+    name: flags.name,
+    permissions: listOf(flags.permissions),
+    expiresAt: flags.expiresAt ?? null,
+    allowedOrigins: flags.allowedOrigins === undefined ? null : listOf(flags.allowedOrigins),
+    allowedAddresses: flags.allowedAddresses === undefined ? null : listOf(flags.allowedAddresses),
+  }
   const created = await withControlPlane(
     flags,
     ({ keys }) => keys.createPlatform(operator, newKey),
@@ -151,8 +173,19 @@ async function applyListed(files: string[], flags: OperatorFlags): Promise<void>
   )
 }
 
-async function rotate(id: string, flags: OperatorFlags): Promise<void> {
-  const rotated = await withControlPlane(flags, ({ keys }) => keys.rotate(actor, id))
+function listOf(text: string): string[] {
+  return text.split(',').map((value) => value.trim())
+}
+
+function overlapSeconds(text: string): number {
+  const seconds = Number(text)
+  if (/^\d+$/.test(text) && seconds <= MAX_OVERLAP) return seconds
+  throw new InvalidArgumentError(`must be a number of seconds up to ${MAX_OVERLAP}.`)
+}
+
+async function rotate(id: string, flags: OperatorFlags & { overlap?: number }): Promise<void> {
+  const rotation = { overlapSeconds: flags.overlap ?? 0 }
+  const rotated = await withControlPlane(flags, ({ keys }) => keys.rotate(actor, id, rotation))
   print(flags, rotated, `Rotated key ${id}. ${secretText(rotated.secret)}`)
 }
 

@@ -31,16 +31,13 @@ export interface DefinitionDeps {
   crsList: CrsList
   version: string
   about: About
-  /** Whether a key may be a URL parameter. */
-  keyInUrl: boolean
 }
 
 /**
  * The API as OpenAPI 3.0. The items of every collection also have a path of their own, with the collection's
  * properties as parameters.
  */
-export function apiDefinition(base: string, { datasets, crsList, version, about, keyInUrl }: DefinitionDeps) {
-  const get = operations(keyInUrl)
+export function apiDefinition(base: string, { datasets, crsList, version, about }: DefinitionDeps) {
   const collection = [ref('collectionId')]
   const items = ITEMS_PARAMETERS.filter((name) => name !== 'f').map(ref)
   const paths: Record<string, { get: Operation } | { post: Operation }> = {
@@ -104,10 +101,10 @@ export function apiDefinition(base: string, { datasets, crsList, version, about,
       ITEM_ENCODINGS,
       'Feature',
     ),
-    ...tilePaths(get),
+    ...tilePaths(),
   }
-  paths['/collections/{collectionId}/extract'] = extractOperation(get, collection)
-  paths['/collections/{collectionId}/search'] = searchOperation(get, collection)
+  paths['/collections/{collectionId}/extract'] = extractOperation(collection)
+  paths['/collections/{collectionId}/search'] = searchOperation(collection)
   for (const dataset of datasets) {
     const { table, title } = dataset
     paths[`/collections/${table}/items`] = get(
@@ -129,7 +126,12 @@ export function apiDefinition(base: string, { datasets, crsList, version, about,
       securitySchemes: {
         key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
         basic: { type: 'http', scheme: 'basic', description: 'The key as user name or as password.' },
-        ...(keyInUrl ? { keyInUrl: { type: 'apiKey', in: 'query', name: 'api_key' } } : {}),
+        keyInUrl: {
+          type: 'apiKey',
+          in: 'query',
+          name: 'api_key',
+          description: 'For keys with allowed origins; for others only if the operator has enabled it.',
+        },
       },
       schemas: RESPONSE_SCHEMAS,
       responses: ANSWER_RESPONSES,
@@ -137,10 +139,8 @@ export function apiDefinition(base: string, { datasets, crsList, version, about,
   }
 }
 
-type DescribeGet = ReturnType<typeof operations>
-
 /** The paths of OGC API - Tiles. */
-function tilePaths(get: DescribeGet): Record<string, { get: Operation }> {
+function tilePaths(): Record<string, { get: Operation }> {
   const collection = ref('collectionId')
   const matrixSet = ref('tileMatrixSetId')
   const tileset = '/collections/{collectionId}/tiles/{tileMatrixSetId}'
@@ -193,7 +193,7 @@ const PUBLIC_JSON = [json]
 const FACET_PARAMETERS = ['facetColumns', 'facetLimit', 'facetBins', 'facetExtent', ...CONDITION_PARAMETERS]
 
 /** A file of the rows that match; it is made for each request, so it has no tag. */
-function extractOperation(get: ReturnType<typeof operations>, collection: object[]): { get: Operation } {
+function extractOperation(collection: object[]): { get: Operation } {
   const described = get(
     'extract',
     'A file with all rows that match, up to a limit of the service',
@@ -207,7 +207,7 @@ function extractOperation(get: ReturnType<typeof operations>, collection: object
 }
 
 /** The features of a query in a body: it takes the parameters of a GET request as members of an object. */
-function searchOperation(get: ReturnType<typeof operations>, collection: object[]): { post: Operation } {
+function searchOperation(collection: object[]): { post: Operation } {
   const described = get('search', 'Features by a query in the body', [], SEARCH_ENCODINGS, 'Features').get
   const { 206: _part, 304: _unchanged, 416: _beyond, ...responses } = described.responses
   return {
@@ -250,54 +250,49 @@ interface Operation {
   security?: object[]
 }
 
+const SECURITY = [{ key: [] }, { basic: [] }, { keyInUrl: [] }]
+
 /** Describes one GET operation. An invalid key is rejected everywhere, even if none is required. */
-function operations(keyInUrl: boolean) {
-  const security = [{ key: [] }, { basic: [] }, ...(keyInUrl ? [{ keyInUrl: [] }] : [])]
-  return (
-    operationId: string,
-    summary: string,
-    parameters: readonly object[],
-    encodings: readonly Encoding[],
-    schema: ResponseSchema,
-  ): { get: Operation } => {
-    const format = {
-      name: 'f',
-      in: 'query',
-      description: 'The encoding of the response; without it, `Accept` decides.',
-      schema: { type: 'string', enum: encodings.map(({ name }) => name), default: encodings[0]!.name },
-      style: 'form',
-      explode: false,
-    }
-    const isPublic = PUBLIC.includes(schema) || encodings === API_ENCODINGS || encodings === PUBLIC_JSON
-    const hasFeatures = schema === 'Features' || schema === 'Feature'
-    const { ETag, Link, 'Content-Crs': contentCrs } = ANSWER_HEADERS
-    const headers = {
-      ETag,
-      ...(hasFeatures ? { 'Content-Crs': contentCrs } : {}),
-      ...(schema === 'Features' ? { Link } : {}),
-    }
-    const hasPath = parameters.some((parameter) => PATH_PARAMETERS.has(refOf(parameter)))
-    const problems = PROBLEMS.filter(
-      (status) => (status !== '403' || !isPublic) && (status !== '404' || hasPath || !isPublic),
-    )
-    return {
-      get: {
-        operationId,
-        summary,
-        tags: [hasFeatures ? 'Features' : schema === 'Tile' ? 'Tiles' : 'Capabilities'],
-        parameters: [...parameters, format],
-        responses: {
-          200: { description: summary, headers, content: responseContent(encodings, schema) },
-          ...(schema === 'Tile' ? { 204: { description: 'The tile has no features.' } } : {}),
-          ...(schema === 'Features' ? PART_RESPONSES : {}),
-          304: { $ref: '#/components/responses/NotModified' },
-          ...Object.fromEntries(
-            problems.map((status) => [status, { $ref: '#/components/responses/Problem' }]),
-          ),
-        },
-        ...(isPublic ? {} : { security }),
+function get(
+  operationId: string,
+  summary: string,
+  parameters: readonly object[],
+  encodings: readonly Encoding[],
+  schema: ResponseSchema,
+): { get: Operation } {
+  const format = {
+    name: 'f',
+    in: 'query',
+    description: 'The encoding of the response; without it, `Accept` decides.',
+    schema: { type: 'string', enum: encodings.map(({ name }) => name), default: encodings[0]!.name },
+    style: 'form',
+    explode: false,
+  }
+  const isPublic = PUBLIC.includes(schema) || encodings === API_ENCODINGS || encodings === PUBLIC_JSON
+  const hasFeatures = schema === 'Features' || schema === 'Feature'
+  const { ETag, Link, 'Content-Crs': contentCrs } = ANSWER_HEADERS
+  const headers = {
+    ETag,
+    ...(hasFeatures ? { 'Content-Crs': contentCrs } : {}),
+    ...(schema === 'Features' ? { Link } : {}),
+  }
+  const hasPath = parameters.some((parameter) => PATH_PARAMETERS.has(refOf(parameter)))
+  const problems = PROBLEMS.filter((status) => status !== '404' || hasPath || !isPublic)
+  return {
+    get: {
+      operationId,
+      summary,
+      tags: [hasFeatures ? 'Features' : schema === 'Tile' ? 'Tiles' : 'Capabilities'],
+      parameters: [...parameters, format],
+      responses: {
+        200: { description: summary, headers, content: responseContent(encodings, schema) },
+        ...(schema === 'Tile' ? { 204: { description: 'The tile has no features.' } } : {}),
+        ...(schema === 'Features' ? PART_RESPONSES : {}),
+        304: { $ref: '#/components/responses/NotModified' },
+        ...Object.fromEntries(problems.map((status) => [status, { $ref: '#/components/responses/Problem' }])),
       },
-    }
+      ...(isPublic ? {} : { security: SECURITY }),
+    },
   }
 }
 

@@ -53,17 +53,15 @@ export function documentRoutes(deps: ItemsDeps): DataRoute[] {
 
 class DocumentResponses {
   readonly #deps: ItemsDeps
-  readonly #parameters: readonly string[]
   readonly #documents = new FinishedDocuments()
 
   constructor(deps: ItemsDeps) {
     this.#deps = deps
-    this.#parameters = deps.keyInUrl ? ['f', 'api_key'] : ['f']
   }
 
   wishOf(exchange: Exchange, encodings: readonly Encoding[]): Wish {
     const pairs = readQuery(exchange.url)
-    refuseUnknown(pairs, this.#parameters)
+    refuseUnknown(pairs, ['f'])
     const encoding = negotiate(encodings, parameterOf(pairs, 'f'), exchange.request.headers.accept)
     return { base: this.#deps.baseUrl.of(exchange.caller), pairs, encoding }
   }
@@ -105,7 +103,7 @@ function route(pattern: string, respond: DataRoute['respond']): DataRoute {
 }
 
 function serviceRoutes(deps: ItemsDeps, responses: DocumentResponses): DataRoute[] {
-  const { authenticate, catalog, crsList, about, keyInUrl } = deps
+  const { authenticate, catalog, crsList, about } = deps
   const landing = route(ROOT, (exchange) =>
     andThen(authenticate.optionalKeyOf(exchange), () => {
       const wish = responses.wishOf(exchange, DOCUMENT_ENCODINGS)
@@ -132,7 +130,7 @@ function serviceRoutes(deps: ItemsDeps, responses: DocumentResponses): DataRoute
       return andThen(catalog.all(), (datasets) =>
         responses.send(exchange, datasets, 'api', wish, () => {
           const { base, pairs, encoding } = wish
-          const document = apiDefinition(base, { datasets, crsList, version, about, keyInUrl })
+          const document = apiDefinition(base, { datasets, crsList, version, about })
           const links = selfAndAlternates(`${base}${ROOT}/api`, pairs, API_ENCODINGS, encoding)
           return { document, asHtml: () => apiHtml({ base, about }, document, links) }
         }),

@@ -39,7 +39,7 @@ const PLAIN_ID = /^[\w.-]+$/
  * docs/decisions/two-transports.md.
  */
 export function itemRoute(deps: ItemsDeps): DataRoute {
-  const parameters = deps.keyInUrl ? ['f', 'crs', 'api_key'] : ['f', 'crs']
+  const parameters = ['f', 'crs']
   return {
     pattern: `${BEFORE_TABLE}:table${BEFORE_ID}*`,
     match: matchItem,

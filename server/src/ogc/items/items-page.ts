@@ -28,7 +28,6 @@ export interface ItemsDeps {
   escapeFormulas: boolean
   about: About
   engine: QueryEngine
-  keyInUrl: boolean
   meter: Meter
   snapshots: OpenSnapshots
   verification: Verification

@@ -106,9 +106,9 @@ function responseFrom(
 
 function readSearch(exchange: Exchange, pairs: QueryPair[], dataset: Dataset, deps: ItemsDeps): ItemsQuery {
   // A key may be in the URL; all other parameters are in the body.
-  refuseUnknown(readQuery(exchange.url), deps.keyInUrl ? ['api_key'] : [])
+  refuseUnknown(readQuery(exchange.url), [])
   const { accept } = exchange.request.headers
-  const rules = { crsList: deps.crsList, keyInUrl: false, encodings: SEARCH_ENCODINGS, limits: SEARCH_LIMITS }
+  const rules = { crsList: deps.crsList, encodings: SEARCH_ENCODINGS, limits: SEARCH_LIMITS }
   return readItemsQuery(pairs, accept, dataset, rules)
 }
 

@@ -11,7 +11,7 @@ test('the filter of a request is parsed once', async () => {
   const snapshot = await openSnapshot(folder)
   await snapshot.close()
   const dataset = { manifest: snapshot.manifest }
-  const rules = { crsList: new CrsList([]), keyInUrl: false }
+  const rules = { crsList: new CrsList([]) }
   const [first, second] = [1, 2].map(() => {
     const pairs = [{ name: 'filter', value: 'value = 1', raw: 'filter=value%20=%201' }]
     return planConditions(readItemsQuery(pairs, undefined, dataset as never, rules).conditions!, dataset)

@@ -87,8 +87,6 @@ function noTexts(): Given {
 
 export interface ReadingRules {
   crsList: CrsList
-  /** Whether `api_key` is an allowed parameter; it was evaluated before. */
-  keyInUrl: boolean
   /** The possible encodings; all if it is absent. */
   encodings?: readonly ItemsEncoding[]
   /** The limits of a filter; those of a URL if it is absent. */
@@ -102,7 +100,7 @@ export function readItemsQuery(
   all: readonly QueryPair[],
   accept: string | undefined,
   dataset: Dataset,
-  { crsList, keyInUrl, encodings = ITEMS_ENCODINGS, limits = DEFAULT_LIMITS }: ReadingRules,
+  { crsList, encodings = ITEMS_ENCODINGS, limits = DEFAULT_LIMITS }: ReadingRules,
 ): ItemsQuery {
   const { manifest } = dataset
   const pairs = fromForm(all)
@@ -114,7 +112,7 @@ export function readItemsQuery(
     else if (queryColumn(manifest, name)) {
       properties ??= []
       properties.push({ column: name, value })
-    } else if (name !== 'api_key' || !keyInUrl) throw unknownParameter(name)
+    } else throw unknownParameter(name)
   }
   const crsOf = (parameter: 'crs' | 'bbox-crs' | 'filter-crs'): Crs => {
     const text = texts[parameter]

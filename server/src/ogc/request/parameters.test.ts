@@ -123,7 +123,8 @@ const QUERIES: [query: string, status: number, named?: string][] = [
   ['?cursor=', 400, 'invalid-cursor'],
   ['?cursor=AAAAAAAAAAAAAAAAAAAAAAAA', 400, 'invalid-cursor'],
   ['?nowhere=1', 400, 'nowhere'],
-  ['?api_key=x', 400, 'api_key'],
+  // The key of the header is used.
+  ['?api_key=x', 200],
   ['?Limit=1', 400, 'Limit'],
   ['?__proto__=1', 400, '__proto__'],
   ['?limit=%', 400, 'query'],

@@ -12,8 +12,11 @@ const NONE: QueryPair[] = []
 /** More than any dataset's columns that a request filters by; all names are compared with each other. */
 export const MAX_PAIRS = 500
 
+/** A key in the URL was evaluated before. It is only for that one request, so links must not repeat it. */
+const KEY = 'api_key'
+
 /**
- * The query parameters of a URL, in their order. Hand-written because every page of features runs through it.
+ * The query parameters of a URL, in their order, without a key. Hand-written because every page of features runs through it.
  * A parameter that is repeated or cannot be decoded is a 400; `f=` is an empty value.
  */
 export function readQuery(url: string): QueryPair[] {
@@ -31,7 +34,7 @@ export function readQuery(url: string): QueryPair[] {
         if (pair.name === name) throw invalidInput(name, 'is given more than once')
       }
       if (pairs.length === MAX_PAIRS) throw invalidInput('query', `has more than ${MAX_PAIRS} parameters`)
-      pairs.push({ name, value: equals === -1 ? '' : decoded(raw.slice(equals + 1)), raw })
+      if (name !== KEY) pairs.push({ name, value: equals === -1 ? '' : decoded(raw.slice(equals + 1)), raw })
     }
     at = end + 1
   }

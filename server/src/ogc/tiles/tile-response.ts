@@ -13,7 +13,7 @@ import { admit } from '../items/admit.ts'
 import { mvt, negotiate, TILE_ENCODINGS } from '../request/encodings.ts'
 import { hash64 } from '../request/hash64.ts'
 import { type ItemsQuery, readItemsQuery } from '../request/items-query.ts'
-import { parameterOf, readQuery, unknownParameter } from '../request/query-string.ts'
+import { parameterOf, readQuery, refuseUnknown } from '../request/query-string.ts'
 import { releaseBuffer, takeBuffer } from '../write/page-buffers.ts'
 import type { StoredTile } from './tile-archives.ts'
 import { buildOf } from './tile-files.ts'
@@ -40,7 +40,6 @@ const TILE_PARAMETERS = ['f', 'version', 'build', 'filter', 'filter-lang', 'filt
 export interface TileDeps extends TilesetsDeps {
   tilesets: Tilesets
   meter: Meter
-  keyInUrl: boolean
 }
 
 /**
@@ -86,10 +85,7 @@ function readTileQuery(exchange: Exchange, dataset: Dataset, deps: TileDeps): Ti
     negotiate(TILE_ENCODINGS, undefined, exchange.request.headers.accept)
     return PLAIN_QUERY
   }
-  for (const { name } of pairs) {
-    const isKnown = (TILE_PARAMETERS as readonly string[]).includes(name)
-    if (!isKnown && !(name === 'api_key' && deps.keyInUrl)) throw unknownParameter(name)
-  }
+  refuseUnknown(pairs, TILE_PARAMETERS)
   negotiate(TILE_ENCODINGS, parameterOf(pairs, 'f'), exchange.request.headers.accept)
   const version = parameterOf(pairs, 'version')
   const build = parameterOf(pairs, 'build') ?? null

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { authRequestOf } from '../../accounts/access/authenticate.ts'
+import { authRequestOf, keyQueryOf } from '../../accounts/access/authenticate.ts'
 import { notFound } from '../../base/problem.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
@@ -25,7 +25,7 @@ const JSON_ONLY = [json]
 /** The documents of OGC API - Tiles, Part 1: tile matrix sets, tilesets, TileJSON and a style. */
 export function tileRoutes(app: App, deps: TileRoutesDeps): void {
   const { authenticate, baseUrl, meter, tilesets: sets } = deps
-  const own = deps.keyInUrl ? ['f', 'api_key'] : ['f']
+  const own = ['f']
 
   const read = (
     request: FastifyRequest,
@@ -77,7 +77,7 @@ export function tileRoutes(app: App, deps: TileRoutesDeps): void {
     const url = `${base}${ROOT}/collections/${dataset.table}/tiles/${WEB_MERCATOR_QUAD}`
     const document =
       encoding === tileJson
-        ? tileJsonDocument(tileset, base)
+        ? tileJsonDocument(tileset, base, keyQueryOf(request.raw))
         : tilesetDocument(tileset, base, linksOf(url, pairs, TILE_DOCUMENT_ENCODINGS, encoding))
     return send(request, reply, encoding, document)
   })
@@ -87,7 +87,8 @@ export function tileRoutes(app: App, deps: TileRoutesDeps): void {
     const { base, pairs, encoding } = read(request, JSON_ONLY, versioned)
     meter.record(grant, { operation: 'collections', table: dataset.table, format: encoding.name })
     const version = await sets.versionOf(grant, dataset, parameterOf(pairs, 'version'))
-    return send(request, reply, encoding, tileStyle(await sets.describe(version, dataset), base))
+    const style = tileStyle(await sets.describe(version, dataset), base, keyQueryOf(request.raw))
+    return send(request, reply, encoding, style)
   })
 }
 

@@ -10,9 +10,9 @@ const HALO = '#ffffff'
 
 /**
  * A complete MapLibre style of a tileset. It has neither glyphs nor sprites, which would come from elsewhere:
- * MapLibre draws the counts with a font of the device.
+ * MapLibre draws the counts with a font of the device. For `keyQuery` see `tileJsonDocument`.
  */
-export function tileStyle({ dataset, version, maxZoom, build }: Tileset, base: string) {
+export function tileStyle({ dataset, version, maxZoom, build }: Tileset, base: string, keyQuery: string) {
   const { table } = dataset
   const { pointCount } = ownProperties(version.manifest.columns)
   const layer = { source: table, 'source-layer': table }
@@ -27,7 +27,7 @@ export function tileStyle({ dataset, version, maxZoom, build }: Tileset, base: s
     sources: {
       [table]: {
         type: 'vector',
-        tiles: [tileTemplate({ table, version: version.version, build }, base, '{z}/{y}/{x}')],
+        tiles: [tileTemplate({ table, version: version.version, build }, base, '{z}/{y}/{x}') + keyQuery],
         minzoom: 0,
         maxzoom: maxZoom,
         bounds: boundsOf(version),

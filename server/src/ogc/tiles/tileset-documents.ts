@@ -134,8 +134,15 @@ export function tilesetDocument(tileset: Tileset, base: string, own: Link[]) {
   }
 }
 
-/** TileJSON 3.0. `contents` tells by zoom what tiles show and what they leave out. */
-export function tileJsonDocument({ dataset, version, metadata, maxZoom, build }: Tileset, base: string) {
+/**
+ * TileJSON 3.0. `contents` tells by zoom what tiles show and what they leave out. `keyQuery` is the key of a request
+ * that sent it in the URL: a map library requests the tiles by this template and nothing else.
+ */
+export function tileJsonDocument(
+  { dataset, version, metadata, maxZoom, build }: Tileset,
+  base: string,
+  keyQuery: string,
+) {
   const named = { table: dataset.table, version: version.version, build }
   const bounds = boundsOf(version)
   return {
@@ -146,7 +153,7 @@ export function tileJsonDocument({ dataset, version, metadata, maxZoom, build }:
     attribution: escapeHtml(dataset.attribution),
     version: `${version.version}.0.0`,
     scheme: 'xyz',
-    tiles: [tileTemplate(named, base, '{z}/{y}/{x}')],
+    tiles: [tileTemplate(named, base, '{z}/{y}/{x}') + keyQuery],
     minzoom: 0,
     maxzoom: maxZoom,
     bounds,

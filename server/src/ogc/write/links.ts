@@ -14,14 +14,11 @@ export interface Link {
 
 export const ROOT = '/v1/ogc'
 
-/** A key in a URL is only for that one request, so links never contain it. */
-const NOT_FOR_LINKS = 'api_key'
-
 /** The query string of a link: the request's own, without the parameters in `omittedNames` and with `added`. */
 export function linkQuery(pairs: readonly QueryPair[], omittedNames: readonly string[], added = ''): string {
   let text = ''
   for (const { name, raw } of pairs) {
-    if (name === NOT_FOR_LINKS || omittedNames.includes(name)) continue
+    if (omittedNames.includes(name)) continue
     text += text === '' ? `?${raw}` : `&${raw}`
   }
   if (added === '') return text

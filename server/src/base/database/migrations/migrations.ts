@@ -31,7 +31,20 @@ export const migrations: Migration[] = [
   { name: 'usage of the console by user', statements: consoleUsage },
   { name: 'requests for access, suspended organizations', statements: accessRequests },
   { name: 'summaries of manifests', statements: summaries },
+  { name: 'allowed callers of keys, rotation with an overlap', statements: allowedCallers },
 ]
+
+function allowedCallers(): string[] {
+  return [
+    'alter table api_keys add column allowed_origins text',
+    'alter table api_keys add column allowed_addresses text',
+    'alter table api_keys add column previous_secret_hash text',
+    'alter table api_keys add column previous_prefix text',
+    'alter table api_keys add column previous_ends_at text',
+    'alter table api_keys add column previous_last_used_at text',
+    'create unique index api_keys_previous_secret on api_keys (previous_secret_hash)',
+  ]
+}
 
 /** They are filled by a running node (`data/catalog/store.ts`), because SQL cannot parse a manifest reliably. */
 function summaries(): string[] {

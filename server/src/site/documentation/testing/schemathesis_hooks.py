@@ -1,6 +1,6 @@
 """What schemathesis must know of the service that JSON Schema cannot state.
 
-Values of valid requests that depend on a grammar (filters), on the clock (expiries), on another value (ends of an
+Values of valid requests that depend on a grammar (filters), on the clock (expiries), on the syntax of networks (CIDR), on another value (ends of an
 interval) or on the collection (its columns and CRSs) are replaced by valid ones. Invalid requests stay as they are.
 """
 
@@ -78,6 +78,17 @@ def fix_selection(given: dict[str, Any], *, is_body: bool) -> None:
             del given[name]
 
 
+ORIGINS = ["https://maps.example.org", "https://*.example.org", "http://localhost:5173"]
+NETWORKS = ["192.0.2.0/24", "192.0.2.1", "2001:db8::/32"]
+
+
+def fix_callers(body: dict[str, Any]) -> None:
+    """Makes the allowed callers of a key valid."""
+    for name, values in (("allowedOrigins", ORIGINS), ("allowedAddresses", NETWORKS)):
+        if isinstance(body.get(name), list):
+            body[name] = [choose(values, value) for value in body[name]]
+
+
 WRONG_TYPES = 5
 """Schemathesis replaces each value by this many values of other types."""
 wrong_values: dict[tuple[Any, ...], int] = {}
@@ -110,6 +121,8 @@ def before_call(context: schemathesis.HookContext, case: schemathesis.Case, kwar
         query.update({name: "2026-10-01" for name in ("startDate", "endDate") if name in query})
     if isinstance(body, dict) and isinstance(body.get("expiresAt"), str):
         body["expiresAt"] = "2999-12-31T23:59:59Z"
+    if isinstance(body, dict):
+        fix_callers(body)
     if isinstance(body, dict) and path == "/v1/dataset/{table}" and isinstance(body.get("columns"), dict):
         # Notes can only be on columns that the dataset has.
         body["columns"] = dict(zip(WORLD["columns"], body["columns"].values()))
