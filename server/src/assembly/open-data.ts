@@ -177,6 +177,7 @@ export function openDownloads(
       waitMs: config.exportWait * SECOND,
       escapeFormulas: opening.escapeFormulas,
       work: opening.work ?? childProcessWork(opening.sandbox),
+      clock: opening.clock,
     }),
   )
   opening.runner.handle('export', new ExportJobs({ database, catalog, exports, log }))

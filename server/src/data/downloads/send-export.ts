@@ -1,9 +1,8 @@
 import { open } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
-import type { ReadableFile } from '@wayleave/geodata/snapshot'
-import { type FileStamp, stampOf } from '../catalog/file-stamp.ts'
+import { type FileStamp, hasSameContent, stampOf } from '../catalog/file-stamp.ts'
 import { BufferPool, LARGE, SMALL } from './buffer-pool.ts'
-import type { ExportFile } from './exports/export-file.ts'
+import type { ExportFile, SendableFile } from './exports/export-file.ts'
 import type { ByteRange } from './range.ts'
 import { RangeCheck } from './range-check.ts'
 
@@ -25,17 +24,26 @@ const pool = new BufferPool()
  */
 export interface OpenExport {
   file: ExportFile
-  handle: ReadableFile
+  handle: SendableFile
 }
 
 /** Opens a file for sending. Returns null if it is gone or its stamp differs from the verified one. */
-export async function openStamped(path: string, stamp: FileStamp): Promise<ReadableFile | null> {
+export async function openStamped(path: string, stamp: FileStamp): Promise<SendableFile | null> {
   const handle = await open(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
     throw error
   })
   if (!handle) return null
-  if (stampOf(await handle.stat()) === stamp) return handle
+  if (stampOf(await handle.stat()) === stamp) {
+    return {
+      read: (...range) => handle.read(...range),
+      stat: () => handle.stat(),
+      close: () => handle.close(),
+      async requireUnchanged() {
+        if (!hasSameContent(stamp, await handle.stat())) throw new Error(`${path} was changed while it was sent.`)
+      },
+    }
+  }
   await handle.close()
   return null
 }
@@ -68,7 +76,8 @@ export async function sendExport(
     const to = Math.min(range.end, fileEnd)
     if (from < to) {
       const bytes = file.fileBytes
-      const check = file.checked
+      const check =
+        file.checked && !file.checked.isVerified()
         ? await RangeCheck.start(handle, { ...file.checked, bytes }, from - fileStart)
         : null
       const part = { handle, from: from - fileStart, to: to - fileStart, check }
@@ -88,7 +97,7 @@ export async function sendExport(
 }
 
 interface FilePart {
-  handle: ReadableFile
+  handle: SendableFile
   from: number
   to: number
   check: RangeCheck | null
@@ -109,7 +118,10 @@ async function sendPart(
       if (bytes === 0) throw new Error('an export file is shorter than its checksum says')
       check?.update(buffer.subarray(0, bytes))
       at += bytes
-      if (at >= to) await check?.end(to)
+      if (at >= to) {
+        await check?.end(to)
+        await handle.requireUnchanged?.()
+      }
       return { buffer, bytes }
     } catch (error) {
       pool.discard(buffer)

@@ -21,12 +21,21 @@ export interface ExportDescription {
   lastModified: Date
 }
 
+/** An open file. */
+export interface SendableFile extends ReadableFile {
+  /**
+   * Throws if the file was written to since it was opened; called before its last bytes are sent. Objects of a bucket
+   * do not have it: their blocks are compared with checksums.
+   */
+  requireUnchanged?(): Promise<void>
+}
+
 /** A finished file on local disk or in a bucket, without the head and tail of an export. */
 export interface StoredFile {
   bytes: number
   sha256: string
   /** Opens it for sending. Null if it is gone or has changed since it was verified. */
-  open(): Promise<ReadableFile | null>
+  open(): Promise<SendableFile | null>
   /** An address at which clients can download it; null if they cannot. */
   signedAddress(address: SignedAddress): Promise<string | null>
 }
@@ -52,7 +61,15 @@ export interface ExportFile extends ExportDescription, Pick<StoredFile, 'open' |
    * The checksums to verify the file's blocks while they are sent. Null if the whole file was verified, or if
    * it is in a bucket, whose blocks are verified when they are fetched.
    */
-  checked: { name: string; blocks: Uint32Array } | null
+  checked: CheckedBlocks | null
+}
+
+/** The checksums of a file of the snapshot. */
+interface CheckedBlocks {
+  name: string
+  blocks: Uint32Array
+  /** Whether the whole file was verified lately, so that its blocks need not be. */
+  isVerified(): boolean
 }
 
 /** The properties of an export that are known before it is built. */
