@@ -140,7 +140,12 @@ export class Verification {
       const files = await this.#stampsOf(folder, names)
       const record = await readRecord(folder)
       const age = record ? clock().getTime() - Date.parse(record.verifiedAt) : Infinity
-      if (record && age >= 0 && age < VERIFICATION_AGE && names.every((name) => record.files[name] === files[name]))
+      if (
+        record &&
+        age >= 0 &&
+        age < VERIFICATION_AGE &&
+        names.every((name) => record.files[name] === files[name])
+      )
         return this.#keep(folder, record)
       const { head, tail } = geojsonParts(manifest)
       const { bytesPerSecond } = this.#parts

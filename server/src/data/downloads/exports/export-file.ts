@@ -23,6 +23,8 @@ export interface ExportDescription {
 
 /** An open file. */
 export interface SendableFile extends ReadableFile {
+  /** Its number for the operating system; objects of a bucket have none. */
+  descriptor?: number
   /**
    * Throws if the file was written to since it was opened; called before its last bytes are sent. Objects of a bucket
    * do not have it: their blocks are compared with checksums.
