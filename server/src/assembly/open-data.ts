@@ -181,6 +181,6 @@ export function openDownloads(
     }),
   )
   opening.runner.handle('export', new ExportJobs({ database, catalog, exports, log }))
-  const downloads = new Downloads({ catalog, cashier, exports, health, log, config })
+  const downloads = new Downloads({ catalog, cashier, exports, health, log, config, blobs })
   return { cashier, exports, downloads }
 }

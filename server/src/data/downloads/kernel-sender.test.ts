@@ -28,6 +28,7 @@ async function serveVerified(t: TestContext) {
     encoding: 'identity',
     lastModified: new Date(0),
     open: () => openStamped(path, stamp),
+    localPath: path,
     signedAddress: async () => null,
     head: HEAD,
     tail: TAIL,

@@ -36,7 +36,8 @@ export class KernelSender {
 
   /** Null if the system has no sendfile(2) that is known here, or the connection is closed. */
   static async open(response: ServerResponse): Promise<KernelSender | null> {
-    const calls = await (loading ??= loadCalls())
+    loading ??= loadCalls()
+    const calls = await loading
     const descriptor = response.socket ? descriptorOf(response.socket) : null
     if (!calls || descriptor === null) return null
     const socket = calls.dup(descriptor)

@@ -31,6 +31,7 @@ async function serveDamaged(t: TestContext, isVerified = false) {
     encoding: 'identity',
     lastModified: new Date(0),
     open: () => openStamped(path, stamp),
+    localPath: path,
     signedAddress: async () => null,
     head: Buffer.from('head'),
     tail: Buffer.from('tail'),

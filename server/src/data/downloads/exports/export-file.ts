@@ -38,6 +38,8 @@ export interface StoredFile {
   sha256: string
   /** Opens it for sending. Null if it is gone or has changed since it was verified. */
   open(): Promise<SendableFile | null>
+  /** Null for a file in a bucket. */
+  localPath: string | null
   /** An address at which clients can download it; null if they cannot. */
   signedAddress(address: SignedAddress): Promise<string | null>
 }
@@ -46,7 +48,9 @@ export interface StoredFile {
  * A finished export in one encoding: head bytes, a file, and tail bytes. For most exports, head and tail are
  * empty.
  */
-export interface ExportFile extends ExportDescription, Pick<StoredFile, 'open' | 'signedAddress'> {
+export interface ExportFile
+  extends ExportDescription,
+    Pick<StoredFile, 'open' | 'localPath' | 'signedAddress'> {
   head: Buffer
   tail: Buffer
   /** The size of the file between head and tail. */
@@ -96,6 +100,7 @@ export function toExportFile(
     bytes,
     sha256,
     open,
+    localPath,
     signedAddress,
     head = Buffer.alloc(0),
     tail = Buffer.alloc(0),
@@ -104,6 +109,7 @@ export function toExportFile(
   return {
     ...describeExport(request),
     open,
+    localPath,
     signedAddress,
     head,
     tail,

@@ -72,8 +72,9 @@ function objectOf(
   blobs: Blobs,
   { snapshot, manifest }: Version,
   name: string,
-): Pick<StoredFile, 'open' | 'signedAddress'> {
+): Pick<StoredFile, 'open' | 'localPath' | 'signedAddress'> {
   return {
+    localPath: null,
     open: async () => withFirstByte(await blobs.files(snapshot, manifest).open(name, { isSequential: true })),
     signedAddress: (address) => blobs.signedAddress(snapshot, name, address),
   }
