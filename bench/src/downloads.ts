@@ -1,62 +1,111 @@
+import { readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { startNginx } from '../../scripts/test-servers/nginx.ts'
+import type { ThrowAwayServer } from '../../scripts/test-servers/throw-away-server.ts'
 import { type Bench, decimal, whole } from './bench.ts'
-import { startBareServer } from './measure/bare-server.ts'
-import { compare } from './measure/compare.ts'
+import { compareBytes } from './measure/compare.ts'
 import { generateGeojson } from './measure/generate.ts'
-import { startWayleave } from './measure/wayleave-server.ts'
+import { startWayleave, type WayleaveServer } from './measure/wayleave-server.ts'
 
 const FEATURES = 1_000_000
+const AIMS = { throughput: 0.8, processor: 3, megabytes: 150 }
 
-/** A finished download compared with a bare static server that sends the same file, and its peak memory. */
+/** A finished download compared with nginx, which sends the same file by sendfile(2), and its peak memory. */
 export const bench: Bench = async (print) => {
   const folder = await mkdtemp(join(tmpdir(), 'wayleave-bench-'))
+  const nginx = await startNginx(
+    (port) => `sendfile on; server { listen 127.0.0.1:${port}; root ${folder}; }`,
+  )
   const server = await startWayleave({ WAYLEAVE_LOG_LEVEL: 'warn' })
   try {
     const source = join(folder, 'places.geojson')
     await generateGeojson(source, { features: FEATURES })
     await server.operate('publish', source, '--table', 'places')
-    const headers = {
-      'x-api-key': await server.createKey(),
-      'accept-encoding': 'identity',
-    }
-    print('| format | MB | ours, MB/s | bare, MB/s | ratio | by processor | peak above idle, MB |')
-    print('|---|--:|--:|--:|--:|--:|--:|')
+    const headers = { 'x-api-key': await server.createKey(), 'accept-encoding': 'identity' }
+    print('Bytes a second as a part of nginx’s, processor time for a byte as a multiple of nginx’s.\n')
+    print(
+      '| format | MB | connections | ours, MB/s | nginx, MB/s | ratio | aim | processor | aim | peak above idle, MB | aim |',
+    )
+    print('|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|')
     for (const format of ['geojson', 'csv']) {
       const path = `/v1/dataset/places/files/${format}`
       const file = join(folder, format)
       await writeFile(file, Buffer.from(await (await fetch(server.origin + path, { headers })).arrayBuffer()))
-      const bare = await startBareServer({ file })
-      try {
-        await delay(500)
-        const idle = await residentMegabytes(server.pid)
-        const watch = watchMemory(server.pid)
-        const load = { connections: 4, seconds: 2, requests: [{ path, headers }] }
-        const result = await compare(
-          { name: 'wayleave', server, load },
-          { name: 'node:http', server: bare, load },
-        )
-        const peak = (await watch()) - idle
-        const figures = [
-          decimal((await stat(file)).size / 1e6, 0),
-          whole(result.ours.bytesPerSecond / 1e6),
-          whole(result.theirs.bytesPerSecond / 1e6),
-          decimal(result.ratio),
-          decimal(result.processorRatio),
-          decimal(peak, 0),
-        ]
-        print(`| ${format} | ${figures.join(' | ')} |`)
-      } finally {
-        await bare.stop()
+      await requireVerified(server, path, headers)
+      for (const connections of [1, 16]) {
+        const figures = await compareWithNginx({ server, nginx, path, file: format, headers, connections })
+        const megabytes = decimal((await stat(file)).size / 1e6, 0)
+        print(`| ${[format, megabytes, connections, ...figures].join(' | ')} |`)
       }
     }
-    print('\naims: at least 0.8 of the bare server’s bytes a second; under 150 MB above idle')
   } finally {
     await server.stop()
+    await nginx.stop()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+interface Pair {
+  server: WayleaveServer
+  nginx: ThrowAwayServer
+  path: string
+  file: string
+  headers: Record<string, string>
+  connections: number
+}
+
+async function compareWithNginx({
+  server,
+  nginx,
+  path,
+  file,
+  headers,
+  connections,
+}: Pair): Promise<string[]> {
+  const idle = await residentMegabytes(server.pid)
+  const watch = watchMemory(server.pid)
+  const load = { connections, seconds: 2 }
+  const { ours, theirs, ratio, processorMultiple } = await compareBytes(
+    { name: 'wayleave', server, load: { ...load, requests: [{ path, headers }] } },
+    {
+      name: 'nginx',
+      // Its requests are sent by a worker, which is a child of the process that was started.
+      server: { origin: nginx.url, pid: childOf(nginx.pid), stop: nginx.stop },
+      load: { ...load, requests: [{ path: `/${file}` }] },
+    },
+  )
+  const peak = (await watch()) - idle
+  return [
+    whole(ours.bytesPerSecond / 1e6),
+    whole(theirs.bytesPerSecond / 1e6),
+    decimal(ratio),
+    `at least ${AIMS.throughput}`,
+    decimal(processorMultiple),
+    `at most ${AIMS.processor}`,
+    decimal(peak, 0),
+    `under ${AIMS.megabytes}`,
+  ]
+}
+
+/** Waits until the verification in the background has read the file, which is sent with checks before. */
+async function requireVerified(
+  server: WayleaveServer,
+  path: string,
+  headers: Record<string, string>,
+): Promise<void> {
+  for (;;) {
+    const response = await fetch(server.origin + path, { method: 'HEAD', headers })
+    if (response.headers.has('repr-digest')) return
+    await delay(200)
+  }
+}
+
+function childOf(pid: number): number {
+  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  return Number(child)
 }
 
 async function residentMegabytes(pid: number): Promise<number> {

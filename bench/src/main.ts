@@ -8,7 +8,7 @@ const benches = {
   keys: 'a response that needs a key, against the same response without',
   publish: 'a file to a published snapshot, against ogr2ogr',
   exports: 'a snapshot to every format, against ogr2ogr',
-  downloads: 'a finished export, against a bare static file server',
+  downloads: 'a finished export, against nginx that sends the same file',
   items: 'pages of features by bbox, against a bare node:http server that sends the same bytes',
   filters: 'filters, sort orders and facets, against the same page without, and against PostGIS',
   storage: 'nodes on a bucket, against a node on a folder; cold pages; a start with 10,000 datasets',

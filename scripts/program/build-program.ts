@@ -41,12 +41,12 @@ export async function buildProgram(root: string, out: string): Promise<void> {
 /** What package.json has beside name and version. */
 function published(root: string) {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
-  const bindings = '@duckdb/node-bindings'
+  const native = ['@duckdb/node-bindings', 'koffi']
   return {
     description: 'Publishes geospatial and tabular datasets and grants keys to them.',
     engines: { node: '>=20' },
     bin: { wayleave: './server/bin/wayleave.js' },
-    dependencies: { [bindings]: lock[`node_modules/${bindings}`].version },
+    dependencies: Object.fromEntries(native.map((each) => [each, lock[`node_modules/${each}`].version])),
     optionalDependencies: JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).optionalDependencies,
   }
 }

@@ -2,7 +2,7 @@ import { type BuildOptions, build, type Plugin } from 'rolldown'
 import { vendorName } from './compile-sources.ts'
 
 /** Native parts, which npm installs, and parts of packages that are never used here. */
-export const EXTERNAL = [/^node:/, /^@duckdb\/node-bindings/, 'pg-native', 'pg-cloudflare']
+export const EXTERNAL = [/^node:/, /^@duckdb\/node-bindings/, 'koffi', 'pg-native', 'pg-cloudflare']
 
 /** How the names of modules in memory start. */
 const ENTRY = 'entry:'

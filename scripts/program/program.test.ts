@@ -29,7 +29,7 @@ test('npm installs the packed program into an empty folder, where it runs the de
     })
   npm('pack', built, '--pack-destination', folder)
   const { version, dependencies } = JSON.parse(readFileSync(join(built, 'package.json'), 'utf8'))
-  assert.deepEqual(Object.keys(dependencies), ['@duckdb/node-bindings'])
+  assert.deepEqual(Object.keys(dependencies), ['@duckdb/node-bindings', 'koffi'])
   const prefix = join(folder, 'place')
   mkdirSync(prefix)
   npm('install', '--global', '--prefix', prefix, '--prefer-offline', `./wayleave-${version}.tgz`)

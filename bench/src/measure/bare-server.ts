@@ -2,13 +2,12 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** The bare server's response to every request: these bytes, several bodies in turn, or a file. */
+/** The bare server's response to every request: these bytes, or several bodies in turn. */
 export interface BareAnswer {
   status?: number
   headers?: Record<string, string>
   body?: Uint8Array
   bodies?: Uint8Array[]
-  file?: string
 }
 
 export interface RunningServer {

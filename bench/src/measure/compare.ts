@@ -11,6 +11,8 @@ export interface Side {
 export interface SideResult extends LoadResult {
   /** The server's CPU time per response, which is more stable than the rate if other programs are running. */
   serverMicrosecondsPerRequest: number
+  /** The same per gigabyte, for responses that take longer than a round. */
+  serverSecondsPerGigabyte: number
 }
 
 export interface Comparison {
@@ -38,6 +40,30 @@ export async function compare(ours: Side, theirs: Side): Promise<Comparison> {
     theirs: their!,
     ratio: ratioOf([our!, their!]),
     processorRatio: processorRatioOf(middle(rounds, processorRatioOf)),
+  }
+}
+
+export interface ByteComparison {
+  ours: SideResult
+  theirs: SideResult
+  /** Our bytes a second divided by theirs: the median of the rounds' ratios. */
+  ratio: number
+  /** Our CPU time per byte divided by theirs. */
+  processorMultiple: number
+}
+
+/** The same for large responses, by bytes instead of responses. */
+export async function compareBytes(ours: Side, theirs: Side): Promise<ByteComparison> {
+  const rounds = await loadInTurn([ours, theirs])
+  const ratioOf = ([our, their]: SideResult[]) => our!.bytesPerSecond / their!.bytesPerSecond
+  const multipleOf = ([our, their]: SideResult[]) =>
+    our!.serverSecondsPerGigabyte / their!.serverSecondsPerGigabyte
+  const [our, their] = middle(rounds, ratioOf)
+  return {
+    ours: our!,
+    theirs: their!,
+    ratio: ratioOf([our!, their!]),
+    processorMultiple: multipleOf(middle(rounds, multipleOf)),
   }
 }
 
@@ -79,7 +105,12 @@ async function measure({ name, server, load: options }: Side): Promise<SideResul
   const spent = processorSeconds(server.pid) - before
   if (result.errors > 0) throw new Error(`${name} responded ${result.errors} times with an error`)
   const responses = result.requestsPerSecond * seconds
-  return { ...result, serverMicrosecondsPerRequest: (spent / responses) * 1e6 }
+  const gigabytes = (result.bytesPerSecond * seconds) / 1e9
+  return {
+    ...result,
+    serverMicrosecondsPerRequest: (spent / responses) * 1e6,
+    serverSecondsPerGigabyte: spent / gigabytes,
+  }
 }
 
 /** User and system time of all threads of a process, from /proc. */

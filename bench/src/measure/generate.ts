@@ -21,13 +21,15 @@ export interface Generated {
   features: number
   /** The geometry type: points, or polygons with a dozen corners. */
   shape?: 'point' | 'polygon'
+  /** Whether features have integer ids that are not row numbers. */
+  hasIds?: boolean
   seed?: number
 }
 
 /** Writes a GeoJSON file with places all over the world; the same arguments give the same bytes. */
 export async function generateGeojson(
   path: string,
-  { features, shape = 'point', seed = 1 }: Generated,
+  { features, shape = 'point', hasIds = false, seed = 1 }: Generated,
 ): Promise<void> {
   const random = randomNumbers(seed)
   const file = createWriteStream(path)
@@ -35,7 +37,8 @@ export async function generateGeojson(
   for (let start = 0; start < features; start += BATCH) {
     const lines: string[] = []
     for (let i = start; i < Math.min(start + BATCH, features); i++) {
-      lines.push(JSON.stringify(generateFeature(i, shape, random)))
+      const ids = hasIds ? { id: 1000 + i * 3 } : {}
+      lines.push(JSON.stringify({ ...generateFeature(i, shape, random), ...ids }))
     }
     const more = start + BATCH < features
     if (!file.write(lines.join(',\n') + (more ? ',\n' : '\n'))) await once(file, 'drain')

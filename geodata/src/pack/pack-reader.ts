@@ -94,9 +94,14 @@ export class FeatureSlices {
   propertiesStart = 0
   propertiesEnd = 0
 
-  locate(bytes: Buffer, start: number, end: number): void {
+  /** The id alone. */
+  locateId(bytes: Buffer, start: number): void {
     this.idStart = start + ID_AT
     this.idEnd = skipScalar(bytes, this.idStart)
+  }
+
+  locate(bytes: Buffer, start: number, end: number): void {
+    this.locateId(bytes, start)
     this.geometryStart = this.idEnd + GEOMETRY_KEY
     const key = propertiesKey(bytes, this.geometryStart, end)
     if (key < 0)

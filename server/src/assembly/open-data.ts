@@ -177,9 +177,10 @@ export function openDownloads(
       waitMs: config.exportWait * SECOND,
       escapeFormulas: opening.escapeFormulas,
       work: opening.work ?? childProcessWork(opening.sandbox),
+      clock: opening.clock,
     }),
   )
   opening.runner.handle('export', new ExportJobs({ database, catalog, exports, log }))
-  const downloads = new Downloads({ catalog, cashier, exports, health, log, config })
+  const downloads = new Downloads({ catalog, cashier, exports, health, log, config, blobs })
   return { cashier, exports, downloads }
 }

@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { doubled } from '../../bytes/doubled.ts'
 
 /** SQLite's own limit for two dimensions: 51 cells of 24 bytes after a header of 4 bytes. */
 const NODE_CELLS = 51
@@ -15,40 +14,42 @@ interface Level {
 }
 
 /**
- * Fills an R*Tree from boxes that are already in Hilbert order by writing SQLite's shadow tables directly.
+ * Fills an R*Tree from boxes whose positions are in Hilbert order by writing SQLite's shadow tables directly.
  * Neighbours share a node, every node is full, and it takes a tenth of the time of inserting the boxes one by
  * one.
  */
 export class RtreeBuilder {
   readonly #database: DatabaseSync
   readonly #name: string
-  #level: Level = { ids: new Float64Array(1024), boxes: new Float32Array(4096), count: 0 }
+  /** By position. */
+  readonly #ids: Float64Array<ArrayBuffer>
+  /** By position; NaN for features without a box. */
+  readonly #boxes: Float32Array<ArrayBuffer>
 
-  constructor(database: DatabaseSync, name: string) {
+  constructor(database: DatabaseSync, name: string, features: number) {
     this.#database = database
     this.#name = name
+    this.#ids = new Float64Array(features)
+    this.#boxes = new Float32Array(features * 4).fill(Number.NaN)
     database.exec(`CREATE VIRTUAL TABLE "${name}" USING rtree(id, minx, maxx, miny, maxy)`)
   }
 
-  add(id: number, west: number, east: number, south: number, north: number): void {
-    const level = this.#level
-    if (level.count === level.ids.length) {
-      level.ids = doubled(level.ids)
-      level.boxes = doubled(level.boxes)
-    }
-    level.ids[level.count] = id
-    setBox(level.boxes, level.count++, below(west), above(east), below(south), above(north))
+  set(position: number, id: number, west: number, east: number, south: number, north: number): void {
+    this.#ids[position] = id
+    setBox(this.#boxes, position, below(west), above(east), below(south), above(north))
   }
 
-  finish(): void {
+  /** `order` has the positions in the order of their ids; null if that is the order of positions. */
+  finish(order: Uint32Array | null): void {
     const node = this.#database.prepare(
       `INSERT OR REPLACE INTO "${this.#name}_node" (nodeno, data) VALUES (?, ?)`,
     )
-    const row = this.#database.prepare(`INSERT INTO "${this.#name}_rowid" (rowid, nodeno) VALUES (?, ?)`)
     const parent = this.#database.prepare(
       `INSERT INTO "${this.#name}_parent" (nodeno, parentnode) VALUES (?, ?)`,
     )
-    let level = this.#level
+    const leaves = this.#withBoxes()
+    const leafNodes = new Uint32Array(leaves.count).fill(ROOT)
+    let level = leaves
     let height = 0
     let next = ROOT + 1
     while (level.count > NODE_CELLS) {
@@ -60,14 +61,44 @@ export class RtreeBuilder {
         above.ids[j] = next
         uniteBoxes(level.boxes, start, end, above.boxes, j)
         node.run(next, encodeNode(level, start, end, 0))
-        for (let i = start; i < end; i++) (height === 0 ? row : parent).run(level.ids[i]!, next)
+        if (height === 0) leafNodes.fill(next, start, end)
+        else for (let i = start; i < end; i++) parent.run(level.ids[i]!, next)
         next++
       }
       level = above
       height++
     }
     node.run(ROOT, encodeNode(level, 0, level.count, height))
-    for (let i = 0; i < level.count; i++) (height === 0 ? row : parent).run(level.ids[i]!, ROOT)
+    if (height > 0) for (let i = 0; i < level.count; i++) parent.run(level.ids[i]!, ROOT)
+    this.#insertRows(leafNodes, order)
+  }
+
+  /** The boxes in the order of positions, without features that have none. */
+  #withBoxes(): Level {
+    const level: Level = { ids: this.#ids.slice(), boxes: this.#boxes.slice(), count: 0 }
+    for (let position = 0; position < this.#ids.length; position++) {
+      if (!this.#hasBox(position)) continue
+      level.ids[level.count] = this.#ids[position]!
+      level.boxes.copyWithin(level.count * 4, position * 4, position * 4 + 4)
+      level.count++
+    }
+    return level
+  }
+
+  /** Inserts in the order of ids, because the table is a B-tree by id. */
+  #insertRows(leafNodes: Uint32Array, order: Uint32Array | null): void {
+    const row = this.#database.prepare(`INSERT INTO "${this.#name}_rowid" (rowid, nodeno) VALUES (?, ?)`)
+    const leafOf = new Uint32Array(this.#ids.length)
+    for (let position = 0, leaf = 0; position < leafOf.length; position++)
+      if (this.#hasBox(position)) leafOf[position] = leaf++
+    for (let k = 0; k < leafOf.length; k++) {
+      const position = order ? order[k]! : k
+      if (this.#hasBox(position)) row.run(this.#ids[position]!, leafNodes[leafOf[position]!]!)
+    }
+  }
+
+  #hasBox(position: number): boolean {
+    return !Number.isNaN(this.#boxes[position * 4]!)
   }
 }
 

@@ -12,6 +12,7 @@ import { parseNumber } from '../geometry/geometry-bytes.ts'
 import { layerType } from '../geometry/layer-type.ts'
 import { type IntegerSize, integerSizes } from '../integer-ranges.ts'
 import { GeometryBlobs } from './geometry-blob.ts'
+import { readIdOrder, readPackById } from './pack-by-id.ts'
 import { RtreeBuilder } from './rtree.ts'
 import { createTables, createTriggers, tableNames } from './schema.ts'
 
@@ -44,12 +45,17 @@ export async function writeGeopackage(
     database.exec('BEGIN')
     createTables(database, layer, names, sizes, options)
     const rtree = names.geometry
-      ? new RtreeBuilder(database, `rtree_${options.table}_${names.geometry}`)
+      ? new RtreeBuilder(database, `rtree_${options.table}_${names.geometry}`, manifest.rows)
       : null
     const placeholders = Array.from({ length: names.columns.length + (rtree ? 2 : 1) }, () => '?')
     const insert = database.prepare(
       `INSERT INTO ${quoteName(options.table)} VALUES (${placeholders.join(', ')})`,
     )
+    // Rows are inserted in the order of their ids: in random order, most inserts would split a page of the B-tree.
+    const order = hasOwnIds ? await readIdOrder(folder, manifest, options.signal) : null
+    const blocks = order
+      ? readPackById(folder, manifest, order, { scratch: `${partial}.parts`, signal: options.signal })
+      : readPack(folder, manifest, options.signal)
 
     const types = layerType(manifest)
     const slices = new FeatureSlices()
@@ -58,20 +64,22 @@ export async function writeGeopackage(
     const blobs = new GeometryBlobs(manifest.hasZ)
     const readers = columns.map((column, c) => valueReader(column, sizes[c] ?? null))
     const row: SQLInputValue[] = new Array(placeholders.length)
-    let position = 0
-    for await (const { bytes, count, starts, ends } of readPack(folder, manifest, options.signal)) {
+    let rows = 0
+    for await (const { bytes, count, starts, ends } of blocks) {
       for (let i = 0; i < count; i++) {
         slices.locate(bytes, starts[i]!, ends[i]!)
         values.locateRow(bytes, slices)
-        position++
+        const position = order ? order.positions[rows]! : rows
+        rows++
         let at = 0
-        const rowId = hasOwnIds ? parseNumber(bytes, slices.idStart, slices.idEnd) : position
+        const rowId = hasOwnIds ? parseNumber(bytes, slices.idStart, slices.idEnd) : rows
         row[at++] = rowId
         if (rtree) {
           const located = geometry.read(bytes, slices.geometryStart)
           if (types.multi) geometry.promote()
           row[at++] = geometry.code === 0 ? null : blobs.blob(geometry, !located)
-          if (located) rtree.add(rowId, geometry.west, geometry.east, geometry.south, geometry.north)
+          if (located)
+            rtree.set(position, rowId, geometry.west, geometry.east, geometry.south, geometry.north)
         }
         for (let c = 0; c < readers.length; c++) {
           row[at++] = values.isNull(bytes, c)
@@ -81,7 +89,7 @@ export async function writeGeopackage(
         insert.run(...row)
       }
     }
-    rtree?.finish()
+    rtree?.finish(order?.positions ?? null)
     createTriggers(database, options.table, names)
     database.exec('COMMIT')
   } finally {

@@ -44,9 +44,9 @@ export const storageSettings = {
   ),
   downloads: setting(
     'WAYLEAVE_DOWNLOADS',
-    'stream' as 'stream' | 'redirect',
-    choice('stream', 'redirect'),
-    'With a bucket: how files are downloaded. `stream` sends them through the service; `redirect` charges and then redirects the client to a signed address of the store.',
+    'stream' as 'stream' | 'redirect' | 'accel',
+    choice('stream', 'redirect', 'accel'),
+    'How files are downloaded. `stream` sends them through the service. With a bucket, `redirect` charges and then redirects the client to a signed address of the store. With a folder, `accel` charges and then lets nginx send the file (X-Accel-Redirect), to clients that come through WAYLEAVE_TRUSTED_PROXIES; nginx needs the location of docs/operating.md.',
   ),
   downloadLinkSeconds: setting(
     'WAYLEAVE_DOWNLOAD_LINK_SECONDS',

@@ -20,8 +20,8 @@ import type { SnapshotHealth } from './snapshot-health.ts'
  * Stored next to the snapshot's files but not one of them: if it is missing, the snapshot is verified again.
  */
 const RECORD = 'verified.json'
-/** Disks lose bits without changing a file's times, so a snapshot is verified again after this time. */
-const RECORD_AGE = 30 * DAY
+/** Disks lose bits without changing a file's times, so files are verified again after this time. */
+export const VERIFICATION_AGE = 7 * DAY
 /** Files up to this size are hashed on the calling thread, because starting a worker thread takes longer. */
 const SMALL_FILE_BYTES = 1 << 22
 const MAX_STAMPS = 100_000
@@ -46,18 +46,24 @@ interface VerifiedRecord extends Verified {
   files: Record<string, FileStamp>
 }
 
+/** The stamp under which a file was verified, and when, in milliseconds. */
+interface VerifiedStamp {
+  stamp: FileStamp
+  at: number
+}
+
 /**
  * Compares the bytes of snapshots with their checksums: whole snapshots in the background, one at a time and
  * at a bounded rate, and single files before they are used. Both run in worker threads. A result is valid as
- * long as a file's size, times and inode stay the same.
+ * long as a file's size, times and inode stay the same, for downloads at most for `VERIFICATION_AGE`.
  */
 export class Verification {
   readonly #parts: VerificationDeps
   readonly #stopping = new AbortController()
-  /** By path: the stamp under which a file was last verified. */
-  readonly #stamps = new BoundedCache<string, FileStamp>(MAX_STAMPS)
+  /** By path: the last verification of a file. */
+  readonly #stamps = new BoundedCache<string, VerifiedStamp>(MAX_STAMPS)
   readonly #checks = new SingleFlights<string, void>()
-  readonly #snapshots = new BoundedCache<string, Promise<Verified | null>>(MAX_STAMPS)
+  readonly #snapshots = new BoundedCache<string, { turn: Promise<Verified | null>; at: number }>(MAX_STAMPS)
   #queue: Promise<unknown> = Promise.resolve()
 
   constructor(parts: VerificationDeps) {
@@ -66,18 +72,30 @@ export class Verification {
   }
 
   /**
-   * Verifies a whole snapshot in the background, once per process and repair, unless a stored record shows that it was
-   * verified before. Damage is reported to `health`. Resolves to null if the snapshot is damaged or was
+   * Verifies a whole snapshot in the background, once in `VERIFICATION_AGE` and after a repair, unless a stored record
+   * shows that it was verified before. Damage is reported to `health`. Resolves to null if the snapshot is damaged or was
    * removed in the meantime, or if the server stops.
    */
   verify(version: Version): Promise<Verified | null> {
     const { snapshot } = version
+    const at = this.#parts.clock().getTime()
     const earlier = this.#snapshots.get(snapshot)
-    if (earlier) return earlier
+    if (earlier && at - earlier.at < VERIFICATION_AGE) return earlier.turn
     const turn = this.#queue.then(() => this.#verify(version))
     this.#queue = turn
-    this.#snapshots.set(snapshot, turn)
+    this.#snapshots.set(snapshot, { turn, at })
     return turn
+  }
+
+  /**
+   * Whether the file was verified under this stamp less than `VERIFICATION_AGE` ago. Otherwise its snapshot is
+   * verified in the background, and until then its bytes have to be checked whenever they are used.
+   */
+  isVerified(path: string, stamp: FileStamp, version: Version): boolean {
+    const last = this.#stamps.get(path)
+    if (last?.stamp === stamp && this.#parts.clock().getTime() - last.at < VERIFICATION_AGE) return true
+    this.verify(version)
+    return false
   }
 
   /**
@@ -92,9 +110,10 @@ export class Verification {
       return this.#stamp(path, name)
     }
     const stamp = await this.#stamp(path, name)
-    if (this.#stamps.get(path) === stamp) return stamp
+    if (this.#stamps.get(path)?.stamp === stamp) return stamp
+    const at = this.#parts.clock().getTime()
     await this.#checks.run(`${path}\n${stamp}`, () => this.#checkFile(folder, manifest, name))
-    this.#stamps.set(path, stamp)
+    this.#stamps.set(path, { stamp, at })
     return stamp
   }
 
@@ -122,7 +141,12 @@ export class Verification {
       const files = await this.#stampsOf(folder, names)
       const record = await readRecord(folder)
       const age = record ? clock().getTime() - Date.parse(record.verifiedAt) : Infinity
-      if (record && age >= 0 && age < RECORD_AGE && names.every((name) => record.files[name] === files[name]))
+      if (
+        record &&
+        age >= 0 &&
+        age < VERIFICATION_AGE &&
+        names.every((name) => record.files[name] === files[name])
+      )
         return this.#keep(folder, record)
       const { head, tail } = geojsonParts(manifest)
       const { bytesPerSecond } = this.#parts
@@ -145,8 +169,9 @@ export class Verification {
     }
   }
 
-  #keep(folder: string, { files, geojsonDigest }: VerifiedRecord): Verified {
-    for (const [name, stamp] of Object.entries(files)) this.#stamps.set(join(folder, name), stamp)
+  #keep(folder: string, { files, geojsonDigest, verifiedAt }: VerifiedRecord): Verified {
+    const at = Date.parse(verifiedAt)
+    for (const [name, stamp] of Object.entries(files)) this.#stamps.set(join(folder, name), { stamp, at })
     return { geojsonDigest }
   }
 

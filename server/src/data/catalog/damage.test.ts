@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
-import { existsSync, renameSync } from 'node:fs'
+import { existsSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import { exportFormatsOf } from '@wayleave/geodata/exports'
 import { operator } from '../../base/events/events.ts'
 import { openAccount, readAccountLedger } from '../../testing/account.ts'
 import { emptyFiles, flipBit, snapshotFolder } from '../../testing/damage-files.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { openTestServer, type TestServer, temporaryFolder } from '../../testing/test-server.ts'
+import { VERIFICATION_AGE } from './background-verification.ts'
+import { stampOf } from './file-stamp.ts'
 
 const ALL = { addOns: ['API_ACCESS', 'GIS_ACCESS', 'ARCHIVED_DATA'] as const, credits: 1000 }
 const SQUARE = {
@@ -222,6 +225,45 @@ test('what was verified is not read again at the next start, until a file change
   const third = await openTestServer(t, { dataDir })
   assert.equal(await third.parts.verification.verify(version), null)
   assert.match(errorLines(third), /"file":"points\.parquet"/)
+})
+
+test('a verification counts for a week, and then the files are read again', async (t) => {
+  let now = new Date('2026-03-01T00:00:00Z')
+  const service = await openTestServer(t, { clock: () => now })
+  await publishText(service, 'squares', 'squares.geojson', squares)
+  const { verification, catalog, health } = service.parts
+  const version = await catalog.find('squares')
+  const path = join(await snapshotFolder(service, 'squares'), 'features.pack')
+  const stamp = stampOf(statSync(path))
+  assert.ok(await verification.verify(version))
+  now = new Date(now.getTime() + VERIFICATION_AGE - 1)
+  assert.equal(verification.isVerified(path, stamp, version), true)
+  assert.equal(verification.isVerified(path, `${stamp}1`, version), false)
+  flipBit(path)
+  now = new Date(now.getTime() + 1)
+  assert.equal(verification.isVerified(path, stamp, version), false)
+  assert.equal(await verification.verify(version), null)
+  assert.deepEqual(
+    [...health.damaged].map(({ file }) => file),
+    ['features.pack'],
+  )
+})
+
+test('a finished export is verified again after a week, and built again if it is damaged', async (t) => {
+  let now = new Date('2026-03-01T00:00:00Z')
+  const service = await openTestServer(t, { clock: () => now })
+  await publishText(service, 'squares', 'squares.geojson', squares)
+  const { exports, catalog } = service.parts
+  const dataset = await catalog.find('squares')
+  const format = exportFormatsOf(dataset.manifest).find((each) => each.format === 'csv')!
+  const request = { dataset, version: dataset, format, encoding: 'identity' as const }
+  const built = await exports.get(request)
+  flipBit(join(await snapshotFolder(service, 'squares'), 'exports', 'squares.csv'))
+  assert.equal(await exports.find(request), built)
+  now = new Date(now.getTime() + VERIFICATION_AGE)
+  assert.equal(exports.peek(request), undefined)
+  assert.equal(await exports.find(request), undefined)
+  assert.equal((await exports.get(request)).etag, built.etag)
 })
 
 test('the files of a version that was removed are not damage', async (t) => {

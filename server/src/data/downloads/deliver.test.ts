@@ -25,6 +25,7 @@ const file = toExportFile(
     bytes: 10,
     sha256: 'ab'.repeat(32),
     open: async () => ({ read: async () => ({ bytesRead: 0 }), close: async () => {} }) as never,
+    localPath: '/data/snapshots/places-1/exports/places.csv',
     signedAddress: async () => 'https://bucket.example.org/places.csv',
   },
 )
@@ -36,7 +37,7 @@ interface Situation {
   fails?: 'build' | 'send'
   /** How often the version is removed while its file is built. */
   removals?: number
-  downloads?: 'stream' | 'redirect'
+  downloads?: 'stream' | 'redirect' | 'accel'
 }
 
 /** The steps of a delivery, in order, without a server, a database or a file. */
@@ -88,7 +89,8 @@ async function stepsOf(situation: Situation, changes: Partial<DownloadRequest> =
       problemOf: async (_version, error) => error,
     },
     log: pino({ level: 'silent' }),
-    config: { downloads, downloadLinkSeconds: 60 },
+    config: { downloads, downloadLinkSeconds: 60, trustedProxies: ['10.0.0.1'] },
+    blobs: { localFolder: async (snapshot) => `/data/snapshots/${snapshot}` },
   })
   const delivery = rule.deliver(
     {
@@ -101,7 +103,8 @@ async function stepsOf(situation: Situation, changes: Partial<DownloadRequest> =
       ...changes,
     },
     {
-      respond: ({ status }) => void steps.push(`respond ${status}`),
+      respond: ({ status, headers }) =>
+        void steps.push(`respond ${status} ${headers['x-accel-redirect'] ?? ''}`.trim()),
       send: async (_opened, { status, range }) => {
         steps.push(`send ${status}, bytes ${range.start} to ${range.end}`)
         if (fails === 'send') throw new Error('a read failed')
@@ -183,4 +186,21 @@ test('a caller without the right is refused before anything is charged', async (
   assert.deepEqual(await stepsOf({}, { grant: { ...grant, addOns: new Set() } }), ['add-on-missing'])
   assert.deepEqual(await stepsOf({}, { archived: dataset }), ['add-on-missing'])
   assert.deepEqual(await stepsOf({}, { format: 'shapefile' }), ['not-found'])
+})
+
+test('a proxy sends what was charged, to clients that came through it, and only what it sends as the service would', async () => {
+  const situation = { isBuilt: true, downloads: 'accel' } as const
+  const charge = 'charge 5 for download of version 1'
+  const through = (headers: Record<string, string>, remoteAddress = '10.0.0.1') =>
+    stepsOf(situation, { http: { method: 'GET', headers, socket: { remoteAddress } } })
+  const byProxy = [charge, 'respond 200 /wayleave-files/places-1/exports/places.csv']
+  assert.deepEqual(await through({}), byProxy)
+  assert.deepEqual(await through({ range: 'bytes=2-3', 'if-range': '"x"' }), byProxy)
+  assert.deepEqual(await through({}, '10.0.0.2'), [charge, 'send 200, bytes 0 to 10'])
+  assert.deepEqual(await through({ 'if-match': '"x"' }), [charge, 'send 200, bytes 0 to 10'])
+  const streamed = await stepsOf(
+    { isBuilt: true },
+    { http: { method: 'GET', headers: {}, socket: { remoteAddress: '10.0.0.1' } } },
+  )
+  assert.deepEqual(streamed, [charge, 'send 200, bytes 0 to 10'])
 })

@@ -79,6 +79,18 @@ export function redirectResponse(
   return { status: 307, headers: { ...headers, ...chargeHeaders(charge) } }
 }
 
+/** nginx replaces this response by the file, or by the range of it that the client asks for. */
+export function proxyResponse(
+  request: ExportRequest,
+  file: ExportFile,
+  address: string,
+  charge: Charge,
+): BodilessResponse {
+  // nginx adds `Accept-Ranges` itself.
+  const { 'accept-ranges': _, ...headers } = fileHeaders(request, file)
+  return { status: 200, headers: { ...chargeHeaders(charge), ...headers, 'x-accel-redirect': address } }
+}
+
 /** The file, or the range of it that the client asks for. */
 export function fileResponse(
   http: HttpRequest,

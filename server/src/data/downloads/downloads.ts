@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { exportFormatsOf } from '@wayleave/geodata/exports'
 import type { Logger } from 'pino'
 import { type Grant, requireAddOn, requirePermission } from '../../accounts/access/grant.ts'
@@ -6,6 +5,7 @@ import type { Bill, Cashier, Charge } from '../../accounts/credits/cashier.ts'
 import { notFound, Problem } from '../../base/problem.ts'
 import type { Config } from '../../base/settings/config.ts'
 import { isUnmodified, preferredEncoding } from '../../http/headers.ts'
+import type { Blobs } from '../blobs/blobs.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
 import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
@@ -17,10 +17,12 @@ import {
   fileHeaders,
   fileResponse,
   freeResponse,
+  proxyResponse,
   redirectResponse,
 } from './download-responses.ts'
 import { describeExport, type ExportFile, type ExportRequest } from './exports/export-file.ts'
 import type { Exports } from './exports/exports.ts'
+import { type ProxiedRequest, ProxyFiles } from './proxy-files.ts'
 import { type OpenExport, openExport } from './send-export.ts'
 import { mayRedirect, signedFile } from './signed-file.ts'
 
@@ -30,7 +32,8 @@ interface DownloadsDeps {
   exports: Pick<Exports, 'peek' | 'find' | 'get' | 'getStored' | 'forget' | 'forgetDamaged'>
   health: Pick<SnapshotHealth, 'require' | 'removalOr' | 'problemOf'>
   log: Logger
-  config: Pick<Config, 'downloads' | 'downloadLinkSeconds'>
+  config: Pick<Config, 'downloads' | 'downloadLinkSeconds' | 'trustedProxies'>
+  blobs: Pick<Blobs, 'localFolder'>
 }
 
 export interface DownloadRequest {
@@ -40,8 +43,8 @@ export interface DownloadRequest {
   archived: Version | null
   /** As the client wrote it; the dataset may not have this format. */
   format: string
-  /** Method, conditions, range and accepted encodings. */
-  http: Pick<IncomingMessage, 'method' | 'headers'>
+  /** Method, conditions, range and accepted encodings, and the peer, which may be a proxy that sends files. */
+  http: ProxiedRequest
   requestId: string
 }
 
@@ -78,9 +81,11 @@ const STORED = ['zstd', 'gzip'] as const
  */
 export class Downloads {
   readonly #parts: DownloadsDeps
+  readonly #proxyFiles: ProxyFiles
 
   constructor(parts: DownloadsDeps) {
     this.#parts = parts
+    this.#proxyFiles = new ProxyFiles(parts.config)
   }
 
   /** Resolves when the response has begun. */
@@ -183,7 +188,12 @@ export class Downloads {
         ? await signedFile(exportRequest, this.#parts)
         : null
       if (signed) return receiver.respond(redirectResponse(exportRequest, signed, charge))
-      this.#send(order, await this.#open(exportRequest, file), charge, receiver)
+      const opened = await this.#open(exportRequest, file)
+      const folder = await this.#parts.blobs.localFolder(exportRequest.version.snapshot)
+      const address = this.#proxyFiles.addressOf(http, opened.file, folder)
+      if (address === null) return this.#send(order, opened, charge, receiver)
+      await opened.handle.close()
+      receiver.respond(proxyResponse(exportRequest, opened.file, address, charge))
     } catch (error) {
       exports.forget(exportRequest)
       const problem = await health.removalOr(exportRequest.version, error)

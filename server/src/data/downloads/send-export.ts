@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
-import type { ReadableFile } from '@wayleave/geodata/snapshot'
-import { type FileStamp, stampOf } from '../catalog/file-stamp.ts'
+import { type FileStamp, hasSameContent, stampOf } from '../catalog/file-stamp.ts'
 import { BufferPool, LARGE, SMALL } from './buffer-pool.ts'
-import type { ExportFile } from './exports/export-file.ts'
+import type { ExportFile, SendableFile } from './exports/export-file.ts'
+import { KernelSender } from './kernel-sender.ts'
 import type { ByteRange } from './range.ts'
 import { RangeCheck } from './range-check.ts'
 
@@ -16,6 +16,9 @@ const FAST_MS = 50
  */
 const WARM_UP = 8 << 20
 
+/** Smaller parts fit into the buffer of the socket, and are not worth the calls. */
+const KERNEL_BYTES = 1 << 20
+
 const pool = new BufferPool()
 
 /**
@@ -25,17 +28,28 @@ const pool = new BufferPool()
  */
 export interface OpenExport {
   file: ExportFile
-  handle: ReadableFile
+  handle: SendableFile
 }
 
 /** Opens a file for sending. Returns null if it is gone or its stamp differs from the verified one. */
-export async function openStamped(path: string, stamp: FileStamp): Promise<ReadableFile | null> {
+export async function openStamped(path: string, stamp: FileStamp): Promise<SendableFile | null> {
   const handle = await open(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
     throw error
   })
   if (!handle) return null
-  if (stampOf(await handle.stat()) === stamp) return handle
+  if (stampOf(await handle.stat()) === stamp) {
+    return {
+      descriptor: handle.fd,
+      read: (...range) => handle.read(...range),
+      stat: () => handle.stat(),
+      close: () => handle.close(),
+      async requireUnchanged() {
+        if (!hasSameContent(stamp, await handle.stat()))
+          throw new Error(`${path} was changed while it was sent.`)
+      },
+    }
+  }
   await handle.close()
   return null
 }
@@ -47,8 +61,9 @@ export async function openExport(file: ExportFile): Promise<OpenExport | null> {
 }
 
 /**
- * Sends a range of head, file and tail, and ends the response. For a fast client, the next piece is read
- * while the current one is being sent; a slow client holds only one small buffer. Resolves when everything is
+ * Sends a range of head, file and tail, and ends the response. The kernel sends large files that need no check.
+ * Of others, the next piece is read while the current one is being sent, for a fast client; a slow client holds
+ * only one small buffer. Resolves when everything is
  * sent or the client has disconnected. Rejects if the file cannot be read, after aborting the response.
  */
 export async function sendExport(
@@ -68,9 +83,10 @@ export async function sendExport(
     const to = Math.min(range.end, fileEnd)
     if (from < to) {
       const bytes = file.fileBytes
-      const check = file.checked
-        ? await RangeCheck.start(handle, { ...file.checked, bytes }, from - fileStart)
-        : null
+      const check =
+        file.checked && !file.checked.isVerified()
+          ? await RangeCheck.start(handle, { ...file.checked, bytes }, from - fileStart)
+          : null
       const part = { handle, from: from - fileStart, to: to - fileStart, check }
       await sendPart(part, response, whenClosed)
     }
@@ -88,51 +104,80 @@ export async function sendExport(
 }
 
 interface FilePart {
-  handle: ReadableFile
+  handle: SendableFile
   from: number
   to: number
   check: RangeCheck | null
 }
 
-async function sendPart(
-  { handle, from, to, check }: FilePart,
-  response: ServerResponse,
-  whenClosed: Promise<void>,
-): Promise<void> {
-  let at = from
-  let isFast = false
-  const readNext = async (): Promise<{ buffer: Buffer; bytes: number } | null> => {
-    if (at >= to) return null
-    const buffer = pool.take(isFast ? LARGE : SMALL)
+async function sendPart(part: FilePart, response: ServerResponse, whenClosed: Promise<void>): Promise<void> {
+  const { handle, from, to, check } = part
+  const isLarge = to - from > KERNEL_BYTES
+  const isForKernel = isLarge && check === null && handle.descriptor !== undefined
+  const kernel = isForKernel ? await KernelSender.open(response) : null
+  const pieces = new Pieces(part)
+  try {
+    let isFast = false
+    let piece = await pieces.next(SMALL)
+    while (piece && !response.destroyed) {
+      const began = performance.now()
+      const written = write(response, piece.buffer.subarray(0, piece.bytes))
+      // Reads ahead only for fast clients, so that a slow one holds a single small buffer.
+      const next = isFast ? pieces.next(LARGE) : null
+      // Without a handler, a read that fails during the wait for the write would be an unhandled rejection and
+      // end the process.
+      next?.catch(() => {})
+      await Promise.race([written, whenClosed])
+      // A buffer can be reused once the kernel has its bytes; after a disconnect, the socket may still hold it.
+      if (response.destroyed) pool.discard(piece.buffer)
+      else pool.release(piece.buffer)
+      if (kernel && !response.destroyed) {
+        // The end is left to the next piece: a socket that is full is waited for by writing to it.
+        pieces.at += await kernel.send(handle.descriptor!, pieces.at, to - SMALL)
+      } else isFast = performance.now() - began < FAST_MS && pieces.at - from > WARM_UP
+      piece = await (next ?? pieces.next(isFast ? LARGE : SMALL))
+    }
+    if (piece) pool.release(piece.buffer)
+  } finally {
+    kernel?.close()
+  }
+}
+
+/** Reads a part of a file piece by piece, and checks it. */
+class Pieces {
+  at: number
+  readonly #part: FilePart
+
+  constructor(part: FilePart) {
+    this.#part = part
+    this.at = part.from
+  }
+
+  /** Null at the end. */
+  async next(size: typeof SMALL | typeof LARGE): Promise<{ buffer: Buffer; bytes: number } | null> {
+    const { handle, to, check } = this.#part
+    if (this.at >= to) return null
+    const buffer = pool.take(size)
     try {
-      const { bytesRead: bytes } = await handle.read(buffer, 0, Math.min(buffer.length, to - at), at)
+      const { bytesRead: bytes } = await handle.read(
+        buffer,
+        0,
+        Math.min(buffer.length, to - this.at),
+        this.at,
+      )
       if (bytes === 0) throw new Error('an export file is shorter than its checksum says')
       check?.update(buffer.subarray(0, bytes))
-      at += bytes
-      if (at >= to) await check?.end(to)
+      this.at += bytes
+      if (this.at >= to) {
+        await check?.end(to)
+        await handle.requireUnchanged?.()
+      }
       return { buffer, bytes }
     } catch (error) {
       pool.discard(buffer)
       throw error
     }
   }
-  let piece = await readNext()
-  while (piece && !response.destroyed) {
-    const began = performance.now()
-    const written = write(response, piece.buffer.subarray(0, piece.bytes))
-    // Reads ahead only for fast clients, so that a slow one holds a single small buffer.
-    const next = isFast ? readNext() : null
-    // Without a handler, a read that fails during the wait for the write would be an unhandled rejection and
-    // end the process.
-    next?.catch(() => {})
-    await Promise.race([written, whenClosed])
-    // A buffer can be reused once the kernel has its bytes; after a disconnect, the socket may still hold it.
-    if (response.destroyed) pool.discard(piece.buffer)
-    else pool.release(piece.buffer)
-    isFast = performance.now() - began < FAST_MS && at - from > WARM_UP
-    piece = await (next ?? readNext())
-  }
-  if (piece) pool.release(piece.buffer)
 }
 
 function write(response: ServerResponse, bytes: Buffer): Promise<void> {

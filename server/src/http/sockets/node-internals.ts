@@ -63,8 +63,22 @@ export function bytesTaken(socket: Socket): number {
   const { _handle: handle } = socket as Socket & {
     _handle?: { bytesWritten?: number; writeQueueSize?: number } | null
   }
+  const past = takenPastNode.get(socket) ?? 0
   if (handle?.bytesWritten === undefined || handle.writeQueueSize === undefined) {
-    return socket.bytesWritten - socket.writableLength
+    return past + socket.bytesWritten - socket.writableLength
   }
-  return handle.bytesWritten - handle.writeQueueSize
+  return past + handle.bytesWritten - handle.writeQueueSize
+}
+
+/** Bytes that the operating system accepted without Node, which does not count them. */
+const takenPastNode = new WeakMap<Socket, number>()
+
+export function addBytesTaken(socket: Socket, bytes: number): void {
+  takenPastNode.set(socket, (takenPastNode.get(socket) ?? 0) + bytes)
+}
+
+/** The number of an open TCP socket for the operating system; null for other sockets and closed ones. */
+export function descriptorOf(socket: Socket): number | null {
+  const { _handle: handle } = socket as Socket & { _handle?: { fd?: number } | null }
+  return handle?.fd !== undefined && handle.fd >= 0 && !('encrypted' in socket) ? handle.fd : null
 }

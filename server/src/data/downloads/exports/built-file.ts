@@ -51,7 +51,8 @@ export async function findBuilt(path: string, generation: number): Promise<Verif
 
 /** A finished file on local disk. */
 export function localFile(path: string, { bytes, sha256, stamp }: VerifiedExport): StoredFile {
-  return { bytes, sha256, open: () => openStamped(path, stamp), signedAddress: async () => null }
+  const open = () => openStamped(path, stamp)
+  return { bytes, sha256, open, localPath: path, signedAddress: async () => null }
 }
 
 /** The same for an export in a bucket. */
@@ -73,7 +74,8 @@ export async function findStoredExport(
 
 /** A finished file in a bucket. */
 export function storedFile({ meta, open, signedAddress }: DerivedObject<DerivedMeta>): StoredFile {
-  return { bytes: meta.bytes, sha256: meta.sha256, open: () => withFirstByte(open(true)), signedAddress }
+  const { bytes, sha256 } = meta
+  return { bytes, sha256, open: () => withFirstByte(open(true)), localPath: null, signedAddress }
 }
 
 /** A file that cannot be fetched fails before a response has begun, so that it becomes a problem response. */

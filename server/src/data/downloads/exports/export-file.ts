@@ -21,12 +21,25 @@ export interface ExportDescription {
   lastModified: Date
 }
 
+/** An open file. */
+export interface SendableFile extends ReadableFile {
+  /** Its number for the operating system; objects of a bucket have none. */
+  descriptor?: number
+  /**
+   * Throws if the file was written to since it was opened; called before its last bytes are sent. Objects of a bucket
+   * do not have it: their blocks are compared with checksums.
+   */
+  requireUnchanged?(): Promise<void>
+}
+
 /** A finished file on local disk or in a bucket, without the head and tail of an export. */
 export interface StoredFile {
   bytes: number
   sha256: string
   /** Opens it for sending. Null if it is gone or has changed since it was verified. */
-  open(): Promise<ReadableFile | null>
+  open(): Promise<SendableFile | null>
+  /** Null for a file in a bucket. */
+  localPath: string | null
   /** An address at which clients can download it; null if they cannot. */
   signedAddress(address: SignedAddress): Promise<string | null>
 }
@@ -35,7 +48,9 @@ export interface StoredFile {
  * A finished export in one encoding: head bytes, a file, and tail bytes. For most exports, head and tail are
  * empty.
  */
-export interface ExportFile extends ExportDescription, Pick<StoredFile, 'open' | 'signedAddress'> {
+export interface ExportFile
+  extends ExportDescription,
+    Pick<StoredFile, 'open' | 'localPath' | 'signedAddress'> {
   head: Buffer
   tail: Buffer
   /** The size of the file between head and tail. */
@@ -52,7 +67,15 @@ export interface ExportFile extends ExportDescription, Pick<StoredFile, 'open' |
    * The checksums to verify the file's blocks while they are sent. Null if the whole file was verified, or if
    * it is in a bucket, whose blocks are verified when they are fetched.
    */
-  checked: { name: string; blocks: Uint32Array } | null
+  checked: CheckedBlocks | null
+}
+
+/** The checksums of a file of the snapshot. */
+interface CheckedBlocks {
+  name: string
+  blocks: Uint32Array
+  /** Whether the whole file was verified lately, so that its blocks need not be. */
+  isVerified(): boolean
 }
 
 /** The properties of an export that are known before it is built. */
@@ -77,6 +100,7 @@ export function toExportFile(
     bytes,
     sha256,
     open,
+    localPath,
     signedAddress,
     head = Buffer.alloc(0),
     tail = Buffer.alloc(0),
@@ -85,6 +109,7 @@ export function toExportFile(
   return {
     ...describeExport(request),
     open,
+    localPath,
     signedAddress,
     head,
     tail,

@@ -3,12 +3,13 @@ import { join, relative } from 'node:path'
 import { BoundedCache, SingleFlights } from '@wayleave/geodata/base'
 import { type BuiltFile, ExportError, exportGeneration, variantPath } from '@wayleave/geodata/exports'
 import { DamagedSnapshotError, makeFolderDurably } from '@wayleave/geodata/snapshot'
+import type { Clock } from '../../../base/clock.ts'
 import type { DataWork } from '../../../base/data-work.ts'
 import { Problem } from '../../../base/problem.ts'
 import { traced } from '../../../base/tracing/tracing.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { DamagedDerivedError } from '../../blobs/derived-objects.ts'
-import type { Verification } from '../../catalog/background-verification.ts'
+import { VERIFICATION_AGE, type Verification } from '../../catalog/background-verification.ts'
 import type { Version } from '../../catalog/dataset.ts'
 import { stampOf } from '../../catalog/file-stamp.ts'
 import type { SnapshotHealth } from '../../catalog/snapshot-health.ts'
@@ -43,6 +44,7 @@ interface ExportsDeps {
   /** For CSV: put an apostrophe before texts that spreadsheets would execute as formulas. */
   escapeFormulas: boolean
   work: DataWork
+  clock: Clock
 }
 
 /** The archives of vector tiles, which are built by `ogc/tiles` and are also a download format. */
@@ -73,7 +75,8 @@ export class Exports {
   /** The sizes of the files that are built. */
   readonly sizes = new FormatSizes((request) => this.find(request))
   readonly #parts: ExportsDeps
-  readonly #ready = new BoundedCache<string, ExportFile>(MAX_READY)
+  /** Files that were found, and when: they are looked up, and thereby verified, again after `VERIFICATION_AGE`. */
+  readonly #ready = new BoundedCache<string, { file: ExportFile; at: number }>(MAX_READY)
   readonly #lookups = new SingleFlights<string, ExportFile | undefined>()
   readonly #builds = new SingleFlights<string, ExportFile>()
   /** Files that this process built: a request that waits here need not verify them again. */
@@ -87,17 +90,20 @@ export class Exports {
 
   /** The finished file if it is cached in memory, without building or disk access. */
   peek(request: ExportRequest): ExportFile | undefined {
-    return this.#ready.get(nameOf(request))
+    const entry = this.#ready.get(nameOf(request))
+    const isRecent = entry && this.#now() - entry.at < VERIFICATION_AGE
+    return isRecent ? entry.file : undefined
   }
 
   /** The finished file if it is in memory or on disk, without building it. */
   async find(request: ExportRequest): Promise<ExportFile | undefined> {
     const name = nameOf(request)
     return (
-      this.#ready.get(name) ??
+      this.peek(request) ??
       this.#lookups.run(name, async () => {
+        const at = this.#now()
         const file = await this.#lookUp(request)
-        return file && this.#keep(request, file)
+        return file && this.#keep(request, file, at)
       })
     )
   }
@@ -105,7 +111,7 @@ export class Exports {
   async get(request: ExportRequest): Promise<ExportFile> {
     const name = nameOf(request)
     return (
-      this.#ready.get(name) ??
+      this.peek(request) ??
       this.#builds.run(name, async () => {
         return (await this.find(request)) ?? this.#keep(request, await this.#requestTraced(request))
       })
@@ -157,8 +163,12 @@ export class Exports {
     this.sizes.forget(snapshot)
   }
 
-  #keep(request: ExportRequest, file: ExportFile): ExportFile {
-    this.#ready.set(nameOf(request), file)
+  #now(): number {
+    return this.#parts.clock().getTime()
+  }
+
+  #keep(request: ExportRequest, file: ExportFile, at = this.#now()): ExportFile {
+    this.#ready.set(nameOf(request), { file, at })
     this.sizes.record(request, file)
     return file
   }

@@ -11,9 +11,9 @@ import { localFile, withFirstByte } from './built-file.ts'
 import { type ExportFile, type ExportRequest, type StoredFile, toExportFile } from './export-file.ts'
 
 /**
- * The snapshot's own files are verified block by block while they are sent. Up to this size, in bytes, they
- * are also verified completely before the first response, which takes a fraction of a second, so that damage
- * results in a 503 instead of a truncated download.
+ * Up to this size, in bytes, the snapshot's own files are verified completely before the first response, which takes
+ * a fraction of a second, so that damage results in a 503 instead of a truncated download. Larger ones are verified
+ * block by block while they are sent, until the verification in the background has read them.
  */
 const CHECKED_FIRST_BYTES = 64 << 20
 const NO_PARTS = { head: Buffer.alloc(0), tail: Buffer.alloc(0) }
@@ -47,7 +47,9 @@ export async function openSnapshotExport(
   const stamp = isSentChecked
     ? stampOf(await stat(path))
     : await verification.requireFile(folder, manifest, name)
-  const checked = blocks ? { name, blocks } : null
+  const checked = blocks
+    ? { name, blocks, isVerified: () => verification.isVerified(path, stamp, version) }
+    : null
   const verified = verification.verify(version)
   const file = toExportFile(request, {
     ...localFile(path, { bytes, sha256: tag, stamp }),
@@ -70,8 +72,9 @@ function objectOf(
   blobs: Blobs,
   { snapshot, manifest }: Version,
   name: string,
-): Pick<StoredFile, 'open' | 'signedAddress'> {
+): Pick<StoredFile, 'open' | 'localPath' | 'signedAddress'> {
   return {
+    localPath: null,
     open: async () => withFirstByte(await blobs.files(snapshot, manifest).open(name, { isSequential: true })),
     signedAddress: (address) => blobs.signedAddress(snapshot, name, address),
   }
