@@ -95,3 +95,37 @@ async function allPositions(engine: QueryEngine, question: Question): Promise<nu
   const positions = await engine.positions(snapshot, { ...queryOf(question), sort: [] }, plan, work)
   return [...positions.listBelow(ROWS)]
 }
+
+test('the positions near a box are those of all matches that it meets', async () => {
+  const engine = openEngine()
+  try {
+    const boxes: [number, number, number, number][] = [
+      [-20, -10, 20, 10],
+      [-90, -40, -60, 40],
+      [0, 0, 0.1, 0.1],
+      [170, -1, -80, 1],
+    ]
+    for (const [filter, isNear] of [
+      ['group < 5', true],
+      ['group < 5 AND n > 700', true],
+      ['group = 2 OR n < 2000', true],
+      // Few matches, or decided by the database: all are found at once.
+      ['n = 5', false],
+      ['n % 7 = group + 1', false],
+    ] as const) {
+      const [query, plan] = [queryOf({ filter }), planConditions(conditionsOf(filter), snapshot)]
+      const all = await engine.positions(snapshot, query, plan, work)
+      for (const box of boxes) {
+        const near = await engine.positionsNear(snapshot, query, plan, box, work)
+        assert.equal(near !== null, isNear, filter)
+        const walk = snapshot.tree.walk(box, 0)
+        while (near && walk.next())
+          for (let at = walk.begin; at < walk.end; at++)
+            assert.equal(near.has(at), all.has(at), `${filter} in ${box}: ${at}`)
+      }
+      assert.equal(await engine.positionsNear(snapshot, query, plan, [-180, -90, 180, 90], work), null)
+    }
+  } finally {
+    await engine.close()
+  }
+})

@@ -1,12 +1,13 @@
 /** The face of the query engine. Everything that other packages may import is here. */
 
 import { ColumnCache, type PositionBits, type Snapshot } from '@wayleave/geodata/features'
+import type { Bbox } from '@wayleave/geodata/geometry'
 import { CompiledSelection } from './by-codes/compiled-selection.ts'
 import { DuckdbQueries, type DuckdbQueriesOptions } from './by-duckdb/duckdb-queries.ts'
 import { type FoundPage, MatchCounts } from './count/match-counts.ts'
 import { type FacetQuery, type FacetResult, Facets } from './facets/facets.ts'
 import { GeometryCache } from './features/geometry-cache.ts'
-import { allPositions } from './page/all-positions.ts'
+import { allPositions, positionsNear } from './page/all-positions.ts'
 import { PageSelection, type Reading } from './page/page-selection.ts'
 import type { FeatureQuery } from './plan/feature-query.ts'
 import type { FilterPlan } from './plan/plan-filter.ts'
@@ -119,6 +120,20 @@ export class QueryEngine {
     work: TimedWork,
   ): Promise<PositionBits> {
     return allPositions(snapshot, query, plan, work, { compiled: this.#compiled, pages: this.#pages })
+  }
+
+  /**
+   * The positions of the matches whose boxes meet a box, and perhaps of others. Null if finding all matches takes
+   * about as long.
+   */
+  positionsNear(
+    snapshot: Snapshot,
+    query: FeatureQuery,
+    plan: FilterPlan | null,
+    box: Bbox,
+    work: TimedWork,
+  ): Promise<PositionBits | null> {
+    return positionsNear(snapshot, query, plan, box, work, this.#compiled)
   }
 
   /** Ends the processes of the database. */

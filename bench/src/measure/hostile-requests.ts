@@ -109,6 +109,8 @@ function queryRequests(key: string): HostileRequest[] {
     legal('items, 20,000 equal ids', items(`ids=${'1,'.repeat(20_000)}1`)),
     refused('items, long bbox', items(`bbox=${'1,'.repeat(20_000)}1`)),
     legal('items, long datetime', items(`datetime=2020-01-01T00:00:00.${'0'.repeat(50_000)}Z`)),
+    refused('items, fraction of a second', items(`datetime=2020-01-01T00:00:00.${'0'.repeat(50_000)}1Z`)),
+    refused('items, digits for a number', items(`value=${'9'.repeat(50_000)}x`)),
     refused('items, long sortby', items(`sortby=${'name,'.repeat(10_000)}name`)),
     refused('items, long properties', items(`properties=${'nothing,'.repeat(6000)}`)),
     refused('items, long cursor', items(`cursor=${'a'.repeat(50_000)}`)),

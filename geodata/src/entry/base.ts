@@ -1,5 +1,5 @@
 /** Small things that packages above use too. */
 export { assertNever } from '../assert-never.ts'
 export { BoundedCache } from '../bounded-cache.ts'
-export { hasMoreMembers, hasMoreValues, isNestedDeeper } from '../json-structure.ts'
+export { type JsonShape, jsonShape } from '../json-structure.ts'
 export { SingleFlights, singleFlight } from '../single-flight.ts'

@@ -153,10 +153,16 @@ function addArea(polygons: Position[][][], parts: Parts): void {
 }
 
 function addEdges(line: Position[], { coordinates }: Parts): void {
+  if (line.length === 0) return
+  let x0 = line[0]![0]!
+  let y0 = line[0]![1]!
   for (let i = 1; i < line.length; i++) {
-    const [x0, y0] = line[i - 1]!
-    const [x1, y1] = line[i]!
-    if (x0 !== x1 || y0 !== y1) coordinates.push(x0!, y0!, x1!, y1!)
+    const position = line[i]!
+    const x1 = position[0]!
+    const y1 = position[1]!
+    if (x0 !== x1 || y0 !== y1) coordinates.push(x0, y0, x1, y1)
+    x0 = x1
+    y0 = y1
   }
 }
 
@@ -170,10 +176,17 @@ function closed(ring: Position[]): Position[] {
 /** Determined at the lowest, leftmost vertex, where the turn of a ring always equals its winding. */
 function isCounterclockwise(ring: Position[]): boolean {
   let lowest = 0
-  for (let i = 1; i < ring.length; i++) {
-    const [x, y] = ring[i]!
-    const [lowX, lowY] = ring[lowest]!
-    if (y! < lowY! || (y === lowY && x! < lowX!)) lowest = i
+  let lowX = Infinity
+  let lowY = Infinity
+  for (let i = 0; i < ring.length; i++) {
+    const position = ring[i]!
+    const x = position[0]!
+    const y = position[1]!
+    if (y < lowY || (y === lowY && x < lowX)) {
+      lowest = i
+      lowX = x
+      lowY = y
+    }
   }
   const at = ring[lowest]
   if (at === undefined) return true
@@ -196,13 +209,19 @@ function extent(edges: Float64Array, points: Map<string, Position>) {
   let south = Infinity
   let east = -Infinity
   let north = -Infinity
-  const add = (x: number, y: number) => {
-    west = Math.min(west, x)
-    south = Math.min(south, y)
-    east = Math.max(east, x)
-    north = Math.max(north, y)
+  for (let i = 0; i < edges.length; i += 2) {
+    const x = edges[i]!
+    const y = edges[i + 1]!
+    if (x < west) west = x
+    if (x > east) east = x
+    if (y < south) south = y
+    if (y > north) north = y
   }
-  for (let i = 0; i < edges.length; i += 2) add(edges[i]!, edges[i + 1]!)
-  for (const [x, y] of points.values()) add(x!, y!)
+  for (const [x, y] of points.values()) {
+    west = Math.min(west, x!)
+    south = Math.min(south, y!)
+    east = Math.max(east, x!)
+    north = Math.max(north, y!)
+  }
   return { west, south, east, north }
 }

@@ -47,7 +47,7 @@ export interface IndexShape {
 }
 
 /** Creates the typed arrays of all parts over one buffer: a new one to be filled, or one that was read. */
-export function layIndex(shape: IndexShape, buffer?: ArrayBuffer): IndexParts {
+export function layIndex(shape: IndexShape, buffer?: ArrayBufferLike): IndexParts {
   const { rows, located, isPoints, narrow } = shape
   const leafNumbers = located * (isPoints ? 2 : 4)
   const nodeNumbers = treeNodeNumbers(located)
@@ -83,7 +83,7 @@ export async function writeIndex(path: string, parts: IndexParts): Promise<void>
 
 /**
  * Reads the whole index and verifies it meanwhile, in steps short enough for a server's event loop: by its
- * block checksums, or by the SHA-256 in the manifest if there are none.
+ * block checksums, or by the SHA-256 in the manifest if there are none. It is in memory that threads can share.
  */
 export async function readIndex(
   folder: string,
@@ -95,7 +95,7 @@ export async function readIndex(
   try {
     const { size } = await handle.stat()
     if (size !== expected.bytes) throw wrongSize(name, size, expected.bytes)
-    const bytes = new Uint8Array(size)
+    const bytes = new Uint8Array(new SharedArrayBuffer(size))
     const check = blocks ? new BlockCheck(name, blocks) : null
     const sha256 = check ? null : createHash('sha256')
     for (let at = 0; at < size; at += READ_BYTES) {

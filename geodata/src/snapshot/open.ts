@@ -24,11 +24,11 @@ export class Snapshot {
   readonly tree: IndexTree
   /** `offsets[i]` is the offset of feature i in the pack; it ends two bytes before `offsets[i + 1]`. */
   readonly offsets: Uint32Array | Float64Array
-  readonly #index: IndexParts
+  readonly index: IndexParts
   readonly #pack: ReadableFile
   readonly #packBytes: number
   /** Undefined for snapshots that were published before block checksums existed. */
-  readonly #packBlocks: Uint32Array | undefined
+  readonly packBlocks: Uint32Array | undefined
   readonly #cached: CachedPack | null
 
   constructor(
@@ -42,12 +42,12 @@ export class Snapshot {
     this.folder = files.folder
     this.files = files
     this.manifest = manifest
-    this.#index = index
+    this.index = index
     this.offsets = index.offsets
     this.tree = treeOf(index)
     this.#pack = pack
     this.#packBytes = this.#endOf(manifest.rows)
-    this.#packBlocks = checksums?.get(SNAPSHOT_FILES.pack)
+    this.packBlocks = checksums?.get(SNAPSHOT_FILES.pack)
     this.#cached = cache?.admit(this.#packBytes, (from, to) => this.#readBlocks(from, to)) ?? null
   }
 
@@ -165,7 +165,7 @@ export class Snapshot {
   /** The position of the feature with this id (as it is written in a URL), or -1. */
   async findById(id: string): Promise<number> {
     const idBytes = this.#idBytes(id)
-    const { idStarts, idPositions, offsets } = this.#index
+    const { idStarts, idPositions, offsets } = this.index
     for (const position of idCandidates(hashId(idBytes, 0, idBytes.length), idStarts, idPositions)) {
       const start = offsets[position]! + FEATURE_HEAD.length
       // Read one byte more than the id to see whether the id ends there.
@@ -178,7 +178,7 @@ export class Snapshot {
   /** The same without waiting; undefined if something has to be read. */
   findByIdInMemory(id: string): number | undefined {
     const idBytes = this.#idBytes(id)
-    const { idStarts, idPositions, offsets } = this.#index
+    const { idStarts, idPositions, offsets } = this.index
     for (const position of idCandidates(hashId(idBytes, 0, idBytes.length), idStarts, idPositions)) {
       const start = offsets[position]! + FEATURE_HEAD.length
       const end = Math.min(start + idBytes.length + 1, this.#endOf(position + 1))
@@ -238,10 +238,10 @@ export class Snapshot {
   async #readBlocks(from: number, to: number): Promise<Buffer> {
     if (this.#pack.readVerified) return this.#pack.readVerified(from, to)
     const bytes = await this.#read(from, to)
-    if (this.#packBlocks === undefined) return bytes
+    if (this.packBlocks === undefined) return bytes
     for (let at = 0; at < bytes.length; at += PACK_BLOCK_BYTES) {
       const block = bytes.subarray(at, at + PACK_BLOCK_BYTES)
-      requireBlock(SNAPSHOT_FILES.pack, this.#packBlocks, (from + at) / PACK_BLOCK_BYTES, block)
+      requireBlock(SNAPSHOT_FILES.pack, this.packBlocks, (from + at) / PACK_BLOCK_BYTES, block)
     }
     return bytes
   }

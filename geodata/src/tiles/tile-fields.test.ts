@@ -74,3 +74,11 @@ test('columns keep their names, and the properties that tiles add get others', a
     feature_count_1: 'Number',
   })
 })
+
+test('integers of up to 53 bits are exact in tiles, on both sides of zero', async () => {
+  const powers = [31, 32, 33, 51, 52, 53].flatMap((bits) => [2 ** bits - 1, 2 ** bits, 2 ** bits + 1])
+  const safe = powers.filter(Number.isSafeInteger).flatMap((n) => [n, -n])
+  const { properties } = await fieldsOf(safe.map((n, i) => ({ id: `${i}`, properties: `{"n":${n}}` })))
+  const ascending = (a: number, b: number) => a - b
+  assert.deepEqual(properties.map(({ n }) => Number(n)).sort(ascending), safe.sort(ascending))
+})

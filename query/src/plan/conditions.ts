@@ -1,4 +1,4 @@
-import type { Transform } from '@wayleave/geodata/geometry'
+import type { Transform, Value } from '@wayleave/geodata/geometry'
 import type { Limits } from '../cql2/ast.ts'
 
 /** The coordinate reference system of the positions in a filter. */
@@ -10,9 +10,18 @@ export interface FilterCrs {
   northingFirst: boolean
 }
 
+export interface FilterText {
+  text: string
+  /** The same if it is CQL2 JSON and was parsed already. */
+  json?: Value
+  language: 'cql2-text' | 'cql2-json'
+  crs: FilterCrs
+  limits: Limits
+}
+
 /** The conditions on a dataset's rows, as texts. */
 export interface Conditions {
-  filter: { text: string; language: 'cql2-text' | 'cql2-json'; crs: FilterCrs; limits: Limits } | null
+  filter: FilterText | null
   datetime: string | null
   properties: { column: string; value: string }[]
 }

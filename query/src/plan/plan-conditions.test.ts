@@ -84,3 +84,22 @@ test('work that a filter causes before a feature is read is bounded', async () =
   }
   assert.ok(planConditions(conditionsOf(`S_TOUCHES(geometry, ${gear(0)})`), dataset))
 })
+
+test('long values are read in a time that grows with their length', async () => {
+  const dataset = await datasetOf(1)
+  const digits = '9'.repeat(200_000)
+  const of = (conditions: Partial<Conditions>) => () =>
+    planConditions({ filter: null, datetime: null, properties: [], ...conditions }, dataset)
+  // With a regular expression that tries several ways, each of these takes minutes.
+  assert.throws(of({ properties: [{ column: 'value', value: `${digits}x` }] }), /must be a number/)
+  assert.throws(of({ properties: [{ column: 'value', value: digits }] }), /more than 38 digits/)
+  assert.throws(of({ datetime: `2025-01-01T00:00:00.${'0'.repeat(200_000)}1Z` }), /must be a date/)
+  assert.ok(of({ datetime: `2025-01-01T00:00:00.5${'0'.repeat(200_000)}Z` })())
+})
+
+test('patterns of LIKE are bounded before they are read', async () => {
+  const dataset = await datasetOf('a')
+  const like = (pattern: string) => () => planConditions(conditionsOf(`value LIKE '${pattern}'`), dataset)
+  assert.ok(like('%a_'.repeat(341))())
+  assert.throws(like('%a_'.repeat(342)), { limit: 'filter-cost' })
+})

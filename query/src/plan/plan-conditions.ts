@@ -9,10 +9,10 @@ import type { Condition } from '../cql2/condition.ts'
 import { Cql2Error, FilterCostError } from '../cql2/cql2-error.ts'
 import { mapGeometries } from '../cql2/map-geometries.ts'
 import { dateValue, isDate, numberValue, timestampValue } from '../cql2/parse/literals.ts'
-import { parseJson } from '../cql2/parse/parse-json.ts'
+import { fromJson, parseJson } from '../cql2/parse/parse-json.ts'
 import { parseText } from '../cql2/parse/parse-text.ts'
 import { invalidParameter, QueryError } from '../query-error.ts'
-import type { Conditions, FilterCrs } from './conditions.ts'
+import type { Conditions, FilterCrs, FilterText } from './conditions.ts'
 import { readDatetime } from './datetime.ts'
 import { type FilterPlan, planCondition, planLazily } from './plan-filter.ts'
 
@@ -91,9 +91,7 @@ function makePlan(conditions: Conditions, manifest: Manifest): FilterPlan | null
   try {
     const { filter } = conditions
     if (filter) {
-      const { text, limits } = filter
-      const parsed = filter.language === 'cql2-json' ? parseJson(text, limits) : parseText(text, limits)
-      parts.push(inLongitudeAndLatitude(parsed, filter.crs))
+      parts.push(inLongitudeAndLatitude(parse(filter), filter.crs))
     }
     const whole: Expression | undefined =
       parts.length > 1 ? { kind: 'call', op: 'and', args: parts, at: 'in the query' } : parts[0]
@@ -116,6 +114,11 @@ function makePlan(conditions: Conditions, manifest: Manifest): FilterPlan | null
   }
 }
 
+function parse({ text, json, language, limits }: FilterText): Expression {
+  if (language === 'cql2-text') return parseText(text, limits)
+  return json === undefined ? parseJson(text, limits) : fromJson(json, limits)
+}
+
 function inLongitudeAndLatitude(expression: Expression, { toWgs84, northingFirst }: FilterCrs): Expression {
   if (toWgs84 === null && !northingFirst) return expression
   return mapGeometries(expression, (position) => {
@@ -133,6 +136,9 @@ function property(name: string): Expression {
   return { kind: 'property', name, at: `in ${name}` }
 }
 
+/** Digits match in one way only: with `\d+\.?\d*`, a long text takes a time that grows with the square of its length. */
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
+
 const EXPECTED: { [type in Column['type']]?: string } = {
   date: 'must be a date such as 2025-12-31',
   timestamp: 'must be a date such as 2025-12-31 or a time such as 2025-12-31T23:59:59Z',
@@ -148,8 +154,7 @@ function literal({ name, type }: Column, text: string): Expression {
         return { kind: 'literal', value: text, at }
       case 'integer':
       case 'number':
-        if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(literalText))
-          throw invalidParameter(name, 'must be a number')
+        if (!NUMBER.test(literalText)) throw invalidParameter(name, 'must be a number')
         return { kind: 'literal', value: numberValue(literalText.replace(/^\+/, ''), at), at }
       case 'boolean':
         // GDAL sends 1 and 0.

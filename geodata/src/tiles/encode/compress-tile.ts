@@ -21,10 +21,16 @@ export async function compressTile(encoded: EncodedTile): Promise<CompressedTile
   }
 }
 
-/** The same for a thread that has nothing else to do. */
+/** Takes less than half the time of the default, for 5 % more bytes. */
+const QUICK_LEVEL = 2
+
+/** The same for a tile that a client waits for, in a thread that has nothing else to do. */
 export function compressTileSync(encoded: EncodedTile): CompressedTile {
   for (let tile = encoded; ; ) {
-    const bytes = gzipSync(tile.bytes, optionsFor(tile.bytes.length))
+    const options = optionsFor(tile.bytes.length)
+    let bytes = gzipSync(tile.bytes, { ...options, level: QUICK_LEVEL })
+    // The tile must not become coarser for lack of compression.
+    if (bytes.length > MAX_TILE_BYTES) bytes = gzipSync(tile.bytes, options)
     const coarser = replacementFor(tile, bytes)
     if (coarser === null) return { bytes, content: tile.content }
     tile = coarser

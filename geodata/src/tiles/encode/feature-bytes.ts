@@ -64,12 +64,18 @@ export class PackFile implements FeatureBytes {
   #last = -1
   #joined = Buffer.alloc(0)
   readonly #checksums: Uint32Array | undefined
+  readonly #maxBlocks: number
 
   /** With `checksums`, which are those of the snapshot, each block is verified when it is read. */
-  constructor(source: PackBytes, offsets: Uint32Array | Float64Array, checksums?: Uint32Array) {
+  constructor(
+    source: PackBytes,
+    offsets: Uint32Array | Float64Array,
+    { checksums, maxBlocks = MAX_BLOCKS }: { checksums?: Uint32Array | undefined; maxBlocks?: number } = {},
+  ) {
     this.#source = source
     this.#offsets = offsets
     this.#checksums = checksums
+    this.#maxBlocks = maxBlocks
   }
 
   seek(position: number): void {
@@ -145,7 +151,7 @@ export class PackFile implements FeatureBytes {
       return cachedBlock
     }
     let buffer: Buffer | undefined
-    if (this.#blocks.size >= MAX_BLOCKS) {
+    if (this.#blocks.size >= this.#maxBlocks) {
       const [oldest] = this.#blocks
       this.#blocks.delete(oldest![0])
       buffer = oldest![1]

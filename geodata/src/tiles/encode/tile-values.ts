@@ -16,6 +16,8 @@ const BOOLEAN_TAG = 0x38
 const TRUE = 0x74
 const FIRST_SLOTS = 64
 const INT64 = 2n ** 63n
+/** The zigzag form of smaller integers has more than 53 bits, of which a double loses the last: the sign. */
+const MIN_SIGNED = -(2 ** 52)
 
 /** Whether an integer is a text in tiles: no integer of MVT has more than 64 bits. */
 export function exceeds64Bits(value: bigint): boolean {
@@ -125,7 +127,7 @@ export class TileValues {
 
   #integer(bytes: Buffer, start: number, end: number): void {
     const value = parseNumber(bytes, start, end)
-    if (Number.isSafeInteger(value)) {
+    if (Number.isSafeInteger(value) && value >= MIN_SIGNED) {
       if (value >= 0) this.#varintValue(UNSIGNED_TAG, value)
       else this.#varintValue(SIGNED_TAG, -2 * value - 1)
       return

@@ -1,8 +1,5 @@
 import type { PositionBits } from '../../pack/position-bits.ts'
-import { readBlockChecksums } from '../../snapshot/block-checksums.ts'
-import { readIndex, treeOf } from '../../snapshot/index-file.ts'
-import type { IndexTree } from '../../snapshot/index-tree.ts'
-import { type Manifest, SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
+import { IndexTree } from '../../snapshot/index-tree.ts'
 import { positionsIn } from '../build/build-shape-tiles.ts'
 import { compressTileSync } from '../encode/compress-tile.ts'
 import { LocalPack, type PackBytes, PackFile } from '../encode/feature-bytes.ts'
@@ -10,19 +7,15 @@ import type { PointSet } from '../encode/point-cells.ts'
 import { ShapeReader } from '../encode/read-shapes.ts'
 import { TileEncoder } from '../encode/tile-encoder.ts'
 import type { TileAddress } from '../tile-id.ts'
-import { projectPoints, WORLD_BITS } from '../web-mercator.ts'
+import { WORLD_BITS } from '../web-mercator.ts'
+import { type Places, placesOf } from './tile-places.ts'
+import type { TileSnapshot } from './tile-snapshot.ts'
 
 /**
  * A dense tile shows the features that are alone in their cells if they lie in at most so many blocks of the pack,
  * of a megabyte each; otherwise it counts them too. In a bucket, each block is a request.
  */
 const MAX_BLOCKS_OF_DENSE = 64
-
-/** The points in Web Mercator, from 0 to `WORLD`. */
-interface Places {
-  xs: Uint32Array
-  ys: Uint32Array
-}
 
 /**
  * Makes tiles of selected features of a snapshot, by the same rules as the tiles of its archive, except that dense
@@ -37,37 +30,18 @@ export class SelectedTiles {
   /** Where the points are; null if the snapshot has other geometries. */
   readonly #places: Places | null
 
-  private constructor(
-    table: string,
-    manifest: Manifest,
-    tree: IndexTree,
-    offsets: Uint32Array | Float64Array,
-    source: PackFile,
-  ) {
-    this.#tree = tree
-    this.#places = tree.isPoints ? placesOf(tree) : null
-    this.#offsets = offsets
-    this.#source = source
-    this.#shapes = new ShapeReader(source)
-    this.#encoder = new TileEncoder(table, manifest.columns, source, (position) => this.#sizeOf(position))
-  }
-
   /** `pack` is the pack if it is not in the folder. */
-  static async open(
-    folder: string,
-    table: string,
-    manifest: Manifest,
-    pack: PackBytes | null = null,
-  ): Promise<SelectedTiles> {
-    const checksums = await readBlockChecksums(folder, manifest)
-    const name = SNAPSHOT_FILES.index
-    const index = await readIndex(folder, manifest.files[name]!, checksums?.get(name))
-    const source = new PackFile(
-      pack ?? new LocalPack(folder),
-      index.offsets,
-      checksums?.get(SNAPSHOT_FILES.pack),
-    )
-    return new SelectedTiles(table, manifest, treeOf(index), index.offsets, source)
+  constructor(snapshot: TileSnapshot, maxBlocks: number, pack: PackBytes | null = null) {
+    const { table, columns, offsets, places } = snapshot
+    this.#tree = new IndexTree(snapshot.leaves, snapshot.isPoints, snapshot.nodes)
+    this.#places = places && placesOf(snapshot, places)
+    this.#offsets = offsets
+    this.#source = new PackFile(pack ?? new LocalPack(snapshot.folder), offsets, {
+      checksums: snapshot.packBlocks,
+      maxBlocks,
+    })
+    this.#shapes = new ShapeReader(this.#source)
+    this.#encoder = new TileEncoder(table, columns, this.#source, (position) => this.#sizeOf(position))
   }
 
   /** The gzipped tile of the features at `positions`; empty if it shows none of them. */
@@ -121,10 +95,4 @@ export class SelectedTiles {
   #sizeOf(position: number): number {
     return this.#offsets[position + 1]! - this.#offsets[position]!
   }
-}
-
-function placesOf({ leaves, count }: IndexTree): Places {
-  const places = { xs: new Uint32Array(count), ys: new Uint32Array(count) }
-  projectPoints(leaves, 2, 0, count, places.xs, places.ys)
-  return places
 }

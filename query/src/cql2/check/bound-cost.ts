@@ -7,7 +7,7 @@ import { foldedName } from '../folded-name.ts'
  * Limits on what a filter may cost for each feature, besides the limits of its text. Folding takes the longest,
  * and needs memory; each folded column is counted once, however many conditions read it.
  */
-const COST_LIMITS = { spatial: 256, folds: 16, patterns: 256, patternLength: 1024 }
+const COST_LIMITS = { spatial: 256, folds: 16, patterns: 256 }
 
 /** Throws a FilterCostError, which names the limit, if evaluating the filter would cost too much. */
 export function boundCost(condition: Condition): void {
@@ -60,11 +60,6 @@ export function boundCost(condition: Condition): void {
         break
       case 'like':
         patterns++
-        if (part.pattern.length > COST_LIMITS.patternLength) {
-          throw new FilterCostError(
-            `A pattern of LIKE is longer than ${COST_LIMITS.patternLength} characters.`,
-          )
-        }
         visitScalar(part.text)
         break
       case 'truth':

@@ -1,43 +1,55 @@
-import { Cql2Error } from '../cql2-error.ts'
+import { Cql2Error, FilterCostError } from '../cql2-error.ts'
+
+/** Max length of a pattern: matching takes the text's length times the pattern's. */
+const MAX_PATTERN = 1024
 
 /**
  * Normalizes the escapes of a LIKE pattern: a backslash remains only before `%`, `_` and itself, so that
  * DuckDB and the interpreter cannot differ on the others.
  */
 export function checkPattern(pattern: string, at: string): string {
-  let checked = ''
-  const characters = [...pattern]
-  for (let i = 0; i < characters.length; i++) {
-    if (characters[i] !== '\\') {
-      checked += characters[i]
-      continue
-    }
-    const escaped = characters[++i]
-    if (escaped === undefined) {
+  if (pattern.length > MAX_PATTERN) {
+    throw new FilterCostError(`A pattern of LIKE is longer than ${MAX_PATTERN} characters.`)
+  }
+  if (!pattern.includes('\\')) return pattern
+  return pattern.replaceAll(/\\(.?)/gsu, (_, escaped: string) => {
+    if (escaped === '') {
       throw new Cql2Error(`The pattern of LIKE ${at} ends with a backslash, which escapes nothing.`)
     }
-    checked += '%_\\'.includes(escaped) ? `\\${escaped}` : escaped
-  }
-  return checked
+    return '%_\\'.includes(escaped) ? `\\${escaped}` : escaped
+  })
 }
 
-type Step = string | { any: 'one' | 'many' }
+type Step = string | typeof ONE | typeof MANY
 
+const ONE = Symbol('_')
+const MANY = Symbol('%')
+
+/** Tests texts. Compiled at the first of them, because most plans find their features by other means. */
 export function likeMatcher(pattern: string): (text: string) => boolean {
-  const pieces = piecesOf(pattern)
-  return pieces === null ? matcherByCharacter(pattern) : (text) => matchesPieces(text, pieces)
+  let matches: ((text: string) => boolean) | null = null
+  return (text) => {
+    matches ??= compilePattern(pattern)
+    return matches(text)
+  }
+}
+
+function compilePattern(pattern: string): (text: string) => boolean {
+  const steps = stepsOf(pattern)
+  const pieces = piecesOf(steps)
+  return pieces === null ? matcherByCharacter(steps) : (text) => matchesPieces(text, pieces)
 }
 
 /**
  * The texts between the `%` of a pattern; null if it has `_`, which stands for one character of one or two code
  * units, or half a surrogate pair, which would match half a character.
  */
-function piecesOf(pattern: string): string[] | null {
+function piecesOf(steps: readonly Step[]): string[] | null {
+  if (steps.includes(ONE)) return null
   const pieces = ['']
-  for (const step of stepsOf(pattern)) {
+  for (const step of steps) {
     if (typeof step === 'string') pieces[pieces.length - 1] += step
-    else if (step.any === 'many') pieces.push('')
-    else return null
+    else pieces.push('')
   }
   return pieces.every((piece) => piece.isWellFormed()) ? pieces : null
 }
@@ -61,8 +73,7 @@ function matchesPieces(text: string, pieces: readonly string[]): boolean {
 /**
  * Matches without backtracking beyond the last `%`; the worst case is the text's length times the pattern's.
  */
-function matcherByCharacter(pattern: string): (text: string) => boolean {
-  const steps = stepsOf(pattern)
+function matcherByCharacter(steps: readonly Step[]): (text: string) => boolean {
   return (text) => {
     const characters = [...text]
     let at = 0
@@ -71,13 +82,10 @@ function matcherByCharacter(pattern: string): (text: string) => boolean {
     let retryStep = -1
     while (at < characters.length) {
       const patternStep = steps[step]
-      if (patternStep !== undefined && typeof patternStep !== 'string' && patternStep.any === 'many') {
+      if (patternStep === MANY) {
         retryStep = step++
         retryAt = at
-      } else if (
-        patternStep !== undefined &&
-        (typeof patternStep !== 'string' || patternStep === characters[at])
-      ) {
+      } else if (patternStep === ONE || patternStep === characters[at]) {
         step++
         at++
       } else if (retryStep >= 0) {
@@ -85,7 +93,7 @@ function matcherByCharacter(pattern: string): (text: string) => boolean {
         at = ++retryAt
       } else return false
     }
-    return steps.slice(step).every((rest) => typeof rest !== 'string' && rest.any === 'many')
+    return steps.slice(step).every((rest) => rest === MANY)
   }
 }
 
@@ -95,8 +103,8 @@ function stepsOf(pattern: string): Step[] {
   for (let i = 0; i < characters.length; i++) {
     const character = characters[i]!
     if (character === '\\') steps.push(characters[++i]!)
-    else if (character === '%') steps.push({ any: 'many' })
-    else if (character === '_') steps.push({ any: 'one' })
+    else if (character === '%') steps.push(MANY)
+    else if (character === '_') steps.push(ONE)
     else steps.push(character)
   }
   return steps

@@ -2,13 +2,25 @@ import { type Geometry, type GeometryType, isDay, type Position } from '@wayleav
 import type { Limits } from '../ast.ts'
 import { Cql2Error } from '../cql2-error.ts'
 
+/** All integers of so many digits are within the range of DuckDB's largest type. */
+const MAX_DIGITS = 38
+const TOO_LARGE = 10n ** BigInt(MAX_DIGITS)
+
+function tooManyDigits(at: string): Cql2Error {
+  return new Cql2Error(`The integer ${at} has more than ${MAX_DIGITS} digits.`)
+}
+
+export function boundedInteger(value: bigint, at: string): bigint {
+  if (value >= TOO_LARGE || value <= -TOO_LARGE) throw tooManyDigits(at)
+  return value
+}
+
 /** A number literal. Integers of up to 38 digits are exact. */
 export function numberValue(digits: string, at: string): number | bigint {
   if (/^-?\d+$/.test(digits)) {
     const value = Number(digits)
     if (Number.isSafeInteger(value)) return value + 0
-    if (digits.replace(/^-?0*/, '').length > 38)
-      throw new Cql2Error(`The integer ${at} has more than 38 digits.`)
+    if (digits.replace(/^-?0*/, '').length > MAX_DIGITS) throw tooManyDigits(at)
     return BigInt(digits)
   }
   const value = Number(digits)
@@ -17,7 +29,7 @@ export function numberValue(digits: string, at: string): number | bigint {
 }
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
-const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})$/
+const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6})0*)?([Zz]|[+-]\d{2}:\d{2})$/
 
 export function isDate(text: string): boolean {
   const parts = DATE.exec(text)
@@ -45,7 +57,7 @@ export function parseTimestamp(text: string): string | null {
   if (parts === null) return null
   const [, day, hour, minute, second, fraction = '', zone] = parts
   const digits = fraction.replace(/0+$/, '')
-  if (!isDate(day!) || digits.length > 6) return null
+  if (!isDate(day!)) return null
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null
   const local = `${day}T${hour}:${minute}:${second}`
   const utc = zone!.toUpperCase() === 'Z' ? local : shifted(local, zone!)

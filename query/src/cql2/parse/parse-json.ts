@@ -1,8 +1,9 @@
-import { hasMoreValues, isNestedDeeper } from '@wayleave/geodata/base'
-import { GEOMETRY_TYPES, type Geometry } from '@wayleave/geodata/geometry'
+import { type JsonShape, jsonShape } from '@wayleave/geodata/base'
+import { GEOMETRY_TYPES, type Geometry, type Value } from '@wayleave/geodata/geometry'
 import { ARITY, type Bound, DEFAULT_LIMITS, type Expression, type Limits, operationNamed } from '../ast.ts'
 import { Cql2Error } from '../cql2-error.ts'
 import {
+  boundedInteger,
   checkedBounds,
   checkedGeometry,
   dateValue,
@@ -11,15 +12,18 @@ import {
   tooManyPositions,
 } from './literals.ts'
 
-type Json = null | boolean | number | bigint | string | Json[] | { [name: string]: Json }
-
 /** Parses CQL2 JSON. Throws a Cql2Error. */
 export function parseJson(source: string, limits: Limits = DEFAULT_LIMITS): Expression {
   if (source.length > limits.length) {
     throw new Cql2Error(`The filter is longer than ${limits.length} characters.`)
   }
-  checkStructure(source, limits)
-  const value = parse(source)
+  const shape = jsonShape(source)
+  checkShape(shape, limits)
+  return fromJson(parse(source, shape), limits)
+}
+
+/** The expression of CQL2 JSON whose text was parsed already. Throws a Cql2Error. */
+export function fromJson(value: Value, limits: Limits): Expression {
   let nodes = 0
   let positions = 0
   const countNode = () => {
@@ -41,29 +45,31 @@ function tooManyNodes({ nodes }: Limits): Cql2Error {
   return new Cql2Error(`The filter has more than ${nodes} parts.`)
 }
 
+function tooDeep({ depth }: Limits): Cql2Error {
+  return new Cql2Error(`The filter is nested more than ${depth} levels deep.`)
+}
+
 /**
  * Limits the nesting and the number of values before they are parsed: JSON.parse recurses when it has a reviver,
  * and would make objects of everything before the limits apply.
  */
-function checkStructure(source: string, limits: Limits): void {
+function checkShape({ depth, commas }: JsonShape, limits: Limits): void {
   // An operation nests two brackets, the coordinates of a geometry up to five more.
-  if (isNestedDeeper(source, limits.depth * 2 + 8)) {
-    throw new Cql2Error(`The filter is nested more than ${limits.depth} levels deep.`)
-  }
+  if (depth > limits.depth * 2 + 8) throw tooDeep(limits)
   // A part has up to four members, a position up to three numbers.
-  if (hasMoreValues(source, limits.nodes * 4 + limits.positions * 3)) throw tooManyNodes(limits)
+  if (commas > limits.nodes * 4 + limits.positions * 3) throw tooManyNodes(limits)
 }
 
 /** Integers of 16 digits may be inexact as numbers. Without any, no reviver is needed, which takes ten times as long. */
-const LONG_INTEGER = /(?<![.\d])\d{16}/
+const LONG_INTEGER = 16
 
 // The reviver's third argument is newer than TypeScript's library types.
-type Reviver = (name: string, value: Json, context: { source?: string }) => Json
-const parseWith = JSON.parse as (source: string, reviver: Reviver) => Json
+type Reviver = (name: string, value: Value, context: { source?: string }) => Value
+const parseWith = JSON.parse as (source: string, reviver: Reviver) => Value
 
-function parse(source: string): Json {
+function parse(source: string, { integerDigits }: JsonShape): Value {
   try {
-    if (!LONG_INTEGER.test(source)) return JSON.parse(source) as Json
+    if (integerDigits < LONG_INTEGER) return JSON.parse(source) as Value
     return parseWith(source, (_name, value, context) => {
       const isLarge = typeof value === 'number' && !Number.isSafeInteger(value)
       const digits = context.source ?? ''
@@ -75,14 +81,13 @@ function parse(source: string): Json {
   }
 }
 
-function expression(value: Json, path: string, depth: number, context: Context): Expression {
+function expression(value: Value, path: string, depth: number, context: Context): Expression {
   const at = `at ${path}`
   context.countNode()
-  if (depth > context.limits.depth) {
-    throw new Cql2Error(`The filter is nested more than ${context.limits.depth} levels deep.`)
-  }
+  if (depth > context.limits.depth) throw tooDeep(context.limits)
   if (typeof value === 'string') return { kind: 'literal', value: wellFormed(value, at), at }
-  if (typeof value === 'boolean' || typeof value === 'bigint') return { kind: 'literal', value, at }
+  if (typeof value === 'boolean') return { kind: 'literal', value, at }
+  if (typeof value === 'bigint') return { kind: 'literal', value: boundedInteger(value, at), at }
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new Cql2Error(`The number ${at} is too large.`)
     return { kind: 'literal', value: value + 0, at }
@@ -107,7 +112,7 @@ function expression(value: Json, path: string, depth: number, context: Context):
 }
 
 function operation(
-  value: { [name: string]: Json },
+  value: { [name: string]: Value },
   path: string,
   depth: number,
   context: Context,
@@ -129,7 +134,7 @@ function operation(
   return { kind: 'call', op, args, at }
 }
 
-function interval(value: Json, path: string, depth: number, context: Context): Expression {
+function interval(value: Value, path: string, depth: number, context: Context): Expression {
   const at = `at ${path}`
   if (!Array.isArray(value) || value.length !== 2)
     throw new Cql2Error(`The interval ${at} is not an array of two.`)
@@ -139,13 +144,13 @@ function interval(value: Json, path: string, depth: number, context: Context): E
   return { kind: 'interval', start: start!, end: end!, at }
 }
 
-function bbox(value: Json, at: string): Expression {
+function bbox(value: Value, at: string): Expression {
   if (!Array.isArray(value)) throw new Cql2Error(`The bbox ${at} is not an array of numbers.`)
   const bounds = value.map((bound) => (typeof bound === 'bigint' ? Number(bound) : (bound as number)))
   return { kind: 'bbox', bounds: checkedBounds(bounds, at), at }
 }
 
-function geometry(value: Json, at: string, context: Context): Geometry {
+function geometry(value: Value, at: string, context: Context): Geometry {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     throw new Cql2Error(`The geometry ${at} is not an object.`)
   }
@@ -160,7 +165,7 @@ function geometry(value: Json, at: string, context: Context): Geometry {
   return checkedGeometry(checked, at, context.countPosition)
 }
 
-function textOf(value: { [name: string]: Json }, name: string, at: string): string {
+function textOf(value: { [name: string]: Value }, name: string, at: string): string {
   const text = value[name]
   if (typeof text !== 'string') throw new Cql2Error(`The ${name} ${at} is not a text.`)
   return wellFormed(text, at)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { parseText as parseOracle } from 'cql2-wasm'
 import { DEFAULT_LIMITS } from '../ast.ts'
 import { Cql2Error } from '../cql2-error.ts'
-import { parseJson } from './parse-json.ts'
+import { fromJson, parseJson } from './parse-json.ts'
 import { parseText } from './parse-text.ts'
 import { printJson } from './print-json.ts'
 import { Tokenizer } from './tokens.ts'
@@ -179,6 +179,13 @@ const BAD_TEXT: [source: string, message: RegExp][] = [
   [`a = ${'9'.repeat(39)}`, /more than 38 digits/],
   ['a = --1', /is expected/],
 ]
+
+test('a filter that was parsed with the body of a request has the same limits', () => {
+  const equals = (value: bigint) => fromJson({ op: '=', args: [{ property: 'a' }, value] }, DEFAULT_LIMITS)
+  assert.ok(equals(10n ** 38n - 1n))
+  assert.throws(() => equals(-(10n ** 38n)), /more than 38 digits/)
+  assert.throws(() => fromJson(Array(5000).fill(1), DEFAULT_LIMITS), /more than 4096 parts/)
+})
 
 test('a wrong text is refused with a sentence that says where and what was expected', () => {
   for (const [source, message] of BAD_TEXT) {

@@ -7,7 +7,8 @@ import { type Token, Tokenizer } from './tokens.ts'
 export class TokenReader {
   readonly #tokenizer: Tokenizer
   readonly #limits: Limits
-  #token: Token
+  /** The next token, once it was looked at. */
+  #token: Token | null = null
   /** The token after it, once it was looked at. */
   #following: Token | null = null
   #depth = 0
@@ -21,35 +22,52 @@ export class TokenReader {
     if (!source.isWellFormed()) throw new Cql2Error('The filter is not valid Unicode.')
     this.#tokenizer = new Tokenizer(source)
     this.#limits = limits
-    this.#token = this.#tokenizer.next()
   }
 
   peek(): Token {
+    this.#token ??= this.#tokenizer.next()
     return this.#token
   }
 
   /** The token after the next one. */
   peekSecond(): Token {
+    this.peek()
     this.#following ??= this.#tokenizer.next()
     return this.#following
   }
 
   next(): Token {
-    const token = this.#token
-    this.#token = this.#following ?? this.#tokenizer.next()
+    const token = this.peek()
+    this.#token = this.#following
     this.#following = null
     return token
   }
 
   acceptWord(word: string): boolean {
-    const { type, text } = this.#token
+    const { type, text } = this.peek()
     const isThere = type === 'name' && text.length === word.length && text.toLowerCase() === word
     if (isThere) this.next()
     return isThere
   }
 
+  /** A number with an optional sign, for the coordinates of a geometry: a token for each would take twice as long. */
+  takeCoordinate(): number {
+    const value = this.acceptCoordinate()
+    if (value === null) throw this.expected('a number')
+    return value
+  }
+
+  acceptCoordinate(): number | null {
+    if (this.#token === null) return this.#tokenizer.number()
+    const sign = this.acceptSymbol('-') ? -1 : 1
+    if (sign === 1) this.acceptSymbol('+')
+    return this.peek().type === 'number' ? sign * Number(this.next().text) : null
+  }
+
   acceptSymbol(symbol: string): boolean {
-    const isThere = this.#token.type === 'symbol' && this.#token.text === symbol
+    if (this.#token === null && (symbol === ',' || symbol === ')')) return this.#tokenizer.accept(symbol)
+    const { type, text } = this.peek()
+    const isThere = type === 'symbol' && text === symbol
     if (isThere) this.next()
     return isThere
   }

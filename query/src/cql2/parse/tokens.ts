@@ -20,6 +20,8 @@ const CARRIAGE_RETURN = 0x0d
 const SPACE = 0x20
 const QUOTE = 0x22
 const APOSTROPHE = 0x27
+const PLUS = 0x2b
+const MINUS = 0x2d
 const DOT = 0x2e
 const BACKSLASH = 0x5c
 const FIRST_RARE_SPACE = 0x85
@@ -50,8 +52,34 @@ export class Tokenizer {
     const code = this.#source.charCodeAt(at)
     if (code === APOSTROPHE) return this.#text()
     if (code === QUOTE) return this.#quoted()
-    if (isDigit(code) || (code === DOT && isDigit(this.#source.charCodeAt(at + 1)))) return this.#number()
+    if (this.#isNumber()) return { type: 'number', at, text: this.#source.slice(at, this.#skipNumber()) }
     return this.#symbol() ?? this.#name()
+  }
+
+  /** Reads a number with an optional sign; null, without reading anything, if something else follows. */
+  number(): number | null {
+    this.#skipSpace()
+    const start = this.#at
+    const sign = this.#source.charCodeAt(start)
+    const isSigned = sign === MINUS || sign === PLUS
+    if (isSigned) {
+      this.#at++
+      this.#skipSpace()
+    }
+    if (!this.#isNumber()) {
+      this.#at = start
+      return null
+    }
+    const value = Number(this.#source.slice(this.#at, this.#skipNumber()))
+    return sign === MINUS ? -value : value
+  }
+
+  /** Reads this character if it follows. */
+  accept(character: string): boolean {
+    this.#skipSpace()
+    const isThere = this.#source[this.#at] === character
+    if (isThere) this.#at++
+    return isThere
   }
 
   #skipSpace(): void {
@@ -100,11 +128,16 @@ export class Tokenizer {
     return { type: 'quoted', text: source.slice(at + 1, end).replaceAll('""', '"'), at }
   }
 
-  /** Reads digits, a fraction and an exponent. */
-  #number(): Token {
+  /** Whether a number without a sign follows. */
+  #isNumber(): boolean {
+    const code = this.#source.charCodeAt(this.#at)
+    return isDigit(code) || (code === DOT && isDigit(this.#source.charCodeAt(this.#at + 1)))
+  }
+
+  /** Reads digits, a fraction and an exponent, and returns their end. */
+  #skipNumber(): number {
     const source = this.#source
-    const at = this.#at
-    let end = this.#digitsEnd(at)
+    let end = this.#digitsEnd(this.#at)
     if (source.charCodeAt(end) === DOT) end = this.#digitsEnd(end + 1)
     if (source[end] === 'e' || source[end] === 'E') {
       const isSigned = source[end + 1] === '+' || source[end + 1] === '-'
@@ -112,7 +145,7 @@ export class Tokenizer {
       if (isDigit(source.charCodeAt(digits))) end = this.#digitsEnd(digits)
     }
     this.#at = end
-    return { type: 'number', text: source.slice(at, end), at }
+    return end
   }
 
   #digitsEnd(start: number): number {

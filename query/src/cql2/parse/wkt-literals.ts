@@ -25,7 +25,7 @@ export function readGeometry(reader: TokenReader): Expression {
   const at = reader.place(reader.peek().at)
   if (reader.acceptWord('bbox')) {
     reader.takeSymbol('(')
-    const bounds = between(reader, number)
+    const bounds = between(reader, (inner) => inner.takeCoordinate())
     return reader.node({ kind: 'bbox', bounds: checkedBounds(bounds, at), at })
   }
   return reader.node({ kind: 'geometry', geometry: checkedGeometry(geometry(reader), at), at })
@@ -76,17 +76,10 @@ function pointOfMany(reader: TokenReader): Position {
 
 function position(reader: TokenReader): Position {
   reader.position()
-  const coordinates = [number(reader), number(reader)]
-  const { text } = reader.peek()
-  if (text !== ',' && text !== ')') coordinates.push(number(reader))
+  const coordinates = [reader.takeCoordinate(), reader.takeCoordinate()]
+  const height = reader.acceptCoordinate()
+  if (height !== null) coordinates.push(height)
   return coordinates
-}
-
-function number(reader: TokenReader): number {
-  const sign = reader.acceptSymbol('-') ? -1 : 1
-  if (sign === 1) reader.acceptSymbol('+')
-  if (reader.peek().type !== 'number') throw reader.expected('a number')
-  return sign * Number(reader.next().text)
 }
 
 function list<T>(reader: TokenReader, item: (reader: TokenReader) => T): T[] {

@@ -36,19 +36,36 @@ export function likeSql(
 const MAX_WILDCARDS = 2
 
 function wildcards(pattern: string): number {
-  return pattern.replaceAll(/\\./gsu, '').split('%').length - 1
+  let count = 0
+  for (let i = 0; i < pattern.length; i++) {
+    if (pattern[i] === '\\') i++
+    else if (pattern[i] === '%') count++
+  }
+  return count
 }
 
 /** The pattern as an RE2 regular expression. */
 function expression(pattern: string): string {
-  return pattern.replaceAll(
-    /\\(.)|%+|_|([^\p{L}\p{N}])/gsu,
-    (token, escaped: string | undefined, other: string | undefined) => {
-      const literal = escaped ?? other
-      if (literal !== undefined) return /[!-~]/.test(literal) ? `\\${literal}` : literal
-      return token === '_' ? '.' : '.*'
-    },
-  )
+  let text = ''
+  for (let i = 0; i < pattern.length; i++) {
+    const character = pattern[i]!
+    if (character === '_') text += '.'
+    else if (character === '%') {
+      text += '.*'
+      while (pattern[i + 1] === '%') i++
+    } else {
+      const literal = character === '\\' ? pattern[++i]! : character
+      text += isMark(literal.charCodeAt(0)) ? `\\${literal}` : literal
+    }
+  }
+  return text
+}
+
+/** Whether this is a character of ASCII that RE2 may take for an operator. */
+function isMark(code: number): boolean {
+  const letter = code | 0x20
+  const isAlphanumeric = (code >= 0x30 && code <= 0x39) || (letter >= 0x61 && letter <= 0x7a)
+  return code > 0x20 && code < 0x7f && !isAlphanumeric
 }
 
 /** The smallest text that is greater than all texts with this prefix; null if there is none. */

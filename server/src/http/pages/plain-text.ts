@@ -1,7 +1,7 @@
 import { lexer, type Token } from 'marked'
 
 /** Most descriptions are plain sentences; a catalogue of many datasets should not parse them. */
-const MARKS = /[*_`#[\]<>\\|~&]|^\s*(?:\d+[.)]|[-+])\s|^\s*[-=]+\s*$/m
+const MARKS = /[*_`#[\]<>\\|~&]|^[ \t]*(?:\d+[.)]|[-+])\s|^[ \t]*[-=]+[ \t]*$/m
 
 /** The text of Markdown without its marks, on one line, for places that show plain text. */
 export function plainText(markdown: string): string {

@@ -21,12 +21,20 @@ export function admit(
     requireAddOn(grant, 'GIS_ACCESS')
     return andThen(catalog.find(table), (dataset) => {
       requirePermission(grant, 'read', dataset.table)
-      const admitted = { grant, dataset }
-      return mayTakeLong(authRequest.request) && timeSlices.isUsedUp
-        ? timeSlices.next(grant.owner).then(() => admitted)
-        : admitted
+      return andThen(sliceFor(grant, authRequest.request), () => ({ grant, dataset }))
     })
   })
+}
+
+/**
+ * Waits for a time slice if the request may take long and the slice of this iteration is used up: the database or
+ * Redis may have admitted many requests in the same iteration of the event loop. Call it before each step that may
+ * take milliseconds.
+ *
+ * See docs/decisions/requests-in-turn.md.
+ */
+export function sliceFor({ owner }: Grant, request: IncomingMessage): MaybePromise<void> {
+  return mayTakeLong(request) && timeSlices.isUsedUp ? timeSlices.next(owner) : undefined
 }
 
 /** Reads the query of an admitted request. If it is refused, the time that took is charged to its key. */
@@ -47,12 +55,7 @@ export function readCharged<T>(
 /** A query of this length is read in less than a millisecond. */
 const SHORT_URL = 2000
 
-/**
- * Whether reading the query may take milliseconds. Such requests wait for a time slice: the database or Redis may
- * have admitted many of them in the same iteration of the event loop.
- *
- * See docs/decisions/requests-in-turn.md.
- */
+/** Whether reading the query may take milliseconds. */
 function mayTakeLong({ method, url = '' }: IncomingMessage): boolean {
   return method === 'POST' || url.length > SHORT_URL
 }

@@ -39,7 +39,7 @@ import { pageLinks, searchLinks } from '../write/geojson-page.ts'
 import { linkHeader } from '../write/links.ts'
 import type { PageHead } from '../write/page-content.ts'
 import { CACHE_CONTROL, CONTENT_SECURITY_POLICY, VARY } from '../write/respond.ts'
-import { admit, readCharged } from './admit.ts'
+import { admit, readCharged, sliceFor } from './admit.ts'
 import type { FeatureAllowance } from './daily-features.ts'
 import { type ItemsDeps, isPlain, nextCursor, type PageRequest, pageTag, timeText } from './items-page.ts'
 import { asksForRange, rangeOfPage } from './page-range.ts'
@@ -93,15 +93,17 @@ function responseFrom(
       ? readSearch(exchange, readBody(), dataset, deps)
       : readItemsQuery(readQuery(exchange.url), accept, dataset, deps),
   )
-  return andThen(pageStart(dataset, query, deps), (start) => {
-    const { conditions } = query
-    const plan = conditions && readCharged(grant, deps, () => planConditions(conditions, start.version))
-    const base = deps.baseUrl.of(exchange.caller)
-    const page = { ...start, dataset, base, query, isSearch: readBody !== null, cursors: deps.cursors }
-    return andThen(deps.dailyFeatures.take(grant.owner, query.limit), (allowance) =>
-      pageResponse({ admitted, page, plan, allowance }, deps),
-    )
-  })
+  return andThen(pageStart(dataset, query, deps), (start) =>
+    andThen(sliceFor(grant, exchange.request), () => {
+      const { conditions } = query
+      const plan = conditions && readCharged(grant, deps, () => planConditions(conditions, start.version))
+      const base = deps.baseUrl.of(exchange.caller)
+      const page = { ...start, dataset, base, query, isSearch: readBody !== null, cursors: deps.cursors }
+      return andThen(deps.dailyFeatures.take(grant.owner, query.limit), (allowance) =>
+        pageResponse({ admitted, page, plan, allowance }, deps),
+      )
+    }),
+  )
 }
 
 function readSearch(exchange: Exchange, pairs: QueryPair[], dataset: Dataset, deps: ItemsDeps): ItemsQuery {

@@ -1,4 +1,5 @@
 import { parseJson } from '@wayleave/geodata/features'
+import type { Value } from '@wayleave/geodata/geometry'
 import { queryColumn } from '@wayleave/geodata/snapshot'
 import { type Conditions, DEFAULT_LIMITS, type FeatureQuery, type Limits } from '@wayleave/query'
 import { invalidInput } from '../../base/problem.ts'
@@ -106,8 +107,10 @@ export function readItemsQuery(
   const pairs = fromForm(all)
   const texts = noTexts()
   let properties: Conditions['properties'] | null = null
-  for (const { name, value } of pairs) {
+  let filterJson: Value | undefined
+  for (const { name, value, json } of pairs) {
     const parameter = ITEMS_PARAMETERS[(ITEMS_PARAMETERS as readonly string[]).indexOf(name)]
+    if (name === 'filter') filterJson = json
     if (parameter && !isColumnNamedCount(name, value, manifest)) texts[parameter] = value
     else if (queryColumn(manifest, name)) {
       properties ??= []
@@ -125,7 +128,7 @@ export function readItemsQuery(
     throw invalidInput('offset', 'cannot be given together with cursor')
   }
   const boxCrs = crsOf('bbox-crs')
-  const filter = readFilter(texts, crsOf('filter-crs'), limits)
+  const filter = readFilter(texts, filterJson, crsOf('filter-crs'), limits)
   const isConditional = filter !== null || texts.datetime !== undefined || properties !== null
   return {
     pairs,
@@ -153,13 +156,19 @@ function fromForm(pairs: readonly QueryPair[]): readonly QueryPair[] {
   return isForm ? pairs.filter(({ value }) => value !== '') : pairs
 }
 
-function readFilter({ filter, 'filter-lang': named }: Given, crs: Crs, limits: Limits): Conditions['filter'] {
+function readFilter(
+  { filter, 'filter-lang': named }: Given,
+  json: Value | undefined,
+  crs: Crs,
+  limits: Limits,
+): Conditions['filter'] {
   if (named !== undefined && named !== 'cql2-text' && named !== 'cql2-json') {
     throw invalidInput('filter-lang', 'must be one of cql2-text, cql2-json')
   }
   if (filter === undefined) return null
   // CQL2 text never begins with a brace, so JSON is detected without `filter-lang`.
-  return { text: filter, language: named ?? (/^\s*\{/.test(filter) ? 'cql2-json' : 'cql2-text'), crs, limits }
+  const language = named ?? (/^\s*\{/.test(filter) ? 'cql2-json' : 'cql2-text')
+  return { text: filter, json, language, crs, limits }
 }
 
 function readLimit(text: string): number {

@@ -1,10 +1,13 @@
+import type { Value } from '@wayleave/geodata/geometry'
 import { invalidInput } from '../../base/problem.ts'
 
 export interface QueryPair {
   name: string
   value: string
-  /** As it is in the URL, for links. */
+  /** As it is in the URL, for links; empty if it is not from a URL. */
   raw: string
+  /** The value before it was made a text, if it is an object in the body of a search. */
+  json?: Value
 }
 
 const NONE: QueryPair[] = []

@@ -1,4 +1,4 @@
-import { hasMoreMembers, hasMoreValues, isNestedDeeper } from '@wayleave/geodata/base'
+import { jsonShape } from '@wayleave/geodata/base'
 import { parseJson } from '@wayleave/geodata/features'
 import type { Value } from '@wayleave/geodata/geometry'
 import { invalidInput } from '../../base/problem.ts'
@@ -8,11 +8,12 @@ import { MAX_PAIRS, type QueryPair } from './query-string.ts'
 const LISTS = ['bbox', 'sortby', 'properties']
 
 /** Parsing takes a time that grows with the square of the digits, and no column has integers of more than 38. */
-const LONG_NUMBER = /[\s:,[-]\d{400}/
+const MAX_DIGITS = 399
 
 /** A filter has at most 4,096 parts and 16,384 positions, of which each has a few values. */
 const MAX_VALUES = 70_000
-const LONG_INTEGER = /(?<![.\d])\d{16}/
+/** Integers of so many digits may be inexact as numbers; with one of them, a function is called for each value. */
+const LONG_INTEGER = 16
 const MAX_VALUES_BESIDE_LONG_INTEGERS = 10_000
 /** Beyond what a filter may have; its own limit has a better message. */
 const MAX_DEPTH = 1000
@@ -27,29 +28,36 @@ export function readSearchBody(text: string): QueryPair[] {
     const parameter = parameterText(name, value)
     if (!name.isWellFormed() || !parameter.isWellFormed())
       throw invalidInput('body', 'must not contain half of a surrogate pair, which is not a character')
-    return { name, value: parameter, raw: `${encodeURIComponent(name)}=${encodeURIComponent(parameter)}` }
+    // Links do not contain the query of a body.
+    return { name, value: parameter, raw: '', ...(isObject(value) && { json: value }) }
   })
 }
 
-function parsedBody(text: string): object {
-  if (LONG_NUMBER.test(text)) throw invalidInput('body', 'must not contain numbers of 400 digits or more')
-  if (isNestedDeeper(text, MAX_DEPTH)) throw invalidInput('body', 'is nested too deeply')
-  if (hasMoreMembers(text, MAX_PAIRS)) throw invalidInput('body', `has more than ${MAX_PAIRS} members`)
-  // With such integers, a function is called for each value.
-  if (LONG_INTEGER.test(text) && hasMoreValues(text, MAX_VALUES_BESIDE_LONG_INTEGERS))
+function parsedBody(text: string): { [name: string]: Value } {
+  const { depth, commas, outerCommas, integerDigits } = jsonShape(text)
+  const isLong = integerDigits >= LONG_INTEGER
+  if (integerDigits > MAX_DIGITS)
+    throw invalidInput('body', `must not contain numbers of ${MAX_DIGITS + 1} digits or more`)
+  if (depth > MAX_DEPTH) throw invalidInput('body', 'is nested too deeply')
+  if (outerCommas >= MAX_PAIRS) throw invalidInput('body', `has more than ${MAX_PAIRS} members`)
+  if (isLong && commas > MAX_VALUES_BESIDE_LONG_INTEGERS)
     throw invalidInput(
       'body',
-      `with integers of 16 digits must have at most ${MAX_VALUES_BESIDE_LONG_INTEGERS} values`,
+      `with integers of ${LONG_INTEGER} digits must have at most ${MAX_VALUES_BESIDE_LONG_INTEGERS} values`,
     )
-  if (hasMoreValues(text, MAX_VALUES)) throw invalidInput('body', `must have at most ${MAX_VALUES} values`)
-  let body: unknown
+  if (commas > MAX_VALUES) throw invalidInput('body', `must have at most ${MAX_VALUES} values`)
+  let body: Value
   try {
-    body = parseJson(text)
+    body = isLong ? parseJson(text) : JSON.parse(text)
   } catch {
     throw invalidInput('body', 'must be JSON')
   }
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body
+  if (isObject(body)) return body
   throw invalidInput('body', 'must be a JSON object')
+}
+
+function isObject(value: Value): value is { [name: string]: Value } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function parameterText(name: string, value: Value): string {

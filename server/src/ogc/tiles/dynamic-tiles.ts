@@ -1,19 +1,23 @@
-import { SingleFlights } from '@wayleave/geodata/base'
-import type { PositionBits } from '@wayleave/geodata/features'
+import type { PositionBits, Snapshot } from '@wayleave/geodata/features'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
-import { SelectedTilesInThread, type TileAddress } from '@wayleave/geodata/tiles'
-import { planConditions, type QueryEngine, type TimedWork, type Workload } from '@wayleave/query'
+import { BUFFER, type TileAddress, TileThreads, tileBounds, tileSnapshotOf } from '@wayleave/geodata/tiles'
+import {
+  type FilterPlan,
+  planConditions,
+  type QueryEngine,
+  type TimedWork,
+  type Workload,
+} from '@wayleave/query'
 import { Problem } from '../../base/problem.ts'
 import type { Version } from '../../data/catalog/dataset.ts'
 import type { OpenSnapshots } from '../../data/catalog/open-snapshots.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
 import { ByteLru } from './byte-lru.ts'
+import { SharedWork } from './shared-work.ts'
 
 /** Sizes of the caches, in bytes: selected positions, and finished tiles. */
 const MAX_SELECTION_BYTES = 64 << 20
 const MAX_CACHED_TILE_BYTES = 32 << 20
-/** The files of a snapshot that the thread reads whole. */
-const TILE_SOURCES = [SNAPSHOT_FILES.checksums, SNAPSHOT_FILES.index]
 /** More tiles than this are not made at once: a map that is moved quickly asks again. */
 const MAX_WAITING = 256
 
@@ -30,23 +34,17 @@ export interface TileClient {
   disconnected: AbortSignal
 }
 
-/** A selection under way. It ends when no request waits for it any longer. */
-interface Selecting {
-  positions: Promise<PositionBits>
-  waiting: number
-  abandoned: AbortController
-}
-
 /** What an entry takes beside its value. Its key has the filter's text, which may be longer than the value. */
 const entryBytes = (key: string) => key.length + 100
 
 /**
- * Tiles of the features that a filter selects. The selection is made once and kept for all tiles of a map; the
- * tiles are encoded in a thread. Both are cached, and made once for concurrent requests (single-flight).
+ * Tiles of the features that a filter selects, encoded in threads. If a tile shows a small part of the dataset, its
+ * features alone are selected; otherwise the selection is made once and kept for all tiles of a map. Tiles and
+ * selections are cached, made once for concurrent requests, and abandoned when all their clients have left.
  */
 export class DynamicTiles {
   readonly #parts: DynamicTilesDeps
-  readonly #thread = new SelectedTilesInThread()
+  readonly #threads = new TileThreads()
   readonly #selections = new ByteLru<string, PositionBits>(
     MAX_SELECTION_BYTES,
     ({ bytes }, key) => bytes.byteLength + entryBytes(key),
@@ -55,8 +53,8 @@ export class DynamicTiles {
     MAX_CACHED_TILE_BYTES,
     (bytes, key) => bytes.length + entryBytes(key),
   )
-  readonly #selecting = new Map<string, Selecting>()
-  readonly #encoding = new SingleFlights<string, Buffer>()
+  readonly #selecting = new SharedWork<PositionBits>()
+  readonly #encoding = new SharedWork<Buffer>()
 
   constructor(parts: DynamicTilesDeps) {
     this.#parts = parts
@@ -76,18 +74,17 @@ export class DynamicTiles {
     if (cached) return cached
     if (this.#encoding.size >= MAX_WAITING)
       throw new Problem('overloaded', undefined, { headers: { 'retry-after': '1' }, limit: 'tiles' })
-    const { bytes: positions } =
-      this.#selections.get(selection) ?? (await this.#selectOnce(version, query, selection, client))
-    client.disconnected.throwIfAborted()
-    return this.#encoding.run(key, async () => {
-      const bytes = await this.#parts.snapshots.use(version, async ({ folder, manifest, files }) => {
-        await files.fetch(TILE_SOURCES)
-        // If the pack is in a bucket, only the parts that the tile shows are fetched.
-        const pack = files.isLocal ? null : await files.open(SNAPSHOT_FILES.pack)
-        const snapshot = { folder, table: version.table, manifest }
-        return this.#thread
-          .encode(snapshot, { tile, positions, isDeepest }, pack)
-          .finally(() => pack?.close())
+    return this.#encoding.join(key, client.disconnected, async (abandoned) => {
+      const bytes = await this.#parts.snapshots.use(version, async (snapshot) => {
+        const selecting = { snapshot, version, query, owner: client.owner }
+        const positions =
+          this.#selections.get(selection) ??
+          (await this.#selectNear(selecting, tile, abandoned)) ??
+          (await this.#selecting.join(selection, abandoned, (signal) =>
+            this.#selectAll(selecting, selection, signal),
+          ))
+        if (positions.next(0) === -1) return Buffer.alloc(0)
+        return this.#encode(selecting, { tile, positions: positions.bytes, isDeepest }, abandoned)
       })
       this.#tiles.set(key, bytes)
       return bytes
@@ -95,63 +92,59 @@ export class DynamicTiles {
   }
 
   async close(): Promise<void> {
-    await this.#thread.close()
+    await this.#threads.close()
   }
 
-  /** Requests for tiles of one selection share it. */
-  async #selectOnce(
-    version: Version,
-    query: ItemsQuery,
-    key: string,
-    client: TileClient,
-  ): Promise<PositionBits> {
-    client.disconnected.throwIfAborted()
-    let selecting = this.#selecting.get(key)
-    if (!selecting) {
-      const abandoned = new AbortController()
-      const work = this.#parts.workload.begin(client.owner, () => abandoned.signal)
-      const positions = this.#select(version, query, key, work).finally(() => {
-        work.end()
-        if (this.#selecting.get(key) === selecting) this.#selecting.delete(key)
-      })
-      selecting = { positions, waiting: 0, abandoned }
-      this.#selecting.set(key, selecting)
-    }
-    const { abandoned } = selecting
-    selecting.waiting++
-    const leave = () => {
-      if (--selecting.waiting > 0) return
-      // A request that comes now begins a new selection.
-      if (this.#selecting.get(key) === selecting) this.#selecting.delete(key)
-      abandoned.abort()
-    }
-    client.disconnected.addEventListener('abort', leave, { once: true })
-    try {
-      return await selecting.positions
-    } finally {
-      client.disconnected.removeEventListener('abort', leave)
-    }
+  async #encode(
+    { snapshot, version }: Selecting,
+    selected: Parameters<TileThreads['encode']>[1],
+    signal: AbortSignal,
+  ): Promise<Buffer> {
+    const { files } = snapshot
+    // If the pack is in a bucket, only the parts that the tile shows are fetched.
+    const pack = files.isLocal ? null : await files.open(SNAPSHOT_FILES.pack)
+    return this.#threads
+      .encode(tileSnapshotOf(snapshot, version.table), selected, { pack, signal })
+      .finally(() => pack?.close())
   }
 
-  /** Opens the snapshot in the thread of tiles while the features are selected. */
-  #openInThread(version: Version): void {
-    const { snapshots } = this.#parts
-    const opening = snapshots.use(version, async ({ folder, manifest, files }) => {
-      await files.fetch(TILE_SOURCES)
-      await this.#thread.open({ folder, table: version.table, manifest }, !files.isLocal)
-    })
-    // The tile itself reports what is wrong with the snapshot.
-    opening.catch(() => {})
+  /** The selected features in a tile; null if all features should be selected. */
+  #selectNear(selecting: Selecting, tile: TileAddress, signal: AbortSignal): Promise<PositionBits | null> {
+    const { snapshot, query } = selecting
+    return this.#search(selecting, signal, (plan, work) =>
+      this.#parts.engine.positionsNear(snapshot, query, plan, tileBounds(tile, BUFFER), work),
+    )
   }
 
-  async #select(version: Version, query: ItemsQuery, key: string, work: TimedWork): Promise<PositionBits> {
-    const { engine, snapshots, workload } = this.#parts
-    const plan = planConditions(query.conditions!, version)
-    this.#openInThread(version)
-    const positions = await snapshots.use(version, (snapshot) =>
-      workload.search(work, () => engine.positions(snapshot, query, plan, work)),
+  async #selectAll(selecting: Selecting, key: string, signal: AbortSignal): Promise<PositionBits> {
+    const { snapshot, query } = selecting
+    const positions = await this.#search(selecting, signal, (plan, work) =>
+      this.#parts.engine.positions(snapshot, query, plan, work),
     )
     this.#selections.set(key, positions)
     return positions
   }
+
+  async #search<T>(
+    { version, query, owner }: Selecting,
+    signal: AbortSignal,
+    run: (plan: FilterPlan | null, work: TimedWork) => Promise<T>,
+  ): Promise<T> {
+    const { workload } = this.#parts
+    const plan = planConditions(query.conditions!, version)
+    const work = workload.begin(owner, () => signal)
+    try {
+      return await workload.search(work, () => run(plan, work))
+    } finally {
+      work.end()
+    }
+  }
+}
+
+interface Selecting {
+  snapshot: Snapshot
+  version: Version
+  query: ItemsQuery
+  /** For whom the features are selected. */
+  owner: string
 }

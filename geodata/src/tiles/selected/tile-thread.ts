@@ -1,0 +1,74 @@
+import { parentPort } from 'node:worker_threads'
+import { PositionBits } from '../../pack/position-bits.ts'
+import type { ByteSpan } from '../../snapshot/snapshot-files.ts'
+import { failureOf, type ThreadFailure } from '../../snapshot/thread-failure.ts'
+import type { TileAddress } from '../tile-id.ts'
+import { RemotePack } from './remote-pack.ts'
+import { SelectedTiles } from './selected-tiles.ts'
+import type { TileSnapshot } from './tile-snapshot.ts'
+
+export interface SelectedTile {
+  tile: TileAddress
+  /** The bytes of `PositionBits`. */
+  positions: Uint8Array<SharedArrayBuffer>
+  isDeepest: boolean
+}
+
+/** The pool sends a thread the next request when it has replied to the one before. */
+export interface TileRequest {
+  /** The folder of the snapshot. */
+  folder: string
+  selected: SelectedTile
+  /** Set if the thread does not have the snapshot open. */
+  open: OpenOrder | null
+  /** Folders of snapshots that are not needed any longer. */
+  close: readonly string[]
+}
+
+interface OpenOrder {
+  snapshot: TileSnapshot
+  /** Whether the pool reads the pack, because it is not in the folder. */
+  isRemote: boolean
+  /** Max blocks of the pack that the thread keeps. */
+  maxBlocks: number
+}
+
+export type TileReply =
+  /** Parts of the pack that will be read soon. */
+  | { prefetch: readonly ByteSpan[] }
+  /** A part of the pack that this thread waits for; see `RemotePack`. */
+  | { read: ByteSpan; target: SharedArrayBuffer }
+  | { bytes: Uint8Array }
+  | { failure: ThreadFailure }
+
+const openTiles = new Map<string, SelectedTiles>()
+
+function send(reply: TileReply): void {
+  parentPort!.postMessage(reply)
+}
+
+function close(folder: string): void {
+  openTiles.get(folder)?.close()
+  openTiles.delete(folder)
+}
+
+function encode({ folder, selected, open }: TileRequest): Uint8Array<ArrayBuffer> {
+  if (open) {
+    const pack = open.isRemote ? new RemotePack(send) : null
+    openTiles.set(folder, new SelectedTiles(open.snapshot, open.maxBlocks, pack))
+  }
+  const { tile, positions, isDeepest } = selected
+  // A copy with memory of its own, which is handed over.
+  return new Uint8Array(openTiles.get(folder)!.encode(tile, PositionBits.of(positions), isDeepest))
+}
+
+parentPort!.on('message', (request: TileRequest) => {
+  try {
+    for (const folder of request.close) close(folder)
+    const bytes = encode(request)
+    parentPort!.postMessage({ bytes } satisfies TileReply, [bytes.buffer])
+  } catch (error) {
+    close(request.folder)
+    send({ failure: failureOf(error) })
+  }
+})

@@ -1,0 +1,174 @@
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import { readFully } from '../../bytes/read-fully.ts'
+import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
+import { SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
+import type { ByteSpan, ReadableFile } from '../../snapshot/snapshot-files.ts'
+import { errorOf, type ThreadFailure } from '../../snapshot/thread-failure.ts'
+import { READ_HEAD_BYTES, READ_STATES } from './remote-pack.ts'
+import type { TileSnapshot } from './tile-snapshot.ts'
+import type { SelectedTile, TileReply, TileRequest } from './tile-thread.ts'
+
+/** Max threads. Each takes about 15 MB besides what it reads. */
+const MAX_THREADS = 8
+/** How many snapshots a thread has open; the memory of their indexes is shared. */
+const MAX_OPEN = 4
+/** Blocks of a pack, of a megabyte each, that all threads together keep for a snapshot. */
+const MAX_BLOCKS = 96
+
+/** A tile that is to be made. */
+interface Order {
+  snapshot: TileSnapshot
+  selected: SelectedTile
+  /** The pack, if it is not in the folder. */
+  pack: ReadableFile | null
+  resolve(bytes: Buffer): void
+  reject(error: unknown): void
+}
+
+/**
+ * Runs `SelectedTiles` in as many threads as the machine has cores. A thread is started when all others are busy,
+ * and again if it ends. Tiles wait here and not in the threads, so that one whose client has left is not made.
+ */
+export class TileThreads {
+  readonly #threads = new Set<TileThread>()
+  readonly #waiting = new Set<Order>()
+  readonly #max: number
+
+  constructor(max = Math.min(MAX_THREADS, availableParallelism())) {
+    this.#max = max
+  }
+
+  /**
+   * The gzipped tile; empty if it shows nothing. `pack` is the pack if it is not in the folder; it stays open until
+   * the tile is made. Rejects with the reason of the signal if it aborts before a thread has begun.
+   */
+  encode(
+    snapshot: TileSnapshot,
+    selected: SelectedTile,
+    { pack = null, signal }: { pack?: ReadableFile | null; signal?: AbortSignal } = {},
+  ): Promise<Buffer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+    const order: Order = { snapshot, selected, pack, resolve, reject }
+    const abort = () => {
+      if (this.#waiting.delete(order)) reject(signal!.reason)
+    }
+    if (signal?.aborted) return Promise.reject(signal.reason)
+    this.#waiting.add(order)
+    signal?.addEventListener('abort', abort, { once: true })
+    this.#serve()
+    return promise.finally(() => signal?.removeEventListener('abort', abort))
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#threads, (thread) => thread.terminate()))
+  }
+
+  #serve(): void {
+    for (const order of this.#waiting) {
+      const thread = this.#idleThread(order.snapshot)
+      if (thread === null) return
+      this.#waiting.delete(order)
+      thread.run(order)
+    }
+  }
+
+  /** An idle thread, preferably one that has the snapshot open; null if all are busy. */
+  #idleThread({ folder }: TileSnapshot): TileThread | null {
+    const idle = Array.from(this.#threads).filter((thread) => thread.isIdle)
+    const chosen = idle.find((thread) => thread.hasOpen(folder)) ?? idle[0]
+    if (chosen || this.#threads.size >= this.#max) return chosen ?? null
+    const thread = new TileThread(Math.max(1, Math.floor(MAX_BLOCKS / this.#max)), {
+      idle: () => this.#serve(),
+      ended: () => {
+        this.#threads.delete(thread)
+        this.#serve()
+      },
+    })
+    this.#threads.add(thread)
+    return thread
+  }
+}
+
+/** One thread, which makes one tile at a time. */
+class TileThread {
+  readonly #worker = new Worker(new URL('./tile-thread.ts', import.meta.url))
+  readonly #maxBlocks: number
+  /** The folders of the snapshots that the thread has open, least recently used first. */
+  readonly #open = new Set<string>()
+  #order: Order | null = null
+  /** The first error of a read of the pack for this order. */
+  #failure: unknown = null
+
+  constructor(maxBlocks: number, on: { idle(): void; ended(): void }) {
+    this.#maxBlocks = maxBlocks
+    this.#worker.unref()
+    this.#worker.on('message', (reply: TileReply) => {
+      if ('prefetch' in reply) this.#order?.pack?.prefetch?.(reply.prefetch)
+      else if ('read' in reply) void this.#read(reply.read, reply.target)
+      else {
+        this.#finish(reply)
+        on.idle()
+      }
+    })
+    const end = (error: Error) => {
+      this.#order?.reject(error)
+      this.#order = null
+      on.ended()
+    }
+    this.#worker.once('error', end)
+    this.#worker.once('exit', () => end(new Error('the thread that makes tiles ended')))
+  }
+
+  get isIdle(): boolean {
+    return this.#order === null
+  }
+
+  hasOpen(folder: string): boolean {
+    return this.#open.has(folder)
+  }
+
+  run(order: Order): void {
+    const { snapshot, selected, pack } = order
+    const { folder } = snapshot
+    const isOpen = this.#open.delete(folder)
+    this.#open.add(folder)
+    const close = Array.from(this.#open).slice(0, -MAX_OPEN)
+    for (const closed of close) this.#open.delete(closed)
+    const open = isOpen ? null : { snapshot, isRemote: pack !== null, maxBlocks: this.#maxBlocks }
+    this.#order = order
+    this.#failure = null
+    this.#worker.postMessage({ folder, selected, open, close } satisfies TileRequest)
+  }
+
+  async terminate(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  #finish(reply: Extract<TileReply, { bytes: Uint8Array } | { failure: ThreadFailure }>): void {
+    const order = this.#order
+    this.#order = null
+    if ('bytes' in reply)
+      order?.resolve(Buffer.from(reply.bytes.buffer, reply.bytes.byteOffset, reply.bytes.length))
+    else {
+      if (order) this.#open.delete(order.snapshot.folder)
+      order?.reject(('failed' in reply.failure && this.#failure) || errorOf(reply.failure))
+    }
+  }
+
+  /** Reads a part of the pack into the memory that the thread shares, and wakes the thread. */
+  async #read({ from, to }: ByteSpan, target: SharedArrayBuffer): Promise<void> {
+    const state = new Int32Array(target, 0, 1)
+    let outcome: number = READ_STATES.failed
+    try {
+      const bytes = new Uint8Array(target, READ_HEAD_BYTES, to - from)
+      if ((await readFully(this.#order!.pack!, bytes, from)) < bytes.length)
+        throw new DamagedSnapshotError(SNAPSHOT_FILES.pack, `${SNAPSHOT_FILES.pack} ends too early.`)
+      outcome = READ_STATES.done
+    } catch (error) {
+      this.#failure ??= error
+    }
+    Atomics.store(state, 0, outcome)
+    Atomics.notify(state, 0)
+  }
+}
