@@ -20,6 +20,19 @@ test('a place is read in its own CRS, with the order of axes of the authority', 
   assert.deepEqual(degrees.manifest.bbox, [9, 50, 10, 51])
 })
 
+test('a place in a compound CRS has the order of axes of its horizontal part', async () => {
+  const place = { type: 'Point', coordinates: [-41, 174, 100] }
+  const epsg = 'http://www.opengis.net/def/crs/EPSG/0'
+  for (const coordRefSys of [
+    `${epsg}/9528`,
+    [`${epsg}/4167`, `${epsg}/7839`],
+    `http://www.opengis.net/def/crs-compound?1=${epsg}/4167&2=${epsg}/7839`,
+  ]) {
+    const { manifest } = await compileText(collection([fg({ place, coordRefSys })]))
+    assert.deepEqual(manifest.bbox, [174, -41, 174, -41], `${coordRefSys}`)
+  }
+})
+
 test('a geometry is preferred to a place, and the two are not mixed', async () => {
   const geometry = { type: 'Point', coordinates: [9, 50] }
   const place = { type: 'Point', coordinates: [500000, 5400000] }
