@@ -92,3 +92,30 @@ test('times become columns beside properties of the same name', async () => {
     ['text', 'date', 'date'],
   )
 })
+
+test('a file that is one geometry of JSON-FG is one feature, in the CRS that it names', async () => {
+  const arc = { type: 'CircularString', coordinates: [[0, 0], [1, 1], [2, 0]] } // biome-ignore format: one arc
+  const line = { type: 'LineString', coordinates: [[2, 0], [0, 0]] } // biome-ignore format: one line
+  const closed = { type: 'CompoundCurve', geometries: [arc, line] }
+  const cases: [geometry: object, type: string][] = [
+    [arc, 'LineString'],
+    [{ type: 'CompoundCurve', geometries: [line, { ...arc, coordinates: [[0, 0], [1, -1], [2, 0]] }] }, 'LineString'], // biome-ignore format: one curve
+    [{ type: 'CurvePolygon', geometries: [closed] }, 'Polygon'],
+    [{ type: 'MultiCurve', geometries: [arc, line] }, 'MultiLineString'],
+    [{ type: 'MultiSurface', geometries: [{ type: 'CurvePolygon', geometries: [closed] }] }, 'MultiPolygon'],
+  ]
+  for (const [geometry, type] of cases) {
+    const { features, manifest, report } = await compileText(JSON.stringify(geometry))
+    assert.deepEqual([features.length, features[0]!.geometry?.type], [1, type], JSON.stringify(geometry))
+    assert.deepEqual(manifest.columns, [])
+    assert.match(report.notes.join(), /1 feature has curves/)
+  }
+  const named = await compileText(
+    JSON.stringify({ type: 'Point', coordRefSys: '[EPSG:4326]', coordinates: [50, 9] }),
+  )
+  assert.deepEqual(named.manifest.bbox, [9, 50, 9, 50])
+  await assert.rejects(
+    compileText('{"type":"MultiPrism","prisms":[{"type":"Prism","base":{}}]}'),
+    /Row 1: a Feature is expected, but "type" is "MultiPrism"/,
+  )
+})
