@@ -1,5 +1,5 @@
 import type { Conversion, Geometry, Position } from '../feature.ts'
-import { countConversion, type GeometryChanges } from './geometry-changes.ts'
+import { countConversion, countZeros, type GeometryChanges } from './geometry-changes.ts'
 
 /** Transforms a position to WGS84 longitude and latitude. */
 export type Transformer = (position: Position) => Position
@@ -33,6 +33,7 @@ export function prepareGeometry(
 ): Geometry | string {
   excess = 0
   conversion = null
+  if (changes && geometry?.type === 'Point') countZeros(changes, geometry.coordinates)
   try {
     prepare(geometry, transform, 0)
   } catch (error) {
