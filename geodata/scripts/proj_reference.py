@@ -301,7 +301,8 @@ def write_reference(requests):
         base = horizontal.geodetic_crs
         points = grid(area_of(crs) or area_around_origin(horizontal), 2)
         native = projected(horizontal, points)
-        record = {"name": request["name"], "points": points, "native": native}
+        record = {"name": request["name"], "points": points, "native": native,
+                  "northingFirst": is_northing_first(horizontal)}
         if request["places"]:
             if request["base"] != last_base:
                 last_base, transformers = request["base"], operations(base)

@@ -185,6 +185,11 @@ test("the order of axes is the authority's", () => {
     'EPSG:3035',
     'EPSG:31467',
     'EPSG:3006',
+    // Compound: the order of the horizontal part.
+    'EPSG:9528',
+    'http://www.opengis.net/def/crs/EPSG/0/5845',
+    'EPSG:4326+5773',
+    'urn:ogc:def:crs,crs:EPSG::4258,crs:EPSG::5621',
   ]) {
     assert.equal(axisOrder(crs), 'northing-first', crs)
   }
@@ -195,6 +200,9 @@ test("the order of axes is the authority's", () => {
     'EPSG:25832',
     'EPSG:27700',
     'EPSG:28992',
+    'EPSG:7415',
+    'OGC:CRS83',
+    'http://www.opengis.net/def/crs/OGC/1.3/CRS27',
   ]) {
     assert.equal(axisOrder(crs), 'easting-first', crs)
   }

@@ -1,7 +1,7 @@
 import proj4 from 'proj4'
 import { chooseTransformation } from './crs/datum-transformations.ts'
 import { findEpsg } from './crs/epsg.ts'
-import { codeOf } from './crs/names.ts'
+import { codeOf, isCompoundName, ogcCode } from './crs/names.ts'
 import { PROJ_DEFAULTS } from './crs/proj-text.ts'
 import { type Datum, type ResolvedCrs, resolveCrs } from './crs/resolve.ts'
 import type { Position } from './feature.ts'
@@ -37,8 +37,14 @@ export function transformer(from: string, to: string): Transform | null {
 
 /** Whether the authority puts northing (latitude) first, which OGC API - Features then requires. */
 export function axisOrder(crs: string): 'easting-first' | 'northing-first' {
-  const code = codeOf(crs)
+  const code = ogcCode(crs) === null ? codeOf(crs) : null
   return code !== null && findEpsg(code)?.northingFirst ? 'northing-first' : 'easting-first'
+}
+
+/** Whether the name denotes a CRS of positions and heights that has a horizontal and a vertical part. */
+export function isCompoundCrs(crs: string): boolean {
+  const code = codeOf(crs)
+  return isCompoundName(crs) || (code !== null && findEpsg(code)?.isCompound === true)
 }
 
 /** `EPSG:25832` or `OGC:CRS84` if the CRS has a known code, otherwise null. */

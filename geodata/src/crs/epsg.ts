@@ -8,6 +8,8 @@ export interface EpsgEntry {
   name: string
   /** Whether the authority puts northing (or latitude) before easting (or longitude). */
   northingFirst: boolean
+  /** Whether it has a vertical part; everything else here is that of its horizontal part. */
+  isCompound: boolean
   /** West, south, east, north in degrees; east is greater than 180 if the area crosses the antimeridian. */
   area: Area | null
   /** The geographic CRS whose datum transformations apply to this one; its own code if it is that CRS. */
@@ -57,7 +59,8 @@ function readEntry(code: number): EpsgEntry | null {
     code,
     authority: authority || 'EPSG',
     name: name!,
-    northingFirst: northingFirst === '1',
+    northingFirst: horizontal?.northingFirst ?? northingFirst === '1',
+    isCompound: horizontal !== null,
     area: corners.length === 4 ? (corners as Area) : null,
     base: horizontal?.base ?? Number(base || code),
     definition: horizontal?.definition ?? definition!,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { transformer, transformerToWgs84 } from '../crs.ts'
+import { axisOrder, transformer, transformerToWgs84 } from '../crs.ts'
 import { contains } from './datum-transformations.ts'
 import { findEpsg } from './epsg.ts'
 import { resolveCrs } from './resolve.ts'
@@ -54,6 +54,13 @@ test('every code of the list puts points where PROJ puts them', () => {
     }
   }
   assert.ok(compared > 30_000, `${compared} points`)
+  assert.deepEqual(wrong, [])
+})
+
+test("every code of the list has PROJ's order of axes", () => {
+  const wrong = results.codes
+    .filter(({ name, northingFirst }) => (axisOrder(name) === 'northing-first') !== northingFirst)
+    .map(({ name }) => name)
   assert.deepEqual(wrong, [])
 })
 

@@ -14,6 +14,8 @@ export interface ProjResult {
   /** Longitude and latitude on the datum of the CRS, and the same in the CRS itself. */
   points: Point[]
   native: (Point | null)[]
+  /** Whether the authority puts northing (or latitude) first. */
+  northingFirst: boolean
   /** For each point, the positions in WGS84 that PROJ's transformations return. */
   places?: Point[][]
   /** `native` is null if the text fully describes the CRS. */

@@ -22,7 +22,8 @@ interface PageOptions {
   /** By the places of `exportColumns`. */
   integerSizes: readonly (IntegerSize | null)[]
   crs: {
-    epsg: number
+    /** `EPSG:<code>` or `ESRI:<code>`. */
+    code: string
     /** Null for WGS84. Its positions have x first, and are not finite if the CRS cannot represent one. */
     fromWgs84: ((position: Position) => Position) | null
     /** The latitude to which geometries are clipped. */
@@ -74,6 +75,7 @@ export class FlatgeobufPage {
   head(features: number): Buffer {
     const { manifest, table, title, crs } = this.#options
     const layer = layerType(manifest).type
+    const [authority, code] = crs.code.split(':') as [string, string]
     const column = ({ name }: Column, i: number): TableField[] => [{ text: name }, { u8: this.#codes[i]! }]
     const header = sizePrefixed([
       { text: table },
@@ -86,7 +88,7 @@ export class FlatgeobufPage {
       this.#columns.length > 0 ? { tables: this.#columns.map(column) } : null,
       { u64: features },
       { u16: 0 },
-      layer === null ? null : { table: [{ text: 'EPSG' }, { i32: crs.epsg }] },
+      layer === null ? null : { table: [{ text: authority }, { i32: Number(code) }] },
       { text: title },
     ])
     return Buffer.concat([MAGIC, header])

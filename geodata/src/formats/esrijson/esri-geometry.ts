@@ -1,11 +1,23 @@
 import type { Geometry, Position, Value } from '../../feature.ts'
 import { groupRings } from '../shapefile/rings.ts'
 
-type EsriGeometry = { [name: string]: Value }
+export type EsriGeometry = { [name: string]: Value }
+
+/** What the third number of a position is; `unstated` is taken as a height, as GDAL does. */
+export type ThirdNumber = 'height' | 'measure' | 'unstated'
+
+/** `stated` are the members of the feature set, which a geometry may repeat. */
+export function thirdNumberOf(
+  geometry: EsriGeometry,
+  stated: { hasZ?: unknown; hasM?: unknown },
+): ThirdNumber {
+  if ((geometry['hasZ'] ?? stated.hasZ) === true) return 'height'
+  return (geometry['hasM'] ?? stated.hasM) === true ? 'measure' : 'unstated'
+}
 
 /** Converts a geometry of Esri's JSON; returns a sentence if it cannot be read. */
-export function readEsriGeometry(geometry: EsriGeometry): Geometry | null | string {
-  const hasZ = geometry['hasZ'] === true
+export function readEsriGeometry(geometry: EsriGeometry, third: ThirdNumber): Geometry | null | string {
+  const hasZ = third !== 'measure'
   if ('x' in geometry) return readPoint(geometry)
   for (const curves of ['curvePaths', 'curveRings'])
     if (curves in geometry) return `the geometry has curves (${curves}), which cannot be read`
@@ -29,6 +41,16 @@ export function readEsriGeometry(geometry: EsriGeometry): Geometry | null | stri
     : { type: 'MultiPolygon', coordinates: polygons }
 }
 
+/** Whether the first position of points, paths or rings has more than two numbers. A point has names for them. */
+export function hasThirdNumber({ points, paths, rings }: EsriGeometry): boolean {
+  const parts = points ?? paths ?? rings
+  const first = Array.isArray(parts)
+    ? parts.find((part) => Array.isArray(part) && part.length > 0)
+    : undefined
+  const position = points === undefined && Array.isArray(first) ? first[0] : first
+  return Array.isArray(position) && typeof position[2] === 'number'
+}
+
 const WRONG = 'the geometry is not a geometry of Esri JSON'
 
 function readPoint({ x, y, z }: EsriGeometry): Geometry | null | string {
@@ -38,7 +60,6 @@ function readPoint({ x, y, z }: EsriGeometry): Geometry | null | string {
   return { type: 'Point', coordinates: typeof z === 'number' ? [x, y, z] : [x, y] }
 }
 
-/** Without `hasZ`, a third number is a measure. */
 function positions(list: Value[], hasZ: boolean): Position[] | null {
   const result: Position[] = []
   for (const each of list) {

@@ -1,10 +1,18 @@
-import type { ColumnType, Feature, FeatureStream, SourceColumn, UnreadableRow, Value } from '../../feature.ts'
+import type {
+  ColumnType,
+  Feature,
+  FeatureStream,
+  Geometry,
+  SourceColumn,
+  UnreadableRow,
+  Value,
+} from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import { JsonElements } from '../json/json.ts'
 import { type ByteSource, peek } from '../reading/byte-source.ts'
 import { parseJson } from '../reading/parse-json.ts'
 import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
-import { readEsriGeometry } from './esri-geometry.ts'
+import { type EsriGeometry, hasThirdNumber, readEsriGeometry, thirdNumberOf } from './esri-geometry.ts'
 
 /** What precedes the features: the fields with their domains can be long. */
 const HEAD_BYTES = 4 << 20
@@ -17,6 +25,8 @@ interface EsriField {
 interface EsriHead {
   fields?: EsriField[]
   objectIdFieldName?: string
+  hasZ?: unknown
+  hasM?: unknown
   spatialReference?: { wkid?: number; latestWkid?: number; wkt?: string }
 }
 
@@ -33,10 +43,11 @@ export async function openEsrijson(
   const blocks = elements.blocks()
   const first: unknown[] = (await blocks.next()).value ?? []
   const table = new EsriTable(file, members, limits)
+  const notes: string[] = []
   const reference = members.spatialReference ?? referenceOf(first[0])
   return {
     columns: table.columns,
-    notes: [],
+    notes,
     crs: crsOf(reference),
     spatial: true,
     totalBytes: source.totalBytes,
@@ -47,6 +58,7 @@ export async function openEsrijson(
       try {
         if (first.length > 0) yield first.map((element) => table.row(element))
         for await (const block of blocks) yield block.map((element) => table.row(element))
+        notes.push(...table.notes())
       } finally {
         await blocks.return(undefined)
       }
@@ -86,7 +98,7 @@ function crsOf(reference: EsriHead['spatialReference']): string | null {
   return reference?.wkt || null
 }
 
-type Row = { attributes?: { [name: string]: Value } | null; geometry?: { [name: string]: Value } | null }
+type Row = { attributes?: { [name: string]: Value } | null; geometry?: EsriGeometry | null }
 
 class EsriTable {
   readonly columns: SourceColumn[] = []
@@ -95,9 +107,14 @@ class EsriTable {
   readonly #idField: string | undefined
   readonly #places = new Map<string, number>()
   readonly #times = new Set<string>()
+  readonly #head: EsriHead
   #count = 0
+  #unstatedHeights = 0
+  #omittedMeasures = 0
 
-  constructor(file: string, { fields = [], objectIdFieldName }: EsriHead, limits: SourceLimits) {
+  constructor(file: string, head: EsriHead, limits: SourceLimits) {
+    const { fields = [], objectIdFieldName } = head
+    this.#head = head
     this.#file = file
     this.#limits = limits
     this.#idField =
@@ -113,7 +130,7 @@ class EsriTable {
     const row = ++this.#count
     if (typeof element === 'string') return { row, problem: element }
     const { attributes, geometry } = element as Row
-    const shape = geometry ? readEsriGeometry(geometry) : null
+    const shape = geometry ? this.#shape(geometry) : null
     if (typeof shape === 'string') return { row, problem: shape }
     const values: Value[] = new Array(this.columns.length).fill(null)
     let id: Feature['id'] = null
@@ -130,6 +147,30 @@ class EsriTable {
     return { id, values, geometry: shape, row }
   }
 
+  #shape(geometry: EsriGeometry): Geometry | null | string {
+    const third = thirdNumberOf(geometry, this.#head)
+    const shape = readEsriGeometry(geometry, third)
+    if (third !== 'height' && hasThirdNumber(geometry)) {
+      if (third === 'measure') this.#omittedMeasures++
+      else this.#unstatedHeights++
+    }
+    return shape
+  }
+
+  /** What the third numbers of positions were taken for. */
+  notes(): string[] {
+    const notes: string[] = []
+    if (this.#unstatedHeights > 0)
+      notes.push(
+        `The positions of ${features(this.#unstatedHeights)} have a third number, and the file has neither "hasZ" nor "hasM": it was taken as the height.`,
+      )
+    if (this.#omittedMeasures > 0)
+      notes.push(
+        `The measures ("hasM") in the positions of ${features(this.#omittedMeasures)} were left out; they are not heights.`,
+      )
+    return notes
+  }
+
   #addColumn(name: string, type: SourceColumn['type']): number {
     const place = this.columns.length
     if (place >= this.#limits.columns)
@@ -138,6 +179,10 @@ class EsriTable {
     this.columns.push({ name, type })
     return place
   }
+}
+
+function features(count: number): string {
+  return count === 1 ? '1 feature' : `${count} features`
 }
 
 /** Dates are milliseconds since 1970 in UTC. */

@@ -5,7 +5,7 @@ const TEXT_IS_LOST = /not a valid UTF-8 string|couldn't be converted correctly|n
 const VALUES_ARE_LOST =
   /overflow|parsed incompletely|wrong field type|has been truncated|clamped|out of range|cannot be represented|could not be converted/i
 /** Lists become texts in GeoPackage, and are made lists again after that. */
-const LIST_FIELD = /does not natively support \w+List type for field (.+?)\. Misconversion/
+export const LIST_FIELD = /does not natively support \w+List type for field (.+?)\. Misconversion/
 /** What GDAL also says about good files. Our reader takes every type of geometry in a layer. */
 const HARMLESS =
   /^PROJ: |not normally allowed by the GeoPackage specification|No more will be reported|Feature id not preserved/

@@ -100,6 +100,52 @@ test('repeated elements of GML are arrays, unless a value in them has a comma', 
   assert.match(ambiguous.stream.notes.at(-1)!, /^1 list of repeated values is published as GDAL writes it/)
 })
 
+test('lists of GML whose names differ only in digits are all arrays', async (t) => {
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, i) => `<ogr:v${i}>6.${i}</ogr:v${i}><ogr:v${i}>7.1</ogr:v${i}>`).join(
+      '',
+    )
+  for (const count of [2, 250]) {
+    const { rows } = await read(written(t, 'a.gml', collection(many(count))))
+    for (let i = 0; i < count; i++) assert.deepEqual(rows[0]![`v${i}`], [`6.${i}`, '7.1'], `v${i}`)
+  }
+})
+
+const pointIn = (srsName: string, pos: string) =>
+  `<ogr:at><gml:Point srsName="${srsName}"><gml:pos>${pos}</gml:pos></gml:Point></ogr:at>`
+const positionsOf = ({ features }: Awaited<ReturnType<typeof read>>) =>
+  features.map(({ geometry }) => (geometry as { coordinates: number[] }).coordinates)
+
+test('a GML in several CRSs is refused, unless these are names of one', async (t) => {
+  const urn = (code: number) => `urn:ogc:def:crs:EPSG::${code}`
+  const utm = pointIn(urn(25832), '500000 5500000')
+  await refused(
+    written(t, 'a.gml', collection(utm, pointIn(urn(4326), '49 9'))),
+    /^a\.gml has geometries in several CRSs \(urn:ogc:def:crs:EPSG::25832, urn:ogc:def:crs:EPSG::4326\), and a dataset has one\./,
+  )
+  const same = written(t, 'b.gml', collection(pointIn(urn(4326), '49 9'), pointIn('EPSG:4326', '9 49')))
+  const names = await read(same)
+  assert.equal(names.stream.crs, 'EPSG:4326')
+  assert.deepEqual(positionsOf(names), [[9, 49], [9, 49]]) // biome-ignore format: two positions
+  const unknown = await read(written(t, 'c.gml', collection(pointIn('http://example.org/crs/1', '1 2'))))
+  assert.equal(unknown.stream.crs, 'http://example.org/crs/1')
+})
+
+test('a GML in a compound CRS is read in the order of its horizontal part', async (t) => {
+  const at = async (srsName: string, pos: string) =>
+    positionsOf(await read(written(t, 'a.gml', collection(pointIn(srsName, pos)))))[0]!.slice(0, 2)
+  const compound = 'http://www.opengis.net/def/crs-compound?1=http://www.opengis.net/def/crs/EPSG/0'
+  for (const srsName of [
+    'urn:ogc:def:crs:EPSG::5845',
+    'urn:ogc:def:crs,crs:EPSG::3006,crs:EPSG::5613',
+    `${compound}/3006&amp;2=http://www.opengis.net/def/crs/EPSG/0/5613`,
+  ])
+    assert.deepEqual(await at(srsName, '6500000 500000 7'), [500000, 6500000], srsName)
+  assert.deepEqual(await at('urn:ogc:def:crs:EPSG::9528', '-41 174 7'), [174, -41])
+  assert.deepEqual(await at('urn:ogc:def:crs:EPSG::7415', '120000 480000 7'), [120000, 480000])
+  assert.deepEqual(await at('EPSG:5845', '500000 6500000'), [500000, 6500000])
+})
+
 test('the report says that geometries of GML are left out', async (t) => {
   const [one, two] = [`<ogr:at>${point(1, 2)}</ogr:at>`, `<ogr:label>${point(3, 4)}</ogr:label>`]
   for (const both of [one + two, two + one]) {

@@ -1,4 +1,4 @@
-import { open, readFile } from 'node:fs/promises'
+import { open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SourceError } from '../../source-error.ts'
 import { makeLink } from './make-link.ts'
@@ -42,6 +42,17 @@ async function refuseDocumentType(path: string, file: string): Promise<void> {
   } finally {
     await handle.close()
   }
+}
+
+/** Lets GDAL find out anew what is in the file. */
+export async function removeSchema(folder: string): Promise<void> {
+  await rm(join(folder, `${NAME}.gfs`), { force: true })
+}
+
+/** The CRSs of the layers as the file names them, if all geometries of a layer have the same. */
+export async function layerSrsNames(folder: string): Promise<string[]> {
+  const schema = await readFile(join(folder, `${NAME}.gfs`), 'utf8').catch(() => '')
+  return [...schema.matchAll(/<SRSName>(.*?)<\/SRSName>/g)].map(([, name]) => name!.replaceAll('&amp;', '&'))
 }
 
 /** A note if GDAL found geometries in several elements of the features that are read. */

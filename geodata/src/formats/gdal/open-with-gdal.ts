@@ -10,7 +10,8 @@ import { sourceBytes } from '../reading/source-bytes.ts'
 import { maxValueBytes, type SourceLimits } from '../reading/source-limits.ts'
 import { FID_COLUMN, GEOMETRY_COLUMN } from './converted-names.ts'
 import { sortMessages } from './gdal-messages.ts'
-import { geometryElementNotes, gmlSource } from './gml-source.ts'
+import { crsOfGml, isLeftInFileOrder } from './gml-crs.ts'
+import { geometryElementNotes, gmlSource, layerSrsNames, removeSchema } from './gml-source.ts'
 import { withLists } from './list-columns.ts'
 import { makeLink } from './make-link.ts'
 import { mapinfoSource } from './mapinfo-source.ts'
@@ -62,7 +63,8 @@ export async function openWithGdal(
         ? 'Name its encoding with --encoding, such as --encoding windows-1251.'
         : 'Convert the file to GeoPackage, whose text is UTF-8.'
     const { notes, listColumns } = sortMessages(messages, file, encodingAdvice)
-    const stream = withLists(await openGeopackage(converted, file, options), listColumns)
+    const opened = await openGeopackage(converted, file, options)
+    const stream = withLists(await withCrs(opened, source, file, options), listColumns)
     // All values of GML are texts, whose types are found as those of CSV.
     if (options.driver === 'GML')
       for (const column of stream.columns) if (column.type === 'text') column.type = 'infer-text'
@@ -106,6 +108,19 @@ async function sourceFor(
   return link
 }
 
+/** The stream with the CRS that a GML names, if GDAL did not find it. */
+async function withCrs(
+  stream: FeatureStream,
+  source: string,
+  file: string,
+  { driver, crs }: OpenWithGdalOptions,
+): Promise<FeatureStream> {
+  const hasCrs = stream.crs !== null && !/^(LOCAL_CS|ENGCRS)\b/.test(stream.crs)
+  if (driver !== 'GML' || crs !== undefined || hasCrs || !stream.spatial) return stream
+  const namedCrs = await crsOfGml(source, file)
+  return namedCrs === null ? stream : Object.assign(stream, { crs: namedCrs })
+}
+
 /** GDAL reports values that are not UTF-8, but not names of columns. */
 function refuseDamagedNames({ columns }: FeatureStream, file: string, advice: string): void {
   if (columns.some(({ name }) => name.includes('\ufffd')))
@@ -116,6 +131,18 @@ type Run = GdalOptions & RunPlace & { program: string }
 
 /** Converts the layer, or all layers, and returns GDAL's messages. */
 async function convert(
+  source: string,
+  converted: string,
+  options: OpenWithGdalOptions,
+  run: Run,
+): Promise<string[]> {
+  const messages = await convertOnce(source, converted, options, run)
+  if (options.driver !== 'GML' || !(await layerSrsNames(run.folder)).some(isLeftInFileOrder)) return messages
+  await Promise.all([rm(converted, { force: true }), removeSchema(run.folder)])
+  return convertOnce(source, converted, options, { ...run, swapsAxes: true })
+}
+
+async function convertOnce(
   source: string,
   converted: string,
   { layer, hasIds, driver }: OpenWithGdalOptions,

@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process'
 import { SourceError } from '../../source-error.ts'
 import type { GdalOptions } from '../reading/gdal-options.ts'
+import { LIST_FIELD } from './gdal-messages.ts'
 
 const OUTPUT_KEPT = 4000
 const LINES_KEPT = 200
+/** Each is about a column of its own. */
+const LIST_LINES_KEPT = 100_000
 /** The unit of ulimit. */
 const BLOCK_BYTES = 512
 /** For calls that write no file. */
@@ -13,7 +16,7 @@ const MIN_FILE_BYTES = 1 << 20
  * The environment of the program. It gets no proxy and no credentials of the service, and whatever would make
  * GDAL fetch something from the network is turned off or led to a closed port.
  */
-function environment(folder: string, skippedDrivers: string[]): NodeJS.ProcessEnv {
+function environment(folder: string, skippedDrivers: string[], swapsAxes: boolean): NodeJS.ProcessEnv {
   const nowhere = 'http://127.0.0.1:9'
   return {
     PATH: process.env['PATH'],
@@ -43,6 +46,7 @@ function environment(folder: string, skippedDrivers: string[]): NodeJS.ProcessEn
     // The other parser, Xerces, reads external entities.
     GML_PARSER: 'EXPAT',
     GML_DOWNLOAD_SCHEMA: 'NO',
+    GML_SWAP_COORDINATES: swapsAxes ? 'YES' : 'AUTO',
     GML_SKIP_RESOLVE_ELEMS: 'ALL',
     // GDAL would read 01234 as 1234, and cut integers to 64 bits.
     GML_FIELDTYPES: 'ALWAYS_STRING',
@@ -69,6 +73,8 @@ export interface RunPlace {
   folder: string
   file: string
   skippedDrivers?: string[]
+  /** Whether the axes of a GML are swapped whatever its CRS. */
+  swapsAxes?: boolean
   /** The max size of a file that it writes: a view or a repeated value may have no end. */
   maxFileBytes?: number
 }
@@ -77,13 +83,13 @@ export interface RunPlace {
 export async function runOgr2ogr(
   args: string[],
   { program, seconds, megabytes }: GdalOptions & { program: string },
-  { folder, file, skippedDrivers = [], maxFileBytes = MIN_FILE_BYTES }: RunPlace,
+  { folder, file, skippedDrivers = [], swapsAxes = false, maxFileBytes = MIN_FILE_BYTES }: RunPlace,
 ): Promise<Output> {
   // The shell sets the limits and is then replaced by the program.
   const script = `ulimit -v ${megabytes * 1024}; ulimit -t ${seconds}; ulimit -f ${Math.ceil(maxFileBytes / BLOCK_BYTES)}; ulimit -c 0; exec "$0" "$@"`
   const child = spawn('/bin/sh', ['-c', script, program, ...args], {
     cwd: folder,
-    env: environment(folder, skippedDrivers),
+    env: environment(folder, skippedDrivers, swapsAxes),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let stdout = ''
@@ -173,8 +179,12 @@ class DistinctLines {
     return [...this.#lines.values()]
   }
 
-  /** Lines that differ only in numbers or in quoted values count as the same. */
+  /** Lines that differ only in numbers or in quoted values count as the same, unless they name a column. */
   #keep(line: string): void {
+    if (LIST_FIELD.test(line)) {
+      if (this.#lines.size < LIST_LINES_KEPT) this.#lines.set(line, line)
+      return
+    }
     const kind = line.replace(/Value '.*?' of/, '').replace(/\d+/g, '0')
     if (this.#lines.size < LINES_KEPT && !this.#lines.has(kind)) this.#lines.set(kind, line)
   }

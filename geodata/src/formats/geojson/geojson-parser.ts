@@ -9,7 +9,7 @@ import {
 import { SourceError } from '../../source-error.ts'
 import { parseJson } from '../reading/parse-json.ts'
 import type { GeojsonBlock } from './geojson-scanner.ts'
-import { type PlaceReading, readPlace, readTime } from './json-fg.ts'
+import { PLACE_TYPES, type PlaceReading, readPlace, readTime } from './json-fg.ts'
 
 /** What a worker needs to parse the blocks. */
 export interface GeojsonParsing {
@@ -113,8 +113,10 @@ export class GeojsonParser {
   #feature(element: unknown, row: number): Feature | UnreadableRow {
     const raw = element as RawFeature
     if (raw.type !== 'Feature') {
-      if (typeof raw.type === 'string' && TYPE_NAMES.has(raw.type))
+      if (typeof raw.type === 'string' && TYPE_NAMES.has(raw.type) && this.#place === null)
         return { id: null, values: [], geometry: element as Geometry, row }
+      if (TYPE_NAMES.has(raw.type as string) || PLACE_TYPES.has(raw.type))
+        return this.#geometryAlone(element as object, row)
       return { row, problem: `a Feature is expected, but "type" is ${JSON.stringify(raw.type) ?? 'missing'}` }
     }
     const { properties = null, id } = raw
@@ -131,6 +133,20 @@ export class GeojsonParser {
     return feature
   }
 
+  #geometryAlone(element: object, row: number): Feature | UnreadableRow {
+    const geometry = this.#readPlace(element, this.#place ?? { northingFirst: false })
+    return typeof geometry === 'string' ? { row, problem: geometry } : { id: null, values: [], geometry, row }
+  }
+
+  #readPlace(place: object, reading: PlaceReading): Geometry | string {
+    try {
+      return readPlace(place, reading)
+    } catch (error) {
+      if (error instanceof SourceError) return error.message
+      throw error
+    }
+  }
+
   /** The geometry, or a sentence if it is in another CRS than the file's first one. */
   #geometry({ geometry = null, place = null }: RawFeature): Geometry | null | string {
     if (place === null || typeof place !== 'object') {
@@ -141,12 +157,7 @@ export class GeojsonParser {
       if (geometry !== null) return geometry
       return 'the feature has a "place" and no "geometry", unlike the first feature, and the two differ in their CRS'
     }
-    try {
-      return readPlace(place, this.#place)
-    } catch (error) {
-      if (error instanceof SourceError) return error.message
-      throw error
-    }
+    return this.#readPlace(place, this.#place)
   }
 
   #setTime(values: Value[], time: unknown): void {

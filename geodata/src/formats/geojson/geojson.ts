@@ -118,11 +118,21 @@ async function crsAndPlace(
   maxDepth: number,
   options: GeojsonOptions,
 ): Promise<CrsAndPlace> {
+  if (options.crs === undefined && isPlaceAlone(head))
+    return placeIn(coordRefSysName(head.members['coordRefSys'], window.file))
   const first = await peekFirst(window, head, maxDepth)
   if (first?.place == null || first.geometry != null)
     return { crs: await crsOf(head, window.file, options), place: null }
   if (options.crs !== undefined) return { crs: options.crs, place: { northingFirst: false } }
-  const crs = coordRefSysName(first.coordRefSys ?? head.members['coordRefSys'], window.file)
+  return placeIn(coordRefSysName(first.coordRefSys ?? head.members['coordRefSys'], window.file))
+}
+
+/** A geometry without a feature, which names its CRS itself. */
+function isPlaceAlone({ isCollection, members }: Head): boolean {
+  return !isCollection && members['type'] !== 'Feature' && members['coordRefSys'] != null
+}
+
+function placeIn(crs: string): CrsAndPlace {
   return { crs, place: { northingFirst: axisOrder(crs) === 'northing-first' } }
 }
 

@@ -20,6 +20,19 @@ test('a place is read in its own CRS, with the order of axes of the authority', 
   assert.deepEqual(degrees.manifest.bbox, [9, 50, 10, 51])
 })
 
+test('a place in a compound CRS has the order of axes of its horizontal part', async () => {
+  const place = { type: 'Point', coordinates: [-41, 174, 100] }
+  const epsg = 'http://www.opengis.net/def/crs/EPSG/0'
+  for (const coordRefSys of [
+    `${epsg}/9528`,
+    [`${epsg}/4167`, `${epsg}/7839`],
+    `http://www.opengis.net/def/crs-compound?1=${epsg}/4167&2=${epsg}/7839`,
+  ]) {
+    const { manifest } = await compileText(collection([fg({ place, coordRefSys })]))
+    assert.deepEqual(manifest.bbox, [174, -41, 174, -41], `${coordRefSys}`)
+  }
+})
+
 test('a geometry is preferred to a place, and the two are not mixed', async () => {
   const geometry = { type: 'Point', coordinates: [9, 50] }
   const place = { type: 'Point', coordinates: [500000, 5400000] }
@@ -77,5 +90,32 @@ test('times become columns beside properties of the same name', async () => {
   assert.deepEqual(
     manifest.columns.map(({ type }) => type),
     ['text', 'date', 'date'],
+  )
+})
+
+test('a file that is one geometry of JSON-FG is one feature, in the CRS that it names', async () => {
+  const arc = { type: 'CircularString', coordinates: [[0, 0], [1, 1], [2, 0]] } // biome-ignore format: one arc
+  const line = { type: 'LineString', coordinates: [[2, 0], [0, 0]] } // biome-ignore format: one line
+  const closed = { type: 'CompoundCurve', geometries: [arc, line] }
+  const cases: [geometry: object, type: string][] = [
+    [arc, 'LineString'],
+    [{ type: 'CompoundCurve', geometries: [line, { ...arc, coordinates: [[0, 0], [1, -1], [2, 0]] }] }, 'LineString'], // biome-ignore format: one curve
+    [{ type: 'CurvePolygon', geometries: [closed] }, 'Polygon'],
+    [{ type: 'MultiCurve', geometries: [arc, line] }, 'MultiLineString'],
+    [{ type: 'MultiSurface', geometries: [{ type: 'CurvePolygon', geometries: [closed] }] }, 'MultiPolygon'],
+  ]
+  for (const [geometry, type] of cases) {
+    const { features, manifest, report } = await compileText(JSON.stringify(geometry))
+    assert.deepEqual([features.length, features[0]!.geometry?.type], [1, type], JSON.stringify(geometry))
+    assert.deepEqual(manifest.columns, [])
+    assert.match(report.notes.join(), /1 feature has curves/)
+  }
+  const named = await compileText(
+    JSON.stringify({ type: 'Point', coordRefSys: '[EPSG:4326]', coordinates: [50, 9] }),
+  )
+  assert.deepEqual(named.manifest.bbox, [9, 50, 9, 50])
+  await assert.rejects(
+    compileText('{"type":"MultiPrism","prisms":[{"type":"Prism","base":{}}]}'),
+    /Row 1: a Feature is expected, but "type" is "MultiPrism"/,
   )
 })

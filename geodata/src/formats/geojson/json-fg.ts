@@ -21,6 +21,12 @@ export function coordRefSysName(member: unknown, file: string): string {
   throw new SourceError(`${file} has a "coordRefSys" that does not name its CRS. Name it with --crs.`)
 }
 
+/** The types of geometry that JSON-FG adds, if they can be read. */
+export const PLACE_TYPES: ReadonlySet<unknown> = new Set([
+  ...['CircularString', 'CompoundCurve', 'CurvePolygon', 'MultiCurve', 'MultiSurface'],
+  ...['Polyhedron', 'MultiPolyhedron'],
+])
+
 interface RawPlace {
   type?: unknown
   coordinates?: unknown

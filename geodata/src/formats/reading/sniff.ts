@@ -99,7 +99,8 @@ function isMapinfo(text: string): boolean {
   return /^!table\s/i.test(text) || /^version\s+\d+\s*\r?\ncharset\s+"/i.test(text)
 }
 
-const GEOJSON_TYPE = /^"(FeatureCollection|Feature|(Multi)?(Point|LineString|Polygon)|GeometryCollection)"/
+const GEOJSON_TYPE =
+  /^"(FeatureCollection|Feature|(Multi)?(Point|LineString|Polygon|Polyhedron|Prism)|GeometryCollection|CircularString|CompoundCurve|CurvePolygon|MultiCurve|MultiSurface)"/
 const MEMBER = /\s*:\s*/y
 const STRING = /"(?:[^"\\]|\\.)*"/y
 /** Members that only Esri's JSON has beside its features. */

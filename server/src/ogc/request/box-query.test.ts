@@ -30,3 +30,28 @@ test('a box in Web Mercator that ends a rounding error beyond the world keeps it
     assert.deepEqual(longitudes(-edge - beyond, edge + beyond), [-180, 180], `both, ${beyond} m beyond`)
   }
 })
+
+test('a box in a compound CRS is read in the order of its horizontal part', () => {
+  const list = new CrsList(['9528', 'EPSG:5845', '7415'])
+  const boxOf = (code: string, text: string) =>
+    readBox(text, list.common.find((crs) => crs.code === code)!).box.map((value) => Math.round(value))
+  assert.deepEqual(boxOf('EPSG:9528', '-47,166,-34,179'), [166, -47, 179, -34])
+  assert.deepEqual(boxOf('EPSG:9528', '-47,166,0,-34,179,100'), [166, -47, 179, -34])
+  const [west, south, east, north] = boxOf('EPSG:5845', '6500000,480000,6510000,520000')
+  assert.deepEqual(
+    [south, north].map((latitude) => latitude! >= 58 && latitude! <= 59),
+    [true, true],
+  )
+  assert.deepEqual(
+    [west, east].map((longitude) => longitude! >= 14 && longitude! <= 16),
+    [true, true],
+  )
+  assert.deepEqual(boxOf('EPSG:7415', '120000,480000,121000,481000'), [5, 52, 5, 52])
+})
+
+test("OGC's name of NAD83, longitude first, does not select EPSG's, latitude first", () => {
+  const list = new CrsList(['4269'])
+  const manifest = { source: { crs: null } } as never
+  assert.equal(list.named('bbox-crs', 'EPSG:4269', manifest).northingFirst, true)
+  assert.throws(() => list.named('bbox-crs', 'OGC:CRS83', manifest), /must be one of/)
+})

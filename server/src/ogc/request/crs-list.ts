@@ -122,7 +122,8 @@ export class CrsList {
     const offered = this.of(manifest)
     const isNamed = /^(https?:|urn:|EPSG:|ESRI:|OGC:)/i.test(bare)
     const code = isCrs84h(bare) ? CRS84H.code : isNamed ? codeOf(bare) : null
-    const matchingCrs = code === null ? undefined : offered.find((crs) => crs.code === code)
+    const matchingCrs =
+      code === null ? undefined : offered.find((crs) => crs.code === code && isInOrder(crs, bare))
     if (matchingCrs) return matchingCrs
     throw invalidInput(parameter, `must be one of ${offered.map(({ uri }) => uri).join(', ')}`)
   }
@@ -135,6 +136,11 @@ export class CrsList {
     }
     return crs
   }
+}
+
+/** Whether a name means the CRS's own order of axes: `OGC:CRS83` is `EPSG:4269` with longitude first. */
+function isInOrder({ northingFirst }: Crs, name: string): boolean {
+  return northingFirst === (axisOrder(name) === 'northing-first')
 }
 
 /** The URI, the URN or the code of CRS84h, whatever the version of the list of CRSs. */

@@ -16,7 +16,7 @@ export const writeFlatgeobuf: WritePage = async (content) => {
     shown: query.shown,
     integerSizes: await integerSizesOf(folder, manifest),
     crs: {
-      epsg: fromWgs84 === null ? 4326 : Number(code.slice('EPSG:'.length)),
+      code: fromWgs84 === null ? 'EPSG:4326' : code,
       fromWgs84,
       maxLatitude,
     },

@@ -93,7 +93,7 @@ test('integers of any size are the same in every encoding', async (t) => {
 })
 
 test('features come in the CRS asked for, axes in its order, in one order of features', async (t) => {
-  const service = await openOgc(t, { settings: { crs: ['25832', 'EPSG:3035'] } })
+  const service = await openOgc(t, { settings: { crs: ['25832', 'EPSG:3035', '7423', '5845'] } })
   const features = Array.from({ length: 30 }, (_, i) => point(6 + i / 10, 47 + (i * 7) / 30, { i }))
   await service.publish('places', features)
   const plain = (await service.get('/collections/places/items')).body.features
@@ -102,6 +102,9 @@ test('features come in the CRS asked for, axes in its order, in one order of fea
     ['3857', false],
     ['25832', false],
     ['3035', true],
+    // Compound ones have the order of their horizontal part, here latitude and northing.
+    ['7423', true],
+    ['5845', true],
   ] as const) {
     const answer = await service.get(`/collections/places/items?crs=${EPSG}/${code}`)
     assert.equal(answer.headers.get('content-crs'), `<${EPSG}/${code}>`)
