@@ -71,7 +71,7 @@ function stateOfTheNode(app: App, parts: Parts): void {
     isDraining: () => parts.overload.isDraining(),
     version,
     clock: parts.clock,
-    countDatasets: async () => (await parts.catalog.all()).length,
+    countDatasets: async () => (await parts.catalog.allFor(null)).length,
     about: aboutOf(parts.config),
   })
 }

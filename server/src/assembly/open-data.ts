@@ -60,7 +60,7 @@ export function openCatalog(
 ): CatalogParts {
   const isPublished = (snapshot: string) => isSnapshotNamed(database.db, snapshot)
   const health = new SnapshotHealth({ blobs, log, isPublished })
-  const catalog = new Catalog(database.db, changes, health, log)
+  const catalog = new Catalog(database.db, changes, health, clock, log)
   const bytesPerSecond = config.verifyRate * 1_000_000
   const verification = opened.use(new Verification({ blobs, health, clock, log, bytesPerSecond }))
   const snapshots = opened.use(new OpenSnapshots({ blobs, health, verification }))
@@ -145,6 +145,7 @@ function openPublishing(
     memoryMegabytes: config.publishMemory ?? memoryPerCompilation(Math.max(limits.publish, 1)),
     maxBytes: config.maxUploadBytes,
     keepVersions: config.keepVersions,
+    defaultVisibility: config.defaultVisibility,
   })
 }
 
@@ -180,6 +181,14 @@ export function openDownloads(
     }),
   )
   opening.runner.handle('export', new ExportJobs({ database, catalog, exports, log }))
-  const downloads = new Downloads({ catalog, cashier, exports, health, log, config })
+  const downloads = new Downloads({
+    catalog,
+    cashier,
+    exports,
+    health,
+    log,
+    clock: opening.clock,
+    config,
+  })
   return { cashier, exports, downloads }
 }

@@ -1,7 +1,18 @@
 import type { AddOn } from '@wayleave/contract/add-ons'
 import type { KeyPermission, KeyScope } from '@wayleave/contract/permissions'
+import type { DatasetAccess } from '@wayleave/contract/visibilities'
 import type { Bucket } from '../../base/limits/limiter.ts'
 import { Problem } from '../../base/problem.ts'
+
+/** The right of an organization to one dataset, beyond its add-ons. */
+export interface DatasetGrant {
+  /** Milliseconds since 1970; null for a grant that does not expire. */
+  expiresAt: number | null
+  /** What the grant is limited to; null for everything. */
+  access: ReadonlySet<DatasetAccess> | null
+  /** The price of one download; null for that of the dataset. */
+  credits: number | null
+}
 
 /**
  * What a verified key may do, and who pays for its calls.
@@ -10,12 +21,19 @@ import { Problem } from '../../base/problem.ts'
  */
 export interface Grant {
   keyId: string
-  scope: KeyScope
+  /** `anonymous` for a request without a key, which gets open datasets only. */
+  scope: KeyScope | 'anonymous'
   kind: 'key' | 'session'
   organizationId: string | null
   userId: string | null
   permissions: ReadonlySet<string>
   addOns: ReadonlySet<string>
+  /** The organization's grants on single datasets, by table; also those that have expired. */
+  datasetGrants: ReadonlyMap<string, DatasetGrant>
+  /** Whether private datasets and drafts exist for it: a platform key, or a session key of an administrator. */
+  seesHidden: boolean
+  /** Whether it may publish for its organization: the operator allows it, and its user has DATASET_PUBLISH. */
+  publishes: boolean
   /** Milliseconds since 1970; null for a key that does not expire. */
   expiresAt: number | null
   /**
@@ -32,6 +50,31 @@ export interface Grant {
   owner: string
   /** The rate limit of all keys of the owner together; null if the key has a limit that the operator set. */
   ownerBucket: Bucket | null
+}
+
+const READ: ReadonlySet<string> = new Set(['read'])
+const NO_ADD_ONS: ReadonlySet<string> = new Set()
+const NO_DATASET_GRANTS: ReadonlyMap<string, DatasetGrant> = new Map()
+
+/** The grant of requests without a key from a network address, which is limited instead of a key. */
+export function anonymousGrant(owner: string, bucket: Bucket): Grant {
+  return {
+    keyId: 'anonymous',
+    scope: 'anonymous',
+    kind: 'key',
+    organizationId: null,
+    userId: null,
+    permissions: READ,
+    addOns: NO_ADD_ONS,
+    datasetGrants: NO_DATASET_GRANTS,
+    seesHidden: false,
+    publishes: false,
+    expiresAt: null,
+    payer: owner,
+    bucket,
+    owner,
+    ownerBucket: null,
+  }
 }
 
 export function mayUse(grant: Grant, permission: KeyPermission, table: string): boolean {

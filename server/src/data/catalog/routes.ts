@@ -2,6 +2,7 @@ import { archiveSchema, datasetSchema, pageByIdSchema } from '@wayleave/contract
 import { Type } from 'typebox'
 import type { Authenticate } from '../../accounts/access/authenticate.ts'
 import type { Meter } from '../../accounts/usage/meter.ts'
+import type { Clock } from '../../base/clock.ts'
 import { notFound } from '../../base/problem.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
@@ -10,7 +11,7 @@ import { tags } from '../../http/openapi.ts'
 import { noQuery } from '../../http/schemas.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Catalog } from './catalog.ts'
-import { archiveMetadata, datasetMetadata } from './metadata.ts'
+import { archiveMetadata, datasetMetadata, metadataCacheControl, pricedFor } from './metadata.ts'
 import { readSample } from './read-sample.ts'
 import { searchDatasets } from './search-datasets.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'
@@ -24,6 +25,7 @@ interface CatalogDeps {
   meter: Meter
   baseUrl: BaseUrl
   tileStates: TileStateSource
+  clock: Clock
 }
 
 const searchQuery = Type.Object(
@@ -55,7 +57,7 @@ const rowsAsBytes = Type.Unsafe<Buffer>({
 
 export function catalogRoutes(
   app: App,
-  { catalog, blobs, health, authenticate, meter, baseUrl, tileStates }: CatalogDeps,
+  { catalog, blobs, health, authenticate, meter, baseUrl, tileStates, clock }: CatalogDeps,
 ): void {
   const call = (table: string, operation: string) => ({ operation, table, format: 'json' })
 
@@ -71,9 +73,10 @@ export function catalogRoutes(
       const grant = await authenticate.optionalKey(request, reply)
       if (grant) meter.record(grant, call('', 'metadata'))
       const base = baseUrl.of(request)
-      const { page, next } = searchDatasets(await catalog.all(), request.query)
+      const { page, next } = searchDatasets(await catalog.allFor(grant), request.query)
       const states = await Promise.all(page.map((dataset) => tileStates.stateOf(dataset)))
-      return { data: page.map((dataset, i) => datasetMetadata(dataset, base, states[i]!)), next }
+      const priced = page.map((dataset) => pricedFor(grant, dataset, clock))
+      return { data: priced.map((dataset, i) => datasetMetadata(dataset, base, states[i]!)), next }
     },
   })
 
@@ -90,12 +93,12 @@ export function catalogRoutes(
     },
     handler: async (request, reply) => {
       const grant = await authenticate.optionalKey(request, reply)
-      const dataset = await catalog.find(request.params.table)
+      const dataset = await catalog.findFor(grant, request.params.table)
       if (grant) meter.record(grant, call(dataset.table, 'sample'))
       if (!dataset.hasSample) throw notFound(`sample of the dataset "${dataset.table}"`)
       await health.require(dataset)
       const etag = `"${dataset.snapshot}-sample"`
-      reply.header('etag', etag).header('cache-control', 'public, no-cache')
+      reply.header('etag', etag).header('cache-control', metadataCacheControl(dataset))
       if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send(undefined)
       const sample = await readSample(blobs, dataset).catch(async (error: unknown) => {
         reply.removeHeader('etag').removeHeader('cache-control')
@@ -116,7 +119,7 @@ export function catalogRoutes(
     handler: async (request, reply) => {
       const grant = await authenticate.optionalKey(request, reply)
       const { table } = request.params
-      const { version: served } = await catalog.find(table)
+      const { version: served } = await catalog.findFor(grant, table)
       const versions = await catalog.versions(table)
       if (grant) meter.record(grant, call(table, 'metadata'))
       const base = baseUrl.of(request)

@@ -54,6 +54,7 @@ async function stepsOf(situation: Situation, changes: Partial<DownloadRequest> =
     return file
   }
   const rule = new Downloads({
+    clock: () => new Date(),
     catalog: {
       withCurrent: (current, work) =>
         work(current).catch((error: unknown) => {

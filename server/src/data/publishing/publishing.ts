@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import type { Visibility } from '@wayleave/contract/visibilities'
 import {
   type CompileLimits,
   type CompileProgress,
@@ -97,6 +98,8 @@ export interface PublishingDeps {
   /** The max size of a file, in bytes. */
   maxBytes: number
   keepVersions: number | null
+  /** The visibility of new datasets. */
+  defaultVisibility: Visibility
   /** For CSV: put an apostrophe before texts that spreadsheets would execute as formulas. */
   escapeFormulas: boolean
   work: DataWork
@@ -267,7 +270,7 @@ export class Publishing {
     origin: Origin,
     finish: (tx: Tx, version: number) => Promise<void>,
   ): Promise<void> {
-    const { database, changes, clock, keepVersions } = this.#parts
+    const { database, changes, clock, keepVersions, defaultVisibility } = this.#parts
     const { table } = request
     const removedSnapshots = await changes.commit(async (tx, changed) => {
       const at = clock()
@@ -282,6 +285,7 @@ export class Publishing {
         at: at.toISOString(),
         description: request.description,
         standardTitle: titleOf(table),
+        standardVisibility: defaultVisibility,
       })
       const removed = keepVersions === null ? [] : await deleteOldVersions(tx, table, keepVersions)
       await recordEvent(tx, at, origin, {

@@ -230,7 +230,7 @@ function describeRoute(app: App, { publishing }: PublishingRouteDeps, publishers
     schema: {
       tags: [tags.publishing],
       problems: ['not-administrator'],
-      summary: 'Change a dataset’s description or price',
+      summary: 'Change a dataset’s description, price or visibility',
       security: [...security.key, ...security.token],
       params,
       body: descriptionBody,
@@ -335,6 +335,7 @@ function publishRequestOf(
     updateFrequency,
     keywords,
     credits,
+    visibility,
     filename: _,
     types,
     ...compile
@@ -351,6 +352,7 @@ function publishRequestOf(
       citation,
       updateFrequency,
       credits,
+      visibility,
       keywords: keywords === undefined ? undefined : splitKeywords(keywords),
     },
     ...compile,

@@ -31,7 +31,31 @@ export const migrations: Migration[] = [
   { name: 'usage of the console by user', statements: consoleUsage },
   { name: 'requests for access, suspended organizations', statements: accessRequests },
   { name: 'summaries of manifests', statements: summaries },
+  { name: 'who sees datasets, grants and publishers', statements: datasetAccess },
 ]
+
+function datasetAccess(kind: 'sqlite' | 'postgres'): string[] {
+  const columns = [
+    'id text primary key',
+    'table_name text not null references datasets (table_name) on delete cascade',
+    'organization_id text not null references organizations (id) on delete cascade',
+    'access text',
+    `credits ${kind === 'sqlite' ? 'integer' : 'bigint'} check (credits >= 0)`,
+    'expires_at text',
+    'created_by text not null',
+    'created_at text not null',
+    'unique (table_name, organization_id)',
+  ]
+  return [
+    `alter table datasets add column visibility text not null default 'public'`,
+    'alter table datasets add column owner_id text',
+    'alter table organizations add column publishing integer not null default 0',
+    `create table dataset_grants (${columns.join(', ')})${kind === 'sqlite' ? ' strict' : ''}`,
+    'create index dataset_grants_organization on dataset_grants (organization_id)',
+    'create index datasets_owner on datasets (owner_id)',
+    'create index usage_table on usage (table_name, date)',
+  ]
+}
 
 /** They are filled by a running node (`data/catalog/store.ts`), because SQL cannot parse a manifest reliably. */
 function summaries(): string[] {
