@@ -123,6 +123,7 @@ const columnStatisticsSchema = Type.Object({
 /** The metadata of one dataset, with statistics, which would be most of a list of datasets. */
 export const datasetDetailsSchema = Type.Object({
   ...datasetSchema.properties,
+  access: Type.Array(oneOf(DATASET_ACCESS), { description: 'How the caller may get its data.' }),
   statistics: nullable(
     Type.Record(Type.String(), columnStatisticsSchema, {
       description: 'By column; null for datasets that were published before there were any.',

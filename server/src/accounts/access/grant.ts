@@ -94,11 +94,3 @@ export function requireAddOn(grant: Grant, addOn: AddOn): void {
   if (grant.scope === 'platform' || grant.addOns.has(addOn)) return
   throw new Problem('add-on-missing', `The organization lacks the add-on ${addOn}.`, { members: { addOn } })
 }
-
-/** Only the operator may publish: with a platform key that has `write`. */
-export function requirePublisher(grant: Grant, table: string): void {
-  if (grant.scope !== 'platform') {
-    throw new Problem('permission-missing', 'Publishing needs a platform key with the permission "write".')
-  }
-  requirePermission(grant, 'write', table)
-}

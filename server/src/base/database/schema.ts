@@ -245,6 +245,8 @@ export interface Tables {
     problem: string | null
     version: number | null
     actor: string
+    /** The organization that publishes; null for the operator. */
+    owner_id: string | null
     /** The node that runs the job, ran it last, or created it. */
     node_id: string
     /** What to do, as JSON: enough for any worker to start, also after a crash. */

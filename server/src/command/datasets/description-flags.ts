@@ -78,7 +78,7 @@ async function readColumnNotes(path: string): Promise<DatasetDescription['column
   return checkColumnNotes(columns)
 }
 
-function price(text: string): number {
+export function price(text: string): number {
   const value = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
   if (!(value <= 1_000_000)) throw new InvalidArgumentError('A price is a whole number from 0 to 1000000.')
   return value

@@ -97,6 +97,11 @@ export class Catalog {
     return this.#datasets.peek(table) ?? this.#load(table)
   }
 
+  /** Null if no dataset has the name. For checks of owners, which do not tell that a dataset exists. */
+  async findIfAny(table: string): Promise<Dataset | null> {
+    return isTable(table) ? this.#datasets.get(table) : null
+  }
+
   /**
    * The same for a caller, null without a key: throws the same 404 for a dataset that the caller may not know of.
    */

@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { type DatasetRecord, datasetDetailsSchema } from '@wayleave/contract/records'
+import { DATASET_ACCESS } from '@wayleave/contract/visibilities'
 import { Type } from 'typebox'
 import type { Authenticate } from '../../accounts/access/authenticate.ts'
-import { priceFor } from '../../accounts/access/dataset-access.ts'
+import { mayRead, priceFor } from '../../accounts/access/dataset-access.ts'
+import type { Grant } from '../../accounts/access/grant.ts'
 import type { Meter } from '../../accounts/usage/meter.ts'
 import type { Clock } from '../../base/clock.ts'
 import { andThen, type MaybePromise } from '../../base/maybe-promise.ts'
@@ -32,11 +34,21 @@ interface FormatSizes {
   of(dataset: Dataset): MaybePromise<FileSizes>
 }
 
-/** The metadata of a dataset as the bytes to send, and its tag. */
-interface FinishedMetadata {
-  base: string
-  /** The price, which differs between callers. */
+/** What differs between callers. */
+interface Offer {
   credits: number
+  /** How the caller may get the data, separated by blanks. */
+  access: string
+}
+
+function offerTo(caller: Grant | null, dataset: Dataset, clock: Clock): Offer {
+  const access = DATASET_ACCESS.filter((each) => mayRead(caller, dataset, each, clock)).join(' ')
+  return { credits: priceFor(caller, dataset, clock), access }
+}
+
+/** The metadata of a dataset as the bytes to send, and its tag. */
+interface FinishedMetadata extends Offer {
+  base: string
   tiles: DatasetRecord['tiles']
   sizes: FileSizes
   bytes: Buffer
@@ -61,7 +73,7 @@ export function metadataRoute({
   const finished = new WeakMap<Dataset, FinishedMetadata>()
   const metadataOf = (
     dataset: Dataset,
-    credits: number,
+    { credits, access }: Offer,
     base: string,
     tiles: DatasetRecord['tiles'],
     sizes: FileSizes,
@@ -70,18 +82,21 @@ export function metadataRoute({
     if (
       cached?.base === base &&
       cached.credits === credits &&
+      cached.access === access &&
       cached.sizes === sizes &&
       isDeepStrictEqual(cached.tiles, tiles)
     ) {
       return cached
     }
     const statistics = dataset.manifest.statistics ?? null
+    const record = datasetMetadata({ ...dataset, credits }, base, tiles, sizes)
     const bytes = Buffer.from(
-      JSON.stringify({ ...datasetMetadata({ ...dataset, credits }, base, tiles, sizes), statistics }),
+      JSON.stringify({ ...record, access: access.split(' ').filter(Boolean), statistics }),
     )
     const metadata = {
       base,
       credits,
+      access,
       tiles,
       sizes,
       bytes,
@@ -107,8 +122,8 @@ export function metadataRoute({
           if (grant) meter.record(grant, { operation: 'metadata', table: dataset.table, format: 'json' })
           return andThen(exports.sizes.of(dataset), (sizes) =>
             andThen(tileStates.stateOf(dataset), (tiles) => {
-              const price = priceFor(grant, dataset, clock)
-              const { bytes, tag } = metadataOf(dataset, price, baseUrl.of(exchange.caller), tiles, sizes)
+              const offer = offerTo(grant, dataset, clock)
+              const { bytes, tag } = metadataOf(dataset, offer, baseUrl.of(exchange.caller), tiles, sizes)
               exchange.setHeader('etag', tag)
               exchange.setHeader('cache-control', metadataCacheControl(dataset))
               if (matchesEtag(exchange.request.headers['if-none-match'], tag)) return emptyResponse(304)

@@ -1,13 +1,15 @@
 import { archiveSchema, datasetSchema, pageByIdSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../../accounts/access/authenticate.ts'
+import { requireMember } from '../../accounts/access/membership.ts'
 import type { Meter } from '../../accounts/usage/meter.ts'
 import type { Clock } from '../../base/clock.ts'
+import type { ControlDatabase } from '../../base/database/open.ts'
 import { notFound } from '../../base/problem.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { matchesEtag } from '../../http/headers.ts'
-import { tags } from '../../http/openapi.ts'
+import { security, tags } from '../../http/openapi.ts'
 import { noQuery } from '../../http/schemas.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Catalog } from './catalog.ts'
@@ -26,6 +28,7 @@ interface CatalogDeps {
   baseUrl: BaseUrl
   tileStates: TileStateSource
   clock: Clock
+  database: Pick<ControlDatabase, 'db'>
 }
 
 const searchQuery = Type.Object(
@@ -57,7 +60,7 @@ const rowsAsBytes = Type.Unsafe<Buffer>({
 
 export function catalogRoutes(
   app: App,
-  { catalog, blobs, health, authenticate, meter, baseUrl, tileStates, clock }: CatalogDeps,
+  { catalog, blobs, health, authenticate, meter, baseUrl, tileStates, clock, database }: CatalogDeps,
 ): void {
   const call = (table: string, operation: string) => ({ operation, table, format: 'json' })
 
@@ -126,6 +129,26 @@ export function catalogRoutes(
       return {
         data: versions.map((version) => archiveMetadata(table, version, version.version === served, base)),
       }
+    },
+  })
+
+  app.get('/v1/organization/:organizationId/datasets', {
+    onRequest: authenticate.user,
+    schema: {
+      tags: [tags.publishing],
+      security: security.token,
+      summary: 'The datasets that an organization owns',
+      description: 'Also those that others do not see. Needs DATASET_PUBLISH.',
+      params: Type.Object({ organizationId: Type.String() }),
+      response: { 200: Type.Object({ data: Type.Array(datasetSchema) }) },
+    },
+    handler: async (request) => {
+      const { organizationId } = request.params
+      await requireMember(database.db, authenticate.userOf(request).userId, organizationId, 'DATASET_PUBLISH')
+      const owned = (await catalog.all()).filter(({ owner }) => owner?.organizationId === organizationId)
+      const states = await Promise.all(owned.map((dataset) => tileStates.stateOf(dataset)))
+      const base = baseUrl.of(request)
+      return { data: owned.map((dataset, i) => datasetMetadata(dataset, base, states[i]!)) }
     },
   })
 }

@@ -84,6 +84,15 @@ export async function readDataset(db: Db, table: string): Promise<Dataset | unde
   return row && toDataset(row)
 }
 
+export async function datasetExists(db: Db, table: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('datasets')
+    .select('table_name')
+    .where('table_name', '=', table)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** All versions of the table, newest first, including the current one. */
 export async function readVersions(db: Db, table: string): Promise<Version[]> {
   const rows = await db
@@ -129,6 +138,8 @@ export async function takeVersionNumber(tx: Tx, table: string): Promise<number> 
 
 export interface NewVersion {
   table: string
+  /** The owner of a new dataset; null for the operator. */
+  ownerId: string | null
   version: number
   snapshot: string
   manifest: Manifest
@@ -169,7 +180,7 @@ export async function insertVersion(database: ControlDatabase, tx: Tx, added: Ne
         column_notes: '{}',
         credits: 1,
         visibility: added.standardVisibility,
-        owner_id: null,
+        owner_id: added.ownerId,
         created_at: at,
         ...columnsOf(description),
         current_version: version,

@@ -10,6 +10,8 @@ import { type DownloadRequest, Downloads } from './downloads.ts'
 import { toExportFile } from './exports/export-file.ts'
 
 const dataset = {
+  visibility: 'public',
+  owner: null,
   table: 'places',
   version: 1,
   snapshot: 'places-1',

@@ -46,10 +46,15 @@ function datasetAccess(kind: 'sqlite' | 'postgres'): string[] {
     'created_at text not null',
     'unique (table_name, organization_id)',
   ]
+  const permissions = ['APIKEY_VIEW', 'APIKEY_CREATE', 'MEMBER_MANAGE', 'BILLING_VIEW']
   return [
     `alter table datasets add column visibility text not null default 'public'`,
     'alter table datasets add column owner_id text',
     'alter table organizations add column publishing integer not null default 0',
+    'alter table jobs add column owner_id text',
+    // Those who have all permissions keep all.
+    `update members set permissions = '${JSON.stringify([...permissions, 'DATASET_PUBLISH'])}'
+      where permissions = '${JSON.stringify(permissions)}'`,
     `create table dataset_grants (${columns.join(', ')})${kind === 'sqlite' ? ' strict' : ''}`,
     'create index dataset_grants_organization on dataset_grants (organization_id)',
     'create index datasets_owner on datasets (owner_id)',

@@ -20,6 +20,7 @@ const columnType = Type.Unsafe<ColumnType>(Type.Enum([...COLUMN_TYPES]))
 const storedRequest = Type.Object(
   {
     table: Type.String(),
+    ownerId: text(100),
     file: Type.String({ maxLength: 100_000 }),
     description: Type.Object(
       {
