@@ -100,7 +100,16 @@ const folders = {
     'identity',
     'administration',
   ],
-  'server/src/data': ['jobs', 'blobs', 'catalog', 'installation', 'downloads', 'publishing', 'retention'],
+  'server/src/data': [
+    'jobs',
+    'blobs',
+    'catalog',
+    'grants',
+    'installation',
+    'downloads',
+    'publishing',
+    'retention',
+  ],
   'server/src/site': ['styles', 'documentation', 'clients', 'console', 'discovery'],
   'server/src/ogc': [
     'request',

@@ -39,6 +39,12 @@ export interface Tiles {
   reason: string | null
 }
 
+/** The organization that publishes a dataset. */
+export interface Owner {
+  organizationId: string
+  name: string
+}
+
 /** The public metadata of a dataset. */
 export interface Dataset {
   table: string
@@ -70,6 +76,9 @@ export interface Dataset {
   idColumn: IdColumn | null
   version: number
   updatedAt: string
+  /** Who sees the dataset and who gets its data. */
+  visibility: 'public' | 'open' | 'private' | 'draft'
+  owner: Owner | null
   /** The price of one download in credits. */
   credits: number
   formats: Format[]

@@ -2,6 +2,7 @@ import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS } from '../src/export-formats.ts'
 import {
   archiveSchema,
   columnSchema,
+  datasetOwnerSchema,
   datasetSchema,
   fieldErrorSchema,
   idColumnSchema,
@@ -28,6 +29,7 @@ function javascriptTypes(): string {
     IdColumn: { schema: idColumnSchema, description: 'The column of the features’ ids.' },
     Format: { schema: offeredFormatSchema, description: 'A format that a version can be downloaded in.' },
     Tiles: { schema: tilesSchema, description: 'How far the vector tiles of a dataset are.' },
+    Owner: { schema: datasetOwnerSchema, description: 'The organization that publishes a dataset.' },
     Dataset: { schema: datasetSchema, description: 'The public metadata of a dataset.' },
     Archive: { schema: archiveSchema, description: 'One version of a dataset.' },
     FieldError: { schema: fieldErrorSchema, description: 'One wrong value of a request.' },

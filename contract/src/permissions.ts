@@ -4,6 +4,8 @@ export const MEMBER_PERMISSION_MEANINGS = {
   APIKEY_CREATE: 'Create, change, rotate, revoke and delete the organization’s keys.',
   MEMBER_MANAGE: 'Invite, change and remove members, rename the organization, see events.',
   BILLING_VIEW: 'See credits, the ledger and the usage of all keys.',
+  DATASET_PUBLISH:
+    'Publish, change and remove the organization’s datasets, and decide who gets them, if the operator allows it.',
 } as const
 
 export type MemberPermission = keyof typeof MEMBER_PERMISSION_MEANINGS

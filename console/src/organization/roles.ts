@@ -14,6 +14,11 @@ export const ROLES: readonly Role[] = [
     meaning: 'Sees and manages the organization’s keys.',
     permissions: ['APIKEY_VIEW', 'APIKEY_CREATE'],
   },
+  {
+    name: 'Publisher',
+    meaning: 'Publishes the organization’s datasets and decides who gets them.',
+    permissions: ['DATASET_PUBLISH'],
+  },
   { name: 'Billing', meaning: 'Sees credits, the ledger and the usage.', permissions: ['BILLING_VIEW'] },
   { name: 'Reader', meaning: 'Reads data with keys of their own.', permissions: [] },
 ]

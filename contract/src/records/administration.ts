@@ -15,6 +15,7 @@ export const adminOrganizationSchema = Type.Object({
     Type.String({ format: 'date-time', description: 'Since when the keys of the organization are refused.' }),
   ),
   suspendReason: nullable(Type.String()),
+  publishing: Type.Boolean({ description: 'Whether it may publish datasets.' }),
 })
 
 /** An organization as the operator sees it. */

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { DATASET_ACCESS, VISIBILITIES } from '../visibilities.ts'
 import { nullable, oneOf } from './schema-parts.ts'
 
 const bbox = nullable(
@@ -65,6 +66,8 @@ export const tilesSchema = Type.Object({
 
 export type TilesRecord = Static<typeof tilesSchema>
 
+export const datasetOwnerSchema = Type.Object({ organizationId: Type.String(), name: Type.String() })
+
 export const datasetSchema = Type.Object({
   table: Type.String(),
   title: Type.String(),
@@ -86,6 +89,9 @@ export const datasetSchema = Type.Object({
   idColumn: nullable(idColumnSchema),
   version: Type.Integer(),
   updatedAt: Type.String(),
+  visibility: oneOf(VISIBILITIES, { description: 'Who sees the dataset and who gets its data.' }),
+  /** The organization that publishes it; null for the operator. */
+  owner: nullable(datasetOwnerSchema),
   credits: Type.Integer({ description: 'The price of one download in credits.' }),
   formats: Type.Array(offeredFormatSchema),
   /** Null for a table, or a dataset that was published without tiles. */
@@ -117,6 +123,7 @@ const columnStatisticsSchema = Type.Object({
 /** The metadata of one dataset, with statistics, which would be most of a list of datasets. */
 export const datasetDetailsSchema = Type.Object({
   ...datasetSchema.properties,
+  access: Type.Array(oneOf(DATASET_ACCESS), { description: 'How the caller may get its data.' }),
   statistics: nullable(
     Type.Record(Type.String(), columnStatisticsSchema, {
       description: 'By column; null for datasets that were published before there were any.',
@@ -139,6 +146,28 @@ export const archiveSchema = Type.Object({
   columns: Type.Array(columnSchema),
   formats: Type.Array(offeredFormatSchema),
 })
+
+export const datasetGrantSchema = Type.Object({
+  id: Type.String(),
+  table: Type.String(),
+  organizationId: Type.String(),
+  organizationName: Type.String(),
+  access: nullable(
+    Type.Array(oneOf(DATASET_ACCESS), {
+      description:
+        'What it is limited to; null for everything. Without `archives`, the current version only.',
+    }),
+  ),
+  credits: nullable(
+    Type.Integer({ description: 'The price of one download; null for that of the dataset.' }),
+  ),
+  expiresAt: nullable(Type.String({ description: 'Null: until it is removed.' })),
+  createdBy: Type.String({ description: 'Who: `user:<id>`, `key:<id>` or `operator`.' }),
+  createdAt: Type.String(),
+})
+
+/** The right of an organization to a dataset, beyond its add-ons. */
+export type DatasetGrantRecord = Static<typeof datasetGrantSchema>
 
 /** One version of a dataset. */
 export type ArchiveRecord = Static<typeof archiveSchema>

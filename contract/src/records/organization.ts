@@ -31,6 +31,7 @@ export const organizationSchema = Type.Object({
   suspendedAt: nullable(
     Type.String({ format: 'date-time', description: 'Since when the operator refuses its keys.' }),
   ),
+  publishing: Type.Boolean({ description: 'Whether the operator allows it to publish datasets.' }),
 })
 
 /** An organization as its members see it. */

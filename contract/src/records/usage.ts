@@ -58,4 +58,13 @@ export const organizationUsageSchema = Type.Object({
   datasets: Type.Array(Type.Object({ table: Type.String(), ...count })),
 })
 
+/** The calls of datasets that an organization publishes, by all callers, and the credits that these paid. */
+export const publishedUsageSchema = Type.Object({
+  organizationId: Type.String(),
+  ...usage,
+  datasets: Type.Array(Type.Object({ table: Type.String(), ...count })),
+})
+
+export type PublishedUsage = Static<typeof publishedUsageSchema>
+
 export type OrganizationUsage = Static<typeof organizationUsageSchema>

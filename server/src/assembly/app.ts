@@ -12,6 +12,7 @@ import { version } from '../base/version.ts'
 import { metadataRoute } from '../data/catalog/metadata-route.ts'
 import { catalogRoutes } from '../data/catalog/routes.ts'
 import { downloadRoutes } from '../data/downloads/routes.ts'
+import { grantRoutes } from '../data/grants/routes.ts'
 import { publishingRoutes } from '../data/publishing/routes.ts'
 import { jobRoutes } from '../data/publishing/upload-jobs/job-routes.ts'
 import { aboutOf } from '../http/about.ts'
@@ -71,7 +72,7 @@ function stateOfTheNode(app: App, parts: Parts): void {
     isDraining: () => parts.overload.isDraining(),
     version,
     clock: parts.clock,
-    countDatasets: async () => (await parts.catalog.all()).length,
+    countDatasets: async () => (await parts.catalog.allFor(null)).length,
     about: aboutOf(parts.config),
   })
 }
@@ -80,6 +81,7 @@ function data(app: App, parts: Parts): void {
   catalogRoutes(app, parts)
   publishingRoutes(app, parts)
   jobRoutes(app, parts)
+  grantRoutes(app, parts)
   downloadRoutes(app, parts)
 }
 

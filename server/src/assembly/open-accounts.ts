@@ -73,6 +73,7 @@ function authenticateBy(
     format: { literal: config.keyLiteral, env: config.keyEnv },
     rate: { requests: config.keyRate, burst: config.keyBurst! },
     ownerRate: { requests: config.ownerRate!, burst: config.ownerBurst! },
+    administrators: new Set(config.admins),
   })
   return new Authenticate({
     verifier,
@@ -83,6 +84,7 @@ function authenticateBy(
       user: { requests: config.userRate, burst: config.userRate },
       address: { requests: config.addressRate, burst: config.addressRate },
       tile: { requests: config.tileRate, burst: config.tileRate },
+      open: { requests: config.openRate, burst: config.openRate },
     },
     keyInUrl: config.keyInUrl,
     refusals,

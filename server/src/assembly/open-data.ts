@@ -15,6 +15,7 @@ import { isSnapshotNamed } from '../data/catalog/store.ts'
 import { Downloads } from '../data/downloads/downloads.ts'
 import { ExportJobs } from '../data/downloads/exports/export-jobs.ts'
 import { Exports, type TileFiles } from '../data/downloads/exports/exports.ts'
+import { Grants } from '../data/grants/grants.ts'
 import { requireOneInstallation } from '../data/installation/installation.ts'
 import type { JobKind } from '../data/jobs/job-kinds.ts'
 import { kindsOf } from '../data/jobs/job-limits.ts'
@@ -49,6 +50,7 @@ export async function openInstallation(
 /** Datasets and their open versions. */
 export interface CatalogParts extends StorageParts {
   catalog: Catalog
+  grants: Grants
   health: SnapshotHealth
   verification: Verification
   snapshots: OpenSnapshots
@@ -60,11 +62,12 @@ export function openCatalog(
 ): CatalogParts {
   const isPublished = (snapshot: string) => isSnapshotNamed(database.db, snapshot)
   const health = opened.use(new SnapshotHealth({ blobs, changes, log, isPublished }))
-  const catalog = new Catalog(database.db, changes, health, log)
+  const catalog = new Catalog(database.db, changes, health, clock, log)
+  const grants = new Grants({ database, changes, clock })
   const bytesPerSecond = config.verifyRate * 1_000_000
   const verification = opened.use(new Verification({ blobs, health, clock, log, bytesPerSecond }))
   const snapshots = opened.use(new OpenSnapshots({ blobs, health, verification }))
-  return { storage, blobs, catalog, health, verification, snapshots }
+  return { storage, blobs, catalog, grants, health, verification, snapshots }
 }
 
 /** The jobs that publish datasets. */
@@ -145,6 +148,7 @@ function openPublishing(
     memoryMegabytes: config.publishMemory ?? memoryPerCompilation(Math.max(limits.publish, 1)),
     maxBytes: config.maxUploadBytes,
     keepVersions: config.keepVersions,
+    defaultVisibility: config.defaultVisibility,
   })
 }
 
@@ -181,6 +185,15 @@ export function openDownloads(
     }),
   )
   opening.runner.handle('export', new ExportJobs({ database, catalog, exports, log }))
-  const downloads = new Downloads({ catalog, cashier, exports, health, log, config, blobs })
+  const downloads = new Downloads({
+    catalog,
+    cashier,
+    exports,
+    health,
+    log,
+    clock: opening.clock,
+    config,
+    blobs,
+  })
   return { cashier, exports, downloads }
 }

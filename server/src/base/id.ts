@@ -14,7 +14,19 @@ export function randomBase62(length: number, random: (size: number) => Uint8Arra
   return text
 }
 
-export type IdKind = 'usr' | 'org' | 'key' | 'inv' | 'job' | 'lnk' | 'fam' | 'node' | 'inst' | 'blk' | 'req'
+export type IdKind =
+  | 'usr'
+  | 'org'
+  | 'key'
+  | 'inv'
+  | 'job'
+  | 'lnk'
+  | 'fam'
+  | 'node'
+  | 'inst'
+  | 'blk'
+  | 'req'
+  | 'grt'
 
 /** `key_` and 20 random characters: the prefix shows what kind of thing an id refers to. */
 export function newId(kind: IdKind): string {

@@ -76,6 +76,11 @@ export const problems = {
     'Add-on missing',
     'The organization lacks the add-on that unlocks this; the sentence names it.',
   ],
+  'access-limited': [
+    403,
+    'Access limited',
+    'The organization’s access to this dataset does not include what was asked for; the sentence names it.',
+  ],
   'not-administrator': [403, 'For platform administrators', 'Only platform administrators may do this.'],
   'address-blocked': [
     403,
@@ -237,6 +242,7 @@ export type Limit =
   | 'key-rate'
   | 'owner-rate'
   | 'tile-rate'
+  | 'open-rate'
   | 'user-rate'
   | 'address-rate'
   | 'sign-in-rate'

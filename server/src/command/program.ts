@@ -12,6 +12,7 @@ import { userCommand } from './accounts/user.ts'
 import { completionCommand } from './completion/completion.ts'
 import { datasetsCommand, unpublishCommand } from './datasets/datasets.ts'
 import { describeCommand } from './datasets/describe.ts'
+import { grantCommand } from './datasets/grant.ts'
 import { jobCommand } from './datasets/job.ts'
 import { publishCommand } from './datasets/publish.ts'
 import { tilesCommand } from './datasets/tiles.ts'
@@ -49,6 +50,7 @@ export function makeProgram(options: ProgramOptions = {}): Command {
     publishCommand(options.compile),
     datasetsCommand(),
     describeCommand(),
+    grantCommand(),
     unpublishCommand(),
     jobCommand(),
     gcCommand(),

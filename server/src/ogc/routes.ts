@@ -49,7 +49,7 @@ export function ogcRoutes(app: App, parts: OgcDeps): void {
         return featureSchema(current, base, sizes)
       }),
     )
-    return sendDocument(request, reply, encoding, JSON.stringify(schema))
+    return sendDocument(request, reply, encoding, JSON.stringify(schema), grant)
   })
 
   facetRoutes(app, parts)

@@ -19,8 +19,15 @@ export async function timeVerification(count: number): Promise<number> {
     const max = { perUser: 25, perOrganization: 100 }
     const keys = new Keys({ database, changes, clock: systemClock, format, max })
     const rate = { requests: 600, burst: 100 }
-    const options = { db: database.db, changes, clock: systemClock, format, rate, ownerRate: rate }
-    const verifier = new Verifier(options)
+    const verifier = new Verifier({
+      db: database.db,
+      changes,
+      clock: systemClock,
+      format,
+      rate,
+      ownerRate: rate,
+      administrators: new Set(),
+    })
     const { secret } = await keys.createPlatform(operator, { name: 'Timed', permissions: ['read'] })
     await verifier.verify(secret)
     const rounds: number[] = []

@@ -10,7 +10,7 @@ import { addressBucket } from '../../http/addresses.ts'
 import type { Caller } from '../../http/caller.ts'
 import { noteKey } from '../../http/observability/request-keys.ts'
 import { pageOrigin } from './allowed-callers.ts'
-import type { Grant } from './grant.ts'
+import { anonymousGrant, type Grant } from './grant.ts'
 import type { Refusals } from './refusals.ts'
 import type { Verifier } from './verifier.ts'
 
@@ -28,7 +28,7 @@ export interface AuthenticateOptions {
   verifyToken: (token: string) => Promise<Pick<SignedIn, 'userId' | 'email' | 'sessionId'> | null>
   administrators: ReadonlySet<string>
   limiter: Limiter
-  rates: { user: Rate; address: Rate; tile: Rate }
+  rates: { user: Rate; address: Rate; tile: Rate; open: Rate }
   /** Whether any key may be sent in the URL, not only a key for web pages. */
   keyInUrl: boolean
   refusals: Pick<Refusals, 'note'>
@@ -148,10 +148,28 @@ export class Authenticate {
 
   /** The same for either transport. */
   optionalKeyOf(authRequest: AuthRequest): MaybePromise<Grant | null> {
-    const { request } = authRequest
-    const secret = secretIn(request.headers) ?? secretInUrl(request)
-    if (secret !== undefined && !isSentByOtherSite(request.headers)) return this.keyOf(authRequest)
+    if (this.hasKey(authRequest.request)) return this.keyOf(authRequest)
     return andThen(this.#limitAddress(authRequest), () => null)
+  }
+
+  /** Whether a request brings a key; not one that the browser sent by itself for another site. */
+  hasKey(request: IncomingMessage): boolean {
+    const secret = secretIn(request.headers) ?? secretInUrl(request)
+    return secret !== undefined && !isSentByOtherSite(request.headers)
+  }
+
+  /** The grant of a request for open data without a key. Counts against the rate limit of its network address. */
+  openDataOf(authRequest: AuthRequest, limit: 'key' | 'tile' = 'key'): MaybePromise<Grant> {
+    const { limiter, rates } = this.#options
+    const owner = addressBucket(authRequest.caller.address)
+    const bucket =
+      limit === 'tile'
+        ? { name: `tile:${owner}`, rate: rates.tile }
+        : { name: `open:${owner}`, rate: rates.open }
+    return andThen(limiter.take(bucket.name, bucket.rate), (decision) => {
+      applyLimit(authRequest, limit === 'tile' ? 'tile' : 'open', bucket.rate, decision)
+      return anonymousGrant(owner, bucket)
+    })
   }
 
   /**
@@ -242,7 +260,7 @@ export function authRequestOf(request: FastifyRequest, reply: FastifyReply): Aut
   }
 }
 
-type RateName = 'key' | 'owner' | 'tile' | 'user' | 'address' | 'sign-in'
+type RateName = 'key' | 'owner' | 'tile' | 'open' | 'user' | 'address' | 'sign-in'
 
 /** Sets the rate limit headers; throws 429 if the limit is exceeded. */
 function applyLimit(

@@ -1,8 +1,19 @@
 import type { AddOn } from '@wayleave/contract/add-ons'
 import type { KeyPermission, KeyScope } from '@wayleave/contract/permissions'
+import type { DatasetAccess } from '@wayleave/contract/visibilities'
 import type { Bucket } from '../../base/limits/limiter.ts'
 import { Problem } from '../../base/problem.ts'
 import type { AllowedCallers } from './allowed-callers.ts'
+
+/** The right of an organization to one dataset, beyond its add-ons. */
+export interface DatasetGrant {
+  /** Milliseconds since 1970; null for a grant that does not expire. */
+  expiresAt: number | null
+  /** What the grant is limited to; null for everything. */
+  access: ReadonlySet<DatasetAccess> | null
+  /** The price of one download; null for that of the dataset. */
+  credits: number | null
+}
 
 /**
  * What a verified key may do, and who pays for its calls.
@@ -13,12 +24,19 @@ export interface Grant {
   keyId: string
   /** Tells the two secrets of a key apart that was rotated with an overlap. */
   secretHash: string
-  scope: KeyScope
+  /** `anonymous` for a request without a key, which gets open datasets only. */
+  scope: KeyScope | 'anonymous'
   kind: 'key' | 'session'
   organizationId: string | null
   userId: string | null
   permissions: ReadonlySet<string>
   addOns: ReadonlySet<string>
+  /** The organization's grants on single datasets, by table; also those that have expired. */
+  datasetGrants: ReadonlyMap<string, DatasetGrant>
+  /** Whether private datasets and drafts exist for it: a platform key, or a session key of an administrator. */
+  seesHidden: boolean
+  /** Whether it may publish for its organization: the operator allows it, and its user has DATASET_PUBLISH. */
+  publishes: boolean
   /** When the key expires or this secret of it ends, in milliseconds since 1970; null if neither does. */
   expiresAt: number | null
   /** The pages and addresses that may use the key; null if any caller may. */
@@ -39,6 +57,33 @@ export interface Grant {
   ownerBucket: Bucket | null
 }
 
+const READ: ReadonlySet<string> = new Set(['read'])
+const NO_ADD_ONS: ReadonlySet<string> = new Set()
+const NO_DATASET_GRANTS: ReadonlyMap<string, DatasetGrant> = new Map()
+
+/** The grant of requests without a key from a network address, which is limited instead of a key. */
+export function anonymousGrant(owner: string, bucket: Bucket): Grant {
+  return {
+    keyId: 'anonymous',
+    secretHash: '',
+    scope: 'anonymous',
+    kind: 'key',
+    organizationId: null,
+    userId: null,
+    permissions: READ,
+    addOns: NO_ADD_ONS,
+    datasetGrants: NO_DATASET_GRANTS,
+    seesHidden: false,
+    publishes: false,
+    expiresAt: null,
+    allowedCallers: null,
+    payer: owner,
+    bucket,
+    owner,
+    ownerBucket: null,
+  }
+}
+
 export function mayUse(grant: Grant, permission: KeyPermission, table: string): boolean {
   return grant.permissions.has(permission) || grant.permissions.has(`${permission}:${table}`)
 }
@@ -55,12 +100,4 @@ export function requirePermission(grant: Grant, permission: KeyPermission, table
 export function requireAddOn(grant: Grant, addOn: AddOn): void {
   if (grant.scope === 'platform' || grant.addOns.has(addOn)) return
   throw new Problem('add-on-missing', `The organization lacks the add-on ${addOn}.`, { members: { addOn } })
-}
-
-/** Only the operator may publish: with a platform key that has `write`. */
-export function requirePublisher(grant: Grant, table: string): void {
-  if (grant.scope !== 'platform') {
-    throw new Problem('permission-missing', 'Publishing needs a platform key with the permission "write".')
-  }
-  requirePermission(grant, 'write', table)
 }

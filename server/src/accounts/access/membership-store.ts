@@ -45,6 +45,31 @@ export async function findMembership(db: Db, userId: string): Promise<Membership
   return row && { organizationId: row.organization_id, permissions: parsePermissions(row.permissions) }
 }
 
+/** Whether the operator allows the organization to publish datasets. */
+export async function isPublishing(db: Db, organizationId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('organizations')
+    .select('id')
+    .where('id', '=', organizationId)
+    .where('publishing', '=', 1)
+    .where('suspended_at', 'is', null)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** The organization that the user may publish datasets for; null if there is none. */
+export async function findPublishingOrganization(db: Db, userId: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('members')
+    .innerJoin('organizations', 'organizations.id', 'members.organization_id')
+    .select(['members.organization_id', 'members.permissions'])
+    .where('members.user_id', '=', userId)
+    .where('organizations.publishing', '=', 1)
+    .where('organizations.suspended_at', 'is', null)
+    .executeTakeFirst()
+  return row && parsePermissions(row.permissions).includes('DATASET_PUBLISH') ? row.organization_id : null
+}
+
 /** Ordered by joining time, oldest first. */
 export async function readMembers(db: Db, organizationId: string): Promise<Member[]> {
   const rows = await db

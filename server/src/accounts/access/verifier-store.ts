@@ -1,5 +1,6 @@
 import type { KeyScope } from '@wayleave/contract/permissions'
 import type { Db } from '../../base/database/open.ts'
+import type { Tables } from '../../base/database/schema.ts'
 
 export interface KeyRow {
   id: string
@@ -23,7 +24,18 @@ export interface KeyRow {
   /** When the key's organization was suspended. */
   suspended_at: string | null
   add_ons: string[]
+  owner_email: string | null
+  /** The permissions of the key's owner in their organization, in JSON. */
+  owner_permissions: string | null
+  /** 1 if the operator allows the key's organization to publish; null for a platform key. */
+  publishing: number | null
 }
+
+/** The rights of an organization to single datasets. */
+export type DatasetGrantRow = Pick<
+  Tables['dataset_grants'],
+  'table_name' | 'access' | 'credits' | 'expires_at'
+>
 
 export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow | undefined> {
   const rows = await db
@@ -55,7 +67,10 @@ export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow 
       'api_keys.previous_ends_at',
       'members.organization_id as owner_organization_id',
       'users.blocked_at as owner_blocked_at',
+      'users.email as owner_email',
+      'members.permissions as owner_permissions',
       'organizations.suspended_at',
+      'organizations.publishing',
       'add_ons.add_on',
     ])
     .execute()
@@ -67,4 +82,12 @@ export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow 
     secret_ends_at,
     add_ons: rows.flatMap((row) => (row.add_on === null ? [] : [row.add_on])),
   }
+}
+
+export function readDatasetGrants(db: Db, organizationId: string): Promise<DatasetGrantRow[]> {
+  return db
+    .selectFrom('dataset_grants')
+    .select(['table_name', 'access', 'credits', 'expires_at'])
+    .where('organization_id', '=', organizationId)
+    .execute()
 }

@@ -36,6 +36,7 @@ async function open(t: TestContext, kind: 'sqlite' | 'postgres') {
     format,
     rate: { requests: 600, burst: 100 },
     ownerRate: { requests: 600, burst: 100 },
+    administrators: new Set(),
   })
   const insert = async (values: Partial<StoredKey> = {}) => {
     const secret = newSecret(format)
@@ -242,7 +243,15 @@ test('without trust no request joins a load that began before it', async (t) => 
   cleanUp(t, () => untrusted.close())
   const changes = { ...untrusted, trusted: () => false }
   const rate = { requests: 600, burst: 100 }
-  const verifier = new Verifier({ db, changes, clock: () => new Date(), format, rate, ownerRate: rate })
+  const verifier = new Verifier({
+    db,
+    changes,
+    clock: () => new Date(),
+    format,
+    rate,
+    ownerRate: rate,
+    administrators: new Set(),
+  })
   const secret = newSecret(format)
   assert.deepEqual(await Promise.all([verifier.verify(secret), verifier.verify(secret)]), [null, null])
   assert.equal(questions, 2)

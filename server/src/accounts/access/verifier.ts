@@ -1,12 +1,13 @@
+import type { DatasetAccess } from '@wayleave/contract/visibilities'
 import { type CacheLookups, CoherentCache } from '../../base/caching/coherent-cache.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Changes, Subject } from '../../base/database/changes/changes.ts'
 import type { Db } from '../../base/database/open.ts'
 import type { Rate } from '../../base/limits/limiter.ts'
 import { AllowedCallers } from './allowed-callers.ts'
-import type { Grant } from './grant.ts'
+import type { DatasetGrant, Grant } from './grant.ts'
 import { hashOf, isWellFormed, type SecretFormat } from './secret.ts'
-import { findKeyByHash, type KeyRow } from './verifier-store.ts'
+import { type DatasetGrantRow, findKeyByHash, type KeyRow, readDatasetGrants } from './verifier-store.ts'
 
 const MAX_GRANTS = 50_000
 /** Keys that do not exist, so that a client that repeats one costs no query. */
@@ -20,6 +21,8 @@ export interface VerifierOptions {
   rate: Rate
   /** The rate limit of all keys of one user or organization together. */
   ownerRate: Rate
+  /** The mail addresses of platform administrators. */
+  administrators: ReadonlySet<string>
 }
 
 /**
@@ -34,13 +37,15 @@ export class Verifier {
   readonly #lastOn = new WeakMap<object, { secret: string; secretHash: string }>()
 
   constructor(options: VerifierOptions) {
-    const { db, changes, rate, ownerRate } = options
+    const { db, changes } = options
     this.#options = options
     this.#grants = new CoherentCache({
       changes,
       read: async (secretHash) => {
         const row = await findKeyByHash(db, secretHash)
-        return row && works(row) ? toGrant(row, secretHash, rate, ownerRate) : null
+        if (row === undefined || !works(row)) return null
+        const granted = row.organization_id === null ? [] : await readDatasetGrants(db, row.organization_id)
+        return toGrant(row, secretHash, granted, options)
       },
       isStale,
       maxEntries: MAX_GRANTS,
@@ -106,7 +111,12 @@ function works(row: KeyRow): boolean {
   return row.scope !== 'user' || row.owner_organization_id === row.organization_id
 }
 
-function toGrant(row: KeyRow, secretHash: string, standard: Rate, ownerRate: Rate): Grant {
+function toGrant(
+  row: KeyRow,
+  secretHash: string,
+  granted: readonly DatasetGrantRow[],
+  { rate: standard, ownerRate, administrators }: VerifierOptions,
+): Grant {
   const requests = row.rate ?? standard.requests
   const owner = ownerOf(row)
   const payer = row.kind === 'session' ? `user:${row.user_id}` : row.id
@@ -119,6 +129,11 @@ function toGrant(row: KeyRow, secretHash: string, standard: Rate, ownerRate: Rat
     userId: row.user_id,
     permissions: new Set(JSON.parse(row.permissions) as string[]),
     addOns: new Set(row.add_ons),
+    datasetGrants: new Map(granted.map((each) => [each.table_name, datasetGrantOf(each)])),
+    // The personal keys of an administrator, which others may hold, open no more than those of other users.
+    seesHidden:
+      row.scope === 'platform' || (row.kind === 'session' && administrators.has(row.owner_email ?? '')),
+    publishes: mayPublish(row),
     expiresAt: earlier(row.expires_at, row.secret_ends_at),
     allowedCallers: allowedCallersOf(row),
     payer,
@@ -147,4 +162,18 @@ function allowedCallersOf({ allowed_origins: origins, allowed_addresses: address
 function ownerOf({ scope, id, user_id, organization_id }: KeyRow): string {
   if (scope === 'platform') return id
   return scope === 'user' ? `user:${user_id}` : `organization:${organization_id}`
+}
+
+/** A user's key needs the permission of its owner; those who create keys of the organization have decided for theirs. */
+function mayPublish({ scope, publishing, owner_permissions }: KeyRow): boolean {
+  if (publishing !== 1) return false
+  return scope !== 'user' || (JSON.parse(owner_permissions ?? '[]') as string[]).includes('DATASET_PUBLISH')
+}
+
+function datasetGrantOf({ access, credits, expires_at }: DatasetGrantRow): DatasetGrant {
+  return {
+    expiresAt: expires_at === null ? null : Date.parse(expires_at),
+    access: access === null ? null : new Set(JSON.parse(access) as DatasetAccess[]),
+    credits,
+  }
 }

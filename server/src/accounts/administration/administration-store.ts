@@ -53,6 +53,7 @@ export async function listOrganizations(db: Db, listing: Listing = {}): Promise<
     createdAt: row.created_at,
     suspendedAt: row.suspended_at,
     suspendReason: row.suspend_reason,
+    publishing: row.publishing === 1,
   }))
 }
 

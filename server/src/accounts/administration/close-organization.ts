@@ -3,11 +3,11 @@ import { declineOpenRequests } from '../access-requests/access-request-store.ts'
 import { revokeOrganizationKeys } from '../keys/revoke-user-keys.ts'
 import type { ControlChange } from '../organizations/organizations.ts'
 import { findOrganization } from '../organizations/store.ts'
-import { closeOrganizationRow } from './personal-data-store.ts'
+import { closeOrganizationRow, leaveDatasets } from './personal-data-store.ts'
 
 /**
  * For an organization without members: revokes its keys, and removes its name, which may be a person's. Its
- * ledger and its events stay. It is no longer listed.
+ * ledger and its events stay, and its datasets become the operator's. It is no longer listed.
  */
 export async function closeOrganization(
   { database, tx, changed, at }: ControlChange,
@@ -21,6 +21,7 @@ export async function closeOrganization(
     decided_at: at.toISOString(),
     decided_by: origin.actor,
   })
+  await leaveDatasets(tx, organizationId)
   const organization = await findOrganization(tx, organizationId)
   await closeOrganizationRow(tx, organizationId, organization!.name, at)
   await recordEvent(tx, at, origin, {

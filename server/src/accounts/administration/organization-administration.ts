@@ -9,7 +9,7 @@ import { keyRecord } from '../keys/key-record.ts'
 import { revokeUserKeys } from '../keys/revoke-user-keys.ts'
 import { listKeysIn } from '../keys/store.ts'
 import { checkOrganizationName } from '../organizations/organizations.ts'
-import { setOrganizationName, setSuspended } from '../organizations/store.ts'
+import { setOrganizationName, setPublishing, setSuspended } from '../organizations/store.ts'
 import { voidInvitations } from '../organizations/void-invitations.ts'
 import type { Administration } from './administration.ts'
 import { closeOrganization } from './close-organization.ts'
@@ -47,9 +47,25 @@ export class OrganizationAdministration {
 
   async rename(origin: Origin, id: string, rawName: string): Promise<AdminOrganization> {
     const name = checkOrganizationName(rawName)
-    return this.#change(id, async (tx, _changed, at) => {
+    return this.#change(id, async (tx, changed, at) => {
       await setOrganizationName(tx, id, name)
+      changed('organization', id)
       await record(tx, at, origin, id, 'organization.renamed', { name })
+    })
+  }
+
+  /** Allows the organization to publish datasets, or forbids it; what it has published stays. */
+  async setPublishing(origin: Origin, id: string, isAllowed: boolean): Promise<AdminOrganization> {
+    return this.#change(id, async (tx, changed, at) => {
+      await setPublishing(tx, id, isAllowed)
+      await record(
+        tx,
+        at,
+        origin,
+        id,
+        isAllowed ? 'organization.publishing-allowed' : 'organization.publishing-ended',
+      )
+      changed('organization', id)
     })
   }
 

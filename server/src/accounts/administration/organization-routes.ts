@@ -33,6 +33,7 @@ export interface OrganizationRoutesDeps {
 
 const documented = { tags: [tags.administration], security: security.token }
 const params = Type.Object({ organizationId: Type.String() })
+const publishing = Type.Boolean({ description: 'Whether it may publish datasets.' })
 
 /** One organization, for platform administrators: what it has and did, and what can be done to it. */
 export function organizationAdministrationRoutes(app: App, deps: OrganizationRoutesDeps): void {
@@ -62,9 +63,9 @@ function recordRoutes(
     onRequest,
     schema: {
       ...documented,
-      summary: 'Rename an organization, or set its add-ons',
+      summary: 'Rename an organization, set its add-ons, or allow it to publish',
       params,
-      body: Type.Partial(Type.Object({ name: organizationNameSchema, addOns: addOnsSchema }), {
+      body: Type.Partial(Type.Object({ name: organizationNameSchema, addOns: addOnsSchema, publishing }), {
         additionalProperties: false,
         minProperties: 1,
         ...documentedAs({ minProperties: 1 }),
@@ -73,11 +74,12 @@ function recordRoutes(
     },
     handler: async (request) => {
       const { organizationId } = request.params
-      const { name, addOns } = request.body
-      if (name !== undefined)
-        await organizations.rename(authenticate.userOf(request).origin, organizationId, name)
+      const { name, addOns, publishing: isAllowed } = request.body
+      const { origin } = authenticate.userOf(request)
+      if (name !== undefined) await organizations.rename(origin, organizationId, name)
+      if (isAllowed !== undefined) await organizations.setPublishing(origin, organizationId, isAllowed)
       if (addOns === undefined) return organizations.find(organizationId)
-      return administration.setAddOns(authenticate.userOf(request).origin, organizationId, () => addOns)
+      return administration.setAddOns(origin, organizationId, () => addOns)
     },
   })
 

@@ -41,3 +41,9 @@ async function replaceInDetails(tx: Tx, text: string, organizationId?: string): 
   if (organizationId !== undefined) query = query.where('organization_id', '=', organizationId)
   await query.execute()
 }
+
+/** Ends the organization's access to datasets, and makes those that it owns the operator's. */
+export async function leaveDatasets(tx: Tx, organizationId: string): Promise<void> {
+  await tx.deleteFrom('dataset_grants').where('organization_id', '=', organizationId).execute()
+  await tx.updateTable('datasets').set({ owner_id: null }).where('owner_id', '=', organizationId).execute()
+}

@@ -33,9 +33,10 @@ for (const database of databaseKinds) {
         name: "ada's organization",
         addOns: ['GIS_ACCESS'],
         credits: { balance: 50 },
-        permissions: ['APIKEY_VIEW', 'APIKEY_CREATE', 'MEMBER_MANAGE', 'BILLING_VIEW'],
+        permissions: ['APIKEY_VIEW', 'APIKEY_CREATE', 'MEMBER_MANAGE', 'BILLING_VIEW', 'DATASET_PUBLISH'],
         createdAt: '',
         suspendedAt: null,
+        publishing: false,
       },
     )
     const ledger = await service.request('GET', `/v1/organization/${own.body.id}/ledger`, { token })

@@ -88,8 +88,8 @@ export class Members {
     userId: string,
     newPermissions: readonly MemberPermission[],
   ): Promise<Member> {
-    const { database, clock } = this.#options
-    return database.db.transaction().execute(async (tx) => {
+    const { database, changes, clock } = this.#options
+    return changes.commit(async (tx, changed) => {
       await lockOrganizations(database, tx, [organizationId])
       const caller = await requireMember(tx, callerId, organizationId, 'MEMBER_MANAGE')
       const members = await readMembers(tx, organizationId)
@@ -108,6 +108,8 @@ export class Members {
         subject: `user:${userId}`,
         detail: { before, permissions },
       })
+      // Keys of the user publish only while the user may.
+      changed('user', userId)
       return memberOf(await readMembers(tx, organizationId), userId)
     })
   }

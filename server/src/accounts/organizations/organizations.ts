@@ -103,11 +103,12 @@ export class Organizations {
   }
 
   async rename(userId: string, origin: Origin, organizationId: string, rawName: string) {
-    const { database, clock } = this.#options
+    const { changes, clock } = this.#options
     const name = checkOrganizationName(rawName)
-    await database.db.transaction().execute(async (tx) => {
+    await changes.commit(async (tx, changed) => {
       await requireMember(tx, userId, organizationId, 'MEMBER_MANAGE')
       await setOrganizationName(tx, organizationId, name)
+      changed('organization', organizationId)
       await recordEvent(tx, clock(), origin, {
         action: 'organization.renamed',
         organizationId,
@@ -131,8 +132,17 @@ export class Organizations {
   }
 
   async #record({ organizationId, permissions }: Membership): Promise<OrganizationRecord> {
-    const { id, name, addOns, credits, createdAt, suspendedAt } = await this.find(organizationId)
-    return { id, name, addOns, credits: { balance: credits }, permissions, createdAt, suspendedAt }
+    const { id, name, addOns, credits, createdAt, suspendedAt, publishing } = await this.find(organizationId)
+    return {
+      id,
+      name,
+      addOns,
+      credits: { balance: credits },
+      permissions,
+      createdAt,
+      suspendedAt,
+      publishing,
+    }
   }
 }
 
@@ -183,6 +193,7 @@ async function createOrganization(
     credits: grant.credits,
     createdAt: at.toISOString(),
     suspendedAt: null,
+    publishing: false,
   }
   await insertOrganization(tx, organization, origin.actor)
   await recordEvent(tx, at, origin, {

@@ -9,6 +9,8 @@ export interface Organization {
   credits: number
   createdAt: string
   suspendedAt: string | null
+  /** Whether the operator allows it to publish datasets. */
+  publishing: boolean
 }
 
 export async function findOrganization(db: Db, id: string): Promise<Organization | undefined> {
@@ -21,6 +23,7 @@ export async function findOrganization(db: Db, id: string): Promise<Organization
     credits: row.credits,
     createdAt: row.created_at,
     suspendedAt: row.suspended_at,
+    publishing: row.publishing === 1,
   }
 }
 
@@ -61,6 +64,14 @@ export async function insertOrganization(
 
 export async function setOrganizationName(tx: Tx, id: string, name: string): Promise<void> {
   await tx.updateTable('organizations').set({ name }).where('id', '=', id).execute()
+}
+
+export async function setPublishing(tx: Tx, id: string, isAllowed: boolean): Promise<void> {
+  await tx
+    .updateTable('organizations')
+    .set({ publishing: isAllowed ? 1 : 0 })
+    .where('id', '=', id)
+    .execute()
 }
 
 /** A null time ends the suspension. */

@@ -1,4 +1,9 @@
-import { documentedAs, keyUsageSchema, organizationUsageSchema } from '@wayleave/contract/records'
+import {
+  documentedAs,
+  keyUsageSchema,
+  organizationUsageSchema,
+  publishedUsageSchema,
+} from '@wayleave/contract/records'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { App } from '../../http/fastify-app.ts'
@@ -33,6 +38,7 @@ export const usageRangeQuery = Type.Object(
 
 /** Reports of calls and credits, by key and for a whole organization. */
 export function usageRoutes(app: App, { usageReports, authenticate }: UsageRoutesDeps): void {
+  publishedUsageRoute(app, { usageReports, authenticate })
   keyUsageRoute(app, {
     usageReports,
     path: '/v1/api-keys/:keyId/usage',
@@ -55,6 +61,26 @@ export function usageRoutes(app: App, { usageReports, authenticate }: UsageRoute
     handler: (request) => {
       const { userId } = authenticate.userOf(request)
       return usageReports.ofOrganization(userId, request.params.organizationId, request.query)
+    },
+  })
+}
+
+/** What a publisher sees of the use of its datasets. */
+function publishedUsageRoute(app: App, { usageReports, authenticate }: UsageRoutesDeps): void {
+  app.get('/v1/organization/:organizationId/datasets/usage', {
+    onRequest: authenticate.user,
+    schema: {
+      tags: [tags.publishing],
+      security: security.token,
+      summary: 'Calls and earned credits of the datasets that an organization owns',
+      description: 'By all callers, by day, operation and dataset. Needs DATASET_PUBLISH.',
+      params: Type.Object({ organizationId: Type.String() }),
+      querystring: usageRangeQuery,
+      response: { 200: publishedUsageSchema },
+    },
+    handler: (request) => {
+      const { userId } = authenticate.userOf(request)
+      return usageReports.ofOwnedDatasets(userId, request.params.organizationId, request.query)
     },
   })
 }

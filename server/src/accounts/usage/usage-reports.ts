@@ -1,4 +1,4 @@
-import type { KeyUsage, OrganizationUsage } from '@wayleave/contract/records'
+import type { KeyUsage, OrganizationUsage, PublishedUsage } from '@wayleave/contract/records'
 import type { Clock } from '../../base/clock.ts'
 import type { Db } from '../../base/database/open.ts'
 import { isId } from '../../base/id.ts'
@@ -8,7 +8,7 @@ import { readPartyNames } from '../keys/party-name-store.ts'
 import { existingKeys, findKey } from '../keys/store.ts'
 import { groupUsage, usageRange, usageReport } from './usage.ts'
 import { consoleUserOf } from './usage-key.ts'
-import { readKeyUsage, readOrganizationUsage, type UsageRow } from './usage-store.ts'
+import { readKeyUsage, readOrganizationUsage, readOwnedUsage, type UsageRow } from './usage-store.ts'
 
 export interface GivenRange {
   startDate?: string
@@ -41,7 +41,19 @@ export class UsageReports {
     return this.forOperator(organizationId, dates)
   }
 
-  /** The same without a check of the caller, for platform administrators. */
+  /** What others called of the datasets that the organization owns, and the credits that they paid. */
+  async ofOwnedDatasets(userId: string, organizationId: string, dates: GivenRange): Promise<PublishedUsage> {
+    await requireMember(this.#db, userId, organizationId, 'DATASET_PUBLISH')
+    const range = usageRange(dates, this.#clock)
+    const rows = await readOwnedUsage(this.#db, organizationId, range)
+    return {
+      organizationId,
+      ...usageReport(range, rows),
+      datasets: groupUsage(rows, (row) => ({ table: row.table_name })),
+    }
+  }
+
+  /** The usage of an organization without a check of the caller, for platform administrators. */
   async forOperator(organizationId: string, dates: GivenRange): Promise<OrganizationUsage> {
     const range = usageRange(dates, this.#clock)
     const rows = await readOrganizationUsage(this.#db, organizationId, range)

@@ -85,6 +85,15 @@ export function readOrganizationUsage(
   return selectUsage(db, range).where('organization_id', '=', organizationId).execute()
 }
 
+/** The usage of the datasets that an organization owns, by all callers. */
+export function readOwnedUsage(db: Db, ownerId: string, range: UsageRange): Promise<UsageRow[]> {
+  return selectUsage(db, range)
+    .where('table_name', 'in', (row) =>
+      row.selectFrom('datasets').select('table_name').where('owner_id', '=', ownerId),
+    )
+    .execute()
+}
+
 function selectUsage(db: Db, { startDate, endDate }: UsageRange) {
   return db
     .selectFrom('usage')

@@ -72,6 +72,8 @@ export interface Tables {
     suspend_reason: string | null
     /** A closed organization has no members and no working keys; its ledger is kept. */
     closed_at: string | null
+    /** 1 if the operator allows it to publish datasets. */
+    publishing: Generated<number>
   }
   /** What members ask the operator for. */
   access_requests: {
@@ -210,6 +212,22 @@ export interface Tables {
     current_version: number
     created_at: string
     updated_at: string
+    visibility: string
+    /** The organization that publishes it; null for the operator. */
+    owner_id: string | null
+  }
+  /** The rights of organizations to single datasets, beyond their add-ons. */
+  dataset_grants: {
+    id: string
+    table_name: string
+    organization_id: string
+    /** A JSON array of what the grant is limited to; null for everything. */
+    access: string | null
+    /** The price of one download; null for that of the dataset. */
+    credits: number | null
+    expires_at: string | null
+    created_by: string
+    created_at: string
   }
   versions: {
     table_name: string
@@ -237,6 +255,8 @@ export interface Tables {
     problem: string | null
     version: number | null
     actor: string
+    /** The organization that publishes; null for the operator. */
+    owner_id: string | null
     /** The node that runs the job, ran it last, or created it. */
     node_id: string
     /** What to do, as JSON: enough for any worker to start, also after a crash. */

@@ -28,6 +28,12 @@ export const limitsSettings = {
     integer(1, 100_000_000),
     'Vector tiles a minute for all keys of one owner, besides their other requests. The burst is the same number.',
   ),
+  openRate: setting(
+    'WAYLEAVE_OPEN_RATE',
+    1_200,
+    integer(1, 100_000_000),
+    'Requests a minute for open datasets from one network address without a key (IPv6: one /64), besides tiles, which have WAYLEAVE_TILE_RATE. The burst is the same number.',
+  ),
   userRate: setting(
     'WAYLEAVE_USER_RATE',
     120,

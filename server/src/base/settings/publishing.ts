@@ -1,3 +1,4 @@
+import { VISIBILITIES, type Visibility } from '@wayleave/contract/visibilities'
 import { boolean, choice, integer, text, textList } from './parsers.ts'
 import { setting } from './setting.ts'
 
@@ -6,6 +7,12 @@ const MAX_TEXT_BYTES = 500 * 1024 ** 2
 
 /** What is read, in which bounds, and what a version is made of. */
 export const publishingSettings = {
+  defaultVisibility: setting(
+    'WAYLEAVE_DEFAULT_VISIBILITY',
+    'public' as Visibility,
+    choice(...VISIBILITIES),
+    'Who sees a new dataset if its publisher does not say so: public, open (its data needs no key), private (only organizations with a grant) or draft (only its publishers and administrators).',
+  ),
   publishMemory: setting(
     'WAYLEAVE_PUBLISH_MEMORY',
     null as number | null,

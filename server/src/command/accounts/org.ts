@@ -59,6 +59,16 @@ export function orgCommand(): Command {
     )
     .addCommand(
       operatorCommand(
+        'publishing <organizationId>',
+        'Allow an organization to publish datasets of its own, or forbid it. Members need the permission DATASET_PUBLISH, keys the permission write.',
+        [`org publishing ${EXAMPLE} --allow`, `org publishing ${EXAMPLE} --deny`],
+      )
+        .option('--allow', 'it may publish')
+        .option('--deny', 'it may not publish any more; its datasets stay')
+        .action(publishing),
+    )
+    .addCommand(
+      operatorCommand(
         'suspend <organizationId>',
         'Refuse the keys of an organization and the personal keys of its members, until it is resumed.',
         [`org suspend ${EXAMPLE} --reason "Unpaid since May"`],
@@ -139,6 +149,19 @@ async function member(
   const held = added.permissions.length > 0 ? added.permissions.join(', ') : 'no permission'
   const sentence = `Now ${added.email} is a member of ${describe(organization)} with ${held}.`
   print(flags, { organizationId, ...added }, sentence)
+}
+
+async function publishing(
+  id: string,
+  flags: OperatorFlags & { allow?: true; deny?: true },
+  command: Command,
+): Promise<void> {
+  if (flags.allow === flags.deny) command.error('error: give one of --allow and --deny', { exitCode: 2 })
+  const changed = await withControlPlane(flags, ({ organizationAdministration }) =>
+    organizationAdministration.setPublishing(operator, id, flags.allow === true),
+  )
+  const verb = changed.publishing ? 'may publish datasets' : 'may not publish datasets'
+  print(flags, changed, `Now ${describe(changed)} ${verb}.`)
 }
 
 async function suspend(id: string, flags: OperatorFlags & { reason: string }): Promise<void> {

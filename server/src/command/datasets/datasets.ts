@@ -30,10 +30,11 @@ async function list(flags: OperatorFlags): Promise<void> {
     String(dataset.rows),
     geometryText(dataset),
     String(dataset.version),
+    dataset.visibility,
     String(dataset.credits),
     dataset.updatedAt.slice(0, 16).replace('T', ' '),
   ])
-  const head = ['TABLE', 'TITLE', 'ROWS', 'GEOMETRY', 'VERSION', 'CREDITS', 'UPDATED']
+  const head = ['TABLE', 'TITLE', 'ROWS', 'GEOMETRY', 'VERSION', 'VISIBILITY', 'CREDITS', 'UPDATED']
   print(flags, { data }, tableText(head, rows, 'There are no datasets yet.'))
 }
 

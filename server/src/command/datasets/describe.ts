@@ -9,9 +9,10 @@ const WRONG_USAGE = { exitCode: 2 }
 export function describeCommand(): Command {
   const command = operatorCommand(
     'describe <table>',
-    'Change the description or the price of a dataset. What is left out keeps its value; an empty text removes it.',
+    'Change the description, the price or the visibility of a dataset. What is left out keeps its value; an empty text removes it.',
     [
       'describe parcels --license CC-BY-4.0 --contact data@example.org --update-frequency monthly',
+      'describe salaries --visibility private',
       'describe sensors --columns sensors.columns.json',
     ],
   )

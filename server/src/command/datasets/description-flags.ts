@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { UPDATE_FREQUENCIES, type UpdateFrequency } from '@wayleave/contract/update-frequencies'
+import { VISIBILITIES, type Visibility } from '@wayleave/contract/visibilities'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { DatasetDescription } from '../../data/catalog/dataset.ts'
 import { splitKeywords } from '../../data/publishing/split-keywords.ts'
@@ -15,6 +16,7 @@ export interface DescriptionFlags {
   updateFrequency?: UpdateFrequency
   keywords?: string
   credits?: number
+  visibility?: Visibility
   /** The path of a JSON file. */
   columns?: string
 }
@@ -34,6 +36,7 @@ export function withDescriptionFlags(command: Command): Command {
     )
     .option('--keywords <words>', 'separated by commas')
     .option('--credits <n>', 'what one download costs (default 1 for a new dataset)', price)
+    .option('--visibility <word>', `who sees it: ${VISIBILITIES.join(', ')}`, visibility)
     .option(
       '--columns <file>',
       'a JSON file with titles, descriptions and units: {"depth": {"title": "Depth", "unit": "km"}}',
@@ -41,12 +44,13 @@ export function withDescriptionFlags(command: Command): Command {
 }
 
 export async function descriptionOfFlags(flags: DescriptionFlags): Promise<DatasetDescription> {
-  const { title, description, license, attribution, contact, citation, updateFrequency, credits } = flags
+  const { title, description, license, attribution, contact, citation, updateFrequency } = flags
+  const { credits, visibility } = flags
   const keywords = flags.keywords === undefined ? undefined : splitKeywords(flags.keywords)
   const columnNotes = flags.columns === undefined ? undefined : await readColumnNotes(flags.columns)
   return {
     ...{ title, description, license, attribution, contact, citation, updateFrequency, credits },
-    ...{ keywords, columnNotes },
+    ...{ visibility, keywords, columnNotes },
   }
 }
 
@@ -54,6 +58,12 @@ function frequency(text: string): UpdateFrequency {
   const match = UPDATE_FREQUENCIES.find((one) => one === text)
   if (match !== undefined) return match
   throw new InvalidArgumentError(`It is one of ${UPDATE_FREQUENCIES.filter(Boolean).join(', ')}.`)
+}
+
+function visibility(text: string): Visibility {
+  const match = VISIBILITIES.find((one) => one === text)
+  if (match !== undefined) return match
+  throw new InvalidArgumentError(`It is one of ${VISIBILITIES.join(', ')}.`)
 }
 
 /** Reads the notes on columns; they are validated like the body of a request. */
@@ -68,7 +78,7 @@ async function readColumnNotes(path: string): Promise<DatasetDescription['column
   return checkColumnNotes(columns)
 }
 
-function price(text: string): number {
+export function price(text: string): number {
   const value = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
   if (!(value <= 1_000_000)) throw new InvalidArgumentError('A price is a whole number from 0 to 1000000.')
   return value

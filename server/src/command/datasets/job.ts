@@ -43,9 +43,15 @@ async function list(flags: ListFlags): Promise<void> {
   const { jobRecord } = await import('../../data/publishing/upload-jobs/job-record.ts')
   const kind = flags.kind === 'all' ? undefined : flags.kind
   const data = await withControlPlane(flags, async ({ database }) =>
-    (await listJobs(database.db, { kind, state: flags.state, tables: null, limit: flags.limit })).map(
-      jobRecord,
-    ),
+    (
+      await listJobs(database.db, {
+        kind,
+        state: flags.state,
+        tables: null,
+        ownerId: null,
+        limit: flags.limit,
+      })
+    ).map(jobRecord),
   )
   const rows = data.map((job) => [job.id, job.kind, job.table, job.state, job.createdAt, noteOf(job)])
   print(

@@ -22,6 +22,8 @@ const METADATA = [
     'idColumn',
     'version',
     'updatedAt',
+    'visibility',
+    'owner',
     'credits',
     'formats',
     'tiles',
@@ -43,7 +45,7 @@ test('metadata is public, has its fields, and says what was published', async (t
   await publishText(service, 'places', 'places.geojson', points(30), { description })
   await publishText(service, 'a_table', 'rows.csv', 'code,name,since\n007,James,1953-04-13\n008,Bill,\n')
   const { body } = await service.request('GET', '/v1/dataset/places')
-  assert.deepEqual(Object.keys(body), [...METADATA, 'statistics'])
+  assert.deepEqual(Object.keys(body), [...METADATA, 'access', 'statistics'])
   assert.deepEqual(Object.keys(body.statistics), ['number', 'name', 'half'])
   assert.deepEqual([body.statistics.name.distinct, body.statistics.name.nulls], [30, 0])
   for (const [name, value] of Object.entries(description)) assert.deepEqual(body[name], value, name)
@@ -65,7 +67,7 @@ test('metadata is public, has its fields, and says what was published', async (t
     data.map((one: { table: string }) => one.table),
     ['a_table', 'places'],
   )
-  const { statistics: _, ...listed } = body
+  const { statistics: _, access: _access, ...listed } = body
   assert.deepEqual(data[1], listed)
   assert.deepEqual([data[0].geometryType, data[0].bbox, data[0].title], [null, null, 'A table'])
   assert.deepEqual([data[0].geometryTypes, data[0].timeExtent], [[], ['1953-04-13', '1953-04-13']])

@@ -1,14 +1,18 @@
 import type { Logger } from 'pino'
+import { mayKnow } from '../../accounts/access/dataset-access.ts'
+import type { Grant } from '../../accounts/access/grant.ts'
 import { type CacheLookups, CoherentCache } from '../../base/caching/coherent-cache.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Changes, Subject } from '../../base/database/changes/changes.ts'
 import type { Db } from '../../base/database/open.ts'
 import { andThen, type MaybePromise } from '../../base/maybe-promise.ts'
-import { notFound } from '../../base/problem.ts'
+import { notFound, type Problem } from '../../base/problem.ts'
 import { type Dataset, isTable, type ListedDataset, summaryOf, type Version } from './dataset.ts'
 import { eachBounded } from './each-bounded.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'
 import { readDataset, readDatasetsAfter, readListedDatasets, readVersions } from './store.ts'
 import { VersionUnreadable } from './version-unreadable.ts'
+import { VisibleDatasets } from './visible-datasets.ts'
 
 /**
  * Max concurrent first checks of snapshots: enough to keep a disk busy, few enough to leave I/O for requests.
@@ -17,16 +21,26 @@ const MAX_CONCURRENT_CHECKS = 16
 /** A dataset with its manifest takes 15 KB and more. The list, which has all of them, has summaries. */
 const MAX_DATASETS = 1000
 const MAX_VERSION_LISTS = 200
+/**
+ * Names that no dataset has. A request for one takes as long as a request for a dataset that its caller may not
+ * know of, which is in memory too.
+ */
+const MAX_ABSENT = 10_000
 /** The key of the list of all datasets in its cache. */
 const ALL = ''
 
 /**
  * The current datasets. Every request needs one, so they are cached in memory. As with all caches, an entry
  * is invalidated before the call that changes the dataset returns.
+ *
+ * Requests use `findFor`, `findOpen` and `allFor`, which know who may know of a dataset; `find` and `all` are for
+ * jobs, for the command line and for administrators.
  */
 export class Catalog {
   readonly #db: Db
   readonly #health: SnapshotHealth
+  readonly #clock: Clock
+  readonly #visible: VisibleDatasets
   readonly #log: Logger
   /** Snapshots of damaged current versions for which the replacement has already been logged. */
   readonly #loggedDamage = new Set<string>()
@@ -34,17 +48,23 @@ export class Catalog {
   readonly #versions: CoherentCache<Version[]>
   readonly #all: CoherentCache<ListedDataset[]>
 
-  constructor(db: Db, changes: Changes, health: SnapshotHealth, log: Logger) {
+  constructor(db: Db, changes: Changes, health: SnapshotHealth, clock: Clock, log: Logger) {
     this.#db = db
     this.#health = health
+    this.#clock = clock
+    this.#visible = new VisibleDatasets(clock)
     this.#log = log
     const isStale = (_value: unknown, table: string, subject: Subject, id: string) =>
       subject === 'dataset' && id === table
     this.#datasets = new CoherentCache({
       changes,
       read: (table) => this.#read(table),
-      isStale,
+      // A dataset has the name of its owner.
+      isStale: (dataset, table, subject, id) =>
+        isStale(dataset, table, subject, id) ||
+        (subject === 'organization' && dataset.owner?.organizationId === id),
       maxEntries: MAX_DATASETS,
+      maxAbsent: MAX_ABSENT,
     })
     this.#versions = new CoherentCache({
       changes,
@@ -58,7 +78,9 @@ export class Catalog {
     this.#all = new CoherentCache({
       changes,
       read: () => this.#readAll(),
-      isStale: (_datasets, _key, subject) => subject === 'dataset',
+      isStale: (datasets, _key, subject, id) =>
+        subject === 'dataset' ||
+        (subject === 'organization' && datasets.some(({ owner }) => owner?.organizationId === id)),
       maxEntries: 1,
     })
     // The list then has the version that is served in its place.
@@ -84,6 +106,32 @@ export class Catalog {
     return this.#datasets.peek(table) ?? this.#load(table)
   }
 
+  /** Null if no dataset has the name. For checks of owners, which do not tell that a dataset exists. */
+  async findIfAny(table: string): Promise<Dataset | null> {
+    return isTable(table) ? this.#datasets.get(table) : null
+  }
+
+  /**
+   * The same for a caller, null without a key: throws the same 404 for a dataset that the caller may not know of.
+   */
+  findFor(caller: Grant | null, table: string): MaybePromise<Dataset> {
+    const cached = this.#datasets.peek(table)
+    if (cached !== undefined) return this.#requireKnown(caller, cached)
+    return this.#load(table).then((dataset) => this.#requireKnown(caller, dataset))
+  }
+
+  /** The dataset if it is open to everybody; null if it is not, or does not exist. */
+  findOpen(table: string): MaybePromise<Dataset | null> {
+    const cached = this.#datasets.peek(table)
+    if (cached !== undefined) return cached.visibility === 'open' ? cached : null
+    // The list is in memory, so that requests without a key cost no query.
+    return andThen(this.all(), (all) =>
+      this.#visible.isOpen(table, all)
+        ? andThen(this.find(table), (dataset) => (dataset.visibility === 'open' ? dataset : null))
+        : null,
+    )
+  }
+
   /**
    * Does the work of a request that names no version, with the dataset that was found for it. If the version is
    * replaced and removed meanwhile, or the storage does not have it, the work is done once more, with the version that
@@ -107,10 +155,20 @@ export class Catalog {
     return andThen(this.#all.get(ALL), (datasets) => datasets ?? [])
   }
 
+  /** Those that the caller may know of; null without a key. */
+  allFor(caller: Grant | null): MaybePromise<ListedDataset[]> {
+    return andThen(this.all(), (all) => this.#visible.of(caller, all))
+  }
+
+  /** Whether any dataset is open to everybody. */
+  hasOpen(): MaybePromise<boolean> {
+    return andThen(this.all(), (all) => this.#visible.hasOpen(all))
+  }
+
   /** All versions, newest first. Throws 404 for a table that does not exist. */
   async versions(table: string): Promise<Version[]> {
     const versions = isTable(table) ? await this.#versions.get(table) : null
-    if (!versions) throw notFound(`dataset named "${table.slice(0, 80)}"`)
+    if (!versions) throw noSuchDataset(table)
     return versions
   }
 
@@ -122,9 +180,14 @@ export class Catalog {
     return matchingVersion
   }
 
+  #requireKnown(caller: Grant | null, dataset: Dataset): Dataset {
+    if (!mayKnow(caller, dataset, this.#clock)) throw noSuchDataset(dataset.table)
+    return dataset
+  }
+
   async #load(table: string): Promise<Dataset> {
     const dataset = isTable(table) ? await this.#datasets.get(table) : null
-    if (!dataset) throw notFound(`dataset named "${table.slice(0, 80)}"`)
+    if (!dataset) throw noSuchDataset(table)
     return dataset
   }
 
@@ -195,4 +258,8 @@ export class Catalog {
     }
     return null
   }
+}
+
+function noSuchDataset(table: string): Problem {
+  return notFound(`dataset named "${table.slice(0, 80)}"`)
 }

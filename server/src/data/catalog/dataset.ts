@@ -1,4 +1,5 @@
 import type { UpdateFrequency } from '@wayleave/contract/update-frequencies'
+import type { Visibility } from '@wayleave/contract/visibilities'
 import type { Manifest } from '@wayleave/geodata/snapshot'
 
 const TABLE = /^[a-z][a-z0-9_]{0,62}$/
@@ -53,6 +54,9 @@ export interface Dataset extends Version {
   keywords: string[]
   columnNotes: ColumnNotes
   credits: number
+  visibility: Visibility
+  /** The organization that publishes it; null for the operator. */
+  owner: { organizationId: string; name: string } | null
   /** When the dataset was last published or its description changed. */
   updatedAt: string
 }
@@ -79,4 +83,5 @@ export interface DatasetDescription {
   /** Replaces the notes on all columns. */
   columnNotes?: ColumnNotes
   credits?: number
+  visibility?: Visibility
 }

@@ -1,6 +1,9 @@
 import type { ArchiveRecord, DatasetRecord } from '@wayleave/contract/records'
 import { exportFormatsOf, geojsonParts } from '@wayleave/geodata/exports'
 import { type Manifest, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
+import { isHidden, priceFor } from '../../accounts/access/dataset-access.ts'
+import type { Grant } from '../../accounts/access/grant.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { ListedDataset, ListedVersion, Version } from './dataset.ts'
 
 /** The sizes of the files of a version that are built, by format, in bytes. */
@@ -35,6 +38,8 @@ export function datasetMetadata(
     idColumn: idColumnOf(manifest),
     version: dataset.version,
     updatedAt: dataset.updatedAt,
+    visibility: dataset.visibility,
+    owner: dataset.owner,
     credits: dataset.credits,
     formats: exportFormatsOf(manifest).map(({ format, mediaType }) => ({
       format,
@@ -45,6 +50,17 @@ export function datasetMetadata(
     tiles,
     sample: dataset.hasSample ? `${baseUrl}/v1/dataset/${table}/sample/json` : null,
   }
+}
+
+/** The dataset with the price that the caller pays; null without a key. */
+export function pricedFor<D extends ListedDataset>(caller: Grant | null, dataset: D, clock: Clock): D {
+  const credits = priceFor(caller, dataset, clock)
+  return credits === dataset.credits ? dataset : { ...dataset, credits }
+}
+
+/** Shared caches may store what everybody may know, and must revalidate it before each use. */
+export function metadataCacheControl(dataset: ListedDataset): string {
+  return isHidden(dataset) ? 'private, no-cache' : 'public, no-cache'
 }
 
 function idColumnOf({ id }: Pick<Manifest, 'id'>): DatasetRecord['idColumn'] {

@@ -1,16 +1,19 @@
 import { archiveSchema, datasetSchema, pageByIdSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../../accounts/access/authenticate.ts'
+import { requireMember } from '../../accounts/access/membership.ts'
 import type { Meter } from '../../accounts/usage/meter.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { ControlDatabase } from '../../base/database/open.ts'
 import { notFound } from '../../base/problem.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { matchesEtag } from '../../http/headers.ts'
-import { tags } from '../../http/openapi.ts'
+import { security, tags } from '../../http/openapi.ts'
 import { noQuery } from '../../http/schemas.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Catalog } from './catalog.ts'
-import { archiveMetadata, datasetMetadata } from './metadata.ts'
+import { archiveMetadata, datasetMetadata, metadataCacheControl, pricedFor } from './metadata.ts'
 import { readSample } from './read-sample.ts'
 import { searchDatasets } from './search-datasets.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'
@@ -24,6 +27,8 @@ interface CatalogDeps {
   meter: Meter
   baseUrl: BaseUrl
   tileStates: TileStateSource
+  clock: Clock
+  database: Pick<ControlDatabase, 'db'>
 }
 
 const searchQuery = Type.Object(
@@ -55,7 +60,7 @@ const rowsAsBytes = Type.Unsafe<Buffer>({
 
 export function catalogRoutes(
   app: App,
-  { catalog, blobs, health, authenticate, meter, baseUrl, tileStates }: CatalogDeps,
+  { catalog, blobs, health, authenticate, meter, baseUrl, tileStates, clock, database }: CatalogDeps,
 ): void {
   const call = (table: string, operation: string) => ({ operation, table, format: 'json' })
 
@@ -71,9 +76,10 @@ export function catalogRoutes(
       const grant = await authenticate.optionalKey(request, reply)
       if (grant) meter.record(grant, call('', 'metadata'))
       const base = baseUrl.of(request)
-      const { page, next } = searchDatasets(await catalog.all(), request.query)
+      const { page, next } = searchDatasets(await catalog.allFor(grant), request.query)
       const states = await Promise.all(page.map((dataset) => tileStates.stateOf(dataset)))
-      return { data: page.map((dataset, i) => datasetMetadata(dataset, base, states[i]!)), next }
+      const priced = page.map((dataset) => pricedFor(grant, dataset, clock))
+      return { data: priced.map((dataset, i) => datasetMetadata(dataset, base, states[i]!)), next }
     },
   })
 
@@ -90,7 +96,7 @@ export function catalogRoutes(
     },
     handler: async (request, reply) => {
       const grant = await authenticate.optionalKey(request, reply)
-      const dataset = await catalog.find(request.params.table)
+      const dataset = await catalog.findFor(grant, request.params.table)
       if (grant) meter.record(grant, call(dataset.table, 'sample'))
       return catalog.withCurrent(dataset, async (current) => {
         if (!current.hasSample) throw notFound(`sample of the dataset "${current.table}"`)
@@ -98,7 +104,7 @@ export function catalogRoutes(
         const etag = `"${current.snapshot}-sample"`
         const isUnchanged = matchesEtag(request.headers['if-none-match'], etag)
         const sample = isUnchanged ? null : await health.reading(current, () => readSample(blobs, current))
-        reply.header('etag', etag).header('cache-control', 'public, no-cache')
+        reply.header('etag', etag).header('cache-control', metadataCacheControl(current))
         if (sample === null) return reply.code(304).send(undefined)
         return reply.type('application/json; charset=utf-8').send(sample)
       })
@@ -116,13 +122,33 @@ export function catalogRoutes(
     handler: async (request, reply) => {
       const grant = await authenticate.optionalKey(request, reply)
       const { table } = request.params
-      const { version: served } = await catalog.find(table)
+      const { version: served } = await catalog.findFor(grant, table)
       const versions = await catalog.versions(table)
       if (grant) meter.record(grant, call(table, 'metadata'))
       const base = baseUrl.of(request)
       return {
         data: versions.map((version) => archiveMetadata(table, version, version.version === served, base)),
       }
+    },
+  })
+
+  app.get('/v1/organization/:organizationId/datasets', {
+    onRequest: authenticate.user,
+    schema: {
+      tags: [tags.publishing],
+      security: security.token,
+      summary: 'The datasets that an organization owns',
+      description: 'Also those that others do not see. Needs DATASET_PUBLISH.',
+      params: Type.Object({ organizationId: Type.String() }),
+      response: { 200: Type.Object({ data: Type.Array(datasetSchema) }) },
+    },
+    handler: async (request) => {
+      const { organizationId } = request.params
+      await requireMember(database.db, authenticate.userOf(request).userId, organizationId, 'DATASET_PUBLISH')
+      const owned = (await catalog.all()).filter(({ owner }) => owner?.organizationId === organizationId)
+      const states = await Promise.all(owned.map((dataset) => tileStates.stateOf(dataset)))
+      const base = baseUrl.of(request)
+      return { data: owned.map((dataset, i) => datasetMetadata(dataset, base, states[i]!)) }
     },
   })
 }

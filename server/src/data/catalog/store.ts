@@ -1,4 +1,5 @@
 import type { UpdateFrequency } from '@wayleave/contract/update-frequencies'
+import type { Visibility } from '@wayleave/contract/visibilities'
 import type { Manifest } from '@wayleave/geodata/snapshot'
 import { sql } from 'kysely'
 import type { ControlDatabase, Db, Tx } from '../../base/database/open.ts'
@@ -83,6 +84,15 @@ export async function readDataset(db: Db, table: string): Promise<Dataset | unde
   return row && toDataset(row)
 }
 
+export async function datasetExists(db: Db, table: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('datasets')
+    .select('table_name')
+    .where('table_name', '=', table)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** All versions of the table, newest first, including the current one. */
 export async function readVersions(db: Db, table: string): Promise<Version[]> {
   const rows = await db
@@ -128,6 +138,8 @@ export async function takeVersionNumber(tx: Tx, table: string): Promise<number> 
 
 export interface NewVersion {
   table: string
+  /** The owner of a new dataset; null for the operator. */
+  ownerId: string | null
   version: number
   snapshot: string
   manifest: Manifest
@@ -137,6 +149,8 @@ export interface NewVersion {
   description: DatasetDescription
   /** The title of a new dataset if the publisher gives none. */
   standardTitle: string
+  /** The visibility of a new dataset if the publisher gives none. */
+  standardVisibility: Visibility
 }
 
 export async function insertVersion(database: ControlDatabase, tx: Tx, added: NewVersion): Promise<void> {
@@ -165,6 +179,8 @@ export async function insertVersion(database: ControlDatabase, tx: Tx, added: Ne
         keywords: '[]',
         column_notes: '{}',
         credits: 1,
+        visibility: added.standardVisibility,
+        owner_id: added.ownerId,
         created_at: at,
         ...columnsOf(description),
         current_version: version,
@@ -273,6 +289,7 @@ function currentDatasets(db: Db) {
         .onRef('versions.table_name', '=', 'datasets.table_name')
         .onRef('versions.version', '=', 'datasets.current_version'),
     )
+    .leftJoin('organizations', 'organizations.id', 'datasets.owner_id')
     .select([
       'datasets.table_name',
       'datasets.title',
@@ -285,6 +302,9 @@ function currentDatasets(db: Db) {
       'datasets.keywords',
       'datasets.column_notes',
       'datasets.credits',
+      'datasets.visibility',
+      'datasets.owner_id',
+      'organizations.name as owner_name',
       'datasets.updated_at',
       'versions.version',
       'versions.snapshot',
@@ -298,7 +318,8 @@ type VersionRow = Pick<
   Tables['versions'],
   'table_name' | 'version' | 'snapshot' | 'created_at' | 'manifest' | 'has_sample' | 'note'
 >
-type DatasetRow = VersionRow & Omit<Tables['datasets'], 'current_version' | 'created_at'>
+type DatasetRow = VersionRow &
+  Omit<Tables['datasets'], 'current_version' | 'created_at'> & { owner_name: string | null }
 
 /** The manifest of rows that have no summary, else null: summaries are a tenth as large. */
 const manifestWithoutSummary = sql<
@@ -337,6 +358,8 @@ function datasetFields(row: Omit<DatasetRow, 'manifest'>): Omit<Dataset, 'manife
     keywords: JSON.parse(row.keywords) as string[],
     columnNotes: JSON.parse(row.column_notes) as ColumnNotes,
     credits: row.credits,
+    visibility: row.visibility as Visibility,
+    owner: row.owner_id === null ? null : { organizationId: row.owner_id, name: row.owner_name ?? '' },
     updatedAt: row.updated_at,
   }
 }

@@ -10,6 +10,8 @@ import { type DownloadRequest, Downloads } from './downloads.ts'
 import { toExportFile } from './exports/export-file.ts'
 
 const dataset = {
+  visibility: 'public',
+  owner: null,
   table: 'places',
   version: 1,
   snapshot: 'places-1',
@@ -55,6 +57,7 @@ async function stepsOf(situation: Situation, changes: Partial<DownloadRequest> =
     return file
   }
   const rule = new Downloads({
+    clock: () => new Date(),
     catalog: {
       withCurrent: (current, work) =>
         work(current).catch((error: unknown) => {

@@ -40,7 +40,7 @@ export function descriptionHeaders(
     'content-disposition': `attachment; filename="${fileNameOf(request)}"`,
     'last-modified': lastModified.toUTCString(),
     'accept-ranges': 'bytes',
-    'cache-control': 'private, no-cache',
+    'cache-control': request.isShared ? 'public, max-age=60' : 'private, no-cache',
     ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
     ...varyOf(request),
   }

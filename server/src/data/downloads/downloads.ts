@@ -1,7 +1,9 @@
 import { exportFormatsOf } from '@wayleave/geodata/exports'
 import type { Logger } from 'pino'
-import { type Grant, requireAddOn, requirePermission } from '../../accounts/access/grant.ts'
+import { priceFor, requireRead } from '../../accounts/access/dataset-access.ts'
+import type { Grant } from '../../accounts/access/grant.ts'
 import type { Bill, Cashier, Charge } from '../../accounts/credits/cashier.ts'
+import type { Clock } from '../../base/clock.ts'
 import { notFound, Problem } from '../../base/problem.ts'
 import type { Config } from '../../base/settings/config.ts'
 import { isUnmodified, preferredEncoding } from '../../http/headers.ts'
@@ -32,6 +34,7 @@ interface DownloadsDeps {
   exports: Pick<Exports, 'peek' | 'find' | 'get' | 'getStored' | 'forget' | 'forgetDamaged'>
   health: Pick<SnapshotHealth, 'require' | 'removalOr' | 'problemOf'>
   log: Logger
+  clock: Clock
   config: Pick<Config, 'downloads' | 'downloadLinkSeconds' | 'trustedProxies'>
   blobs: Pick<Blobs, 'localFolder'>
 }
@@ -121,10 +124,10 @@ export class Downloads {
     { grant, dataset, archived, format: name, http, requestId }: DownloadRequest,
     version: Version,
   ): Promise<Order> {
+    const { clock } = this.#parts
     const format = exportFormatsOf(version.manifest).find((entry) => entry.format === name)
     if (!format) throw notFound(`format named "${name.slice(0, 40)}" for this dataset`)
-    requirePermission(grant, 'read', dataset.table)
-    requireAddOn(grant, archived ? 'ARCHIVED_DATA' : 'API_ACCESS')
+    requireRead(grant, dataset, archived ? 'archives' : 'downloads', clock)
     await this.#parts.health.require(version)
     const encoding = format.isCompressed
       ? 'identity'
@@ -134,8 +137,16 @@ export class Downloads {
     return {
       http,
       requestId,
-      exportRequest: { dataset, version, format, encoding, isArchive: archived !== null, requestId },
-      bill: { grant, call, version: version.version, price: dataset.credits },
+      exportRequest: {
+        dataset,
+        version,
+        format,
+        encoding,
+        isArchive: archived !== null,
+        isShared: grant.scope === 'anonymous',
+        requestId,
+      },
+      bill: { grant, call, version: version.version, price: priceFor(grant, dataset, clock) },
     }
   }
 

@@ -4,13 +4,14 @@ import { EXPORT_FORMATS, type ExportFormat } from '@wayleave/contract/export-for
 import { purchaseSchema } from '@wayleave/contract/records'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Authenticate } from '../../accounts/access/authenticate.ts'
+import { type Authenticate, authRequestOf } from '../../accounts/access/authenticate.ts'
 import { type Grant, requirePermission } from '../../accounts/access/grant.ts'
 import type { Cashier } from '../../accounts/credits/cashier.ts'
 import { notFound } from '../../base/problem.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { security, tags } from '../../http/openapi.ts'
 import { noQuery } from '../../http/schemas.ts'
+import { authenticateReader } from '../catalog/authenticate-reader.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
 import { downloadSchema } from './download-schema.ts'
@@ -28,9 +29,15 @@ interface DownloadDeps {
 export function downloadRoutes(app: App, { authenticate, catalog, cashier, downloads }: DownloadDeps): void {
   /** Authenticates before the query is validated: a client without a key gets that error first. */
   const grants = new WeakMap<FastifyRequest, Grant>()
-  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
+  const withKey = async (request: FastifyRequest, reply: FastifyReply) => {
     grants.set(request, await authenticate.key(request, reply))
   }
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { table } = request.params as { table: string }
+    const reader = authenticateReader(authRequestOf(request, reply), table, { authenticate, catalog })
+    grants.set(request, await reader)
+  }
+  const find = async (request: FastifyRequest, table: string) => catalog.findFor(grants.get(request)!, table)
   const deliver = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -45,12 +52,12 @@ export function downloadRoutes(app: App, { authenticate, catalog, cashier, downl
     onRequest,
     schema: downloadSchema(
       'Download a dataset',
-      'Needs API_ACCESS and costs the dataset’s price in credits.',
+      'Needs API_ACCESS and costs the dataset’s price in credits. An open dataset needs no key and costs nothing.',
       { table: Type.String(), format: Type.String() },
     ),
     handler: async (request, reply) => {
       const { table, format } = request.params as { table: string; format: string }
-      return deliver(request, reply, { dataset: await catalog.find(table), archived: null, format })
+      return deliver(request, reply, { dataset: await find(request, table), archived: null, format })
     },
   })
 
@@ -64,7 +71,7 @@ export function downloadRoutes(app: App, { authenticate, catalog, cashier, downl
     ),
     handler: async (request, reply) => {
       const { table, format, file } = request.params as { table: string; format: string; file: string }
-      const dataset = await catalog.find(table)
+      const dataset = await find(request, table)
       requireFileName(dataset, format, file)
       return deliver(request, reply, { dataset, archived: null, format })
     },
@@ -79,14 +86,14 @@ export function downloadRoutes(app: App, { authenticate, catalog, cashier, downl
     ),
     handler: async (request, reply) => {
       const { table, version, format } = request.params as { table: string; version: string; format: string }
-      const dataset = await catalog.find(table)
+      const dataset = await find(request, table)
       const archived = await catalog.version(table, version)
       return deliver(request, reply, { dataset, archived, format })
     },
   })
 
   app.get('/v1/dataset/:table/purchases', {
-    onRequest,
+    onRequest: withKey,
     schema: {
       tags: [tags.data],
       summary: 'The downloads of a dataset that are already paid',
@@ -98,7 +105,7 @@ export function downloadRoutes(app: App, { authenticate, catalog, cashier, downl
     },
     handler: async (request) => {
       const grant = grants.get(request)!
-      const dataset = await catalog.find(request.params.table)
+      const dataset = await find(request, request.params.table)
       requirePermission(grant, 'read', dataset.table)
       return { data: await cashier.purchasesOf(grant, dataset.table) }
     },

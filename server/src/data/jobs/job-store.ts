@@ -24,12 +24,13 @@ export interface JobAttempt {
 
 type NewJob = Pick<JobRow, 'id' | 'kind' | 'table_name' | 'queue' | 'actor' | 'node_id' | 'request'> & {
   at: string
-} & Partial<Pick<JobRow, 'priority' | 'single_key'>>
+} & Partial<Pick<JobRow, 'priority' | 'single_key' | 'owner_id'>>
 
 export function waitingJob({ at, ...job }: NewJob): JobRow {
   return {
     priority: 0,
     single_key: null,
+    owner_id: null,
     ...job,
     state: 'waiting',
     progress: null,
@@ -103,13 +104,18 @@ export interface JobListing {
   kind?: JobKind
   state?: JobState
   tables: string[] | null
+  /** Only jobs of this organization; null for all. */
+  ownerId: string | null
   /** The id of the last job of the previous page. */
   after?: string
   limit: number
 }
 
 /** Newest first. */
-export async function listJobs(db: Db, { kind, state, tables, after, limit }: JobListing): Promise<JobRow[]> {
+export async function listJobs(
+  db: Db,
+  { kind, state, tables, ownerId, after, limit }: JobListing,
+): Promise<JobRow[]> {
   let query = db
     .selectFrom('jobs')
     .selectAll()
@@ -119,6 +125,7 @@ export async function listJobs(db: Db, { kind, state, tables, after, limit }: Jo
   if (kind !== undefined) query = query.where('kind', '=', kind)
   if (state !== undefined) query = query.where('state', '=', state)
   if (tables !== null) query = query.where('table_name', 'in', tables)
+  if (ownerId !== null) query = query.where('owner_id', '=', ownerId)
   if (after !== undefined) {
     query = query.where(
       sql<boolean>`(created_at, id) < (select created_at, id from jobs where id = ${after})`,

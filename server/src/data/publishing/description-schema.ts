@@ -1,4 +1,5 @@
 import { UPDATE_FREQUENCIES, type UpdateFrequency } from '@wayleave/contract/update-frequencies'
+import { VISIBILITIES, type Visibility } from '@wayleave/contract/visibilities'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { invalidInput } from '../../base/problem.ts'
@@ -23,6 +24,14 @@ export const descriptionProperties = {
       type: 'string',
       enum: [...UPDATE_FREQUENCIES],
       description: 'How often the dataset is updated; empty if that is not stated.',
+    }),
+  ),
+  visibility: Type.Optional(
+    Type.Unsafe<Visibility>({
+      type: 'string',
+      enum: [...VISIBILITIES],
+      description:
+        'Who sees the dataset: everybody (`public`), everybody and its data without a key (`open`), organizations with a grant (`private`), or its publishers (`draft`).',
     }),
   ),
   credits: Type.Optional(

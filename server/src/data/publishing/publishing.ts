@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import type { Visibility } from '@wayleave/contract/visibilities'
 import {
   type CompileLimits,
   type CompileProgress,
@@ -12,6 +13,7 @@ import {
 } from '@wayleave/geodata/compile'
 import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
+import { isPublishing } from '../../accounts/access/membership-store.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { DataWork } from '../../base/data-work.ts'
 import type { Changes } from '../../base/database/changes/changes.ts'
@@ -30,11 +32,14 @@ import {
   updateDescription,
 } from '../catalog/store.ts'
 import { buildExportsAhead } from '../downloads/exports/build-ahead.ts'
+import { readGrantees } from '../grants/store.ts'
 import { AttemptLostError } from '../jobs/job-errors.ts'
 import type { Staging } from './staging.ts'
 
 export interface PublishRequest extends ReadOptions {
   table: string
+  /** The organization that publishes and owns the dataset; without it, the operator. */
+  ownerId?: string
   path: string
   /** The file's name if `path` is a temporary file. */
   file?: string
@@ -97,6 +102,8 @@ export interface PublishingDeps {
   /** The max size of a file, in bytes. */
   maxBytes: number
   keepVersions: number | null
+  /** The visibility of new datasets. */
+  defaultVisibility: Visibility
   /** For CSV: put an apostrophe before texts that spreadsheets would execute as formulas. */
   escapeFormulas: boolean
   work: DataWork
@@ -122,9 +129,10 @@ export class Publishing {
     const { blobs, staging, limits, gdal, memoryMegabytes, work } = this.#parts
     const {
       table,
+      ownerId: _owner,
       path,
       description,
-      note: _,
+      note: _note,
       sample = true,
       buildExports,
       dryRun = false,
@@ -197,16 +205,23 @@ export class Publishing {
     })
   }
 
-  async describe(table: string, description: DatasetDescription, origin: Origin): Promise<void> {
+  /** `ownerId` is the organization that must own the dataset; null for the operator. */
+  async describe(
+    table: string,
+    description: DatasetDescription,
+    origin: Origin,
+    ownerId: string | null = null,
+  ): Promise<void> {
     const { changes, clock } = this.#parts
     await changes.commit(async (tx, changed) => {
       const dataset = await readDataset(tx, table)
+      requireOwner(dataset, table, ownerId)
       if (dataset) requireColumns(dataset, description.columnNotes)
       if (!dataset || !(await updateDescription(tx, table, description, clock().toISOString())))
         throw notFound(`dataset named "${table}"`)
       await recordEvent(tx, clock(), origin, {
         action: 'dataset.described',
-        organizationId: null,
+        organizationId: dataset.owner?.organizationId ?? null,
         subject: `dataset:${table}`,
         detail: { ...description },
       })
@@ -218,14 +233,18 @@ export class Publishing {
    * Removes the dataset and all its versions; the snapshots go to the trash. Downloads in progress finish,
    * because their files are open.
    */
-  async unpublish(table: string, origin: Origin): Promise<void> {
+  async unpublish(table: string, origin: Origin, ownerId: string | null = null): Promise<void> {
     const { database, changes, clock } = this.#parts
     const snapshots = await changes.commit(async (tx, changed) => {
+      const dataset = await readDataset(tx, table)
+      requireOwner(dataset, table, ownerId)
+      // Another dataset may get the name: the grants on this one must not open it.
+      for (const organizationId of await readGrantees(tx, table)) changed('organization', organizationId)
       const removed = await deleteDataset(database, tx, table)
       if (!removed) throw notFound(`dataset named "${table.slice(0, 80)}"`)
       await recordEvent(tx, clock(), origin, {
         action: 'dataset.unpublished',
-        organizationId: null,
+        organizationId: dataset?.owner?.organizationId ?? null,
         subject: `dataset:${table}`,
       })
       changed('dataset', table)
@@ -267,13 +286,15 @@ export class Publishing {
     origin: Origin,
     finish: (tx: Tx, version: number) => Promise<void>,
   ): Promise<void> {
-    const { database, changes, clock, keepVersions } = this.#parts
-    const { table } = request
+    const { database, changes, clock, keepVersions, defaultVisibility } = this.#parts
+    const { table, ownerId = null } = request
     const removedSnapshots = await changes.commit(async (tx, changed) => {
       const at = clock()
+      if (ownerId !== null) await requirePublisher(tx, table, ownerId)
       const number = await takeVersionNumber(tx, table)
       await insertVersion(database, tx, {
         table,
+        ownerId,
         version: number,
         snapshot,
         manifest,
@@ -282,11 +303,12 @@ export class Publishing {
         at: at.toISOString(),
         description: request.description,
         standardTitle: titleOf(table),
+        standardVisibility: defaultVisibility,
       })
       const removed = keepVersions === null ? [] : await deleteOldVersions(tx, table, keepVersions)
       await recordEvent(tx, at, origin, {
         action: 'dataset.published',
-        organizationId: null,
+        organizationId: ownerId,
         subject: `dataset:${table}`,
         detail: { version: number, rows: manifest.rows, file: manifest.source.file },
       })
@@ -317,6 +339,21 @@ export class Publishing {
       )
     }
   }
+}
+
+/** The dataset may have been replaced by one of another publisher since the caller was checked. */
+function requireOwner(dataset: Dataset | undefined, table: string, ownerId: string | null): void {
+  if (ownerId !== null && dataset?.owner?.organizationId !== ownerId)
+    throw notFound(`dataset named "${table}"`)
+}
+
+/** Checked when the version is made visible: the operator may have stopped the organization meanwhile. */
+async function requirePublisher(tx: Tx, table: string, ownerId: string): Promise<void> {
+  if (!(await isPublishing(tx, ownerId)))
+    throw new SourceError('The organization is not allowed to publish any more: nothing was published.')
+  const dataset = await readDataset(tx, table)
+  if (dataset && dataset.owner?.organizationId !== ownerId)
+    throw new SourceError(`The name "${table}" is taken by another publisher: nothing was published.`)
 }
 
 /** A file that another program is still writing would be published in part. */

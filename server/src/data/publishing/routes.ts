@@ -5,15 +5,20 @@ import { documentedAs, jobSchema } from '@wayleave/contract/records'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
-import type { Authenticate } from '../../accounts/access/authenticate.ts'
-import { authenticatePublisher, requireTable } from '../../accounts/access/publisher.ts'
-import type { Origin } from '../../base/events/events.ts'
+import {
+  authenticatePublisher,
+  type Publisher,
+  type PublisherDeps,
+  requireOwned,
+  requireWrite,
+} from '../../accounts/access/publisher.ts'
 import { invalidInput, notFound, Problem } from '../../base/problem.ts'
 import type { Config } from '../../base/settings/config.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { withoutBody } from '../../http/headers.ts'
 import { security, tags } from '../../http/openapi.ts'
+import type { Catalog } from '../catalog/catalog.ts'
 import { isTable } from '../catalog/dataset.ts'
 import { COLUMN_TYPES, ColumnTypesError, parseColumnTypes } from './column-types.ts'
 import {
@@ -30,8 +35,8 @@ import type { JobRequest } from './upload-jobs/job-request.ts'
 import type { Jobs } from './upload-jobs/jobs.ts'
 import { receiveUpload } from './upload-jobs/receive-upload.ts'
 
-interface PublishingRouteDeps {
-  authenticate: Authenticate
+interface PublishingRouteDeps extends PublisherDeps {
+  catalog: Catalog
   publishing: Publishing
   jobs: Jobs
   baseUrl: BaseUrl
@@ -136,7 +141,7 @@ const FORM_FIELD_BYTES = 80_001
 const params = Type.Object({ table: Type.String() })
 
 export function publishingRoutes(app: App, deps: PublishingRouteDeps): void {
-  const publishers = new Publishers(deps.authenticate)
+  const publishers = new Publishers(deps)
   uploadRoute(app, deps, publishers)
   describeRoute(app, deps, publishers)
   unpublishRoute(app, deps, publishers)
@@ -149,26 +154,44 @@ function tableOf(request: { params: { table: string } }): string {
 }
 
 class Publishers {
-  readonly #authenticate: Authenticate
-  readonly #origins = new WeakMap<FastifyRequest, Origin>()
+  readonly #deps: PublishingRouteDeps
+  readonly #publishers = new WeakMap<FastifyRequest, Publisher>()
 
-  constructor(authenticate: Authenticate) {
-    this.#authenticate = authenticate
+  constructor(deps: PublishingRouteDeps) {
+    this.#deps = deps
   }
 
   /**
-   * Requires a platform key with `write`, or a platform administrator. Authenticates the caller before
-   * checking what is requested.
+   * For a dataset that exists: requires the operator or a publisher of the organization that owns it. Authenticates
+   * the caller before checking what is requested.
    */
-  readonly onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const table = () => tableOf(request as FastifyRequest<{ Params: { table: string } }>)
-    const publisher = await authenticatePublisher(this.#authenticate, request, reply, table)
-    requireTable(publisher, table())
-    this.#origins.set(request, publisher.origin)
+  readonly ofDataset = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { publisher, table } = await this.#publisherOf(request, reply)
+    if (publisher.organizationId !== null)
+      requireOwned(publisher, table, await this.#deps.catalog.find(table))
   }
 
-  originOf(request: FastifyRequest): Origin {
-    return this.#origins.get(request)!
+  /** The same for an upload, which may make a new dataset. */
+  readonly ofUpload = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { publisher, table } = await this.#publisherOf(request, reply)
+    const { organizationId } = publisher
+    const dataset = organizationId === null ? null : await this.#deps.catalog.findIfAny(table)
+    // Names are unique in the installation, so this cannot keep secret that the name of a hidden dataset is taken.
+    if (dataset !== null && dataset.owner?.organizationId !== organizationId)
+      throw new Problem('permission-missing', `The name "${table}" is taken by another publisher.`)
+  }
+
+  publisherOf(request: FastifyRequest): Publisher {
+    return this.#publishers.get(request)!
+  }
+
+  async #publisherOf(request: FastifyRequest, reply: FastifyReply) {
+    const tableIn = () => tableOf(request as FastifyRequest<{ Params: { table: string } }>)
+    const publisher = await authenticatePublisher(this.#deps, request, reply, tableIn)
+    const table = tableIn()
+    requireWrite(publisher, table)
+    this.#publishers.set(request, publisher)
+    return { publisher, table }
   }
 }
 
@@ -189,7 +212,7 @@ function uploadRoute(app: App, deps: PublishingRouteDeps, publishers: Publishers
         tags: [tags.publishing],
         summary: 'Publish a file as a dataset’s new version',
         description:
-          'The file is the body, or the part `file` of a multipart form whose other parts are the options. Needs a platform key with `write`, or a platform administrator’s token. Returns 202 with a job to follow.',
+          'The file is the body, or the part `file` of a multipart form whose other parts are the options. Needs a platform key with `write` or a platform administrator’s token, or those of a publisher whose dataset it is or becomes. Returns 202 with a job to follow.',
         security: [...security.key, ...security.token],
         problems: ['not-administrator', 'sandbox-unavailable'],
         documented: { requestBody: UPLOAD_BODY },
@@ -197,10 +220,10 @@ function uploadRoute(app: App, deps: PublishingRouteDeps, publishers: Publishers
         querystring: uploadOptions,
         response: { 202: jobSchema },
       },
-      onRequest: publishers.onRequest,
+      onRequest: publishers.ofUpload,
       handler: async (request, reply) => {
         const table = tableOf(request as FastifyRequest<{ Params: { table: string } }>)
-        const job = await startJob(request, reply, table, publishers.originOf(request), deps)
+        const job = await startJob(request, reply, table, publishers.publisherOf(request), deps)
         return reply
           .code(202)
           .header('location', `${deps.baseUrl.of(request)}/v1/jobs/${job.id}`)
@@ -215,7 +238,7 @@ async function startJob(
   request: FastifyRequest,
   reply: FastifyReply,
   table: string,
-  origin: Origin,
+  { origin, organizationId }: Publisher,
   { publishing, jobs, config }: PublishingRouteDeps,
 ) {
   // Nodes without workers accept files that other nodes read.
@@ -224,7 +247,10 @@ async function startJob(
   const path = await jobs.uploadPath(id)
   const receiving = receive(request, path, config.maxUploadBytes).then(
     ({ options, filename, uploadBytes }) => ({
-      publish: publishRequestOf(table, filename, options),
+      publish: {
+        ...publishRequestOf(table, filename, options),
+        ...(organizationId !== null && { ownerId: organizationId }),
+      },
       uploadBytes,
     }),
   )
@@ -243,15 +269,16 @@ function describeRoute(app: App, { publishing }: PublishingRouteDeps, publishers
     schema: {
       tags: [tags.publishing],
       problems: ['not-administrator'],
-      summary: 'Change a dataset’s description or price',
+      summary: 'Change a dataset’s description, price or visibility',
       security: [...security.key, ...security.token],
       params,
       body: descriptionBody,
       response: { 204: Type.Unsafe<undefined>({ description: 'Changed.' }) },
     },
-    onRequest: publishers.onRequest,
+    onRequest: publishers.ofDataset,
     handler: async (request, reply) => {
-      await publishing.describe(tableOf(request), descriptionOf(request.body), publishers.originOf(request))
+      const { origin, organizationId } = publishers.publisherOf(request)
+      await publishing.describe(tableOf(request), descriptionOf(request.body), origin, organizationId)
       return reply.code(204).send(undefined)
     },
   })
@@ -267,9 +294,10 @@ function unpublishRoute(app: App, { publishing }: PublishingRouteDeps, publisher
       params,
       response: { 204: Type.Unsafe<undefined>({ description: 'Removed.' }) },
     },
-    onRequest: [publishers.onRequest, withoutBody],
+    onRequest: [publishers.ofDataset, withoutBody],
     handler: async (request, reply) => {
-      await publishing.unpublish(tableOf(request), publishers.originOf(request))
+      const { origin, organizationId } = publishers.publisherOf(request)
+      await publishing.unpublish(tableOf(request), origin, organizationId)
       return reply.code(204).send(undefined)
     },
   })
@@ -348,6 +376,7 @@ function publishRequestOf(
     updateFrequency,
     keywords,
     credits,
+    visibility,
     filename: _,
     types,
     ...compile
@@ -364,6 +393,7 @@ function publishRequestOf(
       citation,
       updateFrequency,
       credits,
+      visibility,
       keywords: keywords === undefined ? undefined : splitKeywords(keywords),
     },
     ...compile,

@@ -61,7 +61,7 @@ export const metricTable = {
   wayleave_refusals_total: {
     type: 'counter',
     label: ['code', 'limit'],
-    help: 'Requests that were refused, by the code of the problem and, if a limit was reached, by limit: queues ("searches", "pages", "queries", "extracts", "tiles", "sign-ins"), "event-loop", "query-time", "query-memory", "filter-cost", or a rate ("key-rate", "owner-rate", "tile-rate", "user-rate", "address-rate", "sign-in-rate", "invitation-rate").',
+    help: 'Requests that were refused, by the code of the problem and, if a limit was reached, by limit: queues ("searches", "pages", "queries", "extracts", "tiles", "sign-ins"), "event-loop", "query-time", "query-memory", "filter-cost", or a rate ("key-rate", "owner-rate", "tile-rate", "open-rate", "user-rate", "address-rate", "sign-in-rate", "invitation-rate").',
   },
   wayleave_pages_shortened_total: {
     type: 'counter',

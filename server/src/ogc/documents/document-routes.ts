@@ -1,8 +1,10 @@
-import { type Grant, mayUse, requireAddOn } from '../../accounts/access/grant.ts'
+import { grantedTables, mayRead } from '../../accounts/access/dataset-access.ts'
+import { type Grant, requireAddOn } from '../../accounts/access/grant.ts'
+import type { Clock } from '../../base/clock.ts'
 import { andThen, type MaybePromise } from '../../base/maybe-promise.ts'
 import { Problem } from '../../base/problem.ts'
 import { version } from '../../base/version.ts'
-import type { Dataset } from '../../data/catalog/dataset.ts'
+import type { Dataset, ListedDataset } from '../../data/catalog/dataset.ts'
 import { type DataResponse, type DataRoute, matchPattern } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
 import { admit } from '../items/admit.ts'
@@ -73,12 +75,14 @@ class DocumentResponses {
     name: string,
     { base, pairs, encoding }: Wish,
     make: () => Made,
+    grant: Grant | null = null,
   ): DataResponse {
     const variant = `${name}\n${base}\n${encoding.name}\n${linkQuery(pairs, [])}`
-    return this.#documents.respond(exchange, owner, variant, encoding, () => {
+    const makeText = () => {
       const { document, asHtml } = make()
       return encoding === html ? asHtml() : JSON.stringify(document)
-    })
+    }
+    return this.#documents.respond(exchange, owner, variant, encoding, makeText, grant)
   }
 
   /** A document about one collection. */
@@ -93,7 +97,7 @@ class DocumentResponses {
       const wish = this.wishOf(exchange, encodings)
       const call = { operation: 'collections', table: dataset.table, format: wish.encoding.name }
       this.#deps.meter.record(grant, call)
-      return this.send(exchange, dataset, name, wish, () => make(dataset, wish))
+      return this.send(exchange, dataset, name, wish, () => make(dataset, wish), grant)
     })
   }
 }
@@ -125,9 +129,9 @@ function serviceRoutes(deps: ItemsDeps, responses: DocumentResponses): DataRoute
   )
 
   const api = route(`${ROOT}/api`, (exchange) =>
-    andThen(authenticate.optionalKeyOf(exchange), () => {
+    andThen(authenticate.optionalKeyOf(exchange), (grant) => {
       const wish = responses.wishOf(exchange, API_ENCODINGS)
-      return andThen(catalog.all(), (datasets) =>
+      return andThen(catalog.allFor(grant), (datasets) =>
         responses.send(exchange, datasets, 'api', wish, () => {
           const { base, pairs, encoding } = wish
           const document = apiDefinition(base, { datasets, crsList, version, about })
@@ -141,24 +145,33 @@ function serviceRoutes(deps: ItemsDeps, responses: DocumentResponses): DataRoute
   return [landing, conformance, api]
 }
 
+/** The list contains the collections that the caller may read: without a key, those of open datasets. */
 function listRoute(deps: ItemsDeps, responses: DocumentResponses): DataRoute {
-  const { authenticate, catalog, crsList, meter, about } = deps
+  const { authenticate, catalog, crsList, meter, about, clock } = deps
   return route(`${ROOT}/collections`, (exchange) =>
-    andThen(authenticate.keyOf(exchange), (grant) => {
-      requireAddOn(grant, 'GIS_ACCESS')
+    andThen(lister(exchange), (grant) => {
       requireAnyRead(grant)
       const wish = responses.wishOf(exchange, DOCUMENT_ENCODINGS)
-      meter.record(grant, { operation: 'collections', table: '', format: wish.encoding.name })
-      return andThen(catalog.all(), (all) =>
-        responses.send(exchange, all, `collections\n${rightsOf(grant)}`, wish, () => {
+      return andThen(catalog.allFor(grant), (all) => {
+        const isReadable = (dataset: ListedDataset) => mayRead(grant, dataset, 'features', clock)
+        if (!grant.addOns.has('GIS_ACCESS') && !all.some(isReadable)) requireAddOn(grant, 'GIS_ACCESS')
+        meter.record(grant, { operation: 'collections', table: '', format: wish.encoding.name })
+        const make = () => {
           const { base, pairs, encoding } = wish
-          const datasets = all.filter(({ table }) => mayUse(grant, 'read', table))
-          const document = allCollections(datasets, base, crsList, pairs, encoding)
+          const document = allCollections(all.filter(isReadable), base, crsList, pairs, encoding)
           return { document, asHtml: () => collectionsHtml({ base, about }, document) }
-        }),
-      )
+        }
+        return responses.send(exchange, all, `collections\n${rightsOf(grant, clock)}`, wish, make, grant)
+      })
     }),
   )
+
+  function lister(exchange: Exchange): MaybePromise<Grant> {
+    if (authenticate.hasKey(exchange.request)) return authenticate.keyOf(exchange)
+    return andThen(catalog.hasOpen(), (hasOpen) =>
+      hasOpen ? authenticate.openDataOf(exchange) : authenticate.keyOf(exchange),
+    )
+  }
 }
 
 function collectionRoutes({ crsList, about }: ItemsDeps, responses: DocumentResponses): DataRoute[] {
@@ -195,16 +208,21 @@ function collectionRoutes({ crsList, about }: ItemsDeps, responses: DocumentResp
   return [collection, ...schemas]
 }
 
-/** What determines which collections a key's list has. */
-function rightsOf({ permissions }: Grant): string {
-  if (permissions.has('read')) return 'read'
-  return [...permissions]
-    .filter((permission) => permission.startsWith('read'))
-    .sort()
-    .join(' ')
+/** What determines which collections a key's list has, of those that it may know of. */
+function rightsOf(grant: Grant, clock: Clock): string {
+  const { permissions, addOns, scope, organizationId } = grant
+  const read = permissions.has('read')
+    ? 'read'
+    : [...permissions]
+        .filter((permission) => permission.startsWith('read'))
+        .sort()
+        .join(' ')
+  if (grant.datasetGrants.size === 0 && addOns.has('GIS_ACCESS')) return read
+  const granted = grantedTables(grant, 'features', clock).join(' ')
+  return `${read}\n${addOns.has('GIS_ACCESS')}\n${scope}\n${organizationId}\n${granted}`
 }
 
-/** The list contains the collections that the key may read. A key without any read permission is an error. */
+/** A key without any read permission is an error. */
 function requireAnyRead({ permissions }: Grant): void {
   for (const permission of permissions) if (permission.startsWith('read')) return
   throw new Problem('permission-missing', 'The API key lacks the permission "read".')

@@ -1,4 +1,5 @@
 import { BoundedCache } from '@wayleave/geodata/base'
+import type { Grant } from '../../accounts/access/grant.ts'
 import { matchesEtag } from '../../http/headers.ts'
 import { type DataResponse, emptyResponse, HEAD_ROOM } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
@@ -6,15 +7,10 @@ import type { Encoding } from '../request/encodings.ts'
 import { releaseBuffer, takeBuffer } from '../write/page-buffers.ts'
 import { documentHeaderLines, weakTag } from '../write/respond.ts'
 
-/**
- * A document as the bytes to send, and the header lines that go with it. See docs/decisions/two-transports.md.
- */
+/** A document as the bytes to send, and its tag. See docs/decisions/two-transports.md. */
 interface FinishedDocument {
   tag: string
   bytes: Buffer
-  /** Those of every response, and those of a response with a body. */
-  commonLines: string
-  bodyLines: string
 }
 
 /** The variants (encodings, base URLs, rights) of the documents that are made of one object. */
@@ -35,11 +31,13 @@ export class FinishedDocuments {
     variant: string,
     encoding: Encoding,
     makeText: () => string,
+    grant: Grant | null = null,
   ): DataResponse {
     const document = this.#document(owner, variant, encoding, makeText)
-    exchange.addHeaderLines(document.commonLines)
+    const { commonLines, bodyLines } = documentHeaderLines(encoding, document.tag, grant)
+    exchange.addHeaderLines(commonLines)
     if (matchesEtag(exchange.request.headers['if-none-match'], document.tag)) return emptyResponse(304)
-    exchange.addHeaderLines(document.bodyLines)
+    exchange.addHeaderLines(bodyLines)
     // A copy, because the head is written into the buffer before the body, and several may be sent at once.
     const { bytes } = document
     const { buffer, sizeClass } = takeBuffer(HEAD_ROOM + bytes.length)
@@ -58,7 +56,7 @@ export class FinishedDocuments {
     if (document === undefined) {
       const text = makeText()
       const tag = weakTag(encoding.mediaType + text)
-      document = { tag, bytes: Buffer.from(text), ...documentHeaderLines(encoding, tag) }
+      document = { tag, bytes: Buffer.from(text) }
       variants.set(variant, document)
     }
     return document

@@ -4,6 +4,7 @@ import type { PositionRuns, Snapshot } from '@wayleave/geodata/features'
 import { FairQueue, type FilterPlan, finish, planConditions, TimedWork } from '@wayleave/query'
 import type { FastifyReply } from 'fastify'
 import { authRequestOf } from '../../accounts/access/authenticate.ts'
+import type { Grant } from '../../accounts/access/grant.ts'
 import { Problem } from '../../base/problem.ts'
 import type { Dataset } from '../../data/catalog/dataset.ts'
 import type { Staging } from '../../data/publishing/staging.ts'
@@ -11,11 +12,12 @@ import type { App } from '../../http/fastify-app.ts'
 import { preferredEncoding } from '../../http/headers.ts'
 import { exchangeOf } from '../../http/sockets/fastify-transport.ts'
 import { admit, readCharged, tableOf } from '../items/admit.ts'
+import { countedOwner } from '../items/daily-features.ts'
 import type { ItemsDeps } from '../items/items-page.ts'
 import { csv, geojson, parquet } from '../request/encodings.ts'
 import { readQuery } from '../request/query-string.ts'
 import { ROOT } from '../write/links.ts'
-import { CACHE_CONTROL, VARY } from '../write/respond.ts'
+import { cacheControlFor, VARY } from '../write/respond.ts'
 import { parquetFile } from './extract-parquet.ts'
 import { type ExtractQuery, readExtractQuery } from './extract-query.ts'
 import { csvChunks, geojsonChunks } from './extract-text.ts'
@@ -82,10 +84,10 @@ export function extractRoutes(app: App, deps: ExtractDeps): void {
       // Without rows, none of the day's features are used.
       if (request.method === 'HEAD') {
         release()
-        setHeaders(reply, dataset, query, runs.count, isPacked)
+        setHeaders(reply, grant, dataset, query, runs.count, isPacked)
         return reply.send()
       }
-      const returnFeatures = await takeFeatures(grant.owner, runs.count, deps)
+      const returnFeatures = await takeFeatures(countedOwner(grant, dataset), runs.count, deps)
       const body = await bodyOf(snapshot, dataset, runs, query, { selecting, sending }, deps).catch(
         (error: unknown) => {
           returnFeatures()
@@ -93,7 +95,7 @@ export function extractRoutes(app: App, deps: ExtractDeps): void {
         },
       )
       body.once('close', release)
-      setHeaders(reply, dataset, query, runs.count, isPacked)
+      setHeaders(reply, grant, dataset, query, runs.count, isPacked)
       return reply.send(isPacked ? gzipped(body) : body)
     } catch (error) {
       release()
@@ -154,7 +156,7 @@ function tooLarge(reason: string, members: object): Problem {
  * for a file that could not be made.
  */
 async function takeFeatures(
-  owner: string,
+  owner: string | null,
   count: number,
   { dailyFeatures }: ExtractDeps,
 ): Promise<() => void> {
@@ -185,6 +187,7 @@ async function bodyOf(
 
 function setHeaders(
   reply: FastifyReply,
+  grant: Grant,
   { table }: Dataset,
   { encoding }: ExtractQuery,
   count: number,
@@ -192,7 +195,7 @@ function setHeaders(
 ): void {
   reply.header('content-type', encoding === csv ? `${encoding.mediaType}; charset=utf-8` : encoding.mediaType)
   reply.header('content-disposition', `attachment; filename="${table}.${EXTENSIONS[encoding.name]}"`)
-  reply.header('vary', VARY).header('cache-control', CACHE_CONTROL)
+  reply.header('vary', VARY).header('cache-control', cacheControlFor(grant))
   reply.header('ogc-numberreturned', String(count)).header('ogc-numbermatched', String(count))
   if (isPacked) reply.header('content-encoding', 'gzip')
 }

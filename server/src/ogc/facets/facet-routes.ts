@@ -32,7 +32,7 @@ export function facetRoutes(app: App, deps: ItemsDeps): void {
         )
         return facetText(result, query, current, deps.baseUrl.of(request))
       })
-      return sendDocument(request, reply, json, text)
+      return sendDocument(request, reply, json, text, grant)
     } finally {
       work.end()
     }

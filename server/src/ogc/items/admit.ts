@@ -2,28 +2,31 @@ import type { IncomingMessage } from 'node:http'
 import { timeSlices } from '@wayleave/geodata/features'
 import type { FastifyRequest } from 'fastify'
 import type { Authenticate, AuthRequest } from '../../accounts/access/authenticate.ts'
-import { type Grant, requireAddOn, requirePermission } from '../../accounts/access/grant.ts'
+import { requireRead } from '../../accounts/access/dataset-access.ts'
+import type { Grant } from '../../accounts/access/grant.ts'
+import type { Clock } from '../../base/clock.ts'
 import { andThen, type MaybePromise } from '../../base/maybe-promise.ts'
+import { authenticateReader } from '../../data/catalog/authenticate-reader.ts'
 import type { Catalog } from '../../data/catalog/catalog.ts'
 import type { Dataset } from '../../data/catalog/dataset.ts'
 
 /**
- * Authenticates and authorizes a request for a collection. Returns the key's grant and the dataset that it
- * may read.
+ * Authenticates and authorizes a request for a collection. Returns the grant of its key and the dataset that it
+ * may read. An open dataset needs no key.
  */
 export function admit(
   authRequest: AuthRequest,
   table: string,
-  { authenticate, catalog }: { authenticate: Authenticate; catalog: Catalog },
+  deps: { authenticate: Authenticate; catalog: Catalog; clock: Clock },
+  access: 'features' | 'tiles' = 'features',
   limit: 'key' | 'tile' = 'key',
 ): MaybePromise<{ grant: Grant; dataset: Dataset }> {
-  return andThen(authenticate.keyOf(authRequest, limit), (grant) => {
-    requireAddOn(grant, 'GIS_ACCESS')
-    return andThen(catalog.find(table), (dataset) => {
-      requirePermission(grant, 'read', dataset.table)
+  return andThen(authenticateReader(authRequest, table, deps, limit), (grant) =>
+    andThen(deps.catalog.findFor(grant, table), (dataset) => {
+      requireRead(grant, dataset, access, deps.clock)
       return andThen(sliceFor(grant, authRequest.request), () => ({ grant, dataset }))
-    })
-  })
+    }),
+  )
 }
 
 /**

@@ -1,7 +1,9 @@
+import type { Grant } from '../../accounts/access/grant.ts'
 import { type Clock, DAY } from '../../base/clock.ts'
 import type { RedisLink } from '../../base/limits/redis-link.ts'
 import { andThen, type MaybePromise } from '../../base/maybe-promise.ts'
 import { Problem } from '../../base/problem.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
 
 /**
  * Takes at most `wanted` of the day's remaining features and returns how many it took. `usedHere` is this
@@ -29,6 +31,14 @@ export interface FeatureAllowance {
   isShared: boolean
 }
 
+/** For whom features are counted; null for those of an open dataset, which everybody may have as a file. */
+export function countedOwner(
+  { owner }: Pick<Grant, 'owner'>,
+  { visibility }: Pick<Dataset, 'visibility'>,
+): string | null {
+  return visibility === 'open' ? null : owner
+}
+
 /**
  * Limits how many features the keys of one owner (a user or an organization) may page through per UTC day.
  * Features are reserved before they are read, and those that a page did not need are returned to the day they
@@ -49,10 +59,13 @@ export class DailyFeatures {
     this.#link = link
   }
 
-  /** Reserves up to `requestedCount` features: all of them if there is no limit. Throws 429 if none are left. */
-  take(owner: string, requestedCount: number): MaybePromise<FeatureAllowance> {
+  /**
+   * Reserves up to `requestedCount` features: all of them if there is no limit, or no owner to count for. Throws
+   * 429 if none are left.
+   */
+  take(owner: string | null, requestedCount: number): MaybePromise<FeatureAllowance> {
     const max = this.#max
-    if (max === null) return { count: requestedCount, day: 0, isShared: false }
+    if (max === null || owner === null) return { count: requestedCount, day: 0, isShared: false }
     const day = this.#today()
     const fromRedis = this.#link?.isUp
       ? this.#takeFromRedis(this.#link, owner, requestedCount, max, day)
@@ -74,8 +87,8 @@ export class DailyFeatures {
    * Returns the features that a page did not need. If Redis misses this, its count is too high, never too
    * low.
    */
-  release(owner: string, { day, isShared }: FeatureAllowance, unused: number): void {
-    if (this.#max === null || unused === 0) return
+  release(owner: string | null, { day, isShared }: FeatureAllowance, unused: number): void {
+    if (this.#max === null || owner === null || unused === 0) return
     this.#count(owner, day, -unused)
     if (isShared) this.#link?.run((redis) => redis.decrby(redisKey(day, owner), unused))
   }

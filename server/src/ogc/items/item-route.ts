@@ -24,6 +24,7 @@ import { releaseBuffer, takeBuffer } from '../write/page-buffers.ts'
 import { documentHeaderLines } from '../write/respond.ts'
 import { rewriteFeatures } from '../write/rewrite-features.ts'
 import { admit } from './admit.ts'
+import { countedOwner } from './daily-features.ts'
 import { contentTag, type ItemsDeps } from './items-page.ts'
 
 const BEFORE_TABLE = `${ROOT}/collections/`
@@ -56,7 +57,7 @@ export function itemRoute(deps: ItemsDeps): DataRoute {
           return { dataset: current, id: id!, pairs, encoding, crs, base }
         }
         return andThen(findItem(dataset, itemOf, deps), ({ item, position }) =>
-          andThen(deps.dailyFeatures.take(grant.owner, 1), () => {
+          andThen(deps.dailyFeatures.take(countedOwner(grant, dataset), 1), () => {
             deps.meter.record(grant, { operation: 'item', table: dataset.table, format: encoding.name })
             return itemResponse(exchange, grant, item, position, deps)
           }),
@@ -117,7 +118,7 @@ function requireFound(found: FoundItem): FoundItem {
 
 function itemResponse(
   exchange: Exchange,
-  { owner }: Grant,
+  grant: Grant,
   item: ItemRequest,
   position: number,
   deps: ItemsDeps,
@@ -126,7 +127,7 @@ function itemResponse(
   const { dataset, encoding, crs, base } = item
   // With the URL, which has the id and the CRS, this determines the content.
   const tag = `W/"${contentTag(dataset, dataset, base)}.f${ITEM_ENCODINGS.indexOf(encoding)}"`
-  const { commonLines, bodyLines } = documentHeaderLines(encoding, tag)
+  const { commonLines, bodyLines } = documentHeaderLines(encoding, tag, grant)
   exchange.addHeaderLines(commonLines)
   exchange.setHeader('content-crs', crs.header)
   if (matchesEtag(exchange.request.headers['if-none-match'], tag)) return emptyResponse(304)
@@ -137,7 +138,7 @@ function itemResponse(
     exchange.addHeaderLines(bodyLines)
     return inMemory
   }
-  const work = workload.begin(owner)
+  const work = workload.begin(grant.owner)
   return readItem(item, position, work, deps).then((text) => {
     exchange.addHeaderLines(bodyLines)
     return responseOf(200, Buffer.from(text))

@@ -38,9 +38,9 @@ import { codedTag, codingOf, compressed, type PageCoding, pageCoding } from '../
 import { pageLinks, searchLinks } from '../write/geojson-page.ts'
 import { linkHeader } from '../write/links.ts'
 import type { PageHead } from '../write/page-content.ts'
-import { CACHE_CONTROL, CONTENT_SECURITY_POLICY, VARY } from '../write/respond.ts'
+import { CACHE_CONTROL, CONTENT_SECURITY_POLICY, OPEN_CACHE_CONTROL, VARY } from '../write/respond.ts'
 import { admit, readCharged, sliceFor } from './admit.ts'
-import type { FeatureAllowance } from './daily-features.ts'
+import { countedOwner, type FeatureAllowance } from './daily-features.ts'
 import { type ItemsDeps, isPlain, nextCursor, type PageRequest, pageTag, timeText } from './items-page.ts'
 import { asksForRange, rangeOfPage } from './page-range.ts'
 import { pageStart } from './page-start.ts'
@@ -52,6 +52,7 @@ const VARY_LINE = `vary: ${VARY}\r\n`
 /** Pages with fewer bytes of features are not counted: their memory is little more than that of a connection. */
 const SMALL_PAGE_BYTES = 1 << 16
 const CACHE_LINE = `cache-control: ${CACHE_CONTROL}\r\n`
+const OPEN_CACHE_LINE = `cache-control: ${OPEN_CACHE_CONTROL}\r\n`
 
 /**
  * Produces a page of features, from the request to the finished response. All requests for pages take this
@@ -99,7 +100,7 @@ function responseFrom(
       const plan = conditions && readCharged(grant, deps, () => planConditions(conditions, start.version))
       const base = deps.baseUrl.of(exchange.caller)
       const page = { ...start, dataset, base, query, isSearch: readBody !== null, cursors: deps.cursors }
-      return andThen(deps.dailyFeatures.take(grant.owner, query.limit), (allowance) =>
+      return andThen(deps.dailyFeatures.take(countedOwner(grant, dataset), query.limit), (allowance) =>
         pageResponse({ admitted, page, plan, allowance }, deps),
       )
     }),
@@ -137,7 +138,7 @@ function pageResponse(admittedPage: AdmittedPage, deps: ItemsDeps): MaybePromise
   // HEAD sends no features.
   const returnUnused = (returned: number) =>
     deps.dailyFeatures.release(
-      grant.owner,
+      countedOwner(grant, dataset),
       allowance,
       exchange.request.method === 'HEAD' ? limit : limit - returned,
     )
@@ -154,7 +155,7 @@ function pageResponse(admittedPage: AdmittedPage, deps: ItemsDeps): MaybePromise
   const unchanged = page.isSearch ? null : unchangedTag(exchange, tag, coding)
   if (unchanged !== null) {
     returnUnused(0)
-    exchange.addHeaderLines(CACHE_LINE)
+    exchange.addHeaderLines(cacheLine(grant))
     exchange.setHeader('etag', unchanged)
     return emptyResponse(304)
   }
@@ -168,7 +169,7 @@ function pageResponse(admittedPage: AdmittedPage, deps: ItemsDeps): MaybePromise
     else if (pageInMemory !== null) {
       returnUnused(pageInMemory.returned)
       return andThen(pageInMemory.response, (response) => {
-        setPageHeaders(exchange, page, tag, codingOf(response))
+        setPageHeaders(admitted, page, tag, codingOf(response))
         exchange.setSafeHeader('content-type', geojson.mediaType)
         return partOf(response)
       })
@@ -203,14 +204,18 @@ function unchangedTag(exchange: Exchange, tag: string, coding: PageCoding | null
   return coding !== null && matchesEtag(header, codedTag(tag, coding)) ? codedTag(tag, coding) : null
 }
 
+function cacheLine({ scope }: Grant): string {
+  return scope === 'anonymous' ? OPEN_CACHE_LINE : CACHE_LINE
+}
+
 /** Set only once the page is complete, because these headers would be wrong on a problem response. */
 function setPageHeaders(
-  exchange: Exchange,
+  { exchange, grant }: AdmittedRequest,
   { query, isSearch }: PageRequest,
   tag: string | null,
   coding: PageCoding | null,
 ): void {
-  exchange.addHeaderLines(CACHE_LINE)
+  exchange.addHeaderLines(cacheLine(grant))
   if (!isSearch && tag !== null) exchange.setSafeHeader('etag', coding === null ? tag : codedTag(tag, coding))
   if (coding !== null) exchange.setSafeHeader('content-encoding', coding)
   exchange.setSafeHeader('content-crs', query.crs.header)
@@ -235,7 +240,7 @@ async function readPage(
       returned = written.returned
       written.memory?.reduceTo(bodyLength(response))
       // A page that was shortened for lack of time would be another one next time.
-      setPageHeaders(exchange, page, written.isLate ? null : tag, codingOf(response))
+      setPageHeaders(waitingPage.admitted, page, written.isLate ? null : tag, codingOf(response))
       written.setHeaders()
       return response
     })

@@ -44,9 +44,9 @@ export function recordRoutes(app: App, deps: ItemsDeps): void {
     asHtml: (place: RecordsPlace, document: T) => string,
   ) =>
     app.get(RECORDS_ROOT + path, hidden, async (request, reply) => {
-      const place = await placeOf(request, reply, encodings)
+      const { place, all } = await placeOf(request, reply, encodings)
       refuseUnknown(place.pairs, ['f'])
-      const document = make(place, await datasets.all())
+      const document = make(place, all)
       return send(request, reply, place, document, asHtml)
     })
 
@@ -54,11 +54,12 @@ export function recordRoutes(app: App, deps: ItemsDeps): void {
     request: FastifyRequest,
     reply: FastifyReply,
     encodings: readonly Encoding[],
-  ): Promise<RecordsPlace> => {
-    await authenticate.optionalKey(request, reply)
+  ): Promise<{ place: RecordsPlace; all: ListedDataset[] }> => {
+    const grant = await authenticate.optionalKey(request, reply)
     const pairs = readQuery(request.url)
     const encoding = negotiate(encodings, parameterOf(pairs, 'f'), request.headers.accept)
-    return { base: baseUrl.of(request), about, pairs, encoding }
+    const place = { base: baseUrl.of(request), about, pairs, encoding }
+    return { place, all: await datasets.allFor(grant) }
   }
 
   documentRoute('', DOCUMENT_ENCODINGS, recordsLanding, pages.landingHtml)
@@ -71,9 +72,9 @@ export function recordRoutes(app: App, deps: ItemsDeps): void {
   documentRoute(`/collections/${CATALOG_ID}`, CATALOG_ENCODINGS, catalog, pages.catalogHtml)
 
   app.get(`${RECORDS_ROOT}/collections/${CATALOG_ID}/items`, hidden, async (request, reply) => {
-    const place = await placeOf(request, reply, RECORD_ENCODINGS)
+    const { place, all: known } = await placeOf(request, reply, RECORD_ENCODINGS)
     const query = readRecordQuery(place.pairs, crsList)
-    const all = (await datasets.all()).filter((dataset) => query.matches(dataset, place.base))
+    const all = known.filter((dataset) => query.matches(dataset, place.base))
     const rest = all.filter(({ table }) => table > query.after)
     const page = rest.slice(0, query.limit)
     const url = `${place.base}${RECORDS_ROOT}/collections/${CATALOG_ID}/items`
@@ -101,10 +102,10 @@ export function recordRoutes(app: App, deps: ItemsDeps): void {
     `${RECORDS_ROOT}/collections/${CATALOG_ID}/items/:id`,
     hidden,
     async (request, reply) => {
-      const place = await placeOf(request, reply, RECORD_ENCODINGS)
+      const { place, all } = await placeOf(request, reply, RECORD_ENCODINGS)
       refuseUnknown(place.pairs, ['f'])
       const { id } = request.params
-      const dataset = (await datasets.all()).find(({ table }) => table === id)
+      const dataset = all.find(({ table }) => table === id)
       if (!dataset) throw notFound(`record "${id.slice(0, 80)}"`)
       return send(request, reply, place, recordDocument(place, dataset), pages.recordHtml)
     },

@@ -15,6 +15,7 @@ import { hash64 } from '../request/hash64.ts'
 import { type ItemsQuery, readItemsQuery } from '../request/items-query.ts'
 import { parameterOf, readQuery, refuseUnknown } from '../request/query-string.ts'
 import { releaseBuffer, takeBuffer } from '../write/page-buffers.ts'
+import { OPEN_CACHE_CONTROL } from '../write/respond.ts'
 import type { StoredTile } from './tile-archives.ts'
 import { buildOf } from './tile-files.ts'
 import { readTileAddress } from './tile-path.ts'
@@ -29,6 +30,9 @@ const VARY_LINE = 'vary: Accept-Encoding, Authorization, X-API-Key, Origin\r\n'
  */
 const IMMUTABLE_LINE = 'cache-control: private, max-age=31536000, immutable\r\n'
 const CURRENT_LINE = 'cache-control: private, no-cache\r\n'
+/** For a day: a dataset need not stay open. */
+const OPEN_IMMUTABLE_LINE = 'cache-control: public, max-age=86400, immutable\r\n'
+const OPEN_LINE = `cache-control: ${OPEN_CACHE_CONTROL}\r\n`
 
 const TYPE_LINE = `content-type: ${mvt.mediaType}\r\n`
 const STORED_LINES = `${TYPE_LINE}content-encoding: gzip\r\n`
@@ -46,7 +50,7 @@ export interface TileDeps extends TilesetsDeps {
  * Produces a tile, from the request to the finished response. It returns synchronously if the tile is in memory.
  */
 export function tileResponse(exchange: Exchange, table: string, deps: TileDeps): MaybePromise<DataResponse> {
-  return andThen(admit(exchange, table, deps, 'tile'), ({ grant, dataset }) => {
+  return andThen(admit(exchange, table, deps, 'tiles', 'tile'), ({ grant, dataset }) => {
     const mark = exchange.url.indexOf('?')
     const path = mark === -1 ? exchange.url : exchange.url.slice(0, mark)
     const tile = readTileAddress(path)
@@ -147,7 +151,15 @@ function respond(
   const tag = isPlain ? `${etag.slice(0, -1)}.plain"` : etag
   exchange.addHeaderLines(VARY_LINE)
   const isImmutable = query.version !== undefined && query.build === build
-  exchange.addHeaderLines(isImmutable ? IMMUTABLE_LINE : CURRENT_LINE)
+  exchange.addHeaderLines(
+    grant.scope === 'anonymous'
+      ? isImmutable
+        ? OPEN_IMMUTABLE_LINE
+        : OPEN_LINE
+      : isImmutable
+        ? IMMUTABLE_LINE
+        : CURRENT_LINE,
+  )
   exchange.setHeader('etag', tag)
   if (matchesEtag(headers['if-none-match'], tag)) return emptyResponse(304)
   if (bytes === null) return emptyResponse(204)

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { authRequestOf, keyQueryOf } from '../../accounts/access/authenticate.ts'
+import type { Grant } from '../../accounts/access/grant.ts'
 import { notFound } from '../../base/problem.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
@@ -37,8 +38,13 @@ export function tileRoutes(app: App, deps: TileRoutesDeps): void {
     const encoding = negotiate(encodings, parameterOf(pairs, 'f'), request.headers.accept)
     return { base: baseUrl.of(request), pairs, encoding }
   }
-  const send = (request: FastifyRequest, reply: FastifyReply, encoding: Encoding, document: object) =>
-    sendDocument(request, reply, encoding, JSON.stringify(document))
+  const send = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    encoding: Encoding,
+    document: object,
+    grant: Grant | null = null,
+  ) => sendDocument(request, reply, encoding, JSON.stringify(document), grant)
   const linksOf = (url: string, pairs: readonly QueryPair[], encodings: readonly Encoding[], one: Encoding) =>
     selfAndAlternates(url, pairs, encodings, one)
 
@@ -57,18 +63,19 @@ export function tileRoutes(app: App, deps: TileRoutesDeps): void {
   })
 
   app.get(`${ROOT}/collections/:table/tiles`, async (request, reply) => {
-    const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps)
+    const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps, 'tiles')
     const { base, pairs, encoding } = read(request, JSON_ONLY)
     meter.record(grant, { operation: 'collections', table: dataset.table, format: encoding.name })
     if (!hasTiles(dataset)) throw notFound(`tileset of the dataset "${dataset.table}"`)
     const url = `${base}${ROOT}/collections/${dataset.table}/tiles`
-    return send(request, reply, encoding, tilesets(dataset, base, linksOf(url, pairs, JSON_ONLY, encoding)))
+    const document = tilesets(dataset, base, linksOf(url, pairs, JSON_ONLY, encoding))
+    return send(request, reply, encoding, document, grant)
   })
 
   const versioned = [...own, 'version']
 
   app.get(`${ROOT}/collections/:table/tiles/:tileMatrixSetId`, async (request, reply) => {
-    const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps)
+    const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps, 'tiles')
     const { base, pairs, encoding } = read(request, TILE_DOCUMENT_ENCODINGS, versioned)
     requireMatrixSet(request)
     meter.record(grant, { operation: 'collections', table: dataset.table, format: encoding.name })
@@ -79,16 +86,16 @@ export function tileRoutes(app: App, deps: TileRoutesDeps): void {
       encoding === tileJson
         ? tileJsonDocument(tileset, base, keyQueryOf(request.raw))
         : tilesetDocument(tileset, base, linksOf(url, pairs, TILE_DOCUMENT_ENCODINGS, encoding))
-    return send(request, reply, encoding, document)
+    return send(request, reply, encoding, document, grant)
   })
 
   app.get(`${ROOT}/collections/:table/style`, async (request, reply) => {
-    const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps)
+    const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps, 'tiles')
     const { base, pairs, encoding } = read(request, JSON_ONLY, versioned)
     meter.record(grant, { operation: 'collections', table: dataset.table, format: encoding.name })
     const version = await sets.versionOf(grant, dataset, parameterOf(pairs, 'version'))
     const style = tileStyle(await sets.describe(version, dataset), base, keyQueryOf(request.raw))
-    return send(request, reply, encoding, style)
+    return send(request, reply, encoding, style, grant)
   })
 }
 

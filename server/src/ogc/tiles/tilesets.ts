@@ -1,5 +1,6 @@
 import type { Authenticate } from '../../accounts/access/authenticate.ts'
-import { type Grant, requireAddOn } from '../../accounts/access/grant.ts'
+import { requireRead } from '../../accounts/access/dataset-access.ts'
+import type { Grant } from '../../accounts/access/grant.ts'
 import { type Clock, HOUR } from '../../base/clock.ts'
 import type { MaybePromise } from '../../base/maybe-promise.ts'
 import { invalidInput, notFound, Problem } from '../../base/problem.ts'
@@ -57,7 +58,8 @@ export class Tilesets {
     return this.#older(grant, dataset, Number(number))
   }
 
-  async #older(grant: Grant, { table }: Dataset, number: number): Promise<Version> {
+  async #older(grant: Grant, dataset: Dataset, number: number): Promise<Version> {
+    const { table } = dataset
     const { catalog, clock } = this.#parts
     const versions = await catalog.versions(table)
     const at = versions.findIndex(({ version }) => version === number)
@@ -65,7 +67,7 @@ export class Tilesets {
     if (!version) throw notFound(`version ${number} of the dataset "${table}"`)
     const successor = versions[at - 1]
     const isRecent = successor && clock().getTime() - Date.parse(successor.createdAt) <= GRACE
-    if (!isRecent) requireAddOn(grant, 'ARCHIVED_DATA')
+    if (!isRecent) requireRead(grant, dataset, 'archives', clock)
     return version
   }
 

@@ -1,5 +1,6 @@
 import { BoundedCache } from '@wayleave/geodata/base'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Grant } from '../../accounts/access/grant.ts'
 import { matchesEtag } from '../../http/headers.ts'
 import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
 import type { Encoding } from '../request/encodings.ts'
@@ -12,6 +13,12 @@ import { hash64 } from '../request/hash64.ts'
 export const VARY = 'Accept, Accept-Encoding, Authorization, X-API-Key, Origin'
 /** Only the client may store a copy, and must revalidate it before each use. */
 export const CACHE_CONTROL = 'private, no-cache'
+/** For open data without a key, which a CDN may store. Short, because a dataset may be replaced or closed. */
+export const OPEN_CACHE_CONTROL = 'public, max-age=60'
+
+export function cacheControlFor(grant: Pick<Grant, 'scope'> | null): string {
+  return grant?.scope === 'anonymous' ? OPEN_CACHE_CONTROL : CACHE_CONTROL
+}
 
 /** The HTML pages run only our own scripts, load nothing from other origins and cannot be framed. */
 export const CONTENT_SECURITY_POLICY =
@@ -29,9 +36,10 @@ export function sendDocument(
   reply: FastifyReply,
   encoding: Encoding,
   text: string,
+  grant: Grant | null = null,
 ): FastifyReply {
   const tag = weakTag(encoding.mediaType + text)
-  reply.header('vary', VARY).header('cache-control', CACHE_CONTROL).header('etag', tag)
+  reply.header('vary', VARY).header('cache-control', cacheControlFor(grant)).header('etag', tag)
   if (matchesEtag(request.headers['if-none-match'], tag)) return reply.code(304).send()
   if (encoding.mediaType === 'text/html') {
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY).header('referrer-policy', 'same-origin')
@@ -52,17 +60,22 @@ export interface DocumentHeaderLines {
 const headerLines = new BoundedCache<string, DocumentHeaderLines>(1000)
 
 /** The same headers as lines, for a response that either transport sends. */
-export function documentHeaderLines({ mediaType }: Encoding, tag: string): DocumentHeaderLines {
-  const key = `${mediaType} ${tag}`
+export function documentHeaderLines(
+  { mediaType }: Encoding,
+  tag: string,
+  grant: Grant | null,
+): DocumentHeaderLines {
+  const cacheControl = cacheControlFor(grant)
+  const key = `${mediaType} ${tag} ${cacheControl}`
   let lines = headerLines.get(key)
   if (lines === undefined) {
-    lines = makeHeaderLines(mediaType, tag)
+    lines = makeHeaderLines(mediaType, tag, cacheControl)
     headerLines.set(key, lines)
   }
   return lines
 }
 
-function makeHeaderLines(mediaType: string, tag: string): DocumentHeaderLines {
+function makeHeaderLines(mediaType: string, tag: string, cacheControl: string): DocumentHeaderLines {
   const lines = (headers: Record<string, string>) =>
     Object.entries(headers)
       .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -74,7 +87,7 @@ function makeHeaderLines(mediaType: string, tag: string): DocumentHeaderLines {
     'content-type': 'text/html; charset=utf-8',
   }
   return {
-    commonLines: lines({ vary: VARY, 'cache-control': CACHE_CONTROL, etag: tag }),
+    commonLines: lines({ vary: VARY, 'cache-control': cacheControl, etag: tag }),
     bodyLines: lines(mediaType === 'text/html' ? htmlHeaders : { 'content-type': mediaType }),
   }
 }

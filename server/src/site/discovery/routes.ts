@@ -30,7 +30,7 @@ interface Document {
 
 const XML = 'application/xml; charset=utf-8'
 
-/** The catalogue for machines: DCAT, sitemaps and robots.txt. */
+/** The catalogue for machines: DCAT, sitemaps and robots.txt. It has what everybody may know. */
 export function discoveryRoutes(
   app: App,
   { catalog, baseUrl, about, authenticate }: DiscoveryDeps & { authenticate: Authenticate },
@@ -47,7 +47,7 @@ export function discoveryRoutes(
     mediaType: string,
     write: (datasets: DatasetRecord[], base: string) => string,
   ) => {
-    const datasets = await catalog.all()
+    const datasets = await catalog.allFor(null)
     const base = baseUrl.of(request)
     let ofState = documents.get(datasets)
     if (!ofState) {
@@ -96,7 +96,7 @@ export function discoveryRoutes(
     { onRequest, schema: { hide: true, params: Type.Object({ file: Type.String() }) } },
     async (request, reply) => {
       const number = Number(/^([1-9]\d{0,3})\.xml$/.exec(request.params.file)?.[1])
-      if (!(number <= sitemapCount(await catalog.all()))) throw notFound('such sitemap')
+      if (!(number <= sitemapCount(await catalog.allFor(null)))) throw notFound('such sitemap')
       return send(request, reply, XML, (datasets, base) => sitemap(datasets, base, number))
     },
   )
@@ -111,7 +111,7 @@ export function pageHeads({ catalog, baseUrl, about }: DiscoveryDeps) {
   return async (request: FastifyRequest, table: string | undefined): Promise<Html> => {
     const base = baseUrl.of(request)
     // The list is in memory, so invented names cost no query.
-    const dataset = (await catalog.all()).find((one) => one.table === table)
+    const dataset = (await catalog.allFor(null)).find((one) => one.table === table)
     return pageHead(dataset === undefined ? null : datasetMetadata(dataset, base, null), about, base)
   }
 }

@@ -23,7 +23,7 @@ export function schemaOrgDataset(dataset: DatasetRecord, about: About, base: str
     ...(license !== '' && { license: link ?? { '@type': 'CreativeWork', name: license } }),
     ...(attribution !== '' && { creditText: attribution }),
     ...(dataset.citation !== '' && { citation: dataset.citation }),
-    isAccessibleForFree: dataset.credits === 0,
+    isAccessibleForFree: dataset.credits === 0 || dataset.visibility === 'open',
     publisher: {
       '@type': 'Organization',
       name: about.contact?.name ?? about.title,

@@ -32,6 +32,7 @@ export const migrations: Migration[] = [
   { name: 'requests for access, suspended organizations', statements: accessRequests },
   { name: 'summaries of manifests', statements: summaries },
   { name: 'allowed callers of keys, rotation with an overlap', statements: allowedCallers },
+  { name: 'who sees datasets, grants and publishers', statements: datasetAccess },
 ]
 
 function allowedCallers(): string[] {
@@ -43,6 +44,34 @@ function allowedCallers(): string[] {
     'alter table api_keys add column previous_ends_at text',
     'alter table api_keys add column previous_last_used_at text',
     'create unique index api_keys_previous_secret on api_keys (previous_secret_hash)',
+  ]
+}
+
+function datasetAccess(kind: 'sqlite' | 'postgres'): string[] {
+  const columns = [
+    'id text primary key',
+    'table_name text not null references datasets (table_name) on delete cascade',
+    'organization_id text not null references organizations (id) on delete cascade',
+    'access text',
+    `credits ${kind === 'sqlite' ? 'integer' : 'bigint'} check (credits >= 0)`,
+    'expires_at text',
+    'created_by text not null',
+    'created_at text not null',
+    'unique (table_name, organization_id)',
+  ]
+  const permissions = ['APIKEY_VIEW', 'APIKEY_CREATE', 'MEMBER_MANAGE', 'BILLING_VIEW']
+  return [
+    `alter table datasets add column visibility text not null default 'public'`,
+    'alter table datasets add column owner_id text',
+    'alter table organizations add column publishing integer not null default 0',
+    'alter table jobs add column owner_id text',
+    // Those who have all permissions keep all.
+    `update members set permissions = '${JSON.stringify([...permissions, 'DATASET_PUBLISH'])}'
+      where permissions = '${JSON.stringify(permissions)}'`,
+    `create table dataset_grants (${columns.join(', ')})${kind === 'sqlite' ? ' strict' : ''}`,
+    'create index dataset_grants_organization on dataset_grants (organization_id)',
+    'create index datasets_owner on datasets (owner_id)',
+    'create index usage_table on usage (table_name, date)',
   ]
 }
 

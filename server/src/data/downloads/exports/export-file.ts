@@ -11,6 +11,8 @@ export interface ExportRequest {
   encoding: 'identity' | Variant
   /** Whether the client named the version, which is then part of the name of the file. */
   isArchive?: boolean
+  /** Whether shared caches may store the file: it was asked for without a key. */
+  isShared?: boolean
   /** The id of the HTTP request that needs the file, for the log of the worker that builds it. */
   requestId?: string
 }

@@ -1,4 +1,5 @@
 import { UPDATE_FREQUENCIES, type UpdateFrequency } from '@wayleave/contract/update-frequencies'
+import { VISIBILITIES, type Visibility } from '@wayleave/contract/visibilities'
 import type { ColumnType } from '@wayleave/geodata/features'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
@@ -20,6 +21,7 @@ const columnType = Type.Unsafe<ColumnType>(Type.Enum([...COLUMN_TYPES]))
 const storedRequest = Type.Object(
   {
     table: Type.String(),
+    ownerId: text(100),
     file: Type.String({ maxLength: 100_000 }),
     description: Type.Object(
       {
@@ -32,6 +34,7 @@ const storedRequest = Type.Object(
         updateFrequency: Type.Optional(Type.Unsafe<UpdateFrequency>(Type.Enum([...UPDATE_FREQUENCIES]))),
         keywords: Type.Optional(Type.Array(Type.String({ maxLength: 2000 }), { maxItems: 2000 })),
         credits: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+        visibility: Type.Optional(Type.Unsafe<Visibility>(Type.Enum([...VISIBILITIES]))),
       },
       { additionalProperties: false },
     ),

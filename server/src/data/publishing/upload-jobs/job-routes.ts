@@ -2,14 +2,13 @@ import { JOB_KINDS, JOB_STATES, type JobKind, type JobState } from '@wayleave/co
 import { jobSchema, pageByIdSchema } from '@wayleave/contract/records'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Authenticate } from '../../../accounts/access/authenticate.ts'
 import {
   authenticatePublisher,
-  maySeeJobs,
+  maySeeJob,
   type Publisher,
+  type PublisherDeps,
   writableTables,
 } from '../../../accounts/access/publisher.ts'
-import { notFound } from '../../../base/problem.ts'
 import type { App } from '../../../http/fastify-app.ts'
 import { withoutBody } from '../../../http/headers.ts'
 import { security, tags } from '../../../http/openapi.ts'
@@ -35,33 +34,29 @@ const listing = Type.Object(
   { additionalProperties: false },
 )
 
-/** Jobs are for platform administrators and platform keys. */
-export function jobRoutes(
-  app: App,
-  { authenticate, jobs }: { authenticate: Authenticate; jobs: Jobs },
-): void {
+/** Jobs are for the operator, and for publishers those of their organization. */
+export function jobRoutes(app: App, { jobs, ...deps }: PublisherDeps & { jobs: Jobs }): void {
   const publisherOf = (request: FastifyRequest, reply: FastifyReply) =>
-    authenticatePublisher(authenticate, request, reply)
+    authenticatePublisher(deps, request, reply)
   /** For a key that may not write the table, the job does not exist, as in the list. */
-  const findVisible = async (publisher: Publisher, id: string) => {
-    const job = await jobs.find(id)
-    if (!maySeeJobs(publisher, job.table)) throw notFound('such job')
-    return job
-  }
+  const findVisible = (publisher: Publisher, id: string) => jobs.find(id, (job) => maySeeJob(publisher, job))
 
   app.get('/v1/jobs', {
     schema: {
       ...documented,
       problems: ['not-administrator', 'permission-missing'],
       summary: 'Jobs, newest first',
-      description: 'With a platform key: those of the tables that it may write.',
+      description:
+        'With a key: those of the tables that it may write. Publishers see those of their organization.',
       querystring: listing,
       response: { 200: pageByIdSchema(jobSchema) },
     },
     handler: async (request, reply) => {
-      const tables = writableTables(await publisherOf(request, reply))
+      const publisher = await publisherOf(request, reply)
+      const tables = writableTables(publisher)
+      const { organizationId: ownerId } = publisher
       const { kind, state, after, limit: pageLimit } = request.query
-      return readPage(pageLimit, (limit) => jobs.list({ kind, state, after, limit, tables }))
+      return readPage(pageLimit, (limit) => jobs.list({ kind, state, after, limit, tables, ownerId }))
     },
   })
 

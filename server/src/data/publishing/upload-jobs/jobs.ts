@@ -12,6 +12,7 @@ import type { Changes } from '../../../base/database/changes/changes.ts'
 import type { ControlDatabase } from '../../../base/database/open.ts'
 import type { Origin } from '../../../base/events/events.ts'
 import { newId } from '../../../base/id.ts'
+import { notFound } from '../../../base/problem.ts'
 import { RetryLaterError } from '../../jobs/job-errors.ts'
 import { jobFields } from '../../jobs/job-fields.ts'
 import { PRIORITIES, queueOf } from '../../jobs/job-kinds.ts'
@@ -84,6 +85,7 @@ export class Jobs implements JobHandler {
       queue: queueOf('publish', table),
       priority: PRIORITIES.publish,
       actor: request.origin.actor,
+      owner_id: request.publish.ownerId ?? null,
       node_id: nodeId,
       request: printJobRequest(request),
       at: clock().toISOString(),
@@ -105,8 +107,14 @@ export class Jobs implements JobHandler {
     return jobRecord(row)
   }
 
-  async find(id: string): Promise<JobRecord> {
-    const [job] = await this.#visible([await requireJob(this.#parts, id)])
+  /** `isVisible` decides whether the job exists for the caller. */
+  async find(
+    id: string,
+    isVisible: (job: { table: string; ownerId: string | null }) => boolean = () => true,
+  ): Promise<JobRecord> {
+    const row = await requireJob(this.#parts, id)
+    if (!isVisible({ table: row.table_name, ownerId: row.owner_id })) throw notFound('such job')
+    const [job] = await this.#visible([row])
     return job!
   }
 

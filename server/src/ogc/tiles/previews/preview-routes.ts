@@ -1,7 +1,9 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Authenticate } from '../../../accounts/access/authenticate.ts'
 import { notFound } from '../../../base/problem.ts'
 import type { Catalog } from '../../../data/catalog/catalog.ts'
+import { metadataCacheControl } from '../../../data/catalog/metadata.ts'
 import type { App } from '../../../http/fastify-app.ts'
 import { matchesEtag } from '../../../http/headers.ts'
 import { tags } from '../../../http/openapi.ts'
@@ -35,10 +37,15 @@ const previewSchema = Type.Object({
 export function previewRoutes(app: App, deps: PreviewRoutesDeps): void {
   const { authenticate, catalog, tileArchives, tileStates } = deps
   const previews = new Previews(tileArchives, tileStates)
-  const find = async (table: string) => {
-    const dataset = await catalog.find(table)
+  const find = async (request: FastifyRequest, reply: FastifyReply, table: string) => {
+    const grant = await authenticate.optionalKey(request, reply)
+    const dataset = await catalog.findFor(grant, table)
     const drawn = await previews.of(dataset)
-    return { preview: drawn?.preview ?? null, etag: `"${drawn?.tag}-preview-3"` }
+    return {
+      preview: drawn?.preview ?? null,
+      etag: `"${drawn?.tag}-preview-3"`,
+      cacheControl: metadataCacheControl(dataset),
+    }
   }
 
   app.get('/v1/dataset/:table/preview', {
@@ -51,11 +58,10 @@ export function previewRoutes(app: App, deps: PreviewRoutesDeps): void {
       response: { 200: previewSchema, 204: noPreview, 304: notModified },
     },
     handler: async (request, reply) => {
-      await authenticate.optionalKey(request, reply)
-      const { preview, etag } = await find(request.params.table)
+      const { preview, etag, cacheControl } = await find(request, reply, request.params.table)
       // Not 404: browsers would log an error for every dataset without tiles.
       if (preview === null) return reply.code(204).header('cache-control', 'no-store').send(undefined)
-      reply.header('etag', etag).header('cache-control', 'public, no-cache')
+      reply.header('etag', etag).header('cache-control', cacheControl)
       if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send(undefined)
       return preview
     },
@@ -76,11 +82,10 @@ export function previewRoutes(app: App, deps: PreviewRoutesDeps): void {
       querystring: noQuery,
     },
     handler: async (request, reply) => {
-      await authenticate.optionalKey(request, reply)
       const { table } = request.params
-      const { preview, etag } = await find(table)
+      const { preview, etag, cacheControl } = await find(request, reply, table)
       if (preview === null) throw notFound(`preview of the dataset "${table}"`)
-      reply.header('etag', etag).header('cache-control', 'public, no-cache')
+      reply.header('etag', etag).header('cache-control', cacheControl)
       if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send(undefined)
       return reply.type('image/svg+xml').send(previewSvg(preview))
     },

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ADD_ONS } from '@wayleave/contract/add-ons'
+import { VISIBILITIES } from '@wayleave/contract/visibilities'
+import { MINUTE } from '../base/clock.ts'
+import { operator } from '../base/events/events.ts'
+import { aboutOf } from '../http/about.ts'
+import { pageHeads } from '../site/discovery/routes.ts'
+import { createKey, openAccount } from '../testing/account.ts'
+import { points, publishText } from '../testing/publish.ts'
+import { signIn } from '../testing/sign-in.ts'
+import { testClock } from '../testing/test-clock.ts'
+import {
+  type Answer,
+  databaseKinds,
+  openTestServer,
+  type RequestOptions,
+  type TestServer,
+} from '../testing/test-server.ts'
+
+/** The names have one length, so that responses that contain them have one length too. */
+const NAMES = {
+  public: 'm_public_1',
+  open: 'm_opened_1',
+  private: 'm_secret_1',
+  draft: 'm_drafts_1',
+} as const
+const UNKNOWN = 'm_nowhere1'
+const HIDDEN = [NAMES.private, NAMES.draft]
+
+/** What stands for a parameter of a path. A route with another parameter has to be added here. */
+const PARAMETERS: Record<string, (table: string) => string> = {
+  table: (table) => table,
+  format: () => 'csv',
+  version: () => '1',
+  tileMatrixSetId: () => 'WebMercatorQuad',
+  tileMatrix: () => '0',
+  tileRow: () => '0',
+  tileCol: () => '0',
+  grantId: () => 'grt_4f9QmZ1xYb7KcD2Lw8Rt',
+}
+
+/** Routes whose parameters name no dataset. */
+const OTHERS =
+  /:(organizationId|userId|keyId|blockId|requestId|part|name|page|code)\b|^\/(v1\/jobs\/:id|sitemaps\/:file|v1\/ogc\/tileMatrixSets\/:tileMatrixSetId)$/
+
+/** Bodies of requests that need one. */
+const BODIES: Record<string, unknown> = {
+  PATCH: { title: 'Changed' },
+  PUT: points(3),
+  POST: {},
+}
+
+interface Caller {
+  name: string
+  options: RequestOptions
+  /** Which hidden datasets exist for the caller. */
+  knows: readonly string[]
+}
+
+/** The path of a route for a table; null for a route that names no dataset. */
+function pathOf(url: string, table: string): string | null {
+  if (url.startsWith('/v1/records/') && url.endsWith('/:id')) return url.replace(':id', table)
+  if (url === '/v1/dataset/:table/files/:format/:file')
+    return url.replace(':table', table).replace(':format', 'csv').replace(':file', `${table}.csv`)
+  if (!url.includes(':table')) return null
+  return url.replace(/\/\*$/, '/1').replace(/:(\w+)/g, (_all, name: string) => {
+    const value = PARAMETERS[name]
+    assert.ok(value, `Say in this test what stands for ":${name}" of ${url}.`)
+    return value(table)
+  })
+}
+
+async function openMatrix(service: TestServer, pass: (ms: number) => void, now: () => Date) {
+  const { parts } = service
+  const addOns = [...ADD_ONS]
+  const owner = await openAccount(service, 'owner@example.org', { permissions: ['read', 'write'] })
+  const stranger = await openAccount(service, 'stranger@example.org', {
+    addOns,
+    permissions: ['read', 'write'],
+  })
+  const rival = await openAccount(service, 'rival@example.org', { addOns, permissions: ['read', 'write'] })
+  const former = await openAccount(service, 'former@example.org', { addOns })
+  const customer = await openAccount(service, 'customer@example.org')
+  for (const { organizationId } of [owner, rival])
+    await parts.organizationAdministration.setPublishing(operator, organizationId, true)
+  for (const visibility of VISIBILITIES) {
+    const table = NAMES[visibility]
+    const description = { visibility }
+    const ownerId = owner.organizationId
+    await publishText(service, table, 'a.geojson', points(30), { description, ownerId, tiles: true })
+    await parts.tileBuilds.build(await parts.catalog.find(table))
+    const expiresAt = new Date(now().getTime() + MINUTE)
+    await parts.grants.give(operator, table, { organizationId: former.organizationId, expiresAt })
+    await parts.grants.give(operator, table, { organizationId: customer.organizationId })
+  }
+  pass(2 * MINUTE)
+  await signIn(service, 'member@example.org')
+  await parts.members.add(operator, owner.organizationId, 'member@example.org', [])
+  const member = await signIn(service, 'member@example.org')
+  const root = await signIn(service, 'root@example.org')
+  const sessionKey = async (token: string) =>
+    (await service.request('POST', '/v1/auth/session-key', { token })).body.secret as string
+  const platform = (permissions: string[]) =>
+    parts.keys.createPlatform(operator, { name: 'Platform', permissions }).then(({ secret }) => secret)
+  const { secret: rivalKey } = await createKey(service, rival, ['read', 'write'], 'organization')
+  const callers: Caller[] = [
+    { name: 'nobody', options: {}, knows: [] },
+    { name: 'a wrong key', options: { key: 'svc_live_x' }, knows: [] },
+    { name: 'a key without a grant', options: { key: stranger.key }, knows: [] },
+    { name: 'a key with an expired grant', options: { key: former.key }, knows: [] },
+    { name: 'a member of another organization', options: { token: stranger.token }, knows: [] },
+    { name: 'their session', options: { key: await sessionKey(stranger.token) }, knows: [] },
+    { name: 'another publisher', options: { token: rival.token }, knows: [] },
+    { name: 'a key of another publisher', options: { key: rivalKey }, knows: [] },
+    {
+      name: 'a platform key of another dataset',
+      options: { key: await platform(['read:x', 'write:x']) },
+      knows: [],
+    },
+    { name: 'a member without permission', options: { token: member.token }, knows: [] },
+    { name: 'their session', options: { key: await sessionKey(member.token) }, knows: [NAMES.private] },
+    { name: 'a key with a grant', options: { key: customer.key }, knows: [NAMES.private] },
+    { name: 'the owner', options: { key: owner.key }, knows: HIDDEN },
+    { name: 'the session of the owner', options: { key: await sessionKey(owner.token) }, knows: HIDDEN },
+    {
+      name: 'the session of an administrator',
+      options: { key: await sessionKey(root.token) },
+      knows: HIDDEN,
+    },
+    { name: 'a platform key', options: { key: await platform(['read', 'write']) }, knows: HIDDEN },
+  ]
+  return { callers, organizationId: owner.organizationId }
+}
+
+/** Everything of a response that could tell datasets apart, with one name for all of them. */
+function shown({ status, headers, text }: Answer, table: string) {
+  const general = (value: string) => value.replaceAll(table, UNKNOWN)
+  return {
+    status,
+    headers: [...headers]
+      .filter(([name]) => !/^(x-request-id|date|ratelimit|connection|keep-alive)/.test(name))
+      .map(([name, value]) => [name, general(value)]),
+    text: general(text)
+      .replace(/"requestId":"[^"]*"/, '')
+      .replace(/[0-9a-f-]{24}[0-9a-f]{12}/g, ''),
+  }
+}
+
+for (const database of databaseKinds) {
+  test(`nobody learns that a hidden dataset exists, by any route (${database})`, async (t) => {
+    const { clock, pass } = testClock()
+    const rates = { openRate: 1_000_000, tileRate: 1_000_000 }
+    const settings = { admins: ['root@example.org'], ...rates }
+    const service = await openTestServer(t, { database, clock, settings })
+    const { callers, organizationId } = await openMatrix(service, pass, clock)
+    const routes = service.routes.rows.filter(({ method }) => method !== 'OPTIONS')
+    let compared = 0
+
+    for (const { method, url } of routes) {
+      const unknownPath = pathOf(url, UNKNOWN)
+      if (unknownPath === null) {
+        const path = url.replace(':organizationId', organizationId).replace(':file', '1.xml')
+        assert.ok(
+          !/[:*]/.test(url) || OTHERS.test(url),
+          `Say in this test whether ${url} can name a dataset.`,
+        )
+        if (method !== 'GET' || path.includes(':')) continue
+        for (const { name, options, knows } of callers) {
+          const { text } = await service.request('GET', path, options)
+          for (const table of HIDDEN)
+            if (!knows.includes(table)) assert.ok(!text.includes(table), `${name}: ${url} shows ${table}`)
+        }
+        continue
+      }
+      const compare = async ({ name, options, knows }: Caller) => {
+        if (knows.length > 0 && method !== 'GET') return
+        const body = BODIES[method]
+        const query = method === 'PUT' ? '?dryRun=true' : ''
+        const sent = { ...options, ...(body !== undefined && { body }) }
+        const unknown = shown(await service.request(method, unknownPath + query, sent), UNKNOWN)
+        for (const table of HIDDEN.filter((one) => !knows.includes(one))) {
+          const answer = await service.request(method, pathOf(url, table)! + query, sent)
+          // Table names are unique in the installation: a publisher learns that a name is taken.
+          if (method === 'PUT' && unknown.status === 202) assert.equal(answer.status, 403)
+          else assert.deepEqual(shown(answer, table), unknown, `${name}: ${method} ${url} of ${table}`)
+          compared++
+        }
+      }
+      await Promise.all(callers.map(compare))
+    }
+    // The test would notice nothing if no caller got anything.
+    assert.ok(compared > 500, String(compared))
+    for (const { name, options, knows } of callers) {
+      for (const table of knows) {
+        for (const path of [
+          `/v1/dataset/${table}`,
+          `/v1/dataset/${table}/sample/json`,
+          `/v1/dataset/${table}/preview`,
+        ])
+          assert.equal((await service.request('GET', path, options)).status, 200, `${name}: ${path}`)
+        assert.match((await service.request('GET', '/v1/datasets', options)).text, new RegExp(table))
+        const items = await service.request('GET', `/v1/ogc/collections/${table}/items`, options)
+        assert.equal(items.status, 200, `${name}: items of ${table}: ${items.text}`)
+      }
+      if (options.key !== 'svc_live_x')
+        assert.equal((await service.request('GET', `/v1/dataset/${NAMES.public}`, options)).status, 200)
+    }
+
+    // The heads of the console's pages, which know no caller.
+    const heads = pageHeads({ ...service.parts, about: aboutOf(service.config) })
+    const request = { host: 'example.org', protocol: 'http', headers: {} } as Parameters<typeof heads>[0]
+    const headOf = async (table: string) => (await heads(request, table)).text
+    for (const table of HIDDEN) assert.equal(await headOf(table), await headOf(UNKNOWN))
+    assert.notEqual(await headOf(NAMES.open), await headOf(UNKNOWN))
+  })
+}
