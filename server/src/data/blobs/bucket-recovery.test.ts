@@ -224,3 +224,19 @@ test('damage in the bucket is 503 data-damaged in every format, until a repair t
     )
   }
 })
+
+test('a client is not redirected to a file that the bucket does not have, and is not charged', {
+  skip,
+}, async (t) => {
+  const settings = newBucketSettings()
+  const service = await openTestServer(t, { settings: { ...settings, downloads: 'redirect' } })
+  const account = await openAll(service)
+  await publishText(service, 'places', 'places.geojson', points(50))
+  const { snapshot } = await service.parts.catalog.find('places')
+  const bucket = await openTestBucket(t, settings)
+  await bucket.delete([snapshotKey(snapshot, 'rows.parquet')])
+  const { key } = account
+  const { status, body } = await service.request('GET', '/v1/dataset/places/files/geoparquet', { key })
+  assert.deepEqual([status, body?.code], [503, 'data-damaged'])
+  assert.equal((await readAccountLedger(service, account)).balance, 100)
+})

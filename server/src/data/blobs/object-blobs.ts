@@ -31,6 +31,8 @@ const SMALL_FILE_BYTES = 1 << 22
 const MAX_VERIFIED = 100_000
 const MAX_OBJECTS = 1000
 const CONCURRENT_UPLOADS = 3
+/** How long an object that was seen in the store counts as there, for redirects. */
+const SEEN_HOLDS = 60 * SECOND
 /** A reader that finds damage within this time after copies were discarded had begun before. */
 const DISCARD_HOLDS = 10 * SECOND
 const NO_BLOCKS: FetchedFile['blocks'] = Promise.resolve(undefined)
@@ -53,6 +55,8 @@ export class ObjectBlobs implements Blobs {
   readonly #discards = new SingleFlights<string, boolean>()
   /** By snapshot: when damaged copies were last discarded, by `performance.now()`. */
   readonly #discardedAt = new BoundedCache<string, number>(MAX_OBJECTS)
+  /** By key: when an object that clients are redirected to was last seen in the store. */
+  readonly #seenAt = new BoundedCache<string, number>(MAX_OBJECTS)
   /** Readers of an object share its fetches. */
   readonly #objects = new BoundedCache<string, CachedObject>(MAX_OBJECTS)
 
@@ -179,8 +183,15 @@ export class ObjectBlobs implements Blobs {
     await this.#cache.remove(snapshot)
   }
 
-  signedAddress(snapshot: string, file: string, address: SignedAddress): Promise<string | null> {
-    return this.#store.signedAddress(snapshotKey(snapshot, file), address)
+  async signedAddress(snapshot: string, file: string, address: SignedAddress): Promise<string | null> {
+    const key = snapshotKey(snapshot, file)
+    // The client would get the 404 of the store.
+    if (performance.now() - (this.#seenAt.get(key) ?? Number.NEGATIVE_INFINITY) >= SEEN_HOLDS) {
+      if ((await this.#store.head(key)) === null)
+        throw new DamagedObjectError(file, `${file} is missing in the store.`)
+      this.#seenAt.set(key, performance.now())
+    }
+    return this.#store.signedAddress(key, address)
   }
 
   #names(): Promise<string[]> {
