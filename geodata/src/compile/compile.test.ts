@@ -309,3 +309,22 @@ test('coordinates in another CRS are transformed to WGS84', async () => {
   assert.equal(manifest.source.crs, 'EPSG:3857')
   await assert.rejects(compileText(text, { crs: 'OGC:CRS84' }), /projected coordinates\? Then name their CRS/)
 })
+
+test('a note says that longitude and latitude seem to be exchanged', async () => {
+  const cities = [[13.4, 52.5], [2.35, 48.86], [-0.1, 51.5], [16.4, 48.2], [-73.9, 40.7]] // biome-ignore format: one list
+  const buoys = [[3.2, 54.1], [-30, 45], [-20.5, 60.2], [5.5, 39.5]] // biome-ignore format: one list
+  const notesOf = async (positions: number[][]) => {
+    const features = positions.map((coordinates) => feature({}, { type: 'Point', coordinates }))
+    return (await compileText(collection(features))).report.notes.join()
+  }
+  assert.match(
+    await notesOf(cities.map(([x, y]) => [y!, x!])),
+    /^Most features lie in the sea or in Antarctica, and all would lie on land/,
+  )
+  for (const places of [cities, buoys, [...cities, ...buoys], [[52.5, 13.4]]])
+    assert.equal(await notesOf(places), '')
+  await assert.rejects(
+    notesOf([[37.8, -122.4]]),
+    /latitude -122\.4 is outside ±90 \(latitude before longitude\?/,
+  )
+})

@@ -131,3 +131,20 @@ test('coordinates up to 0.01° beyond the edge are moved to it and counted by fe
     '1 feature has coordinates up to 0.01° beyond ±180° or ±90°: these were moved to the edge.',
   ])
 })
+
+test('points at 0/0 are reported, unless other points lie on the axes too', () => {
+  const notesOf = (...positions: [number, number][]) => {
+    const changes = noChanges()
+    const halve = ([x, y]: number[]) => [x! / 2 + 1, y! / 2]
+    for (const coordinates of positions)
+      prepareGeometry({ type: 'Point', coordinates }, positions.length > 2 ? halve : null, changes)
+    return describeChanges(changes)
+  }
+  assert.match(
+    notesOf([0, 0], [9.1, 50.2]).join(),
+    /^1 feature has the coordinates 0\/0, which usually means/,
+  )
+  assert.match(notesOf([0, 0], [9.1, 50.2], [0, 0]).join(), /^2 features have the coordinates 0\/0/)
+  assert.deepEqual(notesOf([0, 0], [0, 1], [1, 0]), [])
+  assert.deepEqual(notesOf([0, 51.47], [9, 0]), [])
+})

@@ -1,5 +1,5 @@
 import type { Conversion, Geometry, Position } from '../feature.ts'
-import { countConversion, type GeometryChanges } from './geometry-changes.ts'
+import { countConversion, countZeros, type GeometryChanges } from './geometry-changes.ts'
 
 /** Transforms a position to WGS84 longitude and latitude. */
 export type Transformer = (position: Position) => Position
@@ -33,6 +33,7 @@ export function prepareGeometry(
 ): Geometry | string {
   excess = 0
   conversion = null
+  if (changes && geometry?.type === 'Point') countZeros(changes, geometry.coordinates)
   try {
     prepare(geometry, transform, 0)
   } catch (error) {
@@ -173,9 +174,13 @@ function clamp(value: number, limit: number, name: string, source: Position): nu
   }
   // The usual cause is coordinates in metres or feet.
   const projected = Math.abs(source[0]!) > 1000 || Math.abs(source[1]!) > 1000
-  throw new Problem(
-    `${name} ${value} is outside ±${limit}${projected ? ' (projected coordinates? Then name their CRS with --crs)' : ''}`,
-  )
+  const isExchanged = name === 'latitude' && Math.abs(value) <= 180 && Math.abs(source[0]!) <= 90
+  const hint = projected
+    ? ' (projected coordinates? Then name their CRS with --crs)'
+    : isExchanged
+      ? ' (latitude before longitude? Then exchange the two)'
+      : ''
+  throw new Problem(`${name} ${value} is outside ±${limit}${hint}`)
 }
 
 function signedArea(ring: Position[]): number {

@@ -52,6 +52,9 @@ function joinPlaces(into: PlaceProfile, other: PlaceProfile): void {
   into.hasGeometry ||= other.hasGeometry
   into.hasShapes ||= other.hasShapes
   into.hasZ ||= other.hasZ
+  into.orders.sampled += other.orders.sampled
+  into.orders.onLand += other.orders.onLand
+  into.orders.onLandExchanged += other.orders.onLandExchanged
   into.bbox = [
     Math.min(into.bbox[0], other.bbox[0]),
     Math.min(into.bbox[1], other.bbox[1]),

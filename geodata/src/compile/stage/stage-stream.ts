@@ -58,6 +58,7 @@ export async function stageStream(
       ...crsNotes(crs, summary),
       ...(await areaNotesFor(crs, bbox)),
       ...describeChanges(summary.changes),
+      ...orderNotes(crs, summary),
     ],
   }
 }
@@ -117,5 +118,20 @@ async function stageHere(
 function crsNotes(crs: string | null, summary: StageSummary): string[] {
   return crs === null && summary.places.hasGeometry
     ? ['The file does not state its CRS; its coordinates were taken as WGS84.']
+    : []
+}
+
+/** Fewer features may all be in the sea, or on land if their axes are exchanged, by chance. */
+const MIN_ORDER_SAMPLE = 3
+
+/** A note if longitude and latitude seem to be exchanged in a file whose format has longitude first. */
+function orderNotes(crs: string | null, { places }: StageSummary): string[] {
+  const { sampled, onLand, onLandExchanged } = places.orders
+  const isLongitudeFirst = crs === null || crs === 'OGC:CRS84'
+  const areExchanged = onLand <= sampled / 2 && onLandExchanged >= sampled * 0.98
+  return isLongitudeFirst && sampled >= MIN_ORDER_SAMPLE && areExchanged
+    ? [
+        'Most features lie in the sea or in Antarctica, and all would lie on land if longitude and latitude were exchanged. If the file has them in the wrong order, exchange them there, and publish again.',
+      ]
     : []
 }

@@ -1,5 +1,6 @@
 import { GEOMETRY_TYPES, type Geometry } from '../../feature.ts'
 import { type Bbox, emptyBbox, geometryBbox, isEmptyBbox } from '../../geometry/bbox.ts'
+import { hasLand } from '../../geometry/land.ts'
 import { pointOnSurface } from '../../geometry/point-on-surface.ts'
 import { hilbertKey, UNLOCATED_KEY } from '../../hilbert.ts'
 import { ColumnBytes } from '../../pack/column-bytes.ts'
@@ -16,7 +17,18 @@ export interface PlaceProfile {
   hasShapes: boolean
   hasZ: boolean
   bbox: Bbox
+  orders: OrderProfile
 }
+
+/** Whether the first features lie on land, and whether they would with longitude and latitude exchanged. */
+export interface OrderProfile {
+  sampled: number
+  onLand: number
+  onLandExchanged: number
+}
+
+/** The features of each stage that are looked at: enough to see that axes are exchanged. */
+const ORDER_SAMPLE = 1000
 
 /** Encodes the locations of features: Hilbert key, geometry as WKB and GeoJSON, point and box. */
 export class StagedPlaces {
@@ -27,6 +39,7 @@ export class StagedPlaces {
     hasShapes: false,
     hasZ: false,
     bbox: emptyBbox(),
+    orders: { sampled: 0, onLand: 0, onLandExchanged: 0 },
   }
   /** For each row added: its Hilbert key, and the four numbers of its box. */
   readonly keys: Float64Array
@@ -124,6 +137,7 @@ export class StagedPlaces {
       if (geometry.coordinates.length === 0) return false
       const [x, y] = geometry.coordinates as [number, number]
       this.#extend(x, y, x, y)
+      this.#countOrder(x, y)
       this.keys[row] = hilbertKey(x, y)
       this.boxes[row * 4] = x
       this.boxes[row * 4 + 1] = y
@@ -137,6 +151,7 @@ export class StagedPlaces {
     const point = pointOnSurface(geometry)!
     this.profile.hasShapes = true
     this.#extend(...box)
+    this.#countOrder(point[0]!, point[1]!)
     this.keys[row] = hilbertKey((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
     this.boxes.set(box, row * 4)
     this.boxNumbers[row] = 4
@@ -144,6 +159,14 @@ export class StagedPlaces {
     this.#latitude.double(point[1]!)
     for (let side = 0; side < 4; side++) this.#box[side]!.double(box[side]!)
     return true
+  }
+
+  #countOrder(x: number, y: number): void {
+    const { orders } = this.profile
+    if (orders.sampled === ORDER_SAMPLE) return
+    orders.sampled++
+    if (hasLand(x, y)) orders.onLand++
+    if (Math.abs(x) <= 90 && hasLand(y, x)) orders.onLandExchanged++
   }
 
   #extend(west: number, south: number, east: number, north: number): void {
