@@ -15,6 +15,17 @@ test('coordinates are found under many names, and the report says which columns 
     ['долгота', 'широта'],
     ['経度', '緯度'],
     ['Longitud', 'Latitud'],
+    ['Longitude', 'Latitude'],
+    ['longitudine', 'latitudine'],
+    ['lengtegraad', 'breedtegraad'],
+    ['długość geograficzna', 'szerokość geograficzna'],
+    ['Geographische Länge', 'Geographische Breite'],
+    ['geo_laenge', 'geo_breite'],
+    ['Länge (WGS84)', 'Breite (WGS84)'],
+    ['Coordonnées GPS longitude', 'Coordonnées GPS latitude'],
+    ['coordenada_longitud', 'coordenada_latitud'],
+    ['خط الطول', 'خط العرض'],
+    ['देशांतर', 'अक्षांश'],
   ]
   const files = pairs.map(([x, y]) => `name,${x},${y}\na,13.4,52.5\n`)
   files.push('name,geo_point_2d\na,"52.5, 13.4"\n', 'name,where\na,POINT (13.4 52.5)\n')
@@ -75,4 +86,22 @@ test('a wrong choice of coordinates is refused with a sentence', async (t) => {
       (error: Error) => error instanceof SourceError && message.test(error.message),
       String(message),
     )
+})
+
+test('names that mean length and width too are coordinates if their values look like degrees', async (t) => {
+  const pairs = ['Länge,Breite', 'laenge,breite', 'lengte,breedte', 'délka,šířka', 'længde,bredde']
+  for (const names of pairs) {
+    const degrees = await readAll(openSource(written(t, 'a.csv', `${names}\n13.40495,52.52001\n`)))
+    assert.deepEqual(
+      degrees.features[0]!.geometry,
+      { type: 'Point', coordinates: [13.40495, 52.52001] },
+      names,
+    )
+    const short = await readAll(openSource(written(t, 'a.csv', `${names}\n13.4,52.5\n`)))
+    const [x, y] = names.split(',')
+    assert.equal(short.stream.spatial, false)
+    assert.match(short.stream.notes.join(), new RegExp(`publish with --longitude ${x} --latitude ${y}\\.$`))
+    const sizes = await readAll(openSource(written(t, 'a.csv', `${names}\n340,12\n`)))
+    assert.deepEqual([sizes.stream.spatial, sizes.stream.notes], [false, []])
+  }
 })

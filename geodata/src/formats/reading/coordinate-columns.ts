@@ -7,6 +7,7 @@ import {
   longitudeIndex,
   PLANE_PAIRS,
   POINT_NAMES,
+  sizeNamedPair,
 } from './coordinate-names.ts'
 import {
   type CoordinateColumns,
@@ -42,6 +43,7 @@ export function findCoordinateColumns(
   const coordinates =
     geometryByName(table) ??
     degreesByName(table, choice.file) ??
+    degreesBySize(table) ??
     geometryByContent(table) ??
     pointByName(table) ??
     planePair(table, choice.crs !== undefined)
@@ -150,6 +152,21 @@ function degreesByName(table: SampledTable, file: string): FoundColumns | null {
   return table.found({ kind: 'pair', x, y }, 'OGC:CRS84')
 }
 
+/** Columns whose names mean longitude and latitude or length and width, as in German. */
+function degreesBySize(table: SampledTable): FoundColumns | null {
+  const [x, y] = sizeNamedPair(table.comparable) ?? []
+  if (x === undefined || y === undefined) return null
+  const [xs, ys] = [table.values(x), table.values(y)]
+  if (!areNumeric(xs) || !areNumeric(ys) || !areWithin(xs, 180) || !areWithin(ys, 90)) return null
+  if (arePrecise(xs) && arePrecise(ys)) return table.found({ kind: 'pair', x, y }, 'OGC:CRS84')
+  table.notes.push(keptNote(table.names[x]!, table.names[y]!))
+  return null
+}
+
+function keptNote(xColumn: string, yColumn: string): string {
+  return `Columns ${xColumn} and ${yColumn} are kept as columns. If they are degrees, publish with --longitude ${xColumn} --latitude ${yColumn}.`
+}
+
 function pointByName(table: SampledTable): FoundColumns | null {
   for (const [name, order] of POINT_NAMES) {
     const column = table.comparable.indexOf(name)
@@ -177,7 +194,7 @@ function planePair(table: SampledTable, crsGiven: boolean): FoundColumns | null 
     const [xColumn, yColumn] = [table.names[x], table.names[y]]
     table.notes.push(
       areDegrees
-        ? `Columns ${xColumn} and ${yColumn} are kept as columns. If they are degrees, publish with --longitude ${xColumn} --latitude ${yColumn}.`
+        ? keptNote(xColumn!, yColumn!)
         : `Columns ${xColumn} and ${yColumn} hold numbers that are not degrees. If they are coordinates, name their CRS with --crs.`,
     )
   }
@@ -186,9 +203,13 @@ function planePair(table: SampledTable, crsGiven: boolean): FoundColumns | null 
 
 /** The first columns are `X` and `Y`, others follow, and most values have four decimals or more (about 10 m). */
 function isGdalPair({ names }: SampledTable, xs: Value[], ys: Value[]): boolean {
-  const isPrecise = (value: Value) => /[.,]\d{4}/.test(String(value))
-  const arePrecise = (values: Value[]) => values.filter(isPrecise).length >= values.length * 0.8
   return names[0] === 'X' && names[1] === 'Y' && names.length > 2 && arePrecise(xs) && arePrecise(ys)
+}
+
+/** Whether most values have four decimals or more. */
+function arePrecise(values: Value[]): boolean {
+  const isPrecise = (value: Value) => /[.,]\d{4}/.test(String(value))
+  return values.filter(isPrecise).length >= values.length * 0.8
 }
 
 function encodingOf(value: Value | undefined): GeometryEncoding | null {
