@@ -116,6 +116,10 @@ class PublishOptions(CallOptions, total=False):
     """False publishes a table without geometry, whatever the file holds."""
     header: bool
     """False if the first row of a table has no column names."""
+    skip_lines: int
+    """How many lines above a table are left out, such as a title; empty ones do not count."""
+    header_lines: int
+    """How many lines the column names of a table take; their texts are joined."""
     types: Mapping[str, str]
     """Types of columns, such as `{"zip": "text"}`: boolean, integer, number, text, date, timestamp, json."""
     id_column: str

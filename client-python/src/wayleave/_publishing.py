@@ -45,6 +45,8 @@ PARAMETERS = {
     "geometry_column": "geometryColumn",
     "geometry": "geometry",
     "header": "header",
+    "skip_lines": "skipLines",
+    "header_lines": "headerLines",
     "types": "types",
     "id_column": "idColumn",
     "time_column": "timeColumn",

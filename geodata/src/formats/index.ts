@@ -122,6 +122,16 @@ function refuseOptions(format: Format, file: string, context: SourceContext): vo
     throw new SourceError(
       `${file} is ${format.title}, whose encoding is fixed, so --encoding has no meaning.`,
     )
+  for (const [option, value] of [
+    ['--skip-lines', context.skipLines],
+    ['--header-lines', context.headerLines],
+  ] as const)
+    if (value !== undefined && !format.hasHeader)
+      throw new SourceError(
+        `${file} is ${format.title}, which has no header row, so ${option} has no meaning.`,
+      )
+  if (context.headerLines !== undefined && context.header === false)
+    throw new SourceError('--no-header and --header-lines contradict each other.')
   if (context.header !== undefined && !format.hasHeader)
     throw new SourceError(
       `${file} is ${format.title}, which has no header row, so --no-header has no meaning.`,

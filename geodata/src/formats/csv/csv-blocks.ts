@@ -16,11 +16,11 @@ export class CsvBlocks {
   #pendingBytes = 0
   #isDamaged = false
 
-  constructor(file: string, limits: SourceLimits, delimiter: string, hasHeader: boolean) {
+  constructor(file: string, limits: SourceLimits, delimiter: string, headers: number) {
     this.#file = file
     this.#limits = limits
     this.#scanner = new RecordScanner(delimiter)
-    this.#headers = hasHeader ? 1 : 0
+    this.#headers = headers
   }
 
   /** Adds the next piece; returns the records that end in it, or null if none does. */
@@ -67,9 +67,9 @@ export class CsvBlocks {
     this.#pendingBytes = 0
     const records = this.#scanner.records - this.#recordCount
     if (records === 0) return null
-    const headers = this.#recordCount === 0 ? this.#headers : 0
-    const firstRow = this.#recordCount + headers - this.#headers + 1
+    const headers = Math.min(records, Math.max(0, this.#headers - this.#recordCount))
+    const firstRow = Math.max(0, this.#recordCount - this.#headers) + 1
     this.#recordCount += records
-    return { bytes, firstRow, rows: records - headers, hasHeader: headers > 0, damaged: this.#isDamaged }
+    return { bytes, firstRow, rows: records - headers, headers, damaged: this.#isDamaged }
   }
 }

@@ -10,8 +10,8 @@ export interface CsvBlock {
   /** The row number of the first record, starting at 1, and the number of rows. */
   firstRow: number
   rows: number
-  /** Whether there is a header before the first row. */
-  hasHeader: boolean
+  /** The number of records with column names before the first row. */
+  headers: number
   /** Whether the bytes were damaged, so that rows with a replacement character cannot be published. */
   damaged: boolean
 }
@@ -59,7 +59,7 @@ export class CsvParser {
   parse(block: CsvBlock, rows: CsvRows): void {
     const { delimiter, valueIndexes } = this.#layout
     const record = new RecordReader(block.bytes, delimiter)
-    if (block.hasHeader) record.next()
+    for (let i = 0; i < block.headers; i++) record.next()
     let from = record.at
     for (let row = block.firstRow; record.next(); row++) {
       const problem = this.#problem(record, block.damaged && isDamaged(record.bytes, from, record.at))

@@ -8,7 +8,7 @@ import type { ReadOptions } from '../reading/read-options.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import { TextDecoding, utf8Source, utf16Of } from '../reading/text-decoding.ts'
 import { CsvBlocks } from './csv-blocks.ts'
-import { detectDialect, readSepLine } from './csv-dialect.ts'
+import { detectDialect, readSepLine, titleProblem } from './csv-dialect.ts'
 import {
   type CsvBlock,
   CsvFeatures,
@@ -42,16 +42,19 @@ export async function openCsv(
   refuseBinary(head, file)
   const mark = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0
   const sepLine = readSepLine(head.subarray(mark))
-  const start = mark + (sepLine?.length ?? 0)
+  const start = afterLines(head, mark + (sepLine?.length ?? 0), lineEnd, options.skipLines ?? 0, file)
   const sampleEnd = isWhole ? head.length : head.lastIndexOf(lineEnd) + 1
   const decoding = new TextDecoding(file)
   const sample = asLines(decoding.decode(head.subarray(start, sampleEnd)).bytes, lineEnd)
-  const { names, hasHeader, delimiter } = detectDialect(sample, isWhole, {
-    header: options.header,
+  const { names, headers, delimiter, ...dialect } = detectDialect(sample, isWhole, {
+    ...{ header: options.header, headerLines: options.headerLines },
     delimiter: sepLine?.delimiter,
+    isTabbed: /\.(tsv|tab)(\.\w+)?$/i.test(file),
   })
   if (names.length === 0 || sample.toString('latin1').trim() === '')
     throw new SourceError(`${file} is empty.`)
+  const title = titleProblem(sample, isWhole, { delimiter, names })
+  if (title !== null) throw new SourceError(`${file}: ${title}`)
   if (names.length === 1 && sepLine === null && options.allowOneColumn === false)
     throw new SourceError(
       `${file} is text without columns: no comma, semicolon, tab or | separates values in its lines. If it is a table of one column, publish it with --format csv.`,
@@ -59,16 +62,15 @@ export async function openCsv(
   if (names.length > limits.columns)
     throw new SourceError(`${file} has ${names.length} columns; at most ${limits.columns} are read.`)
   const { records, count, isQuoted } = sampleRecords(sample, delimiter, isWhole)
-  if (count === (hasHeader ? 1 : 0) && isWhole && !isQuoted)
-    throw new SourceError(`${file} has a header but no rows.`)
-  const coordinates = findCoordinateColumns(names, hasHeader ? records.slice(1) : records, {
+  if (count <= headers && isWhole && !isQuoted) throw new SourceError(`${file} has a header but no rows.`)
+  const coordinates = findCoordinateColumns(names, records.slice(headers), {
     ...options,
     file,
   })
   const valueIndexes = otherColumns(names.length, coordinates.columns)
-  const notes = [...coordinates.notes]
+  const notes = [...dialect.notes, ...coordinates.notes]
   if (sepLine) notes.push(`The first line, sep=${delimiter}, names the delimiter and is not a row.`)
-  if (!hasHeader) notes.push('The file has no header: its columns are named column_1, column_2 and so on.')
+  if (headers === 0) notes.push('The file has no header: its columns are named column_1, column_2 and so on.')
   const layout: CsvLayout = {
     delimiter,
     names,
@@ -77,7 +79,7 @@ export async function openCsv(
     crs: coordinates.crs,
   }
   const columns = csvColumns(layout)
-  const blocks = new CsvBlocks(file, limits, delimiter, hasHeader)
+  const blocks = new CsvBlocks(file, limits, delimiter, headers)
   let bytesRead = 0
   const readBlocks = async function* () {
     for await (const [piece, isLast, length] of wholeLines(whole.bytes, start, lineEnd, file, limits)) {
@@ -130,6 +132,19 @@ async function readHead(source: ByteSource, limits: SourceLimits): Promise<Head>
     if (size > limits.rowBytes)
       throw new SourceError(`${source.file} has a line that is ${largerThan(limits.rowBytes)}.`)
   }
+}
+
+/** The offset after this many lines that are not empty. */
+function afterLines(head: Buffer, start: number, lineEnd: number, lines: number, file: string): number {
+  let at = start
+  for (let left = lines; left > 0; ) {
+    const end = head.indexOf(lineEnd, at)
+    if (end < 0)
+      throw new SourceError(`${file} has no lines after the ${lines} that --skip-lines leaves out.`)
+    if (head.toString('latin1', at, end).trim() !== '') left--
+    at = end + 1
+  }
+  return at
 }
 
 async function asUtf8(source: ByteSource): Promise<ByteSource> {

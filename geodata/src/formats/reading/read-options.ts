@@ -17,6 +17,10 @@ export interface ReadOptions extends CoordinateChoice {
   encoding?: string
   /** Whether the first row of a table has the column names. */
   header?: boolean
+  /** How many lines above the table are left out; empty ones do not count. */
+  skipLines?: number
+  /** How many lines the column names take; their texts are joined. */
+  headerLines?: number
   /** The types of columns, by the names in the source. */
   types?: { [column: string]: ColumnType }
 }
@@ -24,5 +28,6 @@ export interface ReadOptions extends CoordinateChoice {
 /** The same options without the members that are not about reading, to be passed on. */
 export function readOptionsOf(options: ReadOptions): ReadOptions {
   const { longitude, latitude, geometryColumn, geometry, encoding, header, types } = options
-  return { longitude, latitude, geometryColumn, geometry, encoding, header, types }
+  const { skipLines, headerLines } = options
+  return { longitude, latitude, geometryColumn, geometry, encoding, header, skipLines, headerLines, types }
 }

@@ -43,7 +43,7 @@ export async function openOds(
     }
     return await openSheetTable(
       { file, name, rows: rows(), totalBytes: null, bytesRead: () => 0, notes },
-      { header: options.header, limits },
+      { ...options, limits },
     )
   } catch (error) {
     archive.close()

@@ -13,6 +13,8 @@ import { parseXml, type XmlEvents } from './xml-events.ts'
 export interface SpreadsheetOptions {
   layer?: string
   header?: boolean
+  skipLines?: number
+  headerLines?: number
   limits?: SourceLimits
 }
 
@@ -58,7 +60,7 @@ export async function openXlsx(
         bytesRead: () => bytesRead,
         notes,
       },
-      { header: options.header, limits },
+      { ...options, limits },
     )
   } catch (error) {
     archive.close()

@@ -8,6 +8,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { operator } from '../../base/events/events.ts'
 import { isTable } from '../../data/catalog/dataset.ts'
 import { COLUMN_TYPES, ColumnTypesError, parseColumnTypes } from '../../data/publishing/column-types.ts'
+import { HEADER_LINES, SKIPPED_LINES } from '../../data/publishing/line-counts.ts'
 import type { PublishOptions, PublishReport } from '../../data/publishing/publishing.ts'
 import { newOrExistingConfig } from '../command-config.ts'
 import { interruptible } from '../interruptible.ts'
@@ -35,6 +36,8 @@ interface PublishFlags extends OperatorFlags, DescriptionFlags {
   geometryColumn?: string
   geometry: boolean
   header: boolean
+  skipLines?: number
+  headerLines?: number
   type?: { [column: string]: ColumnType }
   dryRun?: boolean
 }
@@ -65,6 +68,16 @@ export function publishCommand(compile?: PublishOptions['compile']): Command {
     .option('--no-geometry', 'publish a table without geometry, whatever the file holds')
     .option('--no-header', 'the first row of the table is a row and has no column names')
     .option(
+      '--skip-lines <n>',
+      'leave out this many lines above the table, such as a title',
+      lineCount(SKIPPED_LINES),
+    )
+    .option(
+      '--header-lines <n>',
+      'the column names take this many lines, whose texts are joined',
+      lineCount(HEADER_LINES),
+    )
+    .option(
       '--type <column=type>',
       `the type of a column: ${COLUMN_TYPES.join(', ')}; may be repeated`,
       columnTypes,
@@ -93,6 +106,7 @@ async function publish(
   const description = await descriptionOfFlags(flags)
   const { idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample, tiles } = flags
   const { buildExports, encoding, longitude, latitude, geometryColumn, type: types, dryRun } = flags
+  const { skipLines, headerLines } = flags
   try {
     const publishing = (signal: AbortSignal) =>
       withParts(
@@ -107,6 +121,7 @@ async function publish(
                 description,
                 note,
                 ...{ idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample },
+                ...{ skipLines, headerLines },
                 ...{ tiles, buildExports, encoding, longitude, latitude, geometryColumn, types, dryRun },
                 // Commander sets options that begin with no- to true if they are absent.
                 geometry: flags.geometry ? undefined : false,
@@ -229,6 +244,14 @@ function columnTypes(text: string, previous: PublishFlags['type'] = {}): Publish
   } catch (error) {
     if (error instanceof ColumnTypesError) throw new InvalidArgumentError(error.message)
     throw error
+  }
+}
+
+function lineCount({ minimum, maximum }: typeof HEADER_LINES): (text: string) => number {
+  return (text) => {
+    const count = /^\d{1,4}$/.test(text) ? Number(text) : 0
+    if (count >= minimum && count <= maximum) return count
+    throw new InvalidArgumentError(`It is a whole number from ${minimum} to ${maximum}.`)
   }
 }
 

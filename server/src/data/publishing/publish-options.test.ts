@@ -33,6 +33,16 @@ test('the command takes a dry run, standard input, types, and lists every proble
   assert.deepEqual([report.version, report.dryRun, report.urls], [null, true, undefined])
   assert.deepEqual(report.columns, [{ name: 'zip', type: 'text', nullable: false }])
   assert.deepEqual((await runCommand(place, 'datasets', '--json')).json, { data: [] })
+  writeFileSync(file, 'Title\nname;area\n;km²\nx;1\ny;2\n')
+  const titled = ['--skip-lines', '1', '--header-lines', '2', '--dry-run', '--json']
+  const joined = await runCommand(place, 'publish', file, '--table', 'a', ...titled)
+  const { columns } = joined.json as { columns: { name: string }[] }
+  assert.deepEqual(
+    columns.map(({ name }) => name),
+    ['name', 'area km²'],
+  )
+  const wrong = await runCommand(place, 'publish', file, '--table', 'a', '--header-lines', '0')
+  assert.match(wrong.stderr, /It is a whole number from 1 to 10\./)
   writeFileSync(file, `a,lon,lat\n${'1,x,2\n'.repeat(25)}1,1,2\n1,1,3\n1,1,4\n${'1,5,6\n'.repeat(100)}`)
   const bad = await runCommand(place, 'publish', file, '--table', 'a', '--json')
   assert.equal((bad.json as { problems: unknown[] }).problems.length, 25)
@@ -92,6 +102,15 @@ test('over HTTP: the same options, a dry run, a lone .shp refused, and the comma
     ['done', null, 'Point'],
     JSON.stringify(dry),
   )
+  const titled = await publish(
+    'a?skipLines=1&headerLines=2&dryRun=true&filename=a.csv',
+    'Title\nname;area\n;km²\nx;1\ny;2\n',
+  )
+  assert.deepEqual(
+    titled.report.columns.map(({ name, type }: { name: string; type: string }) => [name, type]),
+    [['name', 'text'], ['area km²', 'integer']], // biome-ignore format: one table
+  )
+  assert.equal((await publish('a?headerLines=0', 'a,b\n1,2\n')).status, 400)
   assert.equal((await service.request('GET', '/v1/dataset/a')).status, 404)
   assert.equal((await publish('a?types=zip%3Dtxt', 'a,b\n1,2\n')).status, 400)
   const lone = await publish('nc?filename=nc.shp', new Uint8Array(readFileSync(SHP)))

@@ -23,6 +23,7 @@ import {
   descriptionProperties,
   NO_ZERO,
 } from './description-schema.ts'
+import { HEADER_LINES, SKIPPED_LINES } from './line-counts.ts'
 import type { Publishing } from './publishing.ts'
 import { splitKeywords } from './split-keywords.ts'
 import type { JobRequest } from './upload-jobs/job-request.ts'
@@ -65,6 +66,18 @@ const uploadOptions = Type.Object(
       Type.Boolean({ description: 'False publishes a table without geometry, whatever the file holds.' }),
     ),
     header: Type.Optional(Type.Boolean({ description: 'Whether the first row has the column names.' })),
+    skipLines: Type.Optional(
+      Type.Integer({
+        ...SKIPPED_LINES,
+        description: 'How many lines above the table are left out, such as a title; empty ones do not count.',
+      }),
+    ),
+    headerLines: Type.Optional(
+      Type.Integer({
+        ...HEADER_LINES,
+        description: 'How many lines the column names take; their texts are joined.',
+      }),
+    ),
     types: Type.Optional(
       Type.String({
         maxLength: 20_000,

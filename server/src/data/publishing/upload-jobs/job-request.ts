@@ -5,6 +5,7 @@ import { Value } from 'typebox/value'
 import type { Origin } from '../../../base/events/events.ts'
 import { isTable } from '../../catalog/dataset.ts'
 import { COLUMN_TYPES } from '../column-types.ts'
+import { HEADER_LINES, SKIPPED_LINES } from '../line-counts.ts'
 import type { PublishRequest } from '../publishing.ts'
 
 const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }))
@@ -45,6 +46,8 @@ const storedRequest = Type.Object(
     geometryColumn: text(1000),
     geometry: Type.Optional(Type.Boolean()),
     header: Type.Optional(Type.Boolean()),
+    skipLines: Type.Optional(Type.Integer(SKIPPED_LINES)),
+    headerLines: Type.Optional(Type.Integer(HEADER_LINES)),
     types: Type.Optional(Type.Record(Type.String({ maxLength: 1000 }), columnType)),
     maxProblems: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     dryRun: Type.Optional(Type.Boolean()),
