@@ -1,5 +1,5 @@
 import type { AddOn } from '@wayleave/contract/add-ons'
-import type { KeyPermission, KeyScope } from '@wayleave/contract/permissions'
+import { ADMIN_PERMISSION, type KeyPermission, type KeyScope } from '@wayleave/contract/permissions'
 import type { Bucket } from '../../base/limits/limiter.ts'
 import { Problem } from '../../base/problem.ts'
 import type { AllowedCallers } from './allowed-callers.ts'
@@ -63,4 +63,10 @@ export function requirePublisher(grant: Grant, table: string): void {
     throw new Problem('permission-missing', 'Publishing needs a platform key with the permission "write".')
   }
   requirePermission(grant, 'write', table)
+}
+
+/** The operator's own systems administer with a platform key that has `admin`. */
+export function requireAdministration(grant: Grant): void {
+  if (grant.scope === 'platform' && grant.permissions.has(ADMIN_PERMISSION)) return
+  throw new Problem('permission-missing', 'Administration needs a platform key with the permission "admin".')
 }

@@ -31,7 +31,7 @@ export interface OrganizationRoutesDeps {
   authenticate: Authenticate
 }
 
-const documented = { tags: [tags.administration], security: security.token }
+const documented = { tags: [tags.administration], security: security.administrator }
 const params = Type.Object({ organizationId: Type.String() })
 
 /** One organization, for platform administrators: what it has and did, and what can be done to it. */
@@ -74,10 +74,9 @@ function recordRoutes(
     handler: async (request) => {
       const { organizationId } = request.params
       const { name, addOns } = request.body
-      if (name !== undefined)
-        await organizations.rename(authenticate.userOf(request).origin, organizationId, name)
+      if (name !== undefined) await organizations.rename(authenticate.originOf(request), organizationId, name)
       if (addOns === undefined) return organizations.find(organizationId)
-      return administration.setAddOns(authenticate.userOf(request).origin, organizationId, () => addOns)
+      return administration.setAddOns(authenticate.originOf(request), organizationId, () => addOns)
     },
   })
 
@@ -92,7 +91,7 @@ function recordRoutes(
       response: { 204: Type.Unsafe<undefined>({ description: 'Deleted.' }) },
     },
     handler: async (request, reply) => {
-      await organizations.delete(authenticate.userOf(request).origin, request.params.organizationId)
+      await organizations.delete(authenticate.originOf(request), request.params.organizationId)
       return reply.code(204).send(undefined)
     },
   })
@@ -116,7 +115,7 @@ function suspensionRoutes(
     },
     handler: (request) =>
       organizations.suspend(
-        authenticate.userOf(request).origin,
+        authenticate.originOf(request),
         request.params.organizationId,
         request.body.reason,
       ),
@@ -130,8 +129,7 @@ function suspensionRoutes(
       params,
       response: { 200: adminOrganizationSchema },
     },
-    handler: (request) =>
-      organizations.resume(authenticate.userOf(request).origin, request.params.organizationId),
+    handler: (request) => organizations.resume(authenticate.originOf(request), request.params.organizationId),
   })
 }
 
