@@ -92,6 +92,7 @@ const folders = {
   'server/src/accounts': [
     'users',
     'access',
+    'idempotency',
     'keys',
     'usage',
     'credits',

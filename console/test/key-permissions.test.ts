@@ -3,11 +3,18 @@ import { test } from 'node:test'
 import { permissionsOf, permissionWords, reachesOf } from '../src/keys/key-permissions.ts'
 
 test('permissions survive the form, whether for all datasets or for some', () => {
-  for (const permissions of [['read'], ['read:a', 'read:b'], ['read', 'write:a'], ['write']]) {
+  for (const permissions of [
+    ['read'],
+    ['read:a', 'read:b'],
+    ['read', 'write:a'],
+    ['write'],
+    ['read', 'admin'],
+  ]) {
     assert.deepEqual(permissionsOf(reachesOf(permissions)), permissions)
   }
 })
 
 test('permissions are said in words', () => {
   assert.equal(permissionWords(['read:a', 'read:b', 'write']), 'read a, b · write all')
+  assert.equal(permissionWords(['admin']), 'administer')
 })

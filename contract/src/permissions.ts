@@ -17,6 +17,9 @@ export const KEY_PERMISSIONS = ['read', 'write'] as const
 
 export type KeyPermission = (typeof KEY_PERMISSIONS)[number]
 
+/** Opens the administration routes to a platform key; other keys cannot have it. */
+export const ADMIN_PERMISSION = 'admin'
+
 /** Whose key it is. */
 export const KEY_SCOPES = ['user', 'organization', 'platform'] as const
 

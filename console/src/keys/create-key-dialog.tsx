@@ -7,7 +7,7 @@ import { NameField } from '../components/form/name-field.tsx'
 import { ANY_CALLER, listsOf } from './allowed-callers.ts'
 import { AllowedCallersFields } from './allowed-callers-fields.tsx'
 import { type Expiry, ExpiryField, expiryTime } from './expiry-field.tsx'
-import { permissionsOf, type Reaches } from './key-permissions.ts'
+import { permissionsOf, READ_ALL } from './key-permissions.ts'
 import { PermissionsField } from './permissions-field.tsx'
 
 /** The endpoint that creates keys for one kind of owner, and the texts of its dialog. */
@@ -15,7 +15,7 @@ export interface KeyOwner {
   path: string
   title: string
   about: string
-  withWrite: boolean
+  isPlatform: boolean
 }
 
 export const personalOwner: KeyOwner = {
@@ -23,21 +23,21 @@ export const personalOwner: KeyOwner = {
   title: 'Create a personal key',
   about:
     'It uses your organization’s add-ons and credits, and stops working when you leave the organization.',
-  withWrite: false,
+  isPlatform: false,
 }
 
 export const organizationOwner = (organizationId: string): KeyOwner => ({
   path: `/v1/api-keys/organization/${organizationId}`,
   title: 'Create an organization key',
   about: 'It belongs to the organization and keeps working when members leave.',
-  withWrite: false,
+  isPlatform: false,
 })
 
 export const platformOwner: KeyOwner = {
   path: '/v1/admin/keys',
   title: 'Create a platform key',
   about: 'It is the operator’s: it needs no add-on and no credits, and with write it publishes datasets.',
-  withWrite: true,
+  isPlatform: true,
 }
 
 export function CreateKeyDialog({
@@ -51,7 +51,7 @@ export function CreateKeyDialog({
 }) {
   const queries = useQueryClient()
   const [name, setName] = useState('')
-  const [reaches, setReaches] = useState<Reaches>({ read: 'all', write: 'none' })
+  const [reaches, setReaches] = useState(READ_ALL)
   const [expiry, setExpiry] = useState<Expiry>({ kind: 'days', days: 365 })
   const [callers, setCallers] = useState(ANY_CALLER)
   const create = async () => {
@@ -82,7 +82,8 @@ export function CreateKeyDialog({
           <PermissionsField
             reaches={reaches}
             onChange={setReaches}
-            withWrite={owner.withWrite}
+            withWrite={owner.isPlatform}
+            withAdmin={owner.isPlatform}
             error={error}
           />
           <ExpiryField expiry={expiry} onChange={setExpiry} />

@@ -53,7 +53,13 @@ export function EditKeyDialog({
       {(error) => (
         <>
           <NameField name={name} onChange={setName} error={error} />
-          <PermissionsField reaches={reaches} onChange={setReaches} withWrite={withWrite} error={error} />
+          <PermissionsField
+            reaches={reaches}
+            onChange={setReaches}
+            withWrite={withWrite}
+            withAdmin={record.scope === 'platform'}
+            error={error}
+          />
           <ExpiryField expiry={expiry} onChange={setExpiry} current={record.expiresAt} />
           <AllowedCallersFields callers={callers} onChange={setCallers} error={error} />
           <p className="note small">

@@ -1,9 +1,12 @@
-import { KEY_PERMISSIONS, type KeyPermission } from '@wayleave/contract/permissions'
+import { ADMIN_PERMISSION, KEY_PERMISSIONS, type KeyPermission } from '@wayleave/contract/permissions'
 
 /** The datasets that a permission covers: none, all, or the named ones. */
 export type Reach = 'none' | 'all' | string[]
 
-export type Reaches = Record<KeyPermission, Reach>
+/** `admin` is not about datasets. */
+export type Reaches = Record<KeyPermission, Reach> & { admin: boolean }
+
+export const READ_ALL: Reaches = { read: 'all', write: 'none', admin: false }
 
 export function reachesOf(permissions: readonly string[]): Reaches {
   const reach = (permission: KeyPermission): Reach => {
@@ -13,21 +16,22 @@ export function reachesOf(permissions: readonly string[]): Reaches {
       .map((one) => one.slice(permission.length + 1))
     return tables.length > 0 ? tables : 'none'
   }
-  return { read: reach('read'), write: reach('write') }
+  return { read: reach('read'), write: reach('write'), admin: permissions.includes(ADMIN_PERMISSION) }
 }
 
 export function permissionsOf(reaches: Reaches): string[] {
-  return KEY_PERMISSIONS.flatMap((permission) => {
+  const ofDatasets = KEY_PERMISSIONS.flatMap((permission) => {
     const reach = reaches[permission]
     if (reach === 'none') return []
     return reach === 'all' ? [permission] : reach.map((table) => `${permission}:${table}`)
   })
+  return reaches.admin ? [...ofDatasets, ADMIN_PERMISSION] : ofDatasets
 }
 
 /** A short text for lists, such as "read all · write parcels". */
 export function permissionWords(permissions: readonly string[]): string {
-  const { read, write } = reachesOf(permissions)
+  const { read, write, admin } = reachesOf(permissions)
   const words = (name: string, reach: Reach) =>
     reach === 'none' ? [] : [reach === 'all' ? `${name} all` : `${name} ${reach.join(', ')}`]
-  return [...words('read', read), ...words('write', write)].join(' · ')
+  return [...words('read', read), ...words('write', write), ...(admin ? ['administer'] : [])].join(' · ')
 }

@@ -9,11 +9,13 @@ export function PermissionsField({
   reaches,
   onChange,
   withWrite,
+  withAdmin,
   error,
 }: {
   reaches: Reaches
   onChange: (reaches: Reaches) => void
   withWrite: boolean
+  withAdmin: boolean
   /** The error of the last submit. */
   error: unknown
 }) {
@@ -30,6 +32,16 @@ export function PermissionsField({
     <>
       {reach('read', 'Read', 'Maps, features and downloads.')}
       {withWrite && reach('write', 'Write', 'Publishing and describing datasets, with a platform key.')}
+      {withAdmin && (
+        <label className="choice">
+          <input
+            type="checkbox"
+            checked={reaches.admin}
+            onChange={() => onChange({ ...reaches, admin: !reaches.admin })}
+          />
+          Administer: create organizations, grant add-ons and credits, and all else under /v1/admin
+        </label>
+      )}
       {wrong && (
         <p className="wrong" role="alert">
           Choose at least one dataset to read{withWrite && ' or write'}.

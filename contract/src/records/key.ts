@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { KEY_PERMISSIONS, KEY_SCOPES } from '../permissions.ts'
+import { ADMIN_PERMISSION, KEY_PERMISSIONS, KEY_SCOPES } from '../permissions.ts'
 import { documentedAs, LINE_OF_100, nullable, oneOf, time } from './schema-parts.ts'
 
 const id = Type.String({ description: 'Identifies the key in paths.' })
@@ -10,9 +10,9 @@ const scope = oneOf(KEY_SCOPES, {
     'Whose key it is. A user key acts with the add-ons and credits of its owner’s organization and stops when the owner leaves it; an organization key belongs to the organization; a platform key is the operator’s.',
 })
 const PERMISSIONS =
-  'What the key may do: `read` and `write`, each optionally limited to one dataset (`read:parcels`). Reading data needs `read`. `write` publishes with a platform key; on other keys it is kept and opens nothing.'
+  'What the key may do: `read` and `write`, each optionally limited to one dataset (`read:parcels`). Reading data needs `read`. `write` publishes with a platform key; on other keys it is kept and opens nothing. `admin`, for platform keys only, opens the routes under `/v1/admin`.'
 const permissions = Type.Array(Type.String(), { description: PERMISSIONS, maxItems: 100 })
-const PERMISSION_PATTERN = `^(${KEY_PERMISSIONS.join('|')})(:[a-z][a-z0-9_]{0,62})?$`
+const PERMISSION = `(${KEY_PERMISSIONS.join('|')})(:[a-z][a-z0-9_]{0,62})?`
 const expiresAt = nullable(
   Type.String({ description: 'When the key stops: an ISO 8601 timestamp in UTC. Null: never.' }),
 )
@@ -113,9 +113,9 @@ const allowed = (description: string, pattern: string) =>
     }),
   )
 
-const input = {
+const inputOf = (permission: string) => ({
   name: Type.String({ description: NAME, ...documentedAs({ pattern: LINE_OF_100 }) }),
-  permissions: Type.Array(Type.String(documentedAs({ pattern: PERMISSION_PATTERN })), {
+  permissions: Type.Array(Type.String(documentedAs({ pattern: `^(${permission})$` })), {
     description: PERMISSIONS,
     maxItems: 100,
     ...documentedAs({ minItems: 1 }),
@@ -128,25 +128,31 @@ const input = {
   ),
   allowedOrigins: allowed(ALLOWED_ORIGINS, '^\\s*https?://[^/?#@\\s]+/?\\s*$'),
   allowedAddresses: allowed(ALLOWED_ADDRESSES, '^\\s*[0-9a-fA-F.:]+(/[0-9]{1,3})?\\s*$'),
+})
+
+function newKey(permission: string) {
+  const { name, permissions, ...optional } = inputOf(permission)
+  const properties = { name, permissions, ...Type.Partial(Type.Object(optional)).properties }
+  return Type.Object(properties, { additionalProperties: false })
 }
 
-export const newKeySchema = Type.Object(
-  {
-    ...input,
-    expiresAt: Type.Optional(input.expiresAt),
-    allowedOrigins: Type.Optional(input.allowedOrigins),
-    allowedAddresses: Type.Optional(input.allowedAddresses),
-  },
-  { additionalProperties: false },
-)
+function keyChange(permission: string) {
+  return Type.Partial(Type.Object(inputOf(permission)), {
+    additionalProperties: false,
+    ...documentedAs({ minProperties: 1 }),
+  })
+}
+
+export const newKeySchema = newKey(PERMISSION)
+
+export const newPlatformKeySchema = newKey(`${PERMISSION}|${ADMIN_PERMISSION}`)
 
 /** A key as the client requests it. */
 export type NewKey = Static<typeof newKeySchema>
 
 /** At least one property; those left out stay unchanged. */
-export const keyChangeSchema = Type.Partial(Type.Object(input), {
-  additionalProperties: false,
-  ...documentedAs({ minProperties: 1 }),
-})
+export const keyChangeSchema = keyChange(PERMISSION)
+
+export const platformKeyChangeSchema = keyChange(`${PERMISSION}|${ADMIN_PERMISSION}`)
 
 export type KeyChange = Static<typeof keyChangeSchema>

@@ -3,6 +3,7 @@ import { operatorRoutes } from '../accounts/administration/operator-routes.ts'
 import { organizationAdministrationRoutes } from '../accounts/administration/organization-routes.ts'
 import { administrationRoutes } from '../accounts/administration/routes.ts'
 import { creditRoutes } from '../accounts/credits/routes.ts'
+import { honourIdempotencyKeys } from '../accounts/idempotency/idempotent-routes.ts'
 import { signInRoutes } from '../accounts/identity/routes.ts'
 import { keyRoutes } from '../accounts/keys/routes.ts'
 import { eventRoutes } from '../accounts/organizations/event-routes.ts'
@@ -94,6 +95,7 @@ function ogc(app: App, parts: Parts): void {
 }
 
 function accounts(app: App, parts: Parts): void {
+  honourIdempotencyKeys(app, parts)
   signInRoutes(app, { ...parts, addressRate: parts.config.signInAddressRate })
   organizationRoutes(app, parts)
   eventRoutes(app, parts)

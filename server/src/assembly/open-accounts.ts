@@ -2,6 +2,7 @@ import { Authenticate } from '../accounts/access/authenticate.ts'
 import { Refusals } from '../accounts/access/refusals.ts'
 import { Verifier } from '../accounts/access/verifier.ts'
 import { AccessRequests } from '../accounts/access-requests/access-requests.ts'
+import { IdempotentRequests } from '../accounts/idempotency/idempotent-requests.ts'
 import { type Identity, mailRate, openIdentity } from '../accounts/identity/identity.ts'
 import { Invitations } from '../accounts/organizations/invitations.ts'
 import { Meter } from '../accounts/usage/meter.ts'
@@ -19,6 +20,7 @@ export interface AccountParts {
   refusals: Refusals
   meter: Meter
   authenticate: Authenticate
+  idempotentRequests: IdempotentRequests
   identity: Identity
   invitations: Invitations
   accessRequests: AccessRequests
@@ -52,7 +54,8 @@ export async function openAccounts(opening: AccountsOpening, opened: Closers): P
   return {
     refusals,
     meter,
-    authenticate: authenticateBy(opening, identity, refusals),
+    authenticate: authenticateBy(opening, identity, refusals, meter),
+    idempotentRequests: new IdempotentRequests(database.db, clock),
     identity,
     invitations: new Invitations({ database, changes, clock, limiter, mailer, baseUrl, rates }),
     accessRequests: new AccessRequests({ database, changes, clock, ledger, mailer, baseUrl, operators }),
@@ -65,6 +68,7 @@ function authenticateBy(
   { config, database, changes, clock, limiter }: AccountsOpening,
   identity: Identity,
   refusals: Refusals,
+  meter: Meter,
 ): Authenticate {
   const verifier = new Verifier({
     db: database.db,
@@ -88,6 +92,8 @@ function authenticateBy(
     },
     keyInUrl: config.keyInUrl,
     refusals,
+    noteAdministration: (grant) =>
+      meter.record(grant, { operation: 'administration', table: '', format: '' }),
   })
 }
 

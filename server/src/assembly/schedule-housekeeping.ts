@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { deleteAddressBlocksExpiredBefore } from '../accounts/access/address-block-store.ts'
 import type { Refusals } from '../accounts/access/refusals.ts'
 import { deletePurchasesBefore } from '../accounts/credits/purchase-store.ts'
+import { deleteIdempotencyKeysBefore } from '../accounts/idempotency/store.ts'
 import type { Identity } from '../accounts/identity/identity.ts'
 import { deleteSessionKeysExpiredBefore } from '../accounts/keys/store.ts'
 import { deleteUsageBatchesBefore } from '../accounts/usage/usage-store.ts'
@@ -69,6 +70,9 @@ export async function scheduleHousekeeping(
   )
   tidy('old purchases', 60 * MINUTE, (now) =>
     deletePurchasesBefore(database, plus(now, -2 * DAY).toISOString()),
+  )
+  tidy('old idempotency keys', 60 * MINUTE, (now) =>
+    deleteIdempotencyKeysBefore(database, plus(now, -2 * DAY).toISOString()),
   )
   const revocationLog = new RevocationLog(database.db, config.dataDir, clock)
   // Also run at a stop: what was revoked in the last seconds is written before the database is closed.

@@ -125,6 +125,21 @@ export const problems = {
     'Key is not active',
     'The key is expired or revoked, and this operation needs one that is not.',
   ],
+  'idempotency-mismatch': [
+    409,
+    'Another request with this Idempotency-Key',
+    'The Idempotency-Key was used for another request in the last 24 hours. Use a new one for each request.',
+  ],
+  'idempotency-in-progress': [
+    409,
+    'Request in progress',
+    'A request with the same Idempotency-Key is being carried out. Repeat it later to get its response.',
+  ],
+  'idempotency-response-lost': [
+    409,
+    'Carried out, response lost',
+    'The service stopped after it had carried out the request with this Idempotency-Key and before its response was stored. `subject` names what was changed.',
+  ],
   'last-member-manager': [
     409,
     'Last member with MEMBER_MANAGE',

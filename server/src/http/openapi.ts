@@ -75,7 +75,12 @@ function openApiDocument(about: About): Document {
 }
 
 /** Route options for the two ways to authenticate. */
-export const security = { key: [{ key: [] }], token: [{ token: [] }] }
+export const security = {
+  key: [{ key: [] }],
+  token: [{ token: [] }],
+  /** A platform administrator's token, or a platform key with `admin`. */
+  administrator: [{ token: [] }, { key: [] }] as Record<string, string[]>[],
+}
 
 interface Operation extends DocumentedOperation {
   parameters?: { name: string; in: string; schema?: object; description?: string }[]

@@ -1,4 +1,5 @@
 import { type ProblemCode, problems } from '../base/problem.ts'
+import { IDEMPOTENT_PATHS } from './idempotency-header.ts'
 
 /** The parts of an OpenAPI operation that determine its error responses. */
 export interface DocumentedOperation {
@@ -55,6 +56,9 @@ export function problemsOf(
   // Files of datasets may be in an object store.
   if (/^\/v1\/(datasets?|ogc\/collections)\b/.test(path)) add('storage-unavailable')
   if (path.startsWith('/v1/admin/')) add('not-administrator')
+  if (method === 'post' && IDEMPOTENT_PATHS.test(path)) {
+    add('invalid-input', 'idempotency-mismatch', 'idempotency-in-progress', 'idempotency-response-lost')
+  }
   if (path.startsWith('/v1/auth/')) add('origin-refused')
   return Object.keys(problems).filter((code): code is ProblemCode => codes.has(code as ProblemCode))
 }

@@ -27,8 +27,8 @@ export function accessRequestRoutes(
   { accessRequests, authenticate }: AccessRequestRoutesDeps,
 ): void {
   const ofMembers = { tags: [tags.organizations], security: security.token }
-  const ofOperators = { tags: [tags.administration], security: security.token }
-  const originOf = (request: Parameters<Authenticate['userOf']>[0]) => authenticate.userOf(request).origin
+  const ofOperators = { tags: [tags.administration], security: security.administrator }
+  const originOf = (request: Parameters<Authenticate['originOf']>[0]) => authenticate.originOf(request)
 
   app.get('/v1/organization/:organizationId/access-requests', {
     onRequest: authenticate.user,

@@ -10,7 +10,7 @@ import { addressBucket } from '../../http/addresses.ts'
 import type { Caller } from '../../http/caller.ts'
 import { noteKey } from '../../http/observability/request-keys.ts'
 import { pageOrigin } from './allowed-callers.ts'
-import { anonymousGrant, type Grant } from './grant.ts'
+import { anonymousGrant, type Grant, requireAdministration } from './grant.ts'
 import type { Refusals } from './refusals.ts'
 import type { Verifier } from './verifier.ts'
 
@@ -32,6 +32,8 @@ export interface AuthenticateOptions {
   /** Whether any key may be sent in the URL, not only a key for web pages. */
   keyInUrl: boolean
   refusals: Pick<Refusals, 'note'>
+  /** Counts a call of an administration route with a key. */
+  noteAdministration: (grant: Grant) => void
 }
 
 /**
@@ -42,6 +44,7 @@ export class Authenticate {
   readonly #options: AuthenticateOptions
   /** Not a property of the request: only `userOf` reads it. */
   readonly #users = new WeakMap<FastifyRequest, SignedIn>()
+  readonly #origins = new WeakMap<FastifyRequest, Origin>()
 
   constructor(options: AuthenticateOptions) {
     this.#options = options
@@ -62,15 +65,25 @@ export class Authenticate {
     await this.limit(reply, 'user', `user:${user.userId}`, this.#options.rates.user)
     // Responses to a signed-in user are private, and a new secret must not be stored in any cache.
     reply.header('cache-control', 'no-store')
-    this.#users.set(request, {
-      ...user,
-      administrator: this.#options.administrators.has(user.email),
-      origin: { actor: `user:${user.userId}`, address: request.ip, requestId: request.id },
-    })
+    const origin = this.#setOrigin(request, `user:${user.userId}`)
+    const administrator = this.#options.administrators.has(user.email)
+    this.#users.set(request, { ...user, administrator, origin })
   }
 
-  /** An `onRequest` hook for the routes of platform administrators. */
+  /**
+   * An `onRequest` hook for the routes of platform administrators, and of platform keys with `admin`. A key is taken
+   * from its header only: browsers send those of Basic authentication by themselves.
+   */
   readonly administrator = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { authorization, 'x-api-key': key } = request.headers
+    if (authorization === undefined && key !== undefined && key !== '') {
+      const grant = await this.key(request, reply)
+      requireAdministration(grant)
+      this.#options.noteAdministration(grant)
+      reply.header('cache-control', 'no-store')
+      this.#setOrigin(request, `key:${grant.keyId}`)
+      return
+    }
     await this.user(request, reply)
     if (!this.userOf(request).administrator) throw new Problem('not-administrator')
   }
@@ -79,6 +92,19 @@ export class Authenticate {
     const user = this.#users.get(request)
     if (!user) throw new Error('The route lacks the hook that signs its caller in.')
     return user
+  }
+
+  /** Who makes the request, for the audit log: a signed-in user, or the key of an administration route. */
+  originOf(request: FastifyRequest): Origin {
+    const origin = this.#origins.get(request)
+    if (!origin) throw new Error('The route lacks the hook that authenticates its caller.')
+    return origin
+  }
+
+  #setOrigin(request: FastifyRequest, actor: string): Origin {
+    const origin = { actor, address: request.ip, requestId: request.id }
+    this.#origins.set(request, origin)
+    return origin
   }
 
   /** Returns the grant of a data request's key, or throws 401. Counts against the rate limits of the key and of its owner. */

@@ -1,5 +1,5 @@
 import type { AddOn } from '@wayleave/contract/add-ons'
-import type { KeyPermission, KeyScope } from '@wayleave/contract/permissions'
+import { ADMIN_PERMISSION, type KeyPermission, type KeyScope } from '@wayleave/contract/permissions'
 import type { DatasetAccess } from '@wayleave/contract/visibilities'
 import type { Bucket } from '../../base/limits/limiter.ts'
 import { Problem } from '../../base/problem.ts'
@@ -100,4 +100,10 @@ export function requirePermission(grant: Grant, permission: KeyPermission, table
 export function requireAddOn(grant: Grant, addOn: AddOn): void {
   if (grant.scope === 'platform' || grant.addOns.has(addOn)) return
   throw new Problem('add-on-missing', `The organization lacks the add-on ${addOn}.`, { members: { addOn } })
+}
+
+/** The operator's own systems administer with a platform key that has `admin`. */
+export function requireAdministration(grant: Grant): void {
+  if (grant.scope === 'platform' && grant.permissions.has(ADMIN_PERMISSION)) return
+  throw new Problem('permission-missing', 'Administration needs a platform key with the permission "admin".')
 }

@@ -30,7 +30,7 @@ export interface OperatorRoutesDeps {
   authenticate: Authenticate
 }
 
-const documented = { tags: [tags.administration], security: security.token }
+const documented = { tags: [tags.administration], security: security.administrator }
 const done = (description: string) => ({ 204: Type.Unsafe<undefined>({ description }) })
 const userPath = Type.Object({ userId: Type.String() })
 const OCTET = '(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])'
@@ -77,7 +77,7 @@ function userRoutes(
       response: done('Deleted.'),
     },
     handler: async (request, reply) => {
-      await users.delete(authenticate.userOf(request).origin, request.params.userId)
+      await users.delete(authenticate.originOf(request), request.params.userId)
       return reply.code(204).send(undefined)
     },
   })
@@ -95,7 +95,7 @@ function userRoutes(
       response: { 200: adminUserSchema },
     },
     handler: (request) =>
-      users.block(authenticate.userOf(request).origin, request.params.userId, request.body.reason),
+      users.block(authenticate.originOf(request), request.params.userId, request.body.reason),
   })
 
   app.post('/v1/admin/users/:userId/unblock', {
@@ -106,7 +106,7 @@ function userRoutes(
       params: userPath,
       response: { 200: adminUserSchema },
     },
-    handler: (request) => users.unblock(authenticate.userOf(request).origin, request.params.userId),
+    handler: (request) => users.unblock(authenticate.originOf(request), request.params.userId),
   })
 }
 
@@ -136,7 +136,7 @@ function sessionRoutes(
       response: done('Ended.'),
     },
     handler: async (request, reply) => {
-      await users.endSessions(authenticate.userOf(request).origin, request.params.userId)
+      await users.endSessions(authenticate.originOf(request), request.params.userId)
       return reply.code(204).send(undefined)
     },
   })
@@ -151,7 +151,7 @@ function sessionRoutes(
     },
     handler: async (request, reply) => {
       const { userId, sessionId } = request.params
-      await users.endSessions(authenticate.userOf(request).origin, userId, sessionId)
+      await users.endSessions(authenticate.originOf(request), userId, sessionId)
       return reply.code(204).send(undefined)
     },
   })
@@ -199,9 +199,7 @@ function addressBlockRoutes(app: App, { addressBlocks, authenticate }: Routes<'a
     handler: async (request, reply) => {
       const { network, reason, expiresAt } = request.body
       const block = { network, reason, expiresAt: expiresAt === undefined ? null : new Date(expiresAt) }
-      return reply
-        .code(201)
-        .send(await addressBlocks.add(authenticate.userOf(request).origin, block, request.ip))
+      return reply.code(201).send(await addressBlocks.add(authenticate.originOf(request), block, request.ip))
     },
   })
 
@@ -214,7 +212,7 @@ function addressBlockRoutes(app: App, { addressBlocks, authenticate }: Routes<'a
       response: done('Removed.'),
     },
     handler: async (request, reply) => {
-      await addressBlocks.remove(authenticate.userOf(request).origin, request.params.blockId)
+      await addressBlocks.remove(authenticate.originOf(request), request.params.blockId)
       return reply.code(204).send(undefined)
     },
   })
@@ -248,7 +246,7 @@ function keyRoutes(app: App, { keyFinder, authenticate }: Routes<'keyFinder'>): 
     handler: async (request) => {
       const { secret, revoke } = request.body
       const data = revoke
-        ? await keyFinder.revoke(authenticate.userOf(request).origin, secret)
+        ? await keyFinder.revoke(authenticate.originOf(request), secret)
         : await keyFinder.find(secret)
       return { data }
     },

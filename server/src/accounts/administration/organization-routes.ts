@@ -31,7 +31,7 @@ export interface OrganizationRoutesDeps {
   authenticate: Authenticate
 }
 
-const documented = { tags: [tags.administration], security: security.token }
+const documented = { tags: [tags.administration], security: security.administrator }
 const params = Type.Object({ organizationId: Type.String() })
 const publishing = Type.Boolean({ description: 'Whether it may publish datasets.' })
 
@@ -75,7 +75,7 @@ function recordRoutes(
     handler: async (request) => {
       const { organizationId } = request.params
       const { name, addOns, publishing: isAllowed } = request.body
-      const { origin } = authenticate.userOf(request)
+      const origin = authenticate.originOf(request)
       if (name !== undefined) await organizations.rename(origin, organizationId, name)
       if (isAllowed !== undefined) await organizations.setPublishing(origin, organizationId, isAllowed)
       if (addOns === undefined) return organizations.find(organizationId)
@@ -94,7 +94,7 @@ function recordRoutes(
       response: { 204: Type.Unsafe<undefined>({ description: 'Deleted.' }) },
     },
     handler: async (request, reply) => {
-      await organizations.delete(authenticate.userOf(request).origin, request.params.organizationId)
+      await organizations.delete(authenticate.originOf(request), request.params.organizationId)
       return reply.code(204).send(undefined)
     },
   })
@@ -118,7 +118,7 @@ function suspensionRoutes(
     },
     handler: (request) =>
       organizations.suspend(
-        authenticate.userOf(request).origin,
+        authenticate.originOf(request),
         request.params.organizationId,
         request.body.reason,
       ),
@@ -132,8 +132,7 @@ function suspensionRoutes(
       params,
       response: { 200: adminOrganizationSchema },
     },
-    handler: (request) =>
-      organizations.resume(authenticate.userOf(request).origin, request.params.organizationId),
+    handler: (request) => organizations.resume(authenticate.originOf(request), request.params.organizationId),
   })
 }
 

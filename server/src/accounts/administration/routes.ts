@@ -4,9 +4,10 @@ import {
   createdKeySchema,
   documentedAs,
   keyListSchema,
-  newKeySchema,
+  newPlatformKeySchema,
   organizationNameSchema,
   pageByIdSchema,
+  platformKeyChangeSchema,
 } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import { invalidInput } from '../../base/problem.ts'
@@ -28,7 +29,7 @@ export interface AdministrationRoutesDeps {
   authenticate: Authenticate
 }
 
-const documented = { tags: [tags.administration], security: security.token }
+const documented = { tags: [tags.administration], security: security.administrator }
 const listing = Type.Object(
   {
     search: Type.Optional(
@@ -76,7 +77,7 @@ export function administrationRoutes(
       response: { 201: adminOrganizationSchema },
     },
     handler: async (request, reply) => {
-      const { origin } = authenticate.userOf(request)
+      const origin = authenticate.originOf(request)
       return reply.code(201).send(await administration.createOrganization(origin, request.body.name))
     },
   })
@@ -98,7 +99,7 @@ export function administrationRoutes(
       response: { 200: adminOrganizationSchema },
     },
     handler: (request) => {
-      const { origin } = authenticate.userOf(request)
+      const origin = authenticate.originOf(request)
       return administration.setCredits(origin, request.params.organizationId, oneOf(request.body))
     },
   })
@@ -125,25 +126,32 @@ export function administrationRoutes(
     schema: {
       ...documented,
       summary: 'Create a platform key',
-      description: 'It needs no add-on and no credits; with `write` it publishes. The secret is shown once.',
-      body: newKeySchema,
+      description:
+        'It needs no add-on and no credits; with `write` it publishes, with `admin` it can use these routes. The secret is shown once.',
+      body: newPlatformKeySchema,
       response: { 201: createdKeySchema },
     },
     handler: async (request, reply) => {
-      const created = await keys.createPlatform(authenticate.userOf(request).origin, request.body)
+      const created = await keys.createPlatform(authenticate.originOf(request), request.body)
       return reply.code(201).header('location', `/v1/admin/keys/${created.id}`).send(created)
     },
   })
 
   const platformKey = {
     tag: tags.administration,
+    security: security.administrator,
     onRequest,
-    actorOf: (request: Parameters<Authenticate['userOf']>[0]) => ({
+    actorOf: (request: Parameters<Authenticate['originOf']>[0]) => ({
       reach: 'platform' as const,
-      origin: authenticate.userOf(request).origin,
+      origin: authenticate.originOf(request),
     }),
   }
-  keyPathRoutes(app, { keys, path: '/v1/admin/keys/:keyId', ...platformKey })
+  keyPathRoutes(app, {
+    keys,
+    path: '/v1/admin/keys/:keyId',
+    changeSchema: platformKeyChangeSchema,
+    ...platformKey,
+  })
   keyUsageRoute(app, { usageReports, path: '/v1/admin/keys/:keyId/usage', ...platformKey })
 }
 

@@ -177,8 +177,8 @@ test('only administrators reach the operator’s routes, and none can block an a
   for (const [method, path, body] of routes) {
     for (const [caller, status] of [
       [{}, 401],
-      [{ key: platform.secret }, 401],
-      [{ key: ada.key }, 401],
+      [{ key: platform.secret }, 403],
+      [{ key: ada.key }, 403],
       [{ token: ada.token }, 403],
       [{ token: bob.token }, 403],
     ] as const) {

@@ -21,8 +21,8 @@ function refused(work: () => unknown): string[] {
 }
 
 test('a name is trimmed, and has 1 to 100 characters as people count them', () => {
-  assert.equal(checkNewKey({ ...sound, name: '  Map \n' }, now).name, 'Map')
-  assert.equal(checkNewKey({ ...sound, name: '🗺'.repeat(100) }, now).name, '🗺'.repeat(100))
+  assert.equal(checkNewKey({ ...sound, name: '  Map \n' }, 'user', now).name, 'Map')
+  assert.equal(checkNewKey({ ...sound, name: '🗺'.repeat(100) }, 'user', now).name, '🗺'.repeat(100))
   const wrong = [
     '',
     '   ',
@@ -36,7 +36,7 @@ test('a name is trimmed, and has 1 to 100 characters as people count them', () =
   ]
   for (const name of wrong) {
     assert.deepEqual(
-      refused(() => checkNewKey({ ...sound, name }, now)),
+      refused(() => checkNewKey({ ...sound, name }, 'user', now)),
       ['/name'],
     )
   }
@@ -44,14 +44,14 @@ test('a name is trimmed, and has 1 to 100 characters as people count them', () =
 
 test('permissions are a set of read and write, each for all datasets or for one', () => {
   const given = ['read', 'write', 'read:parcels', 'read', 'write:a_1', 'read:parcels']
-  assert.deepEqual(checkNewKey({ ...sound, permissions: given }, now).permissions, [
+  assert.deepEqual(checkNewKey({ ...sound, permissions: given }, 'user', now).permissions, [
     'read',
     'write',
     'read:parcels',
     'write:a_1',
   ])
   assert.deepEqual(
-    refused(() => checkNewKey({ ...sound, permissions: [] }, now)),
+    refused(() => checkNewKey({ ...sound, permissions: [] }, 'user', now)),
     ['/permissions'],
   )
   const wrong = [
@@ -71,7 +71,7 @@ test('permissions are a set of read and write, each for all datasets or for one'
   for (const permission of wrong) {
     const permissions = ['read', permission]
     assert.deepEqual(
-      refused(() => checkNewKey({ ...sound, permissions }, now)),
+      refused(() => checkNewKey({ ...sound, permissions }, 'user', now)),
       ['/permissions/1'],
       permission,
     )
@@ -89,7 +89,7 @@ test('an expiry is a timestamp with a zone, in the future, kept in UTC', () => {
     ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59.000Z'],
   ]
   for (const [expiresAt, kept] of accepted) {
-    assert.equal(checkNewKey({ ...sound, expiresAt }, now).expiresAt, kept)
+    assert.equal(checkNewKey({ ...sound, expiresAt }, 'user', now).expiresAt, kept)
   }
   const wrong = [
     '',
@@ -118,7 +118,7 @@ test('an expiry is a timestamp with a zone, in the future, kept in UTC', () => {
   ]
   for (const expiresAt of wrong) {
     assert.deepEqual(
-      refused(() => checkNewKey({ ...sound, expiresAt }, now)),
+      refused(() => checkNewKey({ ...sound, expiresAt }, 'user', now)),
       ['/expiresAt'],
       expiresAt,
     )
@@ -134,7 +134,10 @@ test('whatever instant a client writes, in whatever zone, is kept as that instan
       const sign = zone < 0 ? '-' : '+'
       const [hours, minutes] = [Math.floor(Math.abs(zone) / 60), Math.abs(zone) % 60]
       const offset = `${sign}${String(hours).padStart(2, '0')}:${String(minutes).padStart(2, '0')}`
-      assert.equal(checkNewKey({ ...sound, expiresAt: local + offset }, now).expiresAt, instant.toISOString())
+      assert.equal(
+        checkNewKey({ ...sound, expiresAt: local + offset }, 'user', now).expiresAt,
+        instant.toISOString(),
+      )
     }),
   )
 })
@@ -142,17 +145,17 @@ test('whatever instant a client writes, in whatever zone, is kept as that instan
 test('all that is wrong is named at once', () => {
   const given = { name: '', permissions: ['fly'], expiresAt: 'soon' }
   assert.deepEqual(
-    refused(() => checkNewKey(given, now)),
+    refused(() => checkNewKey(given, 'user', now)),
     ['/name', '/permissions/0', '/expiresAt'],
   )
 })
 
 test('a change names at least one field, leaves the others, and null removes the expiry', () => {
-  assert.deepEqual(checkKeyChange({ name: ' New ' }, now), { name: 'New' })
-  assert.deepEqual(checkKeyChange({ expiresAt: null }, now), { expiresAt: null })
-  assert.deepEqual(checkKeyChange({ permissions: ['read', 'read'] }, now), { permissions: ['read'] })
+  assert.deepEqual(checkKeyChange({ name: ' New ' }, 'user', now), { name: 'New' })
+  assert.deepEqual(checkKeyChange({ expiresAt: null }, 'user', now), { expiresAt: null })
+  assert.deepEqual(checkKeyChange({ permissions: ['read', 'read'] }, 'user', now), { permissions: ['read'] })
   assert.deepEqual(
-    refused(() => checkKeyChange({}, now)),
+    refused(() => checkKeyChange({}, 'user', now)),
     ['body'],
   )
 })

@@ -1,4 +1,4 @@
-import { KEY_PERMISSIONS } from '@wayleave/contract/permissions'
+import { ADMIN_PERMISSION, KEY_PERMISSIONS, type KeyScope } from '@wayleave/contract/permissions'
 import type { FieldError, KeyChange, NewKey } from '@wayleave/contract/records'
 import { isStorableTime } from '../../base/clock.ts'
 import { Problem } from '../../base/problem.ts'
@@ -18,11 +18,11 @@ const LONGEST_NAME = 100
 const PERMISSION = new RegExp(`^(${KEY_PERMISSIONS.join('|')})(:[a-z][a-z0-9_]{0,62})?$`)
 const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/
 
-export function checkNewKey(newKey: NewKey, now: Date): KeyInput {
+export function checkNewKey(newKey: NewKey, scope: KeyScope, now: Date): KeyInput {
   const errors: FieldError[] = []
   const input = {
     name: checkName(newKey.name, errors),
-    permissions: checkPermissions(newKey.permissions, errors),
+    permissions: checkPermissions(newKey.permissions, scope, errors),
     expiresAt: checkExpiry(newKey.expiresAt ?? null, now, errors),
     allowedOrigins: checkOrigins(newKey.allowedOrigins ?? null, errors),
     allowedAddresses: checkAddresses(newKey.allowedAddresses ?? null, errors),
@@ -32,11 +32,13 @@ export function checkNewKey(newKey: NewKey, now: Date): KeyInput {
 }
 
 /** Checks only the fields that are present; undefined counts as absent. */
-export function checkKeyChange(change: KeyChange, now: Date): Partial<KeyInput> {
+export function checkKeyChange(change: KeyChange, scope: KeyScope, now: Date): Partial<KeyInput> {
   const errors: FieldError[] = []
   const input: Partial<KeyInput> = {}
   if (change.name !== undefined) input.name = checkName(change.name, errors)
-  if (change.permissions !== undefined) input.permissions = checkPermissions(change.permissions, errors)
+  if (change.permissions !== undefined) {
+    input.permissions = checkPermissions(change.permissions, scope, errors)
+  }
   if (change.expiresAt !== undefined) input.expiresAt = checkExpiry(change.expiresAt, now, errors)
   if (change.allowedOrigins !== undefined) input.allowedOrigins = checkOrigins(change.allowedOrigins, errors)
   if (change.allowedAddresses !== undefined) {
@@ -61,12 +63,13 @@ function checkName(rawName: string, errors: FieldError[]): string {
   return name
 }
 
-function checkPermissions(permissions: string[], errors: FieldError[]): string[] {
+function checkPermissions(permissions: string[], scope: KeyScope, errors: FieldError[]): string[] {
   if (permissions.length === 0)
     errors.push({ path: '/permissions', message: 'must have at least one permission' })
   for (const [index, permission] of permissions.entries()) {
-    if (!PERMISSION.test(permission)) {
-      const message = 'must be read or write, or one of them for one dataset, such as read:parcels'
+    if (!PERMISSION.test(permission) && !(scope === 'platform' && permission === ADMIN_PERMISSION)) {
+      const admin = scope === 'platform' ? ', or admin' : ''
+      const message = `must be read or write, or one of them for one dataset, such as read:parcels${admin}`
       errors.push({ path: `/permissions/${index}`, message })
     }
   }

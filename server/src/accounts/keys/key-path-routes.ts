@@ -1,5 +1,5 @@
 import {
-  keyChangeSchema,
+  type keyChangeSchema,
   keyRecordSchema,
   rotatedKeySchema,
   rotationSchema,
@@ -8,7 +8,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { App } from '../../http/fastify-app.ts'
 import { absentBodyIsEmpty, withoutBody } from '../../http/headers.ts'
-import { security } from '../../http/openapi.ts'
+import type { security } from '../../http/openapi.ts'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { KeyActor } from './key-access.ts'
 import type { Keys } from './keys.ts'
@@ -18,6 +18,9 @@ export interface KeyPath {
   /** Ends in `:keyId`. */
   path: string
   tag: string
+  /** The documented form of a change: only a platform key may have `admin`. */
+  changeSchema: typeof keyChangeSchema
+  security: typeof security.administrator
   onRequest: Authenticate['user']
   actorOf: (request: FastifyRequest) => KeyActor
 }
@@ -25,8 +28,11 @@ export interface KeyPath {
 const params = Type.Object({ keyId: Type.String() })
 
 /** The operations on one key: the same for an account's keys and, under another path, for the platform's. */
-export function keyPathRoutes(app: App, { keys, path, tag, onRequest, actorOf }: KeyPath): void {
-  const documented = { tags: [tag], security: security.token, params }
+export function keyPathRoutes(
+  app: App,
+  { keys, path, tag, changeSchema, security, onRequest, actorOf }: KeyPath,
+): void {
+  const documented = { tags: [tag], security, params }
 
   app.get(path, {
     onRequest,
@@ -41,7 +47,7 @@ export function keyPathRoutes(app: App, { keys, path, tag, onRequest, actorOf }:
       summary: 'Change a key’s name, permissions, expiry or allowed callers',
       problems: ['key-state-conflict'],
       description: 'The secret stays as it is. `null` removes an expiry or a list of allowed callers.',
-      body: keyChangeSchema,
+      body: changeSchema,
       response: { 200: keyRecordSchema },
     },
     handler: (request) => keys.change(actorOf(request), request.params.keyId, request.body),

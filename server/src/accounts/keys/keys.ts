@@ -56,7 +56,7 @@ export class Keys {
   /** Creates a key of the caller's own, in the organization they belong to. */
   createPersonal({ userId, origin }: UserOrigin, newKey: NewKey): Promise<CreatedKey> {
     const { database, clock, max } = this.#options
-    const input = checkNewKey(newKey, clock())
+    const input = checkNewKey(newKey, 'user', clock())
     return database.db.transaction().execute(async (tx) => {
       const owner = await this.#lockUserAsOwner(tx, userId)
       if ((await store.countKeys(tx, { userId })) >= max.perUser) {
@@ -72,7 +72,7 @@ export class Keys {
     newKey: NewKey,
   ): Promise<CreatedKey> {
     const { database, clock, max } = this.#options
-    const input = checkNewKey(newKey, clock())
+    const input = checkNewKey(newKey, 'organization', clock())
     return database.db.transaction().execute(async (tx) => {
       if (isId('org', organizationId)) await lockOrganizations(database, tx, [organizationId])
       await requireMember(tx, userId, organizationId, 'APIKEY_CREATE')
@@ -86,7 +86,7 @@ export class Keys {
 
   createPlatform(origin: Origin, newKey: NewKey): Promise<CreatedKey> {
     const { database, clock } = this.#options
-    const input = checkNewKey(newKey, clock())
+    const input = checkNewKey(newKey, 'platform', clock())
     const owner = { scope: 'platform', organizationId: null, userId: null } as const
     return database.db.transaction().execute((tx) => this.#insert(tx, origin, owner, input))
   }
@@ -135,8 +135,8 @@ export class Keys {
   }
 
   change(actor: KeyActor, id: string, change: KeyChange): Promise<KeyRecord> {
-    const input = checkKeyChange(change, this.#options.clock())
     return this.#alter(actor, id, async (tx, key, now) => {
+      const input = checkKeyChange(change, key.scope, now)
       if (key.revoked_at !== null) throw stateConflict('revoked', 'changed')
       const values = {
         ...(input.name === undefined ? {} : { name: input.name }),

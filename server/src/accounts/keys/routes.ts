@@ -1,4 +1,4 @@
-import { createdKeySchema, keyListSchema, newKeySchema } from '@wayleave/contract/records'
+import { createdKeySchema, keyChangeSchema, keyListSchema, newKeySchema } from '@wayleave/contract/records'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { App } from '../../http/fastify-app.ts'
@@ -107,6 +107,8 @@ export function keyRoutes(app: App, { keys, authenticate }: KeyRoutesDeps): void
     keys,
     path: '/v1/api-keys/:keyId',
     tag: tags.keys,
+    changeSchema: keyChangeSchema,
+    security: security.token,
     onRequest,
     actorOf: (request) => ({ reach: 'own', ...callerOf(request) }),
   })

@@ -43,6 +43,7 @@ export function usageRoutes(app: App, { usageReports, authenticate }: UsageRoute
     usageReports,
     path: '/v1/api-keys/:keyId/usage',
     tag: tags.keys,
+    security: security.token,
     onRequest: authenticate.user,
     actorOf: (request) => ({ reach: 'own', ...authenticate.userOf(request) }),
   })
@@ -89,17 +90,21 @@ export interface KeyUsagePath {
   usageReports: UsageReports
   path: string
   tag: string
+  security: typeof security.administrator
   onRequest: Authenticate['user']
   actorOf: (request: FastifyRequest) => KeyActor
 }
 
 /** The same for an account's keys and, under another path, for the platform's. */
-export function keyUsageRoute(app: App, { usageReports, path, tag, onRequest, actorOf }: KeyUsagePath): void {
+export function keyUsageRoute(
+  app: App,
+  { usageReports, path, tag, security, onRequest, actorOf }: KeyUsagePath,
+): void {
   app.get(path, {
     onRequest,
     schema: {
       tags: [tag],
-      security: security.token,
+      security,
       summary: 'Calls and credits of a key, by day and operation',
       description: 'Includes every call that finished more than a second ago.',
       params: Type.Object({ keyId: Type.String() }),

@@ -138,6 +138,23 @@ export interface Tables {
     previous_last_used_at: string | null
   }
 
+  /** Requests with an `Idempotency-Key` of the last 24 hours. */
+  idempotency_keys: {
+    /** A hash of the caller and the key. */
+    id: string
+    /** A hash of method, path and body. */
+    content_hash: string
+    /** Names the attempt that may carry out the request. */
+    token: string
+    /** After this time another attempt may take over. */
+    lease_until: string
+    /** What the request changed, as in events; written in the transaction of the change. Null: nothing yet. */
+    carried_out: string | null
+    /** The encrypted response; null until there is one. */
+    response: string | null
+    created_at: string
+  }
+
   /** Hashes of secrets that were revoked, rotated or deleted: a restored backup must not revive them. */
   revoked_secrets: { secret_hash: string; key_id: string; at: string }
 

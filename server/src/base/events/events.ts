@@ -1,4 +1,5 @@
 import type { Tx } from '../database/open.ts'
+import { type Attempt, markCarriedOut } from './attempt-store.ts'
 
 /** The origin of an action, recorded in every audit event. */
 export interface Origin {
@@ -6,6 +7,8 @@ export interface Origin {
   actor: string
   address: string | null
   requestId: string | null
+  /** Of a request with an Idempotency-Key: the transaction of its change marks it as carried out. */
+  attempt?: Attempt
 }
 
 /** A signed-in user who calls. */
@@ -34,6 +37,7 @@ export interface AuditEvent {
 
 /** Written in the same transaction as the action itself: both happen or neither. */
 export async function recordEvent(tx: Tx, at: Date, origin: Origin, event: AuditEvent): Promise<void> {
+  if (origin.attempt) await markCarriedOut(tx, origin.attempt, event.subject)
   await tx
     .insertInto('events')
     .values({

@@ -28,13 +28,14 @@ export function keyCommand(): Command {
       operatorCommand('create', 'Create a platform key. Its secret is printed this once.', [
         'key create --platform --name "Nightly publishing" --permissions read,write',
         'key create --platform --name Mirror --permissions read:parcels --expires-at 2030-01-31T00:00:00Z',
+        'key create --platform --name Shop --permissions admin --allowed-addresses 192.0.2.0/24',
         'key create --platform --name "Town map" --permissions read --allowed-origins https://maps.example.org',
       ])
         .option('--platform', 'a key of the platform, the one scope that is made here')
         .requiredOption('--name <name>', 'a label of 1 to 100 characters (required)')
         .requiredOption(
           '--permissions <list>',
-          'read, write, or for one dataset read:<table>, write:<table> (required)',
+          'read, write, or for one dataset read:<table>, write:<table>; admin for /v1/admin (required)',
         )
         .option('--expires-at <timestamp>', 'when it stops; without it, never')
         .option(

@@ -25,7 +25,7 @@ export interface DashboardRoutesDeps {
   authenticate: Authenticate
 }
 
-const documented = { tags: [tags.administration], security: security.token }
+const documented = { tags: [tags.administration], security: security.administrator }
 
 /** The state of the service, and a test of its mail, for platform administrators. */
 export function dashboardRoutes(app: App, parts: DashboardRoutesDeps): void {

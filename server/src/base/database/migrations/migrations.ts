@@ -33,7 +33,24 @@ export const migrations: Migration[] = [
   { name: 'summaries of manifests', statements: summaries },
   { name: 'allowed callers of keys, rotation with an overlap', statements: allowedCallers },
   { name: 'who sees datasets, grants and publishers', statements: datasetAccess },
+  { name: 'requests that are carried out once', statements: idempotencyKeys },
 ]
+
+function idempotencyKeys(kind: 'sqlite' | 'postgres'): string[] {
+  const columns = [
+    'id text primary key',
+    'content_hash text not null',
+    'token text not null',
+    'lease_until text not null',
+    'carried_out text',
+    'response text',
+    'created_at text not null',
+  ]
+  return [
+    `create table idempotency_keys (${columns.join(', ')})${kind === 'sqlite' ? ' strict' : ''}`,
+    'create index idempotency_keys_created on idempotency_keys (created_at)',
+  ]
+}
 
 function allowedCallers(): string[] {
   return [
