@@ -60,6 +60,18 @@ const routes: RouteObject[] = [
                 }),
               },
               {
+                path: 'data',
+                lazy: async () => ({
+                  Component: (await import('./pages/organization/data-page.tsx')).DataPage,
+                }),
+              },
+              {
+                path: 'publish',
+                lazy: async () => ({
+                  Component: (await import('./pages/administration/publish-page.tsx')).PublishPage,
+                }),
+              },
+              {
                 path: 'usage',
                 lazy: async () => ({
                   Component: (await import('./pages/organization/organization-usage-page.tsx'))

@@ -25,7 +25,7 @@ export const NO_DESCRIPTION: Description = {
   credits: '',
 }
 
-export function descriptionOf(dataset: Omit<DatasetDetails, 'statistics'>): Description {
+export function descriptionOf(dataset: Omit<DatasetDetails, 'statistics' | 'access'>): Description {
   const { title, description, license, attribution, contact, citation, updateFrequency } = dataset
   return {
     ...{ title, description, license, attribution, contact, citation, updateFrequency },

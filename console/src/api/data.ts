@@ -1,13 +1,13 @@
 import { Wayleave } from '@wayleave/client'
-import { heldSessionKey, sessionKey } from './session-key.ts'
+import { readerKey } from './session-key.ts'
 
-/** The client for features and downloads, which need a key. */
-export const data = new Wayleave({ apiKey: sessionKey })
+/** The client for features and downloads, which need a key unless the dataset is open. */
+export const data = new Wayleave({ apiKey: readerKey })
 
 /**
- * The client for public data. It sends the key if there is one: a key has its own rate limit, while requests
- * without a key share the limit of their network address.
+ * The client for what everybody may know. It sends the key of a signed-in user, who may know more: private datasets of
+ * their organization, their own price, and what they may get.
  */
 export const publicData = new Wayleave({
-  apiKey: (refused) => (refused === undefined ? heldSessionKey() : ''),
+  apiKey: (refused) => (refused === undefined ? readerKey().catch(() => '') : ''),
 })

@@ -1,5 +1,5 @@
 import { problemFrom, unreachable } from './problem.ts'
-import { sessionKey } from './session-key.ts'
+import { readerKey } from './session-key.ts'
 
 /** Query parameters; undefined ones and empty texts are left out. */
 export type OgcQuery = Record<string, string | number | undefined>
@@ -19,11 +19,11 @@ export function nameList(names: readonly string[]): string {
   return names.some((name) => /,|^\[/.test(name)) ? JSON.stringify(names) : names.join(',')
 }
 
-/** Requests a resource with the session's key, which is renewed once if it is refused. */
+/** Requests a resource with the key of a signed-in user, which is renewed once if it is refused. */
 export async function fetchOgc(url: string, signal?: AbortSignal): Promise<Response> {
-  const key = await sessionKey()
+  const key = await readerKey()
   let response = await send(url, key, signal)
-  if (response.status === 401) response = await send(url, await sessionKey(key), signal)
+  if (response.status === 401 && key !== '') response = await send(url, await readerKey(key), signal)
   if (!response.ok) {
     throw problemFrom(response.status, await response.text(), response.headers.get('x-request-id'))
   }
@@ -48,8 +48,10 @@ function isUnsafeInteger(value: number, source: string): boolean {
 }
 
 function send(url: string, key: string, signal: AbortSignal | undefined): Promise<Response> {
-  return fetch(url, { headers: { 'X-API-Key': key }, signal: signal ?? null }).catch((error: unknown) => {
-    if (signal?.aborted) throw error
-    throw unreachable()
-  })
+  return fetch(url, { headers: key === '' ? {} : { 'X-API-Key': key }, signal: signal ?? null }).catch(
+    (error: unknown) => {
+      if (signal?.aborted) throw error
+      throw unreachable()
+    },
+  )
 }

@@ -8,6 +8,7 @@ import {
   type AdminUser,
   type Dashboard,
   type DatasetDetails,
+  type DatasetGrantRecord,
   type DatasetRecord,
   type EventRecord,
   type InvitationRecord,
@@ -20,13 +21,16 @@ import {
   type OrganizationRecord,
   type OrganizationUsage,
   type Page,
+  type PublishedUsage,
   type UsageReport,
 } from '@wayleave/contract/records'
+import { DATASET_ACCESS } from '@wayleave/contract/visibilities'
 import { useSyncExternalStore } from 'react'
 import { call } from './call.ts'
 import { publicData } from './data.ts'
 import { asProblem } from './problem.ts'
 import { type SessionState, session } from './session.ts'
+import { readerKey } from './session-key.ts'
 
 /**
  * Requests are sent even if the browser believes that it is offline: the service may run on the same machine or network. By
@@ -47,6 +51,8 @@ export const queryClient = new QueryClient({
 
 session.subscribe(() => {
   if (session.state === 'signed-out') queryClient.clear()
+  // A signed-in user may see more datasets, and more of them.
+  if (session.state === 'signed-in') queryClient.invalidateQueries({ queryKey: ['datasets'] })
 })
 
 export function useSession(): SessionState {
@@ -81,6 +87,9 @@ export function useDatasets() {
 
 const TILES_POLL_MS = 1500
 
+/** What everybody may get; the record of the dataset says what the user may get. */
+const accessOfListed = ({ visibility }: DatasetRecord) => (visibility === 'open' ? [...DATASET_ACCESS] : [])
+
 export function useDataset(table: string) {
   return useQuery({
     queryKey: ['datasets', table],
@@ -89,20 +98,43 @@ export function useDataset(table: string) {
     placeholderData: () => {
       const list = queryClient.getQueryData<Awaited<ReturnType<typeof publicData.datasets>>>(['datasets'])
       const listed = list?.find((dataset) => dataset.table === table)
-      return listed && { ...listed, statistics: null }
+      return listed && { ...listed, access: accessOfListed(listed), statistics: null }
     },
     refetchInterval: ({ state }) =>
       ['pending', 'building'].includes(state.data?.tiles?.state ?? '') ? TILES_POLL_MS : false,
   })
 }
 
+/** Who has access to a dataset beyond add-ons, for those who may change it. */
+export const useGrants = (table: string) =>
+  useQuery({
+    queryKey: ['grants', table],
+    queryFn: () => list<DatasetGrantRecord>(`/v1/admin/datasets/${table}/grants`),
+  })
+
+/** The datasets of the user's organization, also those that others do not see. */
+export const useOwnDatasets = (organizationId: string) =>
+  useQuery({
+    queryKey: ['datasets', 'of', organizationId],
+    queryFn: () => list<DatasetRecord>(`/v1/organization/${organizationId}/datasets`),
+  })
+
+/** How often they were called in the last 30 days, and the credits that others paid for them. */
+export const usePublishedUsage = (organizationId: string) =>
+  useQuery({
+    queryKey: ['published-usage', organizationId],
+    queryFn: () => call<PublishedUsage>('GET', `/v1/organization/${organizationId}/datasets/usage`),
+  })
+
 /** The small map of a dataset; null if it has none. */
-export function usePreview({ table, version, tiles }: DatasetRecord, enabled: boolean) {
+export function usePreview({ table, version, tiles, visibility }: DatasetRecord, enabled: boolean) {
   const isBuilding = tiles?.state === 'pending' || tiles?.state === 'building'
   return useQuery({
     queryKey: ['preview', table, version],
     queryFn: async () => {
-      const response = await fetch(`/v1/dataset/${table}/preview`)
+      const key = visibility === 'public' || visibility === 'open' ? '' : await readerKey()
+      const headers: Record<string, string> = key === '' ? {} : { 'X-API-Key': key }
+      const response = await fetch(`/v1/dataset/${table}/preview`, { headers })
       return response.status === 200 ? ((await response.json()) as Preview) : null
     },
     enabled,

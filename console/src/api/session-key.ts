@@ -11,19 +11,28 @@ session.subscribe(() => {
   held = null
 })
 
-/** The current key if there is one, for calls that can use a key but do not need it. */
-export function heldSessionKey(): string {
+/** The current key if there is one. */
+function heldSessionKey(): string {
   return held && Date.now() < held.endsAt - MARGIN_MS ? held.secret : ''
 }
 
 /** The short-lived key for the console's maps and downloads: only in memory, renewed before it expires. */
-export function sessionKey(refused?: string): Promise<string> {
+function sessionKey(refused?: string): Promise<string> {
   const secret = heldSessionKey()
   if (secret && secret !== refused) return Promise.resolve(secret)
   asking ??= ask().finally(() => {
     asking = null
   })
   return asking
+}
+
+/**
+ * The key of a signed-in user; empty for others, who read open datasets and what everybody may know. Users without an
+ * organization have no key.
+ */
+export async function readerKey(refused?: string): Promise<string> {
+  if (session.state !== 'signed-in') return ''
+  return sessionKey(refused)
 }
 
 async function ask(): Promise<string> {

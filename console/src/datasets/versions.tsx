@@ -1,4 +1,5 @@
-import type { Archive, Dataset } from '@wayleave/client'
+import type { Archive } from '@wayleave/client'
+import type { DatasetDetails } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { AccessNote } from '../access/access-note.tsx'
 import { NoOrganizationNote } from '../access/no-organization-note.tsx'
@@ -13,22 +14,29 @@ import { fileKeyPrefix } from './downloads/use-download.ts'
 import { usePurchases } from './downloads/use-purchases.ts'
 import { versionChanges } from './version-changes.ts'
 
-/** All versions of a dataset. Downloading them needs ARCHIVED_DATA. */
-export function Versions({ dataset }: { dataset: Dataset }) {
+/** All versions of a dataset. Downloading those of a public one needs ARCHIVED_DATA. */
+export function Versions({ dataset }: { dataset: DatasetDetails }) {
   const archives = useArchives(dataset.table, true)
   const me = useMe().data
   const organization = me?.organization
-  const unlocked = organization?.addOns.includes('ARCHIVED_DATA') ?? false
+  const unlocked = dataset.access.includes('archives')
+  const byAddOn = dataset.visibility === 'public'
   return (
     <div className="stack">
       <p className="small soft">
         Each time the dataset is published, it gets a new version. Versions never change.{' '}
-        {unlocked
-          ? `A download of an older version costs ${plural(dataset.credits, 'credit')}, as the current one does.`
-          : 'Older versions are downloaded with the add-on ARCHIVED_DATA.'}
+        {unlocked &&
+          dataset.credits > 0 &&
+          `A download of an older version costs ${plural(dataset.credits, 'credit')}, as the current one does.`}
+        {!unlocked &&
+          (byAddOn
+            ? 'Older versions are downloaded with the add-on ARCHIVED_DATA.'
+            : 'Your access does not include older versions.')}
       </p>
-      {me && !organization && <NoOrganizationNote />}
-      {organization && !unlocked && <AccessNote organization={organization} addOn="ARCHIVED_DATA" />}
+      {me && !organization && !unlocked && <NoOrganizationNote />}
+      {organization && !unlocked && byAddOn && (
+        <AccessNote organization={organization} addOn="ARCHIVED_DATA" />
+      )}
       <div className="card flush">
         <Loaded query={archives} lines={3}>
           {(versions) => (
@@ -55,7 +63,7 @@ export function Versions({ dataset }: { dataset: Dataset }) {
                 {
                   head: 'Files',
                   cell: (version) => (
-                    <VersionFiles table={dataset.table} archive={version} disabled={!unlocked} />
+                    <VersionFiles dataset={dataset} archive={version} disabled={!unlocked} />
                   ),
                 },
               ]}
@@ -79,9 +87,17 @@ function Changes({ version, versions }: { version: Archive; versions: Archive[] 
   )
 }
 
-function VersionFiles({ table, archive, disabled }: { table: string; archive: Archive; disabled: boolean }) {
+function VersionFiles({
+  dataset: { table, credits },
+  archive,
+  disabled,
+}: {
+  dataset: DatasetDetails
+  archive: Archive
+  disabled: boolean
+}) {
   const [open, setOpen] = useState(() => hasDownloads(fileKeyPrefix(table, archive.version)))
-  const purchases = usePurchases(table, open)
+  const purchases = usePurchases(table, open && credits > 0)
   const isPaid = (format: string) =>
     purchases.some((purchase) => purchase.version === archive.version && purchase.format === format)
   const formats = archive.formats.filter(({ format }) => suitsDataset(format, archive))

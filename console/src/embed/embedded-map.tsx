@@ -10,8 +10,8 @@ import { Pointing } from '../explorer/pointing.ts'
 import { useSelection } from '../explorer/selection.ts'
 
 /**
- * The map of a dataset for a frame on another site. It shows what is public, the sample, and never asks for a
- * session, so the site around it learns nothing about the user.
+ * The map of a dataset for a frame on another site. It shows what everybody may get: all of an open dataset, the sample
+ * of another one. It never asks for a session, so the site around it learns nothing about the user.
  */
 export function EmbeddedMap({ table }: { table: string }) {
   const dataset = useDataset(table)
@@ -26,7 +26,8 @@ export function EmbeddedMap({ table }: { table: string }) {
 
 function DatasetMap({ dataset }: { dataset: DatasetDetails }) {
   const address = useMemo(() => readAddress(new URLSearchParams(location.search)), [])
-  const exploration: Exploration = { dataset, access: 'signed-out', filter: '' }
+  const access = dataset.access.includes('features') ? 'all' : 'signed-out'
+  const exploration: Exploration = { dataset, access, filter: '' }
   const [selected, setSelected] = useState<string | null>(null)
   const selection = useSelection(exploration, selected, setSelected)
   const color = useScale(exploration, address.color, 'all')

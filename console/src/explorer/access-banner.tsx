@@ -18,6 +18,9 @@ export function AccessBanner({ exploration: { dataset, access } }: { exploration
     )
   }
   if (access !== 'locked') return null
+  // No add-on opens it: its publisher decides what the organization gets.
+  if (dataset.visibility !== 'public')
+    return <p className="note small explorer-access">{sample} Your access does not include its rows.</p>
   return (
     <div className="explorer-access">
       {organization ? (

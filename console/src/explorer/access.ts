@@ -4,12 +4,15 @@ import { useMe, useSession } from '../api/queries.ts'
 /** `all`: every row can be read. Otherwise only the sample and the statistics can. Null while it is unknown. */
 export type Access = 'all' | 'signed-out' | 'locked' | null
 
-export function useAccess(): Access {
+export function useAccess(dataset: DatasetDetails): Access {
   const isSignedIn = useSession() === 'signed-in'
   const me = useMe()
+  if (dataset.access.includes('features')) return 'all'
   if (!isSignedIn) return 'signed-out'
   if (!me.data) return null
-  return me.data.organization?.addOns.includes('GIS_ACCESS') ? 'all' : 'locked'
+  // The list, which is shown until the dataset is loaded, does not say what the user may get.
+  const hasAddOn = me.data.organization?.addOns.includes('GIS_ACCESS') ?? false
+  return hasAddOn && dataset.visibility === 'public' ? 'all' : 'locked'
 }
 
 /** What every part of the explorer works on. */

@@ -41,7 +41,7 @@ const tabs: Record<Tab, string> = {
 
 /** Map, table, charts and filter of one dataset. All of them show the same rows; the address says which. */
 export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: ReactNode }) {
-  const access = useAccess()
+  const access = useAccess(dataset)
   const [address, change] = useAddress()
   const pointing = useRef(new Pointing()).current
   const [box, setBox] = useState<Box | null>(null)

@@ -6,6 +6,7 @@ import { useTitle } from '../components/page/use-title.ts'
 import { DatasetDescription } from '../datasets/dataset-description.tsx'
 import { DatasetFacts } from '../datasets/dataset-facts.tsx'
 import { Explorer } from '../explorer/explorer.tsx'
+import { VisibilityControl } from '../visibility/visibility-control.tsx'
 
 export function DatasetPage() {
   const { table = '' } = useParams()
@@ -31,6 +32,7 @@ function DatasetDetail({ dataset }: { dataset: DatasetDetails }) {
           <h1 dir="auto">{dataset.title}</h1>
           <DatasetDescription text={dataset.description} />
         </div>
+        <VisibilityControl dataset={dataset} />
       </div>
       <Explorer dataset={dataset} facts={<DatasetFacts dataset={dataset} />} />
     </>

@@ -1,24 +1,23 @@
-import { useQueryClient } from '@tanstack/react-query'
 import type { Dataset } from '@wayleave/client'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { EditDatasetDialog } from '../../administration/edit-dataset-dialog.tsx'
-import { call } from '../../api/call.ts'
 import { useDatasets } from '../../api/queries.ts'
-import { ActionDialog } from '../../components/form/action-dialog.tsx'
 import { Empty } from '../../components/page/empty.tsx'
 import { Loaded } from '../../components/page/loaded.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
 import { Table } from '../../components/table.tsx'
 import { Day } from '../../components/when.tsx'
-import { count, plural, shapeName } from '../../words.ts'
+import { RemoveDatasetDialog } from '../../datasets/remove-dataset-dialog.tsx'
+import { SharingDialog } from '../../visibility/sharing-dialog.tsx'
+import { VISIBILITY_WORDS } from '../../visibility/visibility-words.ts'
+import { count, shapeName } from '../../words.ts'
 
-type Open = { kind: 'edit' | 'remove'; dataset: Dataset }
+type Open = { kind: 'edit' | 'share' | 'remove'; dataset: Dataset }
 
 export function PublishedDatasetsPage() {
   useTitle('Published datasets')
   const datasets = useDatasets()
-  const queries = useQueryClient()
   const [open, setOpen] = useState<Open | null>(null)
   const close = () => setOpen(null)
   return (
@@ -39,23 +38,8 @@ export function PublishedDatasetsPage() {
         }
       </Loaded>
       {open?.kind === 'edit' && <EditDatasetDialog dataset={open.dataset} onClose={close} />}
-      {open?.kind === 'remove' && (
-        <ActionDialog
-          title={`Remove ${open.dataset.table}?`}
-          action="Remove the dataset"
-          danger
-          onClose={close}
-          onAction={async () => {
-            await call('DELETE', `/v1/dataset/${open.dataset.table}`)
-            await queries.invalidateQueries({ queryKey: ['datasets'] })
-          }}
-        >
-          <p>
-            “{open.dataset.title}” and all of its versions ({plural(open.dataset.version, 'publishing')} so
-            far) are removed at once. Programs that read it get 404. This cannot be undone.
-          </p>
-        </ActionDialog>
-      )}
+      {open?.kind === 'remove' && <RemoveDatasetDialog dataset={open.dataset} onClose={close} />}
+      {open?.kind === 'share' && <SharingDialog dataset={open.dataset} onClose={close} />}
     </section>
   )
 }
@@ -86,6 +70,7 @@ function Datasets({
         { head: 'Table', kind: 'long', cell: ({ table }) => <Link to={`/datasets/${table}`}>{table}</Link> },
         { head: 'Title', kind: 'long', cell: ({ title }) => title },
         { head: 'Kind', cell: shapeName },
+        { head: 'Who sees it', cell: ({ visibility }) => VISIBILITY_WORDS[visibility].name },
         { head: 'Rows', kind: 'number', cell: ({ rows }) => count(rows) },
         { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits) },
         { head: 'Version', kind: 'number', cell: ({ version }) => version },
@@ -96,6 +81,7 @@ function Datasets({
           cell: (dataset) => (
             <>
               {button('edit', 'Edit', dataset)}
+              {button('share', 'Share', dataset)}
               {button('remove', 'Remove', dataset)}
             </>
           ),

@@ -42,7 +42,8 @@ export function AccessPage() {
           ]}
         />
         <p className="padded small soft">
-          {plural(organization.credits.balance, 'credit')} left.{' '}
+          {plural(organization.credits.balance, 'credit')} left. Publishers who want to give{' '}
+          {organization.name} access to a dataset ask for its id: <code>{organization.id}</code>.{' '}
           {site.contact?.url && (
             <>
               Questions? <a href={site.contact.url}>{site.contact.name ?? 'Contact the operator'}</a>.

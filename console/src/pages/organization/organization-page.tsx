@@ -3,17 +3,19 @@ import type { OrganizationRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { NavLink, Outlet } from 'react-router'
 import { call } from '../../api/call.ts'
-import { useOrganization } from '../../api/queries.ts'
+import { useMe, useOrganization } from '../../api/queries.ts'
 import { AddOnBadges } from '../../components/add-on-badges.tsx'
 import { ActionDialog } from '../../components/form/action-dialog.tsx'
 import { NameField } from '../../components/form/name-field.tsx'
 import { TabLinks } from '../../components/tab-links.tsx'
+import { isPublisher } from '../../datasets/may-change.ts'
 import { site } from '../../site.ts'
 import { plural } from '../../words.ts'
 
 /** The header of the organization's pages, with tabs for the parts that the user may see. */
 export function OrganizationPage() {
   const organization = useOrganization()!
+  const mayPublish = isPublisher(useMe().data)
   const [renaming, setRenaming] = useState(false)
   const may = (permission: OrganizationRecord['permissions'][number]) =>
     organization.permissions.includes(permission)
@@ -42,6 +44,7 @@ export function OrganizationPage() {
       <TabLinks label="Organization">
         <NavLink to="members">Members</NavLink>
         <NavLink to="access">Access</NavLink>
+        {mayPublish && <NavLink to="data">Data</NavLink>}
         {may('BILLING_VIEW') && <NavLink to="usage">Usage</NavLink>}
         {may('BILLING_VIEW') && <NavLink to="credits">Credits</NavLink>}
         {may('MEMBER_MANAGE') && <NavLink to="events">Events</NavLink>}

@@ -36,6 +36,7 @@ for (const database of databaseKinds) {
         'createdAt',
         'suspendedAt',
         'suspendReason',
+        'publishing',
       ])
       assert.equal(made.body.name, 'City of Utrecht')
       assert.deepEqual([made.body.addOns, made.body.credits, made.body.members], [[], { balance: 0 }, 0])
@@ -114,7 +115,7 @@ for (const database of databaseKinds) {
       'blockReason',
     ])
     assert.equal(users.data[1].organizationId, ada.organizationId)
-    assert.equal(users.data[1].permissions.length, 4)
+    assert.equal(users.data[1].permissions.length, 5)
     assert.deepEqual(ids((await call('GET', '/users?search=ADA')).body), [ada.userId])
     const one = (await call('GET', '/users?limit=1')).body
     assert.deepEqual(ids((await call('GET', `/users?after=${one.next}`)).body), [ada.userId])
@@ -192,7 +193,7 @@ for (const database of databaseKinds) {
       )
       // The routes of other files have tests of their own.
       const ofOperator =
-        /\/(users\/|address-blocks|events$|keys\/find$|access-requests|dashboard|mail-test|organizations\/:organizationId(?!\/credits))/
+        /\/(users\/|address-blocks|events$|keys\/find$|access-requests|dashboard|mail-test|datasets\/:table\/grants|organizations\/:organizationId(?!\/credits))/
       assert.equal(registered.filter(({ url }) => !ofOperator.test(url)).length, routes.length)
       for (const [method, path, body] of routes) {
         const refused = await call(method, path, body, ada.token)
