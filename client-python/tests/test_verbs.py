@@ -205,9 +205,8 @@ def test_many_features_arrive_by_paging_each_once(client: wayleave.Client) -> No
     pages = list(client.items("many", limit=10_000))
     assert [len(page) for page in pages] == [10_000] * (MANY // 10_000)
     assert pages[0].number_matched == MANY
-    for count, matched in (("exact", MANY), ("none", None)):
-        page = next(iter(client.items("many", limit=1, count=count)))
-        assert page.number_matched == matched
+    assert next(iter(client.items("many", limit=1, count="exact"))).number_matched == MANY
+    assert next(iter(client.items("many", limit=1, count="none"))).number_matched is None
     assert sorted(feature["id"] for page in pages for feature in page) == list(range(1, MANY + 1))
 
 

@@ -214,7 +214,7 @@ class Client:
 
         Needs GIS_ACCESS and costs nothing. `bbox` is west, south, east, north in degrees of WGS84; `filter`
         is CQL2, as text or JSON; `sortby` names columns, with `-` for descending; `columns` names the columns
-        to fetch. `count="exact"` makes sure that the pages have `number_matched`, `count="none"` leaves it out.
+        to fetch. With `count="exact"` the pages always have `number_matched`, with `count="none"` never.
         """
         return ItemPages(self, table, selection_of(options), self._settings.policy(options))
 

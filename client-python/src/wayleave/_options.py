@@ -50,7 +50,7 @@ class PageOptions(ItemsOptions, total=False):
     """Arguments of `items`."""
 
     count: Literal["exact", "auto", "none"]
-    """Whether `number_matched` is counted: always, if that takes less than a millisecond (default), or never."""
+    """Whether `number_matched` is counted: always, if that is cheap (the default), or never."""
 
 
 class TableOptions(ItemsOptions, total=False):

@@ -18,7 +18,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Selection:
-    """The arguments `bbox`, `filter`, `datetime`, `sortby`, `columns`, `limit`, `count`; None selects everything."""
+    """The arguments of `items`; None selects everything."""
 
     bbox: tuple[float, ...] | None = None
     filter: str | Mapping[str, Any] | None = None

@@ -77,11 +77,16 @@ function costOf(expression: PositionExpression, words: number): number {
 function costOfCodes(column: CompiledColumn, set: CodeSet, words: number): number {
   if (!isOfRanges(set)) return fewerPositions(column, set) * COST.bit + words * COST.copy
   let cost = (set.length / 2 - 1) * words * COST.combine
-  for (const code of set) {
-    const edge = nearestEdge(column, code)
-    cost += Math.abs(column.starts[code]! - startOfEdge(column, edge)) * COST.bit + words * COST.copy
+  for (let i = 0; i < set.length; i += 2) {
+    cost += costBelow(column, set[i + 1]!, words)
+    if (column.starts[set[i]!]! > 0) cost += costBelow(column, set[i]!, words) + words * COST.combine
   }
-  return cost + (set.length / 2) * words * COST.combine
+  return cost
+}
+
+function costBelow(column: CompiledColumn, code: number, words: number): number {
+  const start = startOfEdge(column, nearestEdge(column, code))
+  return Math.abs(column.starts[code]! - start) * COST.bit + words * COST.copy
 }
 
 function isOfRanges(set: CodeSet): boolean {

@@ -18,7 +18,7 @@ const MAX_COUNT_BYTES = 4 << 20
  * some machines are several times slower than the one that was measured, and because the page itself takes a tenth of
  * that. The limit is not one of time, so that a busy server sends the same responses as an idle one.
  */
-const MAX_CHEAP_NS = 300_000
+const MAX_CHEAP_NS = 400_000
 /** How often a scan whose cost is only an estimate is continued. Each time it looks at up to 512 positions. */
 const MAX_CHEAP_STEPS = 64
 
