@@ -10,7 +10,7 @@ from service import Commands, Service
 
 import wayleave
 
-MANY = 20_000
+MANY = 30_000
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,36 @@ def test_without_a_selection_the_whole_file_is_read(watched: wayleave.Client, pr
     assert proxy.received.count(b"/files/geoparquet") == 1
 
 
-@pytest.mark.parametrize("read", [lambda c: c.read("many", bbox=WORLD), lambda c: c.items("many").read()])
+def extracts(proxy: Proxy) -> list[str]:
+    lines = proxy.received.decode("latin-1").split("\r\n")
+    return [line.split(" ")[0] for line in lines if "/extract?" in line]
+
+
+def test_many_selected_rows_are_read_as_one_file(watched: wayleave.Client, proxy: Proxy) -> None:
+    frame = watched.read("many", bbox=WORLD)
+    assert (len(pages(proxy)), extracts(proxy)) == (1, ["HEAD", "GET"])
+    assert b"/files/" not in proxy.received
+    assert_frame_equal(pd.DataFrame(frame), pd.DataFrame(watched.items("many", bbox=WORLD).read()))
+    assert frame.attrs["credits_charged"] == 0
+    arrow = watched.read_arrow("many", filter="number > 5000")
+    few = watched.read_arrow("many", filter="number > 25000")
+    assert arrow.schema.equals(few.schema)
+    assert arrow.slice(0, 3).column_names == ["id", "number", "name", "geometry"]
+    assert len(extracts(proxy)) == 4
+
+
+def test_few_rows_and_parts_of_rows_are_read_by_pages(watched: wayleave.Client, proxy: Proxy) -> None:
+    assert len(watched.read("many", filter="number <= 20000")) == 20_000
+    assert extracts(proxy) == ["HEAD"]
+    watched.read("many", filter="number <= 100")
+    watched.read("many", bbox=WORLD, columns=["name"])
+    watched.read("many", bbox=WORLD, sortby="number")
+    assert extracts(proxy) == ["HEAD"]
+
+
+@pytest.mark.parametrize(
+    "read", [lambda c: c.read("many", bbox=WORLD, columns=["name"]), lambda c: c.items("many").read()]
+)
 def test_a_selection_is_read_by_pages_of_10000(watched: wayleave.Client, proxy: Proxy, read) -> None:
     assert len(read(watched)) == MANY
     assert len(pages(proxy)) == MANY // 10_000

@@ -146,8 +146,8 @@ class Client:
 
         Without a selection it reads the whole file; this needs API_ACCESS, costs the dataset's price,
         and takes geoparquet if pyarrow is installed, else geojson. With `bbox`, `filter`, `datetime`,
-        `sortby`, `columns` or `limit` it reads pages of 10,000 features; this needs GIS_ACCESS and costs
-        nothing.
+        `sortby`, `columns` or `limit` it reads pages of 10,000 features, or many rows as one file if that is
+        free; this needs GIS_ACCESS and costs nothing.
 
         `bbox` is west, south, east, north in degrees of WGS84; `filter` is CQL2 as text or JSON; `sortby`
         names columns, with `-` for descending; `limit` is the max number of rows. The features' ids are in

@@ -1,7 +1,7 @@
 """Plans that read a dataset into a frame or a table.
 
 Without a selection they take the whole file, which costs the dataset's price; with one, pages of features,
-which are free of charge.
+which are free of charge, or one file of all selected rows if that is free too and there are many.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wayleave._errors import WayleaveError, WayleaveWarning
+from wayleave._errors import APIStatusError, WayleaveError, WayleaveWarning
 from wayleave._extras import has, need
 from wayleave._http.deliver import Progress, deliver
-from wayleave._http.plans import archives, dataset, file_request, items_page, provenance
-from wayleave._http.retry import Policy
+from wayleave._http.plans import archives, dataset, file_request, items_page, provenance, segment
+from wayleave._http.retry import Policy, request
 from wayleave._http.sink import MemorySink, unpacked
-from wayleave._http.steps import Plan, compute
-from wayleave._models import Column, Feature, Metadata
+from wayleave._http.steps import Plan, Request, compute
+from wayleave._models import Column, Feature, Metadata, Page
 from wayleave._selection import MAX_PAGE, Selection, empty_hint, name_list, selection_of
 from wayleave._settings import Settings
 from wayleave._tables.arrow import (
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMATS = ("auto", "geojson", "geoparquet")
+FEW_PAGES = 2
+"""So many pages are cheaper for the service than writing a file."""
 
 
 def read(
@@ -69,10 +71,14 @@ def read(
     metadata = yield from source.describe()
     _require_geometry(metadata)
     if not source.selection.is_everything:
-        features = yield from source.features(metadata)
+        selected = yield from source.selected(metadata)
         columns = _result_columns(metadata, source.selection)
         frame = yield from compute(
-            lambda: frame_of_features(features, columns, _names(metadata), metadata.id_column)
+            lambda: (
+                frame_of_geoparquet(selected, columns)
+                if isinstance(selected, bytes)
+                else frame_of_features(selected, columns, _names(metadata), metadata.id_column)
+            )
         )
     else:
         if format == "auto":
@@ -117,10 +123,16 @@ def read_arrow(
         content = yield from source.file("geoparquet")
         result = yield from compute(lambda: arrow_of_geoparquet(content, metadata.columns, extra))
     else:
-        features = yield from source.features(metadata)
+        selected = yield from source.selected(metadata)
         columns, spatial = _result_columns(metadata, source.selection), metadata.geometry_type is not None
         names, ids = _names(metadata), metadata.id_column
-        result = yield from compute(lambda: arrow_of_features(features, columns, names, spatial, extra, ids))
+        result = yield from compute(
+            lambda: (
+                arrow_of_geoparquet(selected, columns, extra)
+                if isinstance(selected, bytes)
+                else arrow_of_features(selected, columns, names, spatial, extra, ids)
+            )
+        )
     return with_provenance(result, (yield from provenance(settings, metadata)))
 
 
@@ -232,14 +244,59 @@ class _Source:
             yield from compute(lambda: cache.keep(address, representation, raw))
         return content
 
+    def selected(self, metadata: Metadata) -> Plan[list[Feature] | bytes]:
+        """The selected features; if they are many, a GeoParquet file of them, which is parsed much faster."""
+        selection = self.selection
+        # A file has all columns and rows, in the order of the dataset.
+        is_whole = selection.limit is None and selection.columns is None and selection.sortby is None
+        if is_whole and has("pyarrow"):
+            first = yield from items_page(
+                self._settings, self._table, selection.params(MAX_PAGE), selection, self._policy
+            )
+            if first.next_params is not None:
+                content = yield from self._extract()
+                if content is not None:
+                    return content
+            return (yield from self._hinted(metadata, self._pages(selection.params(MAX_PAGE), first)))
+        return (yield from self.features(metadata))
+
+    def _extract(self) -> Plan[bytes | None]:
+        """The selected rows as one file; None if they are few, or the service has none that costs nothing."""
+        path = f"/v1/ogc/collections/{segment(self._table)}/extract"
+        params = {**self.selection.params(MAX_PAGE), "f": "parquet"}
+        del params["limit"]
+        asked = Request(path, "HEAD", params, timeout=self._policy.timeout)
+        try:
+            head = (yield from request(asked, self._policy)).headers
+            count = int(head.get("ogc-numberreturned", "0"))
+            if count <= FEW_PAGES * MAX_PAGE or head.get("wayleave-credits", "0") != "0":
+                return None
+            sink = MemorySink()
+            wanted = replace(asked, method="GET", headers={"Accept-Encoding": "identity"})
+            yield from deliver(wanted, sink, self._policy, self._progress)
+        except APIStatusError:
+            # Too many rows for one file, or a service without such files: pages say what else is wrong.
+            return None
+        return (yield from compute(sink.content))
+
     def features(self, metadata: Metadata, added: Sequence[Column] = ()) -> Plan[list[Feature]]:
         """The selected features of all pages. `added` are columns that only the result has."""
         selection = self.selection
         page_size = MAX_PAGE if selection.limit is None else min(selection.limit, MAX_PAGE)
         params = selection.params(page_size, _requested_columns(metadata, selection, added))
-        features = yield from _features(
-            self._settings, self._table, params, selection, self._policy, selection.limit, self._progress
+        return (yield from self._hinted(metadata, self._pages(params)))
+
+    def _pages(self, params: Mapping[str, str], first: Page | None = None) -> Plan[list[Feature]]:
+        selection, limit = self.selection, self.selection.limit
+        return (
+            yield from _features(
+                self._settings, self._table, params, selection, self._policy, limit, self._progress, first
+            )
         )
+
+    def _hinted(self, metadata: Metadata, plan: Plan[list[Feature]]) -> Plan[list[Feature]]:
+        """Warns if nothing is selected because the box is elsewhere."""
+        selection, features = self.selection, (yield from plan)
         if not features and selection.bbox is not None:
             hint = empty_hint(selection.bbox, metadata.bbox)
             if hint is not None:
@@ -255,7 +312,9 @@ def _features(
     policy: Policy,
     limit: int | None,
     progress: Progress = lambda _received, _total: None,
+    first: Page | None = None,
 ) -> Plan[list[Feature]]:
+    """The features of all pages; `first` is the first one, if it is there already."""
     features: list[Feature] = []
     received = 0
 
@@ -266,7 +325,8 @@ def _features(
 
     next_params: Mapping[str, str] | None = params
     while next_params is not None:
-        page = yield from items_page(settings, table, next_params, selection, policy, report)
+        page = first or (yield from items_page(settings, table, next_params, selection, policy, report))
+        first = None
         features += page.features
         next_params = page.next_params
         if limit is not None:

@@ -5,6 +5,8 @@ const NODE_CELLS = 51
 const CELL = 24
 const NODE_BYTES = 4 + NODE_CELLS * CELL
 const ROOT = 1
+/** Rows of one statement: calling SQLite for each row took as long as the inserting. */
+const BATCH = 250
 
 /** The boxes of one level and their ids: a row, or a node of the level below. */
 interface Level {
@@ -87,14 +89,24 @@ export class RtreeBuilder {
 
   /** Inserts in the order of ids, because the table is a B-tree by id. */
   #insertRows(leafNodes: Uint32Array, order: Uint32Array | null): void {
-    const row = this.#database.prepare(`INSERT INTO "${this.#name}_rowid" (rowid, nodeno) VALUES (?, ?)`)
+    const insertOf = (rows: number) =>
+      this.#database.prepare(
+        `INSERT INTO "${this.#name}_rowid" (rowid, nodeno) VALUES ${Array(rows).fill('(?, ?)').join()}`,
+      )
+    const insertBatch = insertOf(BATCH)
+    const batch: number[] = []
     const leafOf = new Uint32Array(this.#ids.length)
     for (let position = 0, leaf = 0; position < leafOf.length; position++)
       if (this.#hasBox(position)) leafOf[position] = leaf++
     for (let k = 0; k < leafOf.length; k++) {
       const position = order ? order[k]! : k
-      if (this.#hasBox(position)) row.run(this.#ids[position]!, leafNodes[leafOf[position]!]!)
+      if (!this.#hasBox(position)) continue
+      batch.push(this.#ids[position]!, leafNodes[leafOf[position]!]!)
+      if (batch.length < BATCH * 2) continue
+      insertBatch.run(...batch)
+      batch.length = 0
     }
+    if (batch.length > 0) insertOf(batch.length / 2).run(...batch)
   }
 
   #hasBox(position: number): boolean {

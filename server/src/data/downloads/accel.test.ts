@@ -14,7 +14,7 @@ import { points, publishText } from '../../testing/publish.ts'
 import { openTestServer } from '../../testing/test-server.ts'
 
 const example = readFileSync(new URL('../../../../ops/nginx/wayleave.conf', import.meta.url), 'utf8')
-const location = / {2}location \/wayleave-files\/ \{[^}]+\}/.exec(example)![0]
+const location = /location \/wayleave-files\/ \{[^}]+\}/.exec(example)![0]
 /** nginx sends its requests from here, and is the only proxy that the service trusts. */
 const PROXY = '127.0.0.2'
 

@@ -13,8 +13,8 @@ import type { QueryEngine, TimedWork } from '@wayleave/query'
 import type { Staging } from '../../data/publishing/staging.ts'
 
 /**
- * The rows as GeoParquet with the columns of the GeoParquet download, in the order of the dataset. DuckDB writes
- * the file in a query process. It is removed as soon as it is open; the file of a killed process lies in a
+ * The rows as GeoParquet with the features' ids and the columns of the GeoParquet download, in the order of the
+ * dataset. DuckDB writes the file in a query process. It is removed as soon as it is open; the file of a killed process lies in a
  * staging folder, which the next start sweeps.
  */
 export async function parquetFile(
@@ -42,12 +42,25 @@ export async function parquetFile(
 
 const IS_SELECTED = 'get_bit(CAST(CAST($1 AS BLOB) AS BIT), CAST(file_row_number AS INTEGER)) = 1'
 
-function fileOf({ folder }: Snapshot): string {
-  return `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.rows))}, file_row_number = true)`
+function fileOf(snapshot: Snapshot): string {
+  const { folder } = snapshot
+  const rows = `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.rows))}, file_row_number = true)`
+  const name = rowNumberName(snapshot)
+  if (name === null) return rows
+  const ids = `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.ids))})`
+  return `(SELECT r.*, i.id AS ${quoteName(name)} FROM ${rows} r POSITIONAL JOIN ${ids} i)`
 }
 
-function columnList({ manifest }: Snapshot): string {
+/** The name of the ids if they are row numbers, which are not a column of the rows. */
+function rowNumberName({ manifest: { id } }: Snapshot): string | null {
+  return id.isRowNumber === true ? (id.name ?? null) : null
+}
+
+function columnList(snapshot: Snapshot): string {
+  const { manifest } = snapshot
   const names = exportColumns(manifest).map(({ name }) => quoteName(name))
+  const rowNumber = rowNumberName(snapshot)
+  if (rowNumber !== null) names.unshift(quoteName(rowNumber))
   if (manifest.geometryType !== null) names.push('geometry')
   // A table without any column still has rows.
   return names.length > 0 ? names.join(', ') : '"row"'
