@@ -65,7 +65,7 @@ export class Authenticate {
     await this.limit(reply, 'user', `user:${user.userId}`, this.#options.rates.user)
     // Responses to a signed-in user are private, and a new secret must not be stored in any cache.
     reply.header('cache-control', 'no-store')
-    const origin = this.#setOrigin(request, `user:${user.userId}`)
+    const origin = this.setOrigin(request, `user:${user.userId}`)
     const administrator = this.#options.administrators.has(user.email)
     this.#users.set(request, { ...user, administrator, origin })
   }
@@ -81,7 +81,7 @@ export class Authenticate {
       requireAdministration(grant)
       this.#options.noteAdministration(grant)
       reply.header('cache-control', 'no-store')
-      this.#setOrigin(request, `key:${grant.keyId}`)
+      this.setOrigin(request, `key:${grant.keyId}`)
       return
     }
     await this.user(request, reply)
@@ -101,7 +101,8 @@ export class Authenticate {
     return origin
   }
 
-  #setOrigin(request: FastifyRequest, actor: string): Origin {
+  /** Says who makes the request; `originOf` then returns it. */
+  setOrigin(request: FastifyRequest, actor: string): Origin {
     const origin = { actor, address: request.ip, requestId: request.id }
     this.#origins.set(request, origin)
     return origin

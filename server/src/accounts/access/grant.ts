@@ -103,7 +103,11 @@ export function requireAddOn(grant: Grant, addOn: AddOn): void {
 }
 
 /** The operator's own systems administer with a platform key that has `admin`. */
+export function mayAdminister({ scope, permissions }: Grant): boolean {
+  return scope === 'platform' && permissions.has(ADMIN_PERMISSION)
+}
+
 export function requireAdministration(grant: Grant): void {
-  if (grant.scope === 'platform' && grant.permissions.has(ADMIN_PERMISSION)) return
+  if (mayAdminister(grant)) return
   throw new Problem('permission-missing', 'Administration needs a platform key with the permission "admin".')
 }

@@ -4,7 +4,7 @@ import type { Origin } from '../../base/events/events.ts'
 import { notFound, Problem } from '../../base/problem.ts'
 import type { Authenticate } from './authenticate.ts'
 import { type AccessedDataset, isHidden } from './dataset-access.ts'
-import { type Grant, mayUse, requirePermission } from './grant.ts'
+import { type Grant, mayAdminister, mayUse, requirePermission } from './grant.ts'
 import { findPublishingOrganization } from './membership-store.ts'
 
 /** A caller of a publishing route: a platform administrator, a member who may publish, or a key. */
@@ -42,7 +42,7 @@ export async function authenticatePublisher(
   }
   const grant = await authenticate.key(request, reply)
   checkAddress()
-  const origin = { actor: `key:${grant.keyId}`, address: request.ip, requestId: request.id }
+  const origin = authenticate.setOrigin(request, `key:${grant.keyId}`)
   return { origin, grant, organizationId: grant.scope === 'platform' ? null : grant.organizationId }
 }
 
@@ -51,6 +51,11 @@ export function requireWrite({ grant }: Publisher, table: string): void {
   if (grant === null) return
   if (grant.scope !== 'platform' && !grant.publishes) throw noPublisher()
   requirePermission(grant, 'write', table)
+}
+
+/** Throws 403 unless the caller may decide who gets datasets with this name: publishers and systems that administer. */
+export function requireGranting(publisher: Publisher, table: string): void {
+  if (publisher.grant === null || !mayAdminister(publisher.grant)) requireWrite(publisher, table)
 }
 
 /** Throws unless the dataset belongs to the caller: 404 if the caller may not know of it. */

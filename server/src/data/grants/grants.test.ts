@@ -137,3 +137,24 @@ test('a grant opens a public dataset without the add-on', async (t) => {
     ['salaries'],
   )
 })
+
+test('systems of the operator give access with a platform key, once for an Idempotency-Key', async (t) => {
+  const service = await openTestServer(t)
+  await publishPrivate(service)
+  const { organizationId, key: customer } = await openAccount(service, 'ada@example.org')
+  const give = async (permission: string) => {
+    const { secret: key } = await service.parts.keys.createPlatform(operator, {
+      name: permission,
+      permissions: [permission],
+    })
+    const headers = { 'idempotency-key': 'order-17' }
+    const body = { organizationId }
+    return service.request('POST', '/v1/admin/datasets/salaries/grants', { key, body, headers })
+  }
+  for (const permission of ['admin', 'write', 'write:salaries']) {
+    const given = await give(permission)
+    assert.equal(given.status, 201, given.text)
+    assert.equal(await statusOf(service, ITEMS, { key: customer }), 200)
+  }
+  for (const permission of ['read', 'write:places']) assert.equal((await give(permission)).status, 403)
+})

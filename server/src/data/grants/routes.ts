@@ -5,10 +5,9 @@ import { Type } from 'typebox'
 import {
   authenticatePublisher,
   type PublisherDeps,
+  requireGranting,
   requireOwned,
-  requireWrite,
 } from '../../accounts/access/publisher.ts'
-import type { Origin } from '../../base/events/events.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { withoutBody } from '../../http/headers.ts'
 import { security, tags } from '../../http/openapi.ts'
@@ -63,13 +62,12 @@ const newGrant = Type.Object(
 
 /** Who has access to a dataset beyond add-ons, for its publishers. */
 export function grantRoutes(app: App, { grants, catalog, ...deps }: GrantRouteDeps): void {
-  const origins = new WeakMap<FastifyRequest, Origin>()
+  const { authenticate } = deps
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     const { table } = request.params as { table: string }
     const publisher = await authenticatePublisher(deps, request, reply)
-    requireWrite(publisher, table)
+    requireGranting(publisher, table)
     requireOwned(publisher, table, await catalog.find(table))
-    origins.set(request, publisher.origin)
   }
 
   app.get(PATH, {
@@ -99,7 +97,7 @@ export function grantRoutes(app: App, { grants, catalog, ...deps }: GrantRouteDe
       const { expiresAt, ...grant } = request.body
       const until = expiresAt == null ? null : new Date(expiresAt)
       const given = { ...grant, expiresAt: until }
-      return reply.code(201).send(await grants.give(origins.get(request)!, request.params.table, given))
+      return reply.code(201).send(await grants.give(authenticate.originOf(request), request.params.table, given))
     },
   })
 
@@ -114,7 +112,7 @@ export function grantRoutes(app: App, { grants, catalog, ...deps }: GrantRouteDe
     },
     handler: async (request, reply) => {
       const { table, grantId } = request.params
-      await grants.end(origins.get(request)!, table, grantId)
+      await grants.end(authenticate.originOf(request), table, grantId)
       return reply.code(204).send(undefined)
     },
   })
