@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
@@ -122,4 +123,30 @@ test('a file that is written to while the kernel sends it is cut off before its 
   writeFileSync(path, Buffer.alloc(SIZE))
   await assert.rejects(response.toArray(), /aborted|hang up|ECONNRESET/)
   assert.match(String((await Promise.all(settled))[0]), /was changed while it was sent/)
+})
+
+test('a file that the kernel refuses to send goes through buffers', async (t) => {
+  const path = join(temporaryFolder(t), 'export.csv')
+  const bytes = randomBytes(SIZE)
+  writeFileSync(path, bytes)
+  const handle = await open(path)
+  const server = createServer(async (_asked, response) => {
+    response.writeHead(200, { 'content-length': SIZE })
+    const opened = {
+      file: { head: Buffer.alloc(0), tail: Buffer.alloc(0), fileBytes: SIZE, checked: null } as never,
+      handle: {
+        // Not an open file.
+        descriptor: 1 << 20,
+        read: (...range: [Uint8Array, number, number, number]) => handle.read(...range),
+        stat: () => handle.stat(),
+        close: () => handle.close(),
+      },
+    }
+    await sendExport(opened, { start: 0, end: SIZE }, response)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const received = Buffer.from(await (await fetch(`http://127.0.0.1:${port}/`)).arrayBuffer())
+  assert.ok(received.equals(bytes))
 })

@@ -4,6 +4,9 @@ import { addBytesTaken, descriptorOf } from '../../http/sockets/node-internals.t
 /** Bytes that one call may send: a thread of the pool is not occupied for longer than some milliseconds. */
 const CALL_BYTES = 8 << 20
 
+/** After so many calls that sent nothing, the call is not permitted, or the file system does not support it. */
+const MAX_VAIN_CALLS = 3
+
 /** The functions of the C library that Node does not have. */
 interface KernelCalls {
   dup(file: number): number
@@ -27,6 +30,8 @@ export class KernelSender {
   readonly #calls: KernelCalls
   readonly #response: ServerResponse
   readonly #socket: number
+  #vainCalls = 0
+  #hasSent = false
 
   private constructor(calls: KernelCalls, response: ServerResponse, socket: number) {
     this.#calls = calls
@@ -44,6 +49,11 @@ export class KernelSender {
     return socket < 0 ? null : new KernelSender(calls, response, socket)
   }
 
+  /** Whether it has never sent anything, although it was tried. */
+  get isVain(): boolean {
+    return !this.#hasSent && this.#vainCalls >= MAX_VAIN_CALLS
+  }
+
   /**
    * Sends bytes of a file until the socket accepts no more, and returns their number. All that was written to the
    * response before must have been accepted.
@@ -52,7 +62,11 @@ export class KernelSender {
     let at = from
     while (at < to && !this.#response.destroyed) {
       const bytes = await this.#calls.sendfile(this.#socket, file, at, Math.min(CALL_BYTES, to - at))
-      if (bytes <= 0) break
+      if (bytes <= 0) {
+        this.#vainCalls++
+        break
+      }
+      this.#hasSent = true
       at += bytes
       if (this.#response.socket) addBytesTaken(this.#response.socket, bytes)
     }

@@ -131,7 +131,7 @@ async function sendPart(part: FilePart, response: ServerResponse, whenClosed: Pr
       // A buffer can be reused once the kernel has its bytes; after a disconnect, the socket may still hold it.
       if (response.destroyed) pool.discard(piece.buffer)
       else pool.release(piece.buffer)
-      if (kernel && !response.destroyed) {
+      if (kernel && !kernel.isVain && !response.destroyed) {
         // The end is left to the next piece: a socket that is full is waited for by writing to it.
         pieces.at += await kernel.send(handle.descriptor!, pieces.at, to - SMALL)
       } else isFast = performance.now() - began < FAST_MS && pieces.at - from > WARM_UP
