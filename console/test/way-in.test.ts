@@ -9,10 +9,13 @@ import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { testedProgram } from '../../scripts/program/tested-program.ts'
+import { needs } from '../../scripts/test-run/needs.ts'
 import { parcelsGeojson } from './parcels.ts'
 import { startBasemap, type TestBasemap } from './test-basemap.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
 import { drop } from './test-page-actions.ts'
+
+needs('chromium', 'processes', 'tools')
 
 /** How people come to the service and get what they need, on one demo server, in order. */
 describe('the way in', { concurrency: 1 }, () => {

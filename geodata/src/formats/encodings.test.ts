@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { lacks } from '../../../scripts/test-run/needs.ts'
 import { SourceError } from '../source-error.ts'
 import { openSource, type SourceOptions } from './index.ts'
 import { ogr2ogr, readAll, scratch, written } from './reading.test-kit.ts'
@@ -76,7 +77,9 @@ test('symbols in ASCII text are read as windows-1252, words in their encoding, a
   for (const [text, encoding] of words) assert.equal(await read(text!, encoding!), text)
 })
 
-test('a .dbf is read by its language driver, otherwise its encoding is detected', async (t) => {
+test('a .dbf is read by its language driver, otherwise its encoding is detected', {
+  skip: lacks('gdal'),
+}, async (t) => {
   const folder = scratch(t)
   const [, , names] = NAMES[0]!
   writeFileSync(join(folder, 'a.csv'), `id,name\n${names.map((name) => `1,${name}`).join('\n')}\n`)

@@ -8,8 +8,11 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { testedProgram } from '../../../scripts/program/tested-program.ts'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
+
+needs('processes')
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 

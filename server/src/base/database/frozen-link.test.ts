@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { TcpProxy } from '../../../../scripts/test-servers/tcp-proxy.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { keyOpens } from '../../testing/key-opens.ts'
@@ -16,6 +17,8 @@ import {
 import { SECOND } from '../clock.ts'
 import { openChanges } from './changes/open-changes.ts'
 import { openDatabase } from './open.ts'
+
+needs('postgres', 'processes')
 
 const MAP = { name: 'Map', permissions: ['read'] }
 

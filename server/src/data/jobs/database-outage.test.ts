@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { TcpProxy } from '../../../../scripts/test-servers/tcp-proxy.ts'
 import type { DataWork } from '../../base/data-work.ts'
 import { openDatabase } from '../../base/database/open.ts'
@@ -14,7 +15,6 @@ import {
   type TestServer,
   temporaryDatabase,
   temporaryFolder,
-  withoutPostgres,
 } from '../../testing/test-server.ts'
 import { readJob } from './job-store.ts'
 
@@ -75,7 +75,7 @@ async function openGatedJob(t: TestContext, content?: string) {
   return { proxy, gate, service, read: () => read(id) }
 }
 
-test('an outage of the database does not count as an attempt', { skip: withoutPostgres }, async (t) => {
+test('an outage of the database does not count as an attempt', { skip: lacks('postgres') }, async (t) => {
   const { proxy, gate, service, read } = await openGatedJob(t)
   proxy.cut()
   gate.opened.resolve()
@@ -93,7 +93,7 @@ test('an outage of the database does not count as an attempt', { skip: withoutPo
   assert.ok(!hasLine(service, 'could not be run'))
 })
 
-test('a file that is refused during an outage is refused once', { skip: withoutPostgres }, async (t) => {
+test('a file that is refused during an outage is refused once', { skip: lacks('postgres') }, async (t) => {
   const { proxy, gate, read } = await openGatedJob(t, '{"type":"FeatureCollection","features":[{]}')
   proxy.cut()
   gate.opened.resolve()
@@ -103,7 +103,7 @@ test('a file that is refused during an outage is refused once', { skip: withoutP
   assert.equal(gate.attempts, 1)
 })
 
-test('a stop during a short outage returns the job', { skip: withoutPostgres }, async (t) => {
+test('a stop during a short outage returns the job', { skip: lacks('postgres') }, async (t) => {
   const { proxy, gate, service, read } = await openGatedJob(t)
   proxy.cut()
   const stopped = service.parts.runner.close()
@@ -116,7 +116,7 @@ test('a stop during a short outage returns the job', { skip: withoutPostgres }, 
 })
 
 test('after an outage, a node does not take the jobs of another at once', {
-  skip: withoutPostgres,
+  skip: lacks('postgres'),
 }, async (t) => {
   const { proxy, url, databaseUrl, dataDir, read, healthy } = await openPlace(t)
   const other = await TcpProxy.open(databaseUrl, (close) => cleanUp(t, close))

@@ -3,9 +3,12 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { startServerProcess } from '../../testing/processes/server-process.ts'
 import { temporaryFolder } from '../../testing/test-server.ts'
+
+needs('processes')
 
 /** Spread over the world, so that the deep zooms have a tile for nearly every point and take some seconds. */
 function spreadPoints(count: number): string {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { systemClock } from '../../base/clock.ts'
 import {
   backUp,
@@ -11,7 +12,6 @@ import {
   restore,
   serverAt,
 } from '../../testing/backup-place.ts'
-import { withoutS3 } from '../../testing/bucket.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { temporaryFolder } from '../../testing/test-server.ts'
@@ -40,7 +40,7 @@ test('a backup leaves the scratch folder of a verification that runs beside it',
 })
 
 for (const kind of ['folder', 'bucket'] as const) {
-  const skip = kind === 'bucket' && withoutS3
+  const skip = kind === 'bucket' && lacks('s3')
   test(`${kind}: a backup that is being restored is not pruned until that has ended`, { skip }, async (t) => {
     const place = await emptyPlace(t, 'sqlite')
     const target = await emptyBackupTarget(t, kind, place)
