@@ -11,7 +11,7 @@ const providers = {
   gdal: 'GDAL',
   tools: 'other programs: curl, nginx, Prometheus, R, strace, systemd',
   processes: 'the built program, or other processes of Wayleave that take seconds to start',
-  minutes: 'more than a few seconds of processor time',
+  time: 'seconds of processor time',
 }
 
 export type Need = keyof typeof providers

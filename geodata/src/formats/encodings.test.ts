@@ -26,7 +26,9 @@ function encoded(text: string, encoding: string): Buffer {
   return execFileSync('python3', ['-c', script, encoding], { input: text })
 }
 
-test('the encoding of a table is detected and reported, or named by the publisher', async (t) => {
+test('the encoding of a table is detected and reported, or named by the publisher', {
+  skip: lacks('python'),
+}, async (t) => {
   for (const [encoding, label, names] of NAMES) {
     const text = `id,name\n${names.map((name, i) => `${i},${name}`).join('\n')}\n`
     const bytes = encoded(text, encoding)
@@ -50,7 +52,9 @@ test('the encoding of a table is detected and reported, or named by the publishe
   ])
 })
 
-test('symbols in ASCII text are read as windows-1252, words in their encoding, also in capitals', async (t) => {
+test('symbols in ASCII text are read as windows-1252, words in their encoding, also in capitals', {
+  skip: lacks('python'),
+}, async (t) => {
   const read = async (text: string, encoding: string) => {
     const bytes = encoded(`id,name\n1,${text}\n`, encoding)
     return (await readAll(openSource(written(t, 'a.csv', bytes)))).rows[0]!['name']

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { type TestContext, test } from 'node:test'
 import { createGzip, gzipSync } from 'node:zlib'
 import { ZipFile } from 'yazl'
-import { lacks } from '../../../scripts/test-run/needs.ts'
+import { lacks, needs } from '../../../scripts/test-run/needs.ts'
 import { SourceError } from '../source-error.ts'
 import { FORMATS, openSource, type SourceOptions } from './index.ts'
 import {
@@ -19,6 +19,8 @@ import {
   scratch,
   written,
 } from './reading.test-kit.ts'
+
+needs('time')
 
 const NC = '/usr/lib/R/site-library/sf/shape/nc.shp'
 

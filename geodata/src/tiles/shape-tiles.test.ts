@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { lacks } from '../../../scripts/test-run/needs.ts'
+import { lacks, needs } from '../../../scripts/test-run/needs.ts'
 import { collection, compileText, feature, scratch } from '../compile/compile-fixture.ts'
 import { validGeometryArbitrary } from '../compile/valid-geometry-arbitrary.ts'
 import { type DecodedFeature, decodeArchive } from './archive/test-archive.ts'
@@ -13,6 +13,8 @@ import { type Rings, ringArea } from './shapes/rings.ts'
 import { snapList } from './shapes/snap-list.ts'
 import { areaOf, invalidPolygons, polygon, square, tilesOf } from './test-shapes.ts'
 import { EXTENT, worldX, worldY } from './web-mercator.ts'
+
+needs('time')
 
 let serial = 0
 

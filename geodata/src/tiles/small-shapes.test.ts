@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lacks } from '../../../scripts/test-run/needs.ts'
+import { lacks, needs } from '../../../scripts/test-run/needs.ts'
 import { collection, compileText, feature } from '../compile/compile-fixture.ts'
 import { readIndex } from '../snapshot/index-file.ts'
 import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
@@ -10,6 +10,8 @@ import { ShapeReader } from './encode/read-shapes.ts'
 import { TileEncoder } from './encode/tile-encoder.ts'
 import { areaOf, invalidPolygons, polygon, square, tilesOf } from './test-shapes.ts'
 import { EXTENT, unitSize, worldX, worldY } from './web-mercator.ts'
+
+needs('time')
 
 type Rings = number[][][]
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { buildExport } from '../index.ts'
 import { compileFeatures, type FixtureFeature, temporaryFolder } from '../testing/compiled-fixture.ts'
 import { RtreeBuilder } from './rtree.ts'
@@ -32,7 +33,7 @@ test('SQLite finds the packed R-tree sound, and a search in it finds what a sear
   }
 })
 
-test('columns named like the file’s own keep their names', async (t) => {
+test('columns named like the file’s own keep their names', { skip: lacks('time') }, async (t) => {
   const root = await temporaryFolder((remove) => t.after(remove))
   const features: FixtureFeature[] = [
     {

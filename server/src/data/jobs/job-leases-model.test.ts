@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { DatabaseError } from '../../base/database/database-error.ts'
 import { openDatabase } from '../../base/database/open.ts'
 import { makeLogger } from '../../http/observability/logger.ts'
@@ -18,6 +19,8 @@ import { AttemptLostError } from './job-errors.ts'
 import { JobMessages } from './job-messages.ts'
 import { JobRunner, MAX_ATTEMPTS, type RunningJob } from './job-runner.ts'
 import { insertJob, type JobRow, waitingJob } from './job-store.ts'
+
+needs('time')
 
 const LIMITS = { nodes: 3, durationMs: 40_000, maxFaults: 10, maxFaultMs: 25_000 }
 /** The max time until every job has ended: leases lapse, and retries are delayed by up to a minute each. */

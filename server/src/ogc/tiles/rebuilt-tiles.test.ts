@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { lacks } from '../../../../scripts/test-run/needs.ts'
+import { lacks, needs } from '../../../../scripts/test-run/needs.ts'
 import { newBucketSettings } from '../../testing/bucket.ts'
 import { getBytes } from '../../testing/get-bytes.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { databaseKinds, openTestServer, type TestServer } from '../../testing/test-server.ts'
 import { type OgcService, openOgc, point } from '../testing/open-ogc.ts'
+
+needs('time')
 
 const TILES = '/v1/ogc/collections/places/tiles/WebMercatorQuad'
 const OLD_ZOOM = 4

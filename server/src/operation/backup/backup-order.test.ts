@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { lacks } from '../../../../scripts/test-run/needs.ts'
+import { lacks, needs } from '../../../../scripts/test-run/needs.ts'
 import { type Clock, DAY, systemClock } from '../../base/clock.ts'
 import { emptyBackupTarget, emptyPlace, restore, serverAt } from '../../testing/backup-place.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
@@ -11,6 +11,8 @@ import { findBackup } from './find-backup.ts'
 import { makeBackup } from './make-backup.ts'
 import { BackupFolder } from './target/backup-folder.ts'
 import { verifyBackup } from './verify-backup.ts'
+
+needs('time')
 
 const ahead: Clock = () => new Date(Date.now() + DAY)
 

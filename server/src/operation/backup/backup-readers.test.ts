@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { lacks } from '../../../../scripts/test-run/needs.ts'
+import { lacks, needs } from '../../../../scripts/test-run/needs.ts'
 import { systemClock } from '../../base/clock.ts'
 import {
   backUp,
@@ -20,6 +20,8 @@ import { restoreBackup } from './restore/restore-backup.ts'
 import { BackupFolder } from './target/backup-folder.ts'
 import type { BackupTarget } from './target/backup-target.ts'
 import { verifyBackup } from './verify-backup.ts'
+
+needs('time')
 
 const hidden = (folder: string) => readdirSync(folder).filter((name) => name.startsWith('.'))
 

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { sql } from 'kysely'
+import { needs } from '../../../../../scripts/test-run/needs.ts'
 import {
   anyScenario,
   type Scenario,
@@ -17,6 +18,8 @@ import { DatabaseError } from '../database-error.ts'
 import { openDatabase } from '../open.ts'
 import type { Changes } from './changes.ts'
 import { openPostgresChanges } from './postgres-changes.ts'
+
+needs('time')
 
 const LIMITS = { nodes: 3, durationMs: 15_000, maxFaults: 8, maxFaultMs: 5000 }
 /** How long the nodes have to recover after the faults. */

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
+import { needs } from '../../../../../scripts/test-run/needs.ts'
 import { cleanUp } from '../../../testing/cleanup.ts'
 import { keyOpens } from '../../../testing/key-opens.ts'
 import { points, publishText } from '../../../testing/publish.ts'
@@ -13,6 +14,8 @@ import { signIn } from '../../../testing/sign-in.ts'
 import { openTestServer, type TestServer, temporaryFolder } from '../../../testing/test-server.ts'
 import { DatabaseError } from '../database-error.ts'
 import { openDatabase } from '../open.ts'
+
+needs('time')
 
 const MAP = { name: 'Map', permissions: ['read'] }
 
