@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parse, parseAllDocuments } from 'yaml'
 import { settings } from '../server/src/base/settings/settings.ts'
+import { lacks } from './test-run/needs.ts'
 import { findProgram } from './test-servers/debian.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -72,7 +73,7 @@ function temporaryFolder(t: TestContext): string {
   return folder
 }
 
-test('nginx accepts its configuration, if it is installed', (t) => {
+test('nginx accepts its configuration, if it is installed', { skip: lacks('tools') }, (t) => {
   const nginx = findProgram('nginx', '/usr/sbin/nginx')
   if (!nginx) return t.skip('nginx is not installed')
   const folder = temporaryFolder(t)
@@ -86,7 +87,7 @@ test('nginx accepts its configuration, if it is installed', (t) => {
   assert.equal(status, 0, stderr)
 })
 
-test('systemd accepts the unit, and rates its exposure as low', (t) => {
+test('systemd accepts the unit, and rates its exposure as low', { skip: lacks('tools') }, (t) => {
   const analyze = findProgram('systemd-analyze')
   if (!analyze) return t.skip('systemd is not installed')
   const folder = temporaryFolder(t)
@@ -105,7 +106,9 @@ test('systemd accepts the unit, and rates its exposure as low', (t) => {
   assert.equal(security.status, 0, security.stdout + security.stderr)
 })
 
-test('a file is published in the sandbox, with only the system calls that the unit allows', (t) => {
+test('a file is published in the sandbox, with only the system calls that the unit allows', {
+  skip: lacks('tools'),
+}, (t) => {
   if (!findProgram('systemd-analyze')) return t.skip('systemd is not installed')
   const folder = temporaryFolder(t)
   const isRoot = process.getuid?.() === 0

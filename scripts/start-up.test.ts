@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { needs } from './test-run/needs.ts'
+
+needs('processes')
 
 const root = join(import.meta.dirname, '..')
 

@@ -3,11 +3,14 @@ import { Writable } from 'node:stream'
 import { after, before, beforeEach, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
+import { needs } from '../../scripts/test-run/needs.ts'
 import * as errors from '../src/index.ts'
 import { Wayleave, type WayleaveOptions } from '../src/index.ts'
 import { pauseBeforeRetry, retryAfterSeconds } from '../src/retry.ts'
 import { TestProxy } from './test-proxy.ts'
 import { freePort, points, TestServer } from './test-server.ts'
+
+needs('processes')
 
 /** Behind a proxy, the service's public address differs from the address that clients connect to. */
 const publicUrl = 'https://data.example.org'

@@ -7,8 +7,11 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { needs } from '../../scripts/test-run/needs.ts'
 import { closeBrowser, inBrowser } from './test-browser.ts'
 import { points, TestServer } from './test-server.ts'
+
+needs('chromium', 'processes')
 
 const attribution = '<img src=x onerror="document.title=1"> Ada & Co.'
 const service = new TestServer()

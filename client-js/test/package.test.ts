@@ -7,9 +7,12 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { build } from 'rolldown'
+import { needs } from '../../scripts/test-run/needs.ts'
 import { closeBrowser, inBrowser } from './test-browser.ts'
 import { nodeOf } from './test-nodes.ts'
 import { points, TestServer } from './test-server.ts'
+
+needs('chromium', 'processes')
 
 const root = join(import.meta.dirname, '..')
 const server = new TestServer()

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { needs } from '../../scripts/test-run/needs.ts'
 import { BadRequestError, NotFoundError, Wayleave } from '../src/index.ts'
 import { TestProxy } from './test-proxy.ts'
 import { points, type TestAccount, TestServer } from './test-server.ts'
+
+needs('processes')
 
 delete process.env['WAYLEAVE_API_KEY']
 

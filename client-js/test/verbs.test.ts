@@ -4,8 +4,11 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { inspect } from 'node:util'
+import { needs } from '../../scripts/test-run/needs.ts'
 import { type Progress, Wayleave, WayleaveError } from '../src/index.ts'
 import { points, TestServer } from './test-server.ts'
+
+needs('processes')
 
 const MANY = 30_000
 const server = new TestServer()

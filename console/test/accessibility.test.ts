@@ -3,10 +3,13 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { needs } from '../../scripts/test-run/needs.ts'
 import { check } from './check-accessibility.ts'
 import { parcelsGeojson } from './parcels.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
 import { navigate } from './test-page-actions.ts'
+
+needs('chromium', 'processes')
 
 const DOCS = readdirSync(join(import.meta.dirname, '..', '..', 'docs'))
   .filter((name) => name.endsWith('.md') && name !== 'index.md')

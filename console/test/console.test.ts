@@ -4,9 +4,12 @@ import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
+import { needs } from '../../scripts/test-run/needs.ts'
 import { parcelsGeojson } from './parcels.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
 import { drop, navigate, poll, shownOn } from './test-page-actions.ts'
+
+needs('chromium', 'processes', 'tools')
 
 const run = promisify(execFile)
 const USER = 'user@example.org'

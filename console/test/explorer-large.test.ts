@@ -7,8 +7,11 @@ import { demoDatasets, placesRows } from '@wayleave/demo/demo-datasets.ts'
 import { decodeTile } from '@wayleave/geodata/testing'
 import type { Page } from 'playwright-core'
 import { testedProgram } from '../../scripts/program/tested-program.ts'
+import { needs } from '../../scripts/test-run/needs.ts'
 import { count } from '../src/words.ts'
 import { explorerFlow, openExplorer, type TestExplorer } from './explorer-fixture.ts'
+
+needs('chromium', 'processes')
 
 /** More rows than every limit from which a compiled dataset is handled in another way, such as by a second thread. */
 const READINGS = 250_000

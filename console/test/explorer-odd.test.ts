@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import type { Page } from 'playwright-core'
+import { needs } from '../../scripts/test-run/needs.ts'
 import { explorerFlow, openExplorer, type TestExplorer } from './explorer-fixture.ts'
 import { drop, navigate, poll } from './test-page-actions.ts'
+
+needs('chromium', 'processes')
 
 /** Squares along the equator, by the longitude of their middle. */
 const squares = {

@@ -4,11 +4,14 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe } from 'node:test'
 import type { Page } from 'playwright-core'
+import { needs } from '../../scripts/test-run/needs.ts'
 import { count } from '../src/words.ts'
 import { explorerFlow, openExplorer, type TestExplorer } from './explorer-fixture.ts'
 import { Keyboard } from './keyboard.ts'
 import type { TestBasemap } from './test-basemap.ts'
 import { poll } from './test-page-actions.ts'
+
+needs('chromium', 'processes', 'tools')
 
 const LENGTH = 'length, in km'
 const trails = Array.from({ length: 40 }, (_, index) => ({

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { Page } from 'playwright-core'
+import { needs } from '../../scripts/test-run/needs.ts'
 import { count } from '../src/words.ts'
 import { explorerFlow, openExplorer, type TestExplorer } from './explorer-fixture.ts'
 import { makeSensors, type Sensor, sensorsGeojson } from './sensors.ts'
 import { poll } from './test-page-actions.ts'
+
+needs('chromium', 'processes')
 
 const sensors = makeSensors(3000)
 

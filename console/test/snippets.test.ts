@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { testedProgram } from '../../scripts/program/tested-program.ts'
+import { needs } from '../../scripts/test-run/needs.ts'
 import { embedQuery, type Snippet, snippetsFor } from '../src/datasets/snippet-texts.ts'
 import { variableName } from '../src/datasets/variable-name.ts'
 import { parcelsGeojson } from './parcels.ts'
 import { startServer } from './test-console.ts'
+
+needs('python', 'gdal', 'tools', 'processes')
 
 const root = join(import.meta.dirname, '..', '..')
 const python = process.env['WAYLEAVE_TEST_PYTHON'] ?? 'python3'

@@ -9,10 +9,13 @@ import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { testedProgram } from '../../scripts/program/tested-program.ts'
+import { needs } from '../../scripts/test-run/needs.ts'
 import { parcelsGeojson } from './parcels.ts'
 import { startBasemap, type TestBasemap } from './test-basemap.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
 import { drop } from './test-page-actions.ts'
+
+needs('chromium', 'processes', 'tools')
 
 /** How people come to the service and get what they need, on one demo server, in order. */
 describe('the way in', { concurrency: 1 }, () => {
@@ -244,7 +247,7 @@ describe('the way in', { concurrency: 1 }, () => {
     await file.getByRole('button', { name: 'Try it out' }).click()
     await file.getByPlaceholder('table').fill('earthquakes')
     await file.getByRole('button', { name: 'Execute' }).click()
-    for (let tries = 0; asked.length === 0 && tries < 100; tries++) await page.waitForTimeout(50)
+    while (asked.length === 0) await page.waitForTimeout(50)
     assert.match(asked[0]!, /costs up to 2 credits/)
     assert.ok(!requests.some((url) => url.includes('/files/')), 'nothing was sent')
     await context.close()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
+import { lacks } from '../../scripts/test-run/needs.ts'
 import { axisOrder, crsCode, transformer, transformerToWgs84 } from './crs.ts'
 import { SourceError } from './source-error.ts'
 
@@ -55,7 +56,7 @@ function gdal(code: number, points: number[][]): number[][] {
     .map((line) => line.split(' ').map(Number))
 }
 
-test('coordinates of many CRSs come to WGS84 where GDAL puts them', () => {
+test('coordinates of many CRSs come to WGS84 where GDAL puts them', { skip: lacks('gdal') }, () => {
   for (const [code, longitude, latitude, tolerance] of TABLE) {
     const there = transformer('OGC:CRS84', `EPSG:${code}`)
     const source = there ? there([longitude, latitude]) : [longitude, latitude]
@@ -95,7 +96,9 @@ test('WGS84 under any of its names needs no transforming', () => {
   for (const name of names) assert.equal(transformerToWgs84(name), null, name)
 })
 
-test('the same CRS is found by code, URN, URI, ESRI WKT, WKT1, WKT2, PROJ string and PROJJSON', () => {
+test('the same CRS is found by code, URN, URI, ESRI WKT, WKT1, WKT2, PROJ string and PROJJSON', {
+  skip: lacks('gdal'),
+}, () => {
   const point = [155000, 463000]
   const expected = transformerToWgs84('EPSG:28992')!(point)
   const wkt = (format: string) =>
@@ -124,7 +127,7 @@ test('the same CRS is found by code, URN, URI, ESRI WKT, WKT1, WKT2, PROJ string
   assert.equal(crsCode(withoutCode), 'EPSG:28992')
 })
 
-test('an ESRI WKT of no known name still gets the shift of its datum', () => {
+test('an ESRI WKT of no known name still gets the shift of its datum', { skip: lacks('gdal') }, () => {
   const custom = execFileSync('gdalsrsinfo', ['-o', 'wkt_esri', '--single-line', 'EPSG:27700'], {
     encoding: 'utf8',
   })
@@ -135,7 +138,7 @@ test('an ESRI WKT of no known name still gets the shift of its datum', () => {
   assert.ok(Math.hypot(found[0]! - expected[0]!, found[1]! - expected[1]!) < 1e-6)
 })
 
-test('a name that belongs to another projection is not used', () => {
+test('a name that belongs to another projection is not used', { skip: lacks('gdal') }, () => {
   const wkt = execFileSync('gdalsrsinfo', ['-o', 'wkt_esri', '--single-line', 'EPSG:25832'], {
     encoding: 'utf8',
   })

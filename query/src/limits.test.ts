@@ -4,12 +4,15 @@ import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openSnapshot, type Snapshot } from '@wayleave/geodata/features'
 import { collection, compileText, feature, scratch } from '@wayleave/geodata/testing'
+import { needs } from '../../scripts/test-run/needs.ts'
 import { selectSql } from './by-duckdb/duckdb-cache.ts'
 import { DuckdbQueries } from './by-duckdb/duckdb-queries.ts'
 import { planConditions } from './plan/plan-conditions.ts'
 import { QueryError } from './query-error.ts'
 import { conditionsOf } from './testing/conditions.ts'
 import { TimedWork } from './work/timed-work.ts'
+
+needs('time')
 
 /** A query that no limit of DuckDB's ends: its result is small, and each row takes long. */
 const ENDLESS = 'SELECT count(*) FROM range(100000000000) AS r(i) WHERE sin(i) > 2'

@@ -7,7 +7,10 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { ensureClients } from '../clients/build-clients.ts'
 import { ensureConsole } from '../console-build.ts'
+import { needs } from '../test-run/needs.ts'
 import { buildProgram } from './build-program.ts'
+
+needs('processes')
 
 const root = join(import.meta.dirname, '../..')
 

@@ -52,6 +52,7 @@ export const alone = [...slow, ...short]
 
 /** Those of `alone` that wait for timeouts most of the time: they need a tenth to a quarter of a core. */
 export const waiting = [
+  'drills/src/short-drills',
   'server/src/base/database/frozen-link',
   'server/src/base/database/sqlite/sqlite-outages',
 ]

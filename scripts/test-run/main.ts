@@ -3,8 +3,9 @@
  * <pattern>…` runs only the test files whose path contains a pattern. `npm run test:fast` checks the types and
  * runs the tests that need no other programs.
  */
-import { constants } from 'node:os'
+import { availableParallelism, constants } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { writeAbsentPrograms } from './absent-programs.ts'
 import { bundlePackages } from './bundle-packages.ts'
 import { startTestEnvironment, type TestEnvironment } from './environment.ts'
 import { repeatStarved } from './repeat-starved.ts'
@@ -14,8 +15,11 @@ import { checks, fastSteps, testSteps, typeChecks } from './steps.ts'
 import { StolenTime } from './stolen-time.ts'
 
 const root = join(import.meta.dirname, '../..')
-/** One process more than there are cores: many tests wait for other processes, for disks and for time to pass. */
-const MAX_CONCURRENT = 3
+/**
+ * More processes than cores: many tests wait for other processes, for disks and for time to pass, and three at a time
+ * used two cores for little more than half of the time.
+ */
+const MAX_CONCURRENT = Math.min(2 * availableParallelism() + 1, 8)
 process.chdir(root)
 process.exitCode = await main(process.argv.slice(2))
 
@@ -61,7 +65,8 @@ async function main(patterns: string[]): Promise<number> {
     stopRunningSteps()
     console.error(error instanceof Error ? error.message : error)
     const counts = { passed: 0, failed: 1, skipped: 0 }
-    results.push({ step: { name: 'set-up', command: () => [] }, from: 0, to: 0, output: '', counts })
+    const step = { name: 'set-up', command: () => [] }
+    results.push({ step, from: 0, to: 0, processorSeconds: 0, output: '', counts })
   } finally {
     stolen.stop()
     await environment?.stop()
@@ -77,13 +82,14 @@ function checksOf(isFast: boolean, patterns: string[]): Step[] {
   return patterns.length > 0 ? [] : checks(root)
 }
 
-/** Nothing is started. Compiled modules are kept for the next run. */
+/** Nothing is started, and other programs are hidden. Compiled modules are kept for the next run. */
 async function fastEnvironment(): Promise<TestEnvironment> {
   const cache = join(root, '.cache', 'test-modules')
   const variables = {
     WAYLEAVE_TEST_FAST: 'true',
     NODE_COMPILE_CACHE: cache,
     NODE_OPTIONS: await bundlePackages(root, join(cache, 'packages')),
+    PATH: [writeAbsentPrograms(join(cache, 'absent')), ownPath()].join(delimiter),
   }
   return { variables, stop: async () => {} }
 }
@@ -91,16 +97,19 @@ async function fastEnvironment(): Promise<TestEnvironment> {
 /** The developer's own settings of the service must not affect the tests. */
 function stepVariables(variables: Record<string, string>): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYLEAVE_'))
-  const path = [join(root, 'node_modules', '.bin'), process.env['PATH']].join(delimiter)
-  return { ...Object.fromEntries(own), ...variables, PATH: path }
+  return { ...Object.fromEntries(own), PATH: ownPath(), ...variables }
+}
+
+function ownPath(): string {
+  return [join(root, 'node_modules', '.bin'), process.env['PATH']].join(delimiter)
 }
 
 function heading(name: string): void {
   console.log(`\n== ${name} ${'='.repeat(Math.max(3, 76 - name.length))}`)
 }
 
-function printOutput({ step, from, to, output }: StepResult): void {
-  heading(`${step.name} (${((to - from) / 1000).toFixed(1)} s)`)
+function printOutput({ step, from, to, processorSeconds, output }: StepResult): void {
+  heading(`${step.name} (${((to - from) / 1000).toFixed(1)} s, processor ${processorSeconds.toFixed(1)} s)`)
   process.stdout.write(output)
 }
 
@@ -112,12 +121,18 @@ function printSummary(results: StepResult[]): void {
     const verdict = counts.failed > 0 ? 'FAILED' : 'passed'
     const from = Math.min(...members.map((result) => result.from))
     const seconds = (Math.max(...members.map((result) => result.to)) - from) / 1000
-    console.log(`${verdict}  ${name.padEnd(34)} ${seconds.toFixed(1).padStart(7)} s  ${inWords(counts)}`)
+    const processor = members.reduce((sum, { processorSeconds }) => sum + processorSeconds, 0)
+    const times = `${column(seconds)} s  processor ${column(processor)} s`
+    console.log(`${verdict}  ${name.padEnd(34)} ${times}  ${inWords(counts)}`)
     for (const { step, counts } of members) {
       if (step.group && counts.failed > 0) console.log(`        ${step.name}: ${inWords(counts)}`)
     }
   }
   console.log(`\n${inWords(sumOf(results))}`)
+}
+
+function column(seconds: number): string {
+  return seconds.toFixed(1).padStart(7)
 }
 
 function sumOf(results: StepResult[]): Counts {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { endedProcessorSeconds } from './processor-time.ts'
 
 export interface Counts {
   passed: number
@@ -29,6 +30,8 @@ export interface StepResult {
   /** When it started and ended, in milliseconds of the clock of `performance`. */
   from: number
   to: number
+  /** Of all its processes, except those that outlive it. */
+  processorSeconds: number
   counts: Counts
   /** What the command printed. */
   output: string
@@ -38,6 +41,8 @@ export interface StepResult {
 const MAX_MS = 30 * 60_000
 
 const running = new Set<ChildProcess>()
+/** What the steps that have ended took. */
+let countedProcessorSeconds = endedProcessorSeconds()
 
 /** Ends the running commands, so that their steps end too. */
 export function stopRunningSteps(): void {
@@ -51,7 +56,7 @@ export async function runStep(step: Step, environment: NodeJS.ProcessEnv): Promi
   const from = performance.now()
   const target = openSync(outputFile, 'a')
   try {
-    const status = await run(step, step.command(countsFile), environment, target)
+    const { status, processorSeconds } = await run(step, step.command(countsFile), environment, target)
     const counts = { passed: 0, failed: 0, skipped: 0 }
     const written = existsSync(countsFile) ? readFileSync(countsFile, 'utf8') : ''
     if (!step.readCounts) counts.passed = status === 0 ? 1 : 0
@@ -59,7 +64,8 @@ export async function runStep(step: Step, environment: NodeJS.ProcessEnv): Promi
     else if (written !== '') Object.assign(counts, step.readCounts(written))
     // A command that fails outside its tests, for example while loading them, must not look like a success.
     if (counts.failed === 0 && (status !== 0 || counts.passed + counts.skipped === 0)) counts.failed = 1
-    return { step, from, to: performance.now(), counts, output: readFileSync(outputFile, 'utf8') }
+    const output = readFileSync(outputFile, 'utf8')
+    return { step, from, to: performance.now(), processorSeconds, counts, output }
   } finally {
     closeSync(target)
     rmSync(folder, { recursive: true, force: true })
@@ -71,7 +77,7 @@ function run(
   [program, ...args]: string[],
   environment: NodeJS.ProcessEnv,
   output: number,
-): Promise<number | null> {
+): Promise<{ status: number | null; processorSeconds: number }> {
   return new Promise((resolve) => {
     const env = { ...environment, ...step.environment }
     const child = spawn(program!, args, { cwd: step.cwd, env, stdio: ['ignore', output, output] })
@@ -83,7 +89,9 @@ function run(
     const end = (status: number | null) => {
       clearTimeout(timer)
       running.delete(child)
-      resolve(status)
+      const before = countedProcessorSeconds
+      countedProcessorSeconds = endedProcessorSeconds()
+      resolve({ status, processorSeconds: countedProcessorSeconds - before })
     }
     child.on('error', (error) => {
       writeSync(output, `${error.message}\n`)

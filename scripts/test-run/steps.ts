@@ -1,7 +1,7 @@
-import { existsSync, globSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { testBatches, writeEntry } from './batches.ts'
-import { fastTests } from './fast-tests.ts'
+import { declaredNeeds } from './needs.ts'
 import type { Counts, Step } from './step.ts'
 
 const nodeTestFolders = [
@@ -36,9 +36,13 @@ export function testSteps(root: string, python: string, patterns: string[]): Ste
   ]
 }
 
-/** The tests of `npm run test:fast`, which needs no other programs. */
+/** The tests of `npm run test:fast`: all files that need only npm packages. */
 export function fastSteps(root: string): Step[] {
-  return nodeTestSteps(root, fastTests(root, findNodeTests(root)))
+  const hasNeeds = (file: string) => declaredNeeds(readFileSync(join(root, file), 'utf8')).length > 0
+  return nodeTestSteps(
+    root,
+    findNodeTests(root).filter((file) => !hasNeeds(file)),
+  )
 }
 
 function findNodeTests(root: string): string[] {

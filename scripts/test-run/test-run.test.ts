@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { delimiter, join, relative } from 'node:path'
 import { test } from 'node:test'
+import { writeAbsentPrograms } from './absent-programs.ts'
 import { alone, testBatches, waiting } from './batches.ts'
-import { fastTests, leftOut } from './fast-tests.ts'
+import { declaredNeeds } from './needs.ts'
 import { repeatStarved } from './repeat-starved.ts'
 import { runStep, type Step, type StepResult } from './step.ts'
 import { StepQueue } from './step-queue.ts'
@@ -26,6 +27,15 @@ test('a check counts as one test, passed or failed by its exit status, and its o
   assert.deepEqual(absent.counts, { passed: 0, failed: 1, skipped: 0 })
   assert.deepEqual([passing.output, failing.output], ['', 'a\nb\n'])
   assert.match(absent.output, /no-such-program-here/)
+})
+
+test('the processor time of a step is that of all its processes', {
+  skip: !existsSync('/proc/self/stat'),
+}, async () => {
+  const burn = `for (const end = process.cpuUsage().user + 300_000; process.cpuUsage().user < end; );`
+  const inChild = shell(`${process.execPath} --eval '${burn}'; true`)
+  const { processorSeconds } = await runStep({ name: 'busy', command: inChild }, process.env)
+  assert.ok(processorSeconds >= 0.3, String(processorSeconds))
 })
 
 test('a runner that fails without a failed test, or dies before it counts, still counts as a failure', async () => {
@@ -94,7 +104,14 @@ test('a starved machine is waited for, but not without end', async () => {
 test('only what failed on a starved machine is repeated, and its result replaced', async () => {
   const result = (name: string, failed: number, from: number): StepResult => {
     const step: Step = { name, command: () => [] }
-    return { step, from, to: from + 1, output: '', counts: { passed: 1, failed, skipped: 0 } }
+    return {
+      step,
+      from,
+      to: from + 1,
+      processorSeconds: 0,
+      output: '',
+      counts: { passed: 1, failed, skipped: 0 },
+    }
   }
   const results = [
     result('wrong', 1, 0),
@@ -144,9 +161,7 @@ test('every entry of the lists of test files names at least one file', () => {
     cwd: root,
     exclude: (path) => path.endsWith('node_modules'),
   })
-  const unused = [...alone, ...leftOut, ...waiting].filter(
-    (start) => !files.some((file) => file.startsWith(start)),
-  )
+  const unused = [...alone, ...waiting].filter((start) => !files.some((file) => file.startsWith(start)))
   assert.deepEqual(unused, [])
 })
 
@@ -171,12 +186,38 @@ test('every test file is in one batch, and a file with hooks is the only one of 
   )
 })
 
-test('the fast tests of the console start no browser', () => {
-  const files = globSync('console/test/*.test.ts', { cwd: root })
-  const withBrowser = fastTests(root, files).filter((file) =>
-    readFileSync(join(root, file), 'utf8').includes("from 'playwright-core'"),
+test('the needs that a test file declares are read from its text', () => {
+  const text = ['const a = 1', "needs('gdal', 'python')", '', "  needs('redis')"].join('\n')
+  assert.deepEqual(declaredNeeds(text), ['gdal', 'python'])
+  // A declaration that cannot be read fails in the fast run. One of a helper would concern all tests that use it.
+  const helpers = globSync('{client-js,console,drills,geodata,query,server}/**/*.ts', {
+    cwd: root,
+    exclude: (path) => /(node_modules|\.test\.ts)$/.test(path),
+  })
+  const declaring = helpers.filter((file) => /^needs\(/m.test(readFileSync(join(root, file), 'utf8')))
+  assert.deepEqual(declaring, [])
+})
+
+test('the fast run has none of the programs that a test must declare, and a file with needs fails in it', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'wayleave-absent-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const PATH = [writeAbsentPrograms(folder), process.env['PATH']].join(delimiter)
+  const step = { name: 'gdal', command: () => ['ogr2ogr', '--version'] }
+  const { counts, output } = await runStep(step, { ...process.env, PATH })
+  assert.equal(counts.failed, 1)
+  assert.match(output, /must declare that it needs 'gdal'/)
+  const source = `import { lacks, needs } from '${join(import.meta.dirname, 'needs.ts')}'
+    console.log(lacks('redis', 's3')); needs('redis')`
+  const run = (fast: string) =>
+    runStep(
+      { name: 'needs', command: () => [process.execPath, '--input-type=module', '--eval', source] },
+      { ...process.env, WAYLEAVE_TEST_FAST: fast },
+    )
+  assert.match(
+    (await run('true')).output,
+    /^needs Redis and an S3 server\n[\s\S]*should have left this file out/,
   )
-  assert.deepEqual(withBrowser, [])
+  assert.equal((await run('')).output, 'false\n')
 })
 
 test("pytest's counts are read from its report", () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { openCsv } from '../formats/csv/csv.ts'
 import { openParquet } from '../formats/parquet/parquet.ts'
 import { fileSource } from '../formats/reading/byte-source.ts'
@@ -14,6 +15,8 @@ import { compileSnapshot } from './compile.ts'
 import { query, scratch } from './compile-fixture.ts'
 import { compileInChildProcess } from './compile-in-child-process.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
+
+needs('time')
 
 /** Several chunks of rows, with long texts so that the file is large enough to be read by threads. */
 const ROWS = 12_000

@@ -6,10 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import type { Geometry, Position } from '../feature.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import { realCities } from '../testing/real-data.ts'
 import { compileSnapshot } from './compile.ts'
+
+needs('gdal')
 
 const run = promisify(execFile)
 const scratch = await mkdtemp(join(tmpdir(), 'gdal-comparison-test-'))

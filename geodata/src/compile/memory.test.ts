@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { SourceError } from '../source-error.ts'
 import { compileSnapshot } from './compile.ts'
 import { collection, compileText, feature, scratch } from './compile-fixture.ts'
 import { defaultMemoryMegabytes, divideMemory, memoryPerCompilation } from './memory.ts'
+
+needs('time')
 
 const GIGABYTE = 2 ** 30
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { lacks } from '../../../scripts/test-run/needs.ts'
 import { compileSnapshot } from './compile.ts'
 import { scratch } from './compile-fixture.ts'
 import type { CompileOptions, CompileReport } from './compile-options.ts'
@@ -80,14 +81,14 @@ test('a URN with one colon names a CRS', async () => {
   }
 })
 
-test('a .prj with a byte order mark is read', async () => {
+test('a .prj with a byte order mark is read', { skip: lacks('gdal') }, async () => {
   const shp = await converted('marked.shp', 'EPSG:25832')
   const prj = shp.replace(/shp$/, 'prj')
   await writeFile(prj, Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), await readFile(prj)]))
   await isAtPlace(shp)
 })
 
-test('a GeoPackage of an undefined CRS needs one that is named', async () => {
+test('a GeoPackage of an undefined CRS needs one that is named', { skip: lacks('gdal') }, async () => {
   const path = await converted('undefined.gpkg', 'EPSG:25832')
   const setSrs = (srs: number) => {
     const database = new DatabaseSync(path)
@@ -147,7 +148,7 @@ table = pa.table({'a': [1], 'geometry': wkb}).replace_schema_metadata({'geo': js
 pq.write_table(table, f'{folder}/wkt2.parquet')
 `
 
-test("Parquet's own CRSs and the WKT of early GeoParquet are read", async () => {
+test("Parquet's own CRSs and the WKT of early GeoParquet are read", { skip: lacks('python') }, async () => {
   const python = process.env['WAYLEAVE_TEST_PYTHON']
   assert.ok(python, 'WAYLEAVE_TEST_PYTHON must name a Python with pyarrow and pyproj; npm test sets it.')
   execFileSync(python, ['-c', PARQUET, scratch, ...UTM.map(String)])

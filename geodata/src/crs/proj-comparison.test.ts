@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { axisOrder, transformer, transformerToWgs84 } from '../crs.ts'
 import { contains } from './datum-transformations.ts'
 import { findEpsg } from './epsg.ts'
 import { resolveCrs } from './resolve.ts'
 import { type Point, type ProjResults, projResults } from './testing/proj-results.ts'
+
+needs('python')
 
 const python = process.env['WAYLEAVE_TEST_PYTHON']
 let results: ProjResults

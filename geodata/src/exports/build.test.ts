@@ -9,6 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { EXPORT_FORMAT_NAMES } from '@wayleave/contract/export-formats'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { ExportError, isDiskFull } from '../export-error.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import { partialPath } from '../write-durably.ts'
@@ -20,6 +21,8 @@ import { compileFeatures, type FixtureFeature, temporaryFolder } from './testing
 import { NASTY_FEATURES } from './testing/nasty-features.ts'
 import { buildVariant } from './variant.ts'
 import { removeStalePartials, writeAtomically } from './write-atomically.ts'
+
+needs('time')
 
 async function compiled(t: TestContext, features: FixtureFeature[] = NASTY_FEATURES) {
   const root = await temporaryFolder((remove) => t.after(remove))

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import type { ExportFormat } from '@wayleave/contract/export-formats'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import type { Geometry } from '../feature.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { buildExport, EXPORT_ENTRIES } from './index.ts'
@@ -19,6 +20,8 @@ import {
 } from './testing/feature-comparison.ts'
 import { HIGH_FEATURES, NASTY_FEATURES, ROOF_FEATURES } from './testing/nasty-features.ts'
 import { REAL_FEATURES } from './testing/real-features.ts'
+
+needs('gdal', 'python')
 
 const run = promisify(execFile)
 const DATASETS = {

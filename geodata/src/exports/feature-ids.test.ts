@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import type { ExportFormat } from '@wayleave/contract/export-formats'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { openDuckDb } from '../open-duckdb.ts'
 import { buildExport, exportGeneration } from './index.ts'
 import {
@@ -14,6 +15,8 @@ import {
   type FixtureFeature,
   temporaryFolder,
 } from './testing/compiled-fixture.ts'
+
+needs('gdal')
 
 const run = promisify(execFile)
 

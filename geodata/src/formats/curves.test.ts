@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { lacks } from '../../../scripts/test-run/needs.ts'
 import { compileSnapshot } from '../compile/compile.ts'
 import type { Geometry, Position } from '../feature.ts'
 import { openSource } from './index.ts'
@@ -56,7 +57,9 @@ const OUTPUTS: [name: string, format: string][] = [
   ['curves.fgb', 'FlatGeobuf'],
 ]
 
-test('curves become lines and faces polygons in every format, as GDAL approximates them', async (t) => {
+test('curves become lines and faces polygons in every format, as GDAL approximates them', {
+  skip: lacks('gdal'),
+}, async (t) => {
   const folder = scratch(t)
   const csv = join(folder, 'curves.csv')
   writeFileSync(csv, `n,wkt\n${ALL.map((wkt, i) => `${i},"${wkt}"\n`).join('')}`)

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { lacks } from '../../../scripts/test-run/needs.ts'
 import { SourceError } from '../source-error.ts'
 import { openSource, type SourceOptions } from './index.ts'
 import { ogr2ogr, readAll, scratch, written } from './reading.test-kit.ts'
@@ -25,7 +26,9 @@ function encoded(text: string, encoding: string): Buffer {
   return execFileSync('python3', ['-c', script, encoding], { input: text })
 }
 
-test('the encoding of a table is detected and reported, or named by the publisher', async (t) => {
+test('the encoding of a table is detected and reported, or named by the publisher', {
+  skip: lacks('python'),
+}, async (t) => {
   for (const [encoding, label, names] of NAMES) {
     const text = `id,name\n${names.map((name, i) => `${i},${name}`).join('\n')}\n`
     const bytes = encoded(text, encoding)
@@ -49,7 +52,9 @@ test('the encoding of a table is detected and reported, or named by the publishe
   ])
 })
 
-test('symbols in ASCII text are read as windows-1252, words in their encoding, also in capitals', async (t) => {
+test('symbols in ASCII text are read as windows-1252, words in their encoding, also in capitals', {
+  skip: lacks('python'),
+}, async (t) => {
   const read = async (text: string, encoding: string) => {
     const bytes = encoded(`id,name\n1,${text}\n`, encoding)
     return (await readAll(openSource(written(t, 'a.csv', bytes)))).rows[0]!['name']
@@ -76,7 +81,9 @@ test('symbols in ASCII text are read as windows-1252, words in their encoding, a
   for (const [text, encoding] of words) assert.equal(await read(text!, encoding!), text)
 })
 
-test('a .dbf is read by its language driver, otherwise its encoding is detected', async (t) => {
+test('a .dbf is read by its language driver, otherwise its encoding is detected', {
+  skip: lacks('gdal'),
+}, async (t) => {
   const folder = scratch(t)
   const [, , names] = NAMES[0]!
   writeFileSync(join(folder, 'a.csv'), `id,name\n${names.map((name) => `1,${name}`).join('\n')}\n`)

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { type TestContext, test } from 'node:test'
 import { createGzip, gzipSync } from 'node:zlib'
 import { ZipFile } from 'yazl'
+import { lacks, needs } from '../../../scripts/test-run/needs.ts'
 import { SourceError } from '../source-error.ts'
 import { FORMATS, openSource, type SourceOptions } from './index.ts'
 import {
@@ -18,6 +19,8 @@ import {
   scratch,
   written,
 } from './reading.test-kit.ts'
+
+needs('time')
 
 const NC = '/usr/lib/R/site-library/sf/shape/nc.shp'
 
@@ -51,7 +54,9 @@ const GEOJSON =
   '{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"a":1},"geometry":{"type":"Point","coordinates":[1,2]}}]}'
 const KML = '<kml><Placemark><name>a</name><Point><coordinates>1,2</coordinates></Point></Placemark></kml>'
 
-test('every format is recognised by its content, under its own name or a wrong one', async (t) => {
+test('every format is recognised by its content, under its own name or a wrong one', {
+  skip: lacks('gdal'),
+}, async (t) => {
   const folder = scratch(t)
   const source = join(folder, 'source.geojson')
   writeFileSync(source, GEOJSON)

@@ -4,9 +4,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { SourceError } from '../source-error.ts'
 import { openSource } from './index.ts'
 import { ogr2ogr, readAll, scratch, written } from './reading.test-kit.ts'
+
+needs('gdal', 'python')
 
 const REPLACED = 'U+FFFD itself: \ufffd'
 const point = (name: string) => ({

@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { zstdCompressSync } from 'node:zlib'
+import { lacks } from '../../../scripts/test-run/needs.ts'
 import { SourceError } from '../source-error.ts'
 import { openSource, type SourceOptions } from './index.ts'
 import {
@@ -27,7 +28,9 @@ const refused = (path: string, message: RegExp, options: SourceOptions = {}) =>
     (error: Error) => error instanceof SourceError && message.test(error.message),
   )
 
-test('sheets written by GDAL as XLSX and ODS are read with their types', async (t) => {
+test('sheets written by GDAL as XLSX and ODS are read with their types', {
+  skip: lacks('gdal'),
+}, async (t) => {
   const folder = scratch(t)
   writeFileSync(join(folder, 'a.csv'), ROWS)
   for (const [driver, file] of [
@@ -166,7 +169,9 @@ test('integers beyond 2^53 in a sheet keep all digits', async (t) => {
   )
 })
 
-test('TopoJSON, GPX, Esri JSON and a lone .dbf say the same as GDAL reads from them', async (t) => {
+test('TopoJSON, GPX, Esri JSON and a lone .dbf say the same as GDAL reads from them', {
+  skip: lacks('gdal'),
+}, async (t) => {
   const topo = join(import.meta.dirname, '../../../node_modules/world-atlas/land-110m.json')
   const land = await read(topo)
   assertSameGeometries(land.features, gdalFeatures(topo))
@@ -201,7 +206,9 @@ test('TopoJSON, GPX, Esri JSON and a lone .dbf say the same as GDAL reads from t
   assert.deepEqual([dbf.stream.spatial, dbf.rows.length, dbf.rows[0]!['NAME']], [false, 100, 'Ashe'])
 })
 
-test('Arrow files, streams and Feather with either compression are read', async (t) => {
+test('Arrow files, streams and Feather with either compression are read', {
+  skip: lacks('python'),
+}, async (t) => {
   const folder = scratch(t)
   const script = `
 import sys, datetime, decimal, pyarrow as pa, pyarrow.feather as feather, geopandas, shapely
@@ -236,7 +243,9 @@ geopandas.GeoDataFrame({"name": ["x"]}, geometry=[shapely.Point(13.4, 52.5)], cr
   await refused(written(t, 'cut.feather', cut), /^cut\.feather is not whole or not valid Arrow/)
 })
 
-test('times of Arrow are exact, also of the day, far from 1970 and inside of structs', async (t) => {
+test('times of Arrow are exact, also of the day, far from 1970 and inside of structs', {
+  skip: lacks('python'),
+}, async (t) => {
   const folder = scratch(t)
   const script = `
 import sys, datetime, pyarrow as pa, pyarrow.feather as feather
@@ -271,7 +280,9 @@ feather.write_feather(table, f"{sys.argv[1]}/times.feather")
   ])
 })
 
-test('a byte order mark at the start of a text of Arrow is part of it', async (t) => {
+test('a byte order mark at the start of a text of Arrow is part of it', {
+  skip: lacks('python'),
+}, async (t) => {
   const folder = scratch(t)
   const script = `
 import sys, pyarrow as pa, pyarrow.feather as feather
@@ -288,7 +299,9 @@ feather.write_feather(table, f"{sys.argv[1]}/marks.feather")
   )
 })
 
-test('values of GML keep leading zeros and all digits, and get types by what they are', async (t) => {
+test('values of GML keep leading zeros and all digits, and get types by what they are', {
+  skip: lacks('gdal'),
+}, async (t) => {
   const member = (zip: string, big: string, height: string) =>
     `<gml:featureMember><ogr:place xmlns:ogr="http://ogr.maptools.org/"><ogr:geometryProperty><gml:Point srsName="urn:ogc:def:crs:EPSG::4326"><gml:pos>52 13</gml:pos></gml:Point></ogr:geometryProperty><ogr:zip>${zip}</ogr:zip><ogr:big>${big}</ogr:big><ogr:height>${height}</ogr:height></ogr:place></gml:featureMember>`
   const digits = '123456789012345678901234'
@@ -307,7 +320,9 @@ test('zstd is unpacked like gzip', async (t) => {
   assert.equal(rows.length, 2)
 })
 
-test('other formats are read with GDAL, which is bounded, and a message says when it is missing', async (t) => {
+test('other formats are read with GDAL, which is bounded, and a message says when it is missing', {
+  skip: lacks('gdal'),
+}, async (t) => {
   const folder = scratch(t)
   const scratchFolder = join(folder, 'scratch')
   mkdirSync(scratchFolder)

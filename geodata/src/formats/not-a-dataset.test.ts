@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { basename } from 'node:path'
 import { test } from 'node:test'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { compileSnapshot } from '../compile/compile.ts'
 import { SourceError } from '../source-error.ts'
 import { ogr2ogr, scratch, written } from './reading.test-kit.ts'
+
+needs('gdal')
 
 test('a file that is not a dataset is refused with a sentence that says what it is', async (t) => {
   const binary = (start: string) => Buffer.concat([Buffer.from(start, 'latin1'), Buffer.alloc(200)])

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { openSource } from './index.ts'
 import { ogr2ogr, readAll, scratch, type ZipEntries, zipped } from './reading.test-kit.ts'
+
+needs('gdal')
 
 const NC = '/usr/lib/R/site-library/sf/shape/nc'
 const GDAL_NOTE = 'The file was read with GDAL, as OpenFileGDB.'

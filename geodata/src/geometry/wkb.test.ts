@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { lacks } from '../../../scripts/test-run/needs.ts'
 import type { Geometry } from '../feature.ts'
 import { SourceError } from '../source-error.ts'
 import { geometryArbitrary } from './geometry-arbitrary.ts'
@@ -125,7 +126,7 @@ test('broken bytes are refused with a sentence, never read past their end', () =
   }
 })
 
-test('GDAL writes the same bytes for the same geometries', () => {
+test('GDAL writes the same bytes for the same geometries', { skip: lacks('gdal') }, () => {
   const geometries: Geometry[] = [
     { type: 'Point', coordinates: [1.5, -2.25] },
     { type: 'Point', coordinates: [1.5, -2.25, 7] },

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { lacks } from '../../../scripts/test-run/needs.ts'
 import type { Geometry } from '../feature.ts'
 import { SourceError } from '../source-error.ts'
 import { geometryArbitrary } from './geometry-arbitrary.ts'
@@ -88,7 +89,7 @@ test('what is not WKT is refused with the place and what was expected', () => {
   }
 })
 
-test('GDAL reads what we write as the same geometry', (t) => {
+test('GDAL reads what we write as the same geometry', { skip: lacks('gdal') }, (t) => {
   const geometries: Geometry[] = [
     { type: 'Point', coordinates: [1.5, -2.25] },
     {

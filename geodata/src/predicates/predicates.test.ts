@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { lacks } from '../../../scripts/test-run/needs.ts'
 import type { Geometry, Position } from '../feature.ts'
 import { orient2d } from './orient2d.ts'
 import { matches, prepare, RelationCostError, relates, type SpatialPredicate } from './predicates.ts'
@@ -203,14 +204,14 @@ test('a geometry equals itself run backwards with a vertex more in the middle of
   )
 })
 
-const python = process.env['WAYLEAVE_TEST_PYTHON']
+const python = process.env['WAYLEAVE_TEST_PYTHON']!
 
 test('GEOS returns the same results on thousands of random pairs', {
-  skip: python === undefined && 'WAYLEAVE_TEST_PYTHON names no Python with shapely',
+  skip: lacks('python'),
 }, () => {
   const script = join(import.meta.dirname, 'test-data', 'relate-with-geos.py')
   const pairs = 2000
-  const output = execFileSync(python!, [script, '4', String(pairs)], { maxBuffer: 1 << 28, encoding: 'utf8' })
+  const output = execFileSync(python, [script, '4', String(pairs)], { maxBuffer: 1 << 28, encoding: 'utf8' })
   const lines = output.trim().split('\n')
   assert.ok(lines.length > pairs * 0.98, `only ${lines.length} pairs are compared`)
   for (const text of lines) {

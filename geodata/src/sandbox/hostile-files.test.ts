@@ -8,8 +8,11 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { HOSTILE_FILES } from '../formats/hostile/hostile-files.test-kit.ts'
 import { Sandbox } from './sandbox.ts'
+
+needs('gdal')
 
 const NAIVE_READER = fileURLToPath(new URL('./testing/naive-reader.ts', import.meta.url))
 const SECRET = 'canary-51c2e8'

@@ -7,8 +7,11 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { inputBinds } from './input-files.ts'
 import { Sandbox, type SandboxMode, SandboxUnavailableError } from './sandbox.ts'
+
+needs('tools')
 
 const ATTACKER = fileURLToPath(new URL('./testing/attacker.ts', import.meta.url))
 const SECRET = 'canary-7f3d'

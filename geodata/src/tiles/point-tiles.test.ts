@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { collection, compileText, feature, scratch } from '../compile/compile-fixture.ts'
 import { type DecodedArchive, decodeArchive } from './archive/test-archive.ts'
 import { buildTiles } from './build/build-tiles.ts'
 import { PointCells } from './encode/point-cells.ts'
 import { EXTENT, worldX, worldY } from './web-mercator.ts'
+
+needs('time')
 
 let serial = 0
 

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { lacks, needs } from '../../../scripts/test-run/needs.ts'
 import { collection, compileText, feature, scratch } from '../compile/compile-fixture.ts'
 import { validGeometryArbitrary } from '../compile/valid-geometry-arbitrary.ts'
 import { type DecodedFeature, decodeArchive } from './archive/test-archive.ts'
@@ -13,9 +14,13 @@ import { snapList } from './shapes/snap-list.ts'
 import { areaOf, invalidPolygons, polygon, square, tilesOf } from './test-shapes.ts'
 import { EXTENT, worldX, worldY } from './web-mercator.ts'
 
+needs('time')
+
 let serial = 0
 
-test('random geometries of all types: every feature is at the deepest zoom, polygons are valid at all', async () => {
+test('random geometries of all types: every feature is at the deepest zoom, polygons are valid at all', {
+  skip: lacks('python'),
+}, async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(validGeometryArbitrary(), { minLength: 1, maxLength: 12 }),
@@ -36,7 +41,7 @@ test('random geometries of all types: every feature is at the deepest zoom, poly
   )
 })
 
-test('rings that cross and touch after rounding become valid', () => {
+test('rings that cross and touch after rounding become valid', { skip: lacks('python') }, () => {
   const coordinate = fc.integer({ min: 0, max: 24 })
   const ring = fc.array(fc.tuple(coordinate, coordinate), { minLength: 3, maxLength: 12 })
   const cleaned: DecodedFeature[] = []
@@ -196,7 +201,7 @@ function namesByGdal(path: string): string[] {
   return JSON.parse(text)
 }
 
-test('GDAL reads the archive', async () => {
+test('GDAL reads the archive', { skip: lacks('gdal') }, async () => {
   const { path } = await tilesOf(
     [
       feature({ name: 'a' }, polygon(square(5, 5, 3), square(6, 6, 1).reverse()), 1),
@@ -222,7 +227,9 @@ test('GDAL reads the archive', async () => {
   assert.deepEqual(namesByGdal(path), ['a', 'b', 'c'])
 })
 
-test('GDAL reads an archive of features at the poles, which tiles show at their edge', async () => {
+test('GDAL reads an archive of features at the poles, which tiles show at their edge', {
+  skip: lacks('gdal'),
+}, async () => {
   const places = [0, 90, -90].map((latitude) => ({ type: 'Point', coordinates: [8, latitude] }))
   const { path } = await tilesOf(
     places.map((place, i) => feature({ name: `place ${i}` }, place, i + 1)),

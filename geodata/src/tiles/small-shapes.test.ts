@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { lacks, needs } from '../../../scripts/test-run/needs.ts'
 import { collection, compileText, feature } from '../compile/compile-fixture.ts'
 import { readIndex } from '../snapshot/index-file.ts'
 import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
@@ -9,6 +10,8 @@ import { ShapeReader } from './encode/read-shapes.ts'
 import { TileEncoder } from './encode/tile-encoder.ts'
 import { areaOf, invalidPolygons, polygon, square, tilesOf } from './test-shapes.ts'
 import { EXTENT, unitSize, worldX, worldY } from './web-mercator.ts'
+
+needs('time')
 
 type Rings = number[][][]
 
@@ -103,7 +106,9 @@ test("features on the world's last edges are in the last tiles", async () => {
   assert.deepEqual(new Set(at(archive, 4).map(({ id }) => id)), new Set([1, 2, 3, 4, 5]))
 })
 
-test('small parts of one feature are drawn where they are, and not for others', async () => {
+test('small parts of one feature are drawn where they are, and not for others', {
+  skip: lacks('python'),
+}, async () => {
   const many = islets(2500, 0, 0)
   const tiny = Array.from({ length: 500 }, (_, i) => square(-120 - (i % 25) * 0.1, 40 + i * 0.01, 0.00001))
   const features = [multipolygon(many.map((ring) => [ring])), ...tiny.map((ring) => polygon(ring))]
@@ -122,7 +127,7 @@ test('small parts of one feature are drawn where they are, and not for others', 
   assert.deepEqual(invalidPolygons(archive.features), [])
 })
 
-test('small islands of a drawn feature are part of it', async () => {
+test('small islands of a drawn feature are part of it', { skip: lacks('python') }, async () => {
   const many = islets(1500, 10, 0)
   const coast = multipolygon([[square(0, 0, 8)], ...many.map((ring) => [ring])])
   const archive = await tilesOf([feature({}, coast, 1)], 9)

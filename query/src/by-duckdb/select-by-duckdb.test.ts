@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ColumnCache, openSnapshot, type Snapshot } from '@wayleave/geodata/features'
 import { queryColumns } from '@wayleave/geodata/snapshot'
 import { collection, compileText, feature, type GeojsonFeature, scratch } from '@wayleave/geodata/testing'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { CompiledSelection } from '../by-codes/compiled-selection.ts'
 import { BitCount } from '../count/bit-count.ts'
 import { countOfLists, planCount } from '../count/match-count.ts'
@@ -18,6 +19,8 @@ import { TimedWork } from '../work/timed-work.ts'
 import { finish } from '../work/unfinished.ts'
 import { DuckdbQueries } from './duckdb-queries.ts'
 import { selectByDuckdb } from './select-by-duckdb.ts'
+
+needs('time')
 
 /** Two row groups in the file, which DuckDB's threads read concurrently. */
 const ROWS = 130_000

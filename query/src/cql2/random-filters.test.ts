@@ -13,6 +13,7 @@ import {
 import { type Geometry, prepare } from '@wayleave/geodata/geometry'
 import { type Manifest, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import fc from 'fast-check'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { compileCondition } from '../by-codes/compile-condition.ts'
 import { PositionFilter } from '../by-codes/position-filter.ts'
 import { ALL_POSITIONS, NO_POSITIONS, PositionMask } from '../by-codes/position-mask.ts'
@@ -28,6 +29,8 @@ import { printJson } from './parse/print-json.ts'
 import { asFeature, createTable, openFilterDatabase, selected } from './testing/filter-table.ts'
 import { printText } from './testing/print-text.ts'
 import { COLUMNS, filter, type Row, row } from './testing/random-filters.ts'
+
+needs('time')
 
 /** Writes the table's columns as publishing does, and reads them back. */
 async function compileTable(

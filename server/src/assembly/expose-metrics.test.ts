@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { exportFormatsOf } from '@wayleave/geodata/exports'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { ensurePromtool } from '../../../scripts/test-servers/prometheus.ts'
 import { operator } from '../base/events/events.ts'
 import { metricTable } from '../http/observability/metric-table.ts'
@@ -15,6 +16,8 @@ import { cleanUp } from '../testing/cleanup.ts'
 import { points } from '../testing/publish.ts'
 import { openRedisProxy } from '../testing/redis.ts'
 import { openTestServer, type TestServer } from '../testing/test-server.ts'
+
+needs('s3', 'redis', 'tools')
 
 const root = new URL('../../../', import.meta.url)
 const rulesFolder = fileURLToPath(new URL('ops/prometheus/', root))

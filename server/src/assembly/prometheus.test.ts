@@ -7,9 +7,12 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { ensurePrometheus } from '../../../scripts/test-servers/prometheus.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
+
+needs('tools')
 
 const ops = fileURLToPath(new URL('../../../ops/', import.meta.url))
 

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { point } from '../ogc/testing/open-ogc.ts'
 import { openAccount } from '../testing/account.ts'
 import { publishText } from '../testing/publish.ts'
 import { openTestServer } from '../testing/test-server.ts'
+
+needs('gdal', 'python')
 
 const run = promisify(execFile)
 

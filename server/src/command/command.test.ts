@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import type { Command } from 'commander'
 import { testedProgram } from '../../../scripts/program/tested-program.ts'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { newId } from '../base/id.ts'
 import { documentedExamples } from '../testing/documented-examples.ts'
 import { runCommand, runProgramFile } from '../testing/processes/run-command.ts'
@@ -24,6 +25,8 @@ import { pruneCommand } from './operate/prune.ts'
 import { restoreCommand } from './operate/restore.ts'
 import { verifyCommand } from './operate/verify.ts'
 import { makeProgram } from './program.ts'
+
+needs('processes')
 
 test('a reader that closes its pipe early, as head does, is not an error', async () => {
   const child = spawn(process.execPath, [testedProgram(), 'restore', '--help'], {

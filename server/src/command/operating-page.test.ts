@@ -4,10 +4,13 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { testedProgram } from '../../../scripts/program/tested-program.ts'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { startServerProcess } from '../testing/processes/server-process.ts'
 import { runInSharedProcess } from '../testing/processes/shared-process.ts'
 import { points } from '../testing/publish.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
+
+needs('processes', 'tools')
 
 const page = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')
 

@@ -3,11 +3,14 @@ import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { openAccount } from '../testing/account.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { type ServerProcess, startServerProcess } from '../testing/processes/server-process.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { openTestServer, temporaryDatabase, temporaryFolder } from '../testing/test-server.ts'
+
+needs('postgres', 'processes')
 
 const CLIENTS = 24
 const RESTARTS = 2

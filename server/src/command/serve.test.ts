@@ -5,8 +5,11 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testedProgram } from '../../../scripts/program/tested-program.ts'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { startServerProcess } from '../testing/processes/server-process.ts'
 import { databaseKinds, temporaryDatabase, temporaryFolder } from '../testing/test-server.ts'
+
+needs('processes')
 
 test('SIGTERM finishes the request under way, refuses new ones, and exits with 0', async (t) => {
   const server = await startServerProcess(t, temporaryFolder(t))

@@ -5,11 +5,14 @@ import { once } from 'node:events'
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { testedProgram } from '../../../scripts/program/tested-program.ts'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
+import { until } from '../testing/until.ts'
+
+needs('processes')
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -115,19 +118,15 @@ async function stopBy(
     })
   }
   const exit = once(child, 'exit')
-  while (!output.includes('Wayleave serves at')) {
+  await until('the start', () => {
     assert.equal(child.exitCode, null, output)
-    await sleep(50)
-  }
+    return output.includes('Wayleave serves at')
+  })
   assert.ok(processesWith(mark).length > 0)
   if (isToAll) process.kill(-child.pid!, signal)
   else child.kill(signal)
   await exit
-  // The server may take as long as requests under way, plus some time to notice the signal.
-  for (let wait = 0; processesWith(mark).length > 0; wait++) {
-    assert.ok(wait < 300, `still running after ${signal}: ${processesWith(mark)}`)
-    await sleep(50)
-  }
+  await until(`the end of all processes after ${signal}`, () => processesWith(mark).length === 0)
   assert.equal(output.match(/Stopping: /g)?.length, 1, output)
 }
 

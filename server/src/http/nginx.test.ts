@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lacks, needs } from '../../../scripts/test-run/needs.ts'
 import { startNginx } from '../../../scripts/test-servers/nginx.ts'
 import { operator } from '../base/events/events.ts'
 import { openAccount } from '../testing/account.ts'
@@ -10,12 +11,9 @@ import { cleanUp } from '../testing/cleanup.ts'
 import { documentedExamples } from '../testing/documented-examples.ts'
 import { startServerProcess } from '../testing/processes/server-process.ts'
 import { points, publishText } from '../testing/publish.ts'
-import {
-  openTestServer,
-  temporaryDatabase,
-  temporaryFolder,
-  withoutPostgres,
-} from '../testing/test-server.ts'
+import { openTestServer, temporaryDatabase, temporaryFolder } from '../testing/test-server.ts'
+
+needs('postgres', 'tools', 'processes')
 
 const example = readFileSync(new URL('../../../ops/nginx/wayleave.conf', import.meta.url), 'utf8')
 
@@ -128,7 +126,7 @@ test('the short configuration of the page on operating passes requests and their
 })
 
 test('behind nginx a node drains and stops without a failed request', {
-  skip: withoutPostgres,
+  skip: lacks('postgres'),
 }, async (t) => {
   const dataDir = temporaryFolder(t)
   const databaseUrl = await temporaryDatabase(t)

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runSuite } from '../../../scripts/conformance/run-suite.ts'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { openOgc } from './testing/open-ogc.ts'
 import { randomPlaces } from './testing/random-places.ts'
+
+needs('time')
 
 test('the abstract tests of OGC API - Features, Tiles and Records pass', async (t) => {
   const service = await openOgc(t)

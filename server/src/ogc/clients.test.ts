@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { openOgc, point } from './testing/open-ogc.ts'
 import { randomPlaces } from './testing/random-places.ts'
+
+needs('gdal', 'python')
 
 const run = promisify(execFile)
 

@@ -6,9 +6,6 @@ import type { S3Store } from '../base/storage/s3/s3-store.ts'
 import { cleanUp } from './cleanup.ts'
 import { s3Url } from './s3-proxy.ts'
 
-/** The option `skip` of a test that needs an S3 server. */
-export const withoutS3 = process.env['WAYLEAVE_TEST_FAST'] === 'true' && 'needs an S3 server'
-
 export type BucketSettings = Pick<
   Config,
   'storageUrl' | 's3Endpoint' | 's3PublicEndpoint' | 's3Region' | 's3PathStyle'

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
+import { lacks, needs } from '../../../scripts/test-run/needs.ts'
 import { cleanUp } from './cleanup.ts'
 import { releaseDatabase, takeDatabase } from './database-pool.ts'
-import { postgresServer, withoutPostgres } from './test-server.ts'
+import { postgresServer } from './test-server.ts'
+
+needs('postgres')
 
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
@@ -24,7 +27,7 @@ async function contentOf(url: string): Promise<unknown> {
   return { tables, sequences }
 }
 
-test('a database that a test has used is emptied for the next one', { skip: withoutPostgres }, async () => {
+test('a database that a test has used is emptied for the next one', { skip: lacks('postgres') }, async () => {
   const url = await takeDatabase(postgresServer())
   const before = await contentOf(url)
   const client = await connect(url)
@@ -39,7 +42,7 @@ test('a database that a test has used is emptied for the next one', { skip: with
 })
 
 test('a database with another schema, or with connections, is not used again', {
-  skip: withoutPostgres,
+  skip: lacks('postgres'),
 }, async (t) => {
   const changed = await takeDatabase(postgresServer())
   const client = await connect(changed)

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Sandbox } from '@wayleave/geodata/compile'
 import pg from 'pg'
+import { lacks } from '../../../scripts/test-run/needs.ts'
 import { type RunningServer, startServer } from '../assembly/start-server.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { childProcessWork, type DataWork } from '../base/data-work.ts'
@@ -25,16 +26,11 @@ import { copyMigratedSqlite } from './migrated-template.ts'
 import { sameProcessWork } from './processes/same-process-work.ts'
 
 export type DatabaseKind = 'sqlite' | 'postgres'
-/** `npm run test:fast` starts no PostgreSQL. */
-const isFast = process.env['WAYLEAVE_TEST_FAST'] === 'true'
-export const databaseKinds: readonly DatabaseKind[] = isFast ? ['sqlite'] : ['sqlite', 'postgres']
+export const databaseKinds: readonly DatabaseKind[] = lacks('postgres') ? ['sqlite'] : ['sqlite', 'postgres']
 /** In a loop over `databaseKinds`: registers a test that does not depend on the database on one of them only. */
 export function testOnce(kind: DatabaseKind, name: string, run: (t: TestContext) => Promise<void>): void {
   if (kind === 'sqlite') void test(name, run)
 }
-
-/** The option `skip` of a test that needs PostgreSQL. */
-export const withoutPostgres = isFast && 'needs PostgreSQL'
 
 export interface TestSettings {
   database?: DatabaseKind

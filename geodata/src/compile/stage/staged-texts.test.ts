@@ -3,6 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import type { FeatureStream, Value } from '../../feature.ts'
 import { openCsv } from '../../formats/csv/csv.ts'
 import { openGeojson } from '../../formats/geojson/geojson.ts'
@@ -13,6 +14,8 @@ import { jsonText } from '../values/json-text.ts'
 import { expansionBound } from './expansion-limit.ts'
 import type { StageSummary } from './stage.ts'
 import { stageStream } from './stage-stream.ts'
+
+needs('time')
 
 let serial = 0
 

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { ExportError } from '../../export-error.ts'
 import { compileFeatures, temporaryFolder } from '../testing/compiled-fixture.ts'
 import { NASTY_FEATURES } from '../testing/nasty-features.ts'
@@ -38,7 +39,9 @@ test('a text is cut between characters, never inside one', () => {
   )
 })
 
-test('a dataset beyond the limit of 2 GB is refused in a sentence, and nothing is left', async (t) => {
+test('a dataset beyond the limit of 2 GB is refused in a sentence, and nothing is left', {
+  skip: lacks('time'),
+}, async (t) => {
   const root = await temporaryFolder((remove) => t.after(remove))
   const { folder, manifest } = await compileFeatures(join(root, 'snapshot'), NASTY_FEATURES)
   await assert.rejects(

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { compileSnapshot } from '../../compile/compile.ts'
 import { openSource } from '../index.ts'
 import { readAll, scratch } from '../reading.test-kit.ts'
+
+needs('python')
 
 /** A Feather file of a table in Python. */
 function feather(t: TestContext, table: string): string {

@@ -3,8 +3,11 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { openSource } from '../index.ts'
 import { readAll, scratch } from '../reading.test-kit.ts'
+
+needs('python')
 
 /** Writes a Feather file without compression, whose buffers are then found by their bytes. */
 function feather(t: TestContext, column: string): string {

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import type { Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import { realCities } from '../../testing/real-data.ts'
@@ -217,7 +218,7 @@ test('a file that is not a table, or is too large, is refused with a sentence', 
   await refusal(`${names}\n`, /^a\.csv has 1000000 columns; at most 2000 are read\.$/)
 })
 
-test('a table of 171,075 places says the same as GDAL reads from it', async (t) => {
+test('a table of 171,075 places says the same as GDAL reads from it', { skip: lacks('gdal') }, async (t) => {
   const folder = scratch(t)
   const some = realCities(20)
   const geojson = join(folder, 'cities.geojson')

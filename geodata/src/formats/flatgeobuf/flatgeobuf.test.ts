@@ -7,6 +7,7 @@ import { ColumnType as PackageColumnType } from 'flatgeobuf/lib/mjs/flat-geobuf/
 import { GeometryType as PackageGeometryType } from 'flatgeobuf/lib/mjs/flat-geobuf/geometry-type.js'
 import { calcTreeSize } from 'flatgeobuf/lib/mjs/packedrtree.js'
 import { feature as topojsonFeature } from 'topojson-client'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { SourceError } from '../../source-error.ts'
 import { fileSource } from '../reading/byte-source.ts'
 import { DEFAULT_LIMITS } from '../reading/source-limits.ts'
@@ -22,6 +23,8 @@ import {
 import { openFlatgeobuf } from './flatgeobuf.ts'
 import { ColumnType, fgbIndexBytes, GeometryType } from './flatgeobuf-tables.ts'
 import { readFlatgeobufValues } from './flatgeobuf-values.ts'
+
+needs('gdal')
 
 const require = createRequire(import.meta.url)
 const read = async (path: string) => readAll(openFlatgeobuf(await fileSource(path, 'a.fgb')))

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { SourceError } from '../../source-error.ts'
 import { openSource, type SourceOptions } from '../index.ts'
 import { ogr2ogr, readAll, scratch, written } from '../reading.test-kit.ts'
+
+needs('gdal')
 
 const read = (path: string, options: SourceOptions = {}) => readAll(openSource(path, options))
 const refused = (path: string, message: RegExp, options: SourceOptions = {}) =>

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { compileSnapshot } from '../../compile/compile.ts'
 import type { Geometry } from '../../feature.ts'
 import { writeWkt } from '../../geometry/wkt.ts'
@@ -18,6 +19,8 @@ import {
   written,
 } from '../reading.test-kit.ts'
 import { openGeopackage } from './geopackage.ts'
+
+needs('gdal')
 
 const REAL = '/usr/lib/R/site-library/sf/gpkg'
 const read = (path: string, options = {}) => readAll(openGeopackage(path, basename(path), options))

@@ -5,12 +5,15 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { compileNodeFlags } from '../../compile/compile-in-child-process.ts'
 import { type CompileMessage, readMessages } from '../../compile/compile-messages.ts'
 import type { CompileOptions } from '../../compile/compile-options.ts'
 import { writtenBytes } from '../../compile/watch-resources.ts'
 import { scratch } from '../reading.test-kit.ts'
 import { BOMBS } from './bombs.test-kit.ts'
+
+needs('gdal', 'python')
 
 const ENTRY = fileURLToPath(new URL('../../compile/compile-process.ts', import.meta.url))
 const MEMORY_MEGABYTES = 800

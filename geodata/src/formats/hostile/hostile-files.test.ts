@@ -5,10 +5,13 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { SourceError } from '../../source-error.ts'
 import { openSource } from '../index.ts'
 import { readAll } from '../reading.test-kit.ts'
 import { type Canary, HOSTILE_FILES, type HostileFile } from './hostile-files.test-kit.ts'
+
+needs('gdal', 'tools')
 
 const SECRET = 'canary-7f3a9c1e'
 let scratch: string

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { feature as topojsonFeature } from 'topojson-client'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { SourceError } from '../../source-error.ts'
 import { realCities } from '../../testing/real-data.ts'
 import { fileSource } from '../reading/byte-source.ts'
@@ -30,7 +31,9 @@ const refusal = (content: string | Uint8Array, message: RegExp, options = {}) =>
     String(message),
   )
 
-test('KML that GDAL writes of countries and places says the same as GDAL reads from it', async (t) => {
+test('KML that GDAL writes of countries and places says the same as GDAL reads from it', {
+  skip: lacks('gdal'),
+}, async (t) => {
   const folder = scratch(t)
   const topology = JSON.parse(readFileSync(require.resolve('world-atlas/countries-110m.json'), 'utf8'))
   const countries = topojsonFeature(topology, topology.objects.countries)

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { compileSnapshot } from '../../compile/compile.ts'
 import { readAll, scratch } from '../reading.test-kit.ts'
 import { openParquet } from './parquet.ts'
+
+needs('python')
 
 const WRITE = `
 import sys, pyarrow as pa, pyarrow.parquet as parquet

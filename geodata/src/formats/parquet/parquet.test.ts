@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { compileSnapshot } from '../../compile/compile.ts'
 import { crsCode, transformerToWgs84 } from '../../crs.ts'
 import { SourceError } from '../../source-error.ts'
@@ -78,7 +79,9 @@ const POINTS = [
   [4, 5, 6],
 ].map((coordinates) => ({ type: 'Point', coordinates }))
 
-test('GeoParquet that geopandas writes says the same as its source, with WKB and natively', async (t) => {
+test('GeoParquet that geopandas writes says the same as its source, with WKB and natively', {
+  skip: lacks('python'),
+}, async (t) => {
   const python = process.env['WAYLEAVE_TEST_PYTHON']
   assert.ok(python, 'WAYLEAVE_TEST_PYTHON must name a Python with geopandas; npm test sets it.')
   const folder = scratch(t)

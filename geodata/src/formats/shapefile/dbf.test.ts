@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { scratch } from '../reading.test-kit.ts'
 import { dbf, feature, read, shapefile } from './shapefile.test-kit.ts'
+
+needs('gdal')
 
 test('dBase values keep their types: large integers, dates, booleans, overflow and deleted rows', async (t) => {
   const folder = scratch(t)

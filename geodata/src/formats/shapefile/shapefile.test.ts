@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { feature as topojsonFeature } from 'topojson-client'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { crsCode } from '../../crs.ts'
 import { DEFAULT_LIMITS } from '../reading/source-limits.ts'
 import {
@@ -16,6 +17,8 @@ import {
 } from '../reading.test-kit.ts'
 import { groupRings } from './rings.ts'
 import { dbf, feature, read, refusal, shapefile } from './shapefile.test-kit.ts'
+
+needs('gdal')
 
 const require = createRequire(import.meta.url)
 const REAL = '/usr/lib/R/site-library/sf/shape'

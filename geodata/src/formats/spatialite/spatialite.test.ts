@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { readWkt } from '../../geometry/wkt.ts'
 import { SourceError } from '../../source-error.ts'
 import { openSource, type SourceOptions } from '../index.ts'
@@ -15,6 +16,8 @@ import {
   readAll,
   scratch,
 } from '../reading.test-kit.ts'
+
+needs('gdal')
 
 const NO_GDAL = { program: null, seconds: 1, megabytes: 1 }
 const read = (path: string, options: SourceOptions = {}) =>

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { signIn } from '../../testing/sign-in.ts'
 import { testClock } from '../../testing/test-clock.ts'
 import { openTestServer } from '../../testing/test-server.ts'
 
-test('requests from a blocked network are 403 until the block ends, behind a trusted proxy too', async (t) => {
+test('requests from a blocked network are 403 until the block ends, behind a trusted proxy too', {
+  skip: lacks('time'),
+}, async (t) => {
   const clock = testClock()
   const service = await openTestServer(t, {
     clock: clock.clock,

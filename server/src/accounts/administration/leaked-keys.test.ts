@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs'
 import { test } from 'node:test'
 import type { AdminEvent } from '@wayleave/contract/records'
 import { testedProgram } from '../../../../scripts/program/tested-program.ts'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { systemClock } from '../../base/clock.ts'
 import { RevocationLog, revocationLogFile } from '../../operation/backup/revocations/revocation-log.ts'
 import { openAccount } from '../../testing/account.ts'
@@ -12,6 +13,8 @@ import { runCommand } from '../../testing/processes/run-command.ts'
 import { signIn } from '../../testing/sign-in.ts'
 import { databaseKinds, openTestServer, type TestServer } from '../../testing/test-server.ts'
 import { newSecret } from '../access/secret.ts'
+
+needs('processes')
 
 /** Runs `wayleave key find` with a text on standard input. */
 async function find({ config }: TestServer, input: string, ...args: string[]) {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { createKey, openAccount, readAccountLedger } from '../../testing/account.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { openTestServer } from '../../testing/test-server.ts'
+
+needs('postgres')
 
 test('two nodes that sell at the same instant sell no more than there are credits, and to one key once', async (t) => {
   const first = await openTestServer(t, { database: 'postgres' })

@@ -9,6 +9,7 @@ import {
   jwtVerify,
   SignJWT,
 } from 'jose'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { MINUTE } from '../../base/clock.ts'
 import { operator } from '../../base/events/events.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
@@ -20,7 +21,6 @@ import {
   type TestServer,
   temporaryDatabase,
   testOnce,
-  withoutPostgres,
 } from '../../testing/test-server.ts'
 
 const me = async (service: TestServer, token: string) =>
@@ -157,7 +157,7 @@ test('a token is accepted only in the Authorization header', async (t) => {
 })
 
 test('nodes that start at the same instant share one signing key, and learn of a new one at once', {
-  skip: withoutPostgres,
+  skip: lacks('postgres'),
 }, async (t) => {
   const databaseUrl = await temporaryDatabase(t)
   const [one, two] = await Promise.all([

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { Cursors } from '../../ogc/request/cursor.ts'
 import { runProgramFile } from '../../testing/processes/run-command.ts'
 import { signIn } from '../../testing/sign-in.ts'
@@ -61,7 +62,9 @@ test('with a secret key, the stored secrets alone derive no refresh token and si
   }
 })
 
-test('with a secret key the stored signing key is encrypted, sessions go on, and no start without it succeeds', async (t) => {
+test('with a secret key the stored signing key is encrypted, sessions go on, and no start without it succeeds', {
+  skip: lacks('processes'),
+}, async (t) => {
   const dataDir = temporaryFolder(t)
   const before = await openTestServer(t, { dataDir })
   const { token } = await signIn(before, 'ada@example.org')

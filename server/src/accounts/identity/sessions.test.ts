@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { DAY, SECOND } from '../../base/clock.ts'
 import { askForLink, signIn } from '../../testing/sign-in.ts'
 import { testClock } from '../../testing/test-clock.ts'
@@ -9,7 +10,6 @@ import {
   type TestServer,
   temporaryDatabase,
   testOnce,
-  withoutPostgres,
 } from '../../testing/test-server.ts'
 
 const refresh = (service: TestServer, refreshToken: string) =>
@@ -194,7 +194,7 @@ test('without https the cookie is not marked Secure, so that a browser on loopba
   assert.equal((await service.request('POST', '/v1/auth/refresh')).status, 401)
 })
 
-test('a session begun on one node goes on at another', { skip: withoutPostgres }, async (t) => {
+test('a session begun on one node goes on at another', { skip: lacks('postgres') }, async (t) => {
   const databaseUrl = await temporaryDatabase(t)
   const [one, two] = [await openTestServer(t, { databaseUrl }), await openTestServer(t, { databaseUrl })]
   const { refreshToken } = await signIn(one, 'ada@example.org')
@@ -206,7 +206,7 @@ test('a session begun on one node goes on at another', { skip: withoutPostgres }
 })
 
 test('a token that was replaced on a node whose clock is ahead ends its family too', {
-  skip: withoutPostgres,
+  skip: lacks('postgres'),
 }, async (t) => {
   const databaseUrl = await temporaryDatabase(t)
   const { clock, pass } = testClock()

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { MINUTE, plus } from '../../base/clock.ts'
 import { operator } from '../../base/events/events.ts'
 import { keyOpens } from '../../testing/key-opens.ts'
@@ -28,26 +29,30 @@ const endings: [name: string, method: string, tail: string][] = [
   ['deleted', 'DELETE', ''],
 ]
 
-for (const [name, method, tail] of endings) {
-  test(`a ${name} secret is 401 on a second node at once`, async (t) => {
-    const databaseUrl = await temporaryDatabase(t)
-    const dataDir = temporaryFolder(t)
-    const one = await openTestServer(t, { databaseUrl, dataDir })
-    const two = await openTestServer(t, { databaseUrl, dataDir })
-    const { token } = await signIn(one, 'ada@example.org')
+test('a revoked, rotated or deleted secret is 401 on a second node at once', {
+  skip: lacks('postgres'),
+}, async (t) => {
+  const databaseUrl = await temporaryDatabase(t)
+  const dataDir = temporaryFolder(t)
+  const one = await openTestServer(t, { databaseUrl, dataDir })
+  const two = await openTestServer(t, { databaseUrl, dataDir })
+  const { token } = await signIn(one, 'ada@example.org')
+  for (const [name, method, tail] of endings) {
     for (let round = 0; round < 5; round++) {
       const { id, secret } = await createKey(one, token)
       assert.ok(await keyOpens(two, secret))
       assert.ok(await keyOpens(two, secret))
       const ended = await one.request(method, `/v1/api-keys/${id}${tail}`, { token })
       assert.ok(ended.status < 300, ended.text)
-      assert.ok(!(await keyOpens(two, secret)))
+      assert.ok(!(await keyOpens(two, secret)), name)
       if (name === 'rotated') assert.ok(await keyOpens(two, ended.body.secret))
     }
-  })
-}
+  }
+})
 
-test('an expired secret is 401 on a second node at once, and a later expiry opens it there again', async (t) => {
+test('an expired secret is 401 on a second node at once, and a later expiry opens it there again', {
+  skip: lacks('postgres'),
+}, async (t) => {
   let now = new Date('2026-11-15T12:00:00Z')
   const clock = () => now
   const databaseUrl = await temporaryDatabase(t)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { MemberPermission } from '@wayleave/contract/permissions'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { operator } from '../../base/events/events.ts'
 import { keyOpens } from '../../testing/key-opens.ts'
 import { signIn } from '../../testing/sign-in.ts'
@@ -10,7 +11,6 @@ import {
   type TestServer,
   temporaryDatabase,
   testOnce,
-  withoutPostgres,
 } from '../../testing/test-server.ts'
 
 const ALL = ['APIKEY_VIEW', 'APIKEY_CREATE', 'MEMBER_MANAGE', 'BILLING_VIEW', 'DATASET_PUBLISH']
@@ -342,7 +342,7 @@ for (const database of databaseKinds) {
   })
 }
 
-test('a removed member’s key is refused on every node at once', { skip: withoutPostgres }, async (t) => {
+test('a removed member’s key is refused on every node at once', { skip: lacks('postgres') }, async (t) => {
   const databaseUrl = await temporaryDatabase(t)
   const [one, two] = [await openTestServer(t, { databaseUrl }), await openTestServer(t, { databaseUrl })]
   const ada = await signIn(one, 'ada@example.org')

@@ -1,12 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { ControlDatabase } from './open.ts'
 
-/**
- * The time by the database's own clock, as text in the form of all times. Processes on several machines compare
- * leases by it, whatever their own clocks say.
- */
-export function timeOfDatabase({ kind }: Pick<ControlDatabase, 'kind'>, plusMs = 0): RawBuilder<string> {
-  if (kind === 'postgres') return databaseTime(plusMs)
+/** SQLite's clock, as text in the form of all times. */
+export function sqliteTime(plusMs = 0): RawBuilder<string> {
   return sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ${`${plusMs / 1000} seconds`})`
 }
 
@@ -16,6 +11,6 @@ export function isoText(expression: string): string {
 }
 
 /** PostgreSQL's clock. */
-export function databaseTime(plusMs: number) {
+export function postgresTime(plusMs = 0): RawBuilder<string> {
   return sql<string>`${sql.raw(isoText(`clock_timestamp() + interval '${plusMs} milliseconds'`))}`
 }

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import pg from 'pg'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import {
   type DatabaseKind,
@@ -136,6 +137,7 @@ test('a database that another process has locked delays its users and not the ev
 })
 
 test('a PostgreSQL that ends its connections fails what runs, and is used again after', {
+  skip: lacks('postgres'),
   timeout: 120_000,
 }, async (t) => {
   const databaseUrl = await temporaryDatabase(t)

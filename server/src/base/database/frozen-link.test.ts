@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { TcpProxy } from '../../../../scripts/test-servers/tcp-proxy.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { keyOpens } from '../../testing/key-opens.ts'
@@ -13,21 +14,17 @@ import {
   temporaryDatabase,
   temporaryFolder,
 } from '../../testing/test-server.ts'
+import { until } from '../../testing/until.ts'
 import { SECOND } from '../clock.ts'
 import { openChanges } from './changes/open-changes.ts'
 import { openDatabase } from './open.ts'
+
+needs('postgres', 'processes')
 
 const MAP = { name: 'Map', permissions: ['read'] }
 
 async function isReady(url: string): Promise<boolean> {
   return (await fetch(`${url}/ready`)).status === 200
-}
-
-async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
-  for (let round = 0; !(await condition()); round++) {
-    assert.ok(round < 600, `${what} did not happen within a minute`)
-    await sleep(100)
-  }
 }
 
 test('a node that is cut off trusts no cache, and a change does not wait for it past its lease', async (t) => {
@@ -45,12 +42,12 @@ test('a node that is cut off trusts no cache, and a change does not wait for it 
   }
   const one = await open(databaseUrl, 'one')
   const two = await open(proxied, 'two')
-  await until(async () => two.trusted(), 'trust')
+  await until('trust', async () => two.trusted())
   proxy.cut()
   await one.commit(async (_tx, changed) => changed('key', 'k'))
   assert.ok(!two.trusted(), 'the lease lapsed on the database and not on the node')
   proxy.set('open')
-  await until(async () => two.trusted(), 'trust after the link has healed')
+  await until('trust after the link has healed', async () => two.trusted())
 })
 
 test('a link that dies inside a transaction leaves no locks behind', async (t) => {
@@ -84,7 +81,7 @@ test('behind a frozen link requests get 503 in bounded time, and the node recove
   for (let round = 0; round < 3; round++) {
     const { id, secret } = await createKey(healthy, token)
     assert.ok(await keyOpens(cutOff, secret))
-    await until(() => isReady(cutOff.url), 'readiness')
+    await until('readiness', () => isReady(cutOff.url))
     proxy.cut()
     // The key is revoked on the other node while this one cannot be notified.
     const revoked = await healthy.request('POST', `/v1/api-keys/${id}/revoke`, { token })
@@ -114,7 +111,7 @@ test('behind a frozen link requests get 503 in bounded time, and the node recove
     )
     assert.equal((await cutOff.request('GET', '/health')).status, 200)
     proxy.set('open')
-    await until(() => isReady(cutOff.url), 'recovery')
+    await until('recovery', () => isReady(cutOff.url))
     assert.ok(!(await keyOpens(cutOff, secret)), 'a revoked key works')
   }
 })
@@ -132,7 +129,7 @@ for (const requests of [0, 30]) {
     const { url, child } = await startServerProcess(t, temporaryFolder(t), {
       WAYLEAVE_DATABASE_URL: proxied,
     })
-    await until(() => isReady(url), 'readiness')
+    await until('readiness', () => isReady(url))
     proxy.cut()
     const asked = Array.from({ length: requests }, () => fetch(`${url}/v1/datasets`).catch(() => null))
     await sleep(100)
@@ -150,9 +147,9 @@ test('without PostgreSQL every response is 503, and the log gets a line a second
   const service = await openTestServer(t, { databaseUrl: proxied })
   const { token } = await signIn(service, 'ada@example.org')
   await proxy.close()
-  await until(async () => !(await isReady(service.url)), 'the outage')
+  await until('the outage', async () => !(await isReady(service.url)))
   // Until the lease expires, the caches are still used.
-  await until(async () => !service.parts.changes.trusted(), 'the end of the lease')
+  await until('the end of the lease', async () => !service.parts.changes.trusted())
   const before = service.logLines.length
   const began = performance.now()
   const statuses: number[] = []

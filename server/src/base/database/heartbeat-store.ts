@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { databaseTime } from './database-time.ts'
+import { postgresTime } from './database-time.ts'
 import type { ControlDatabase, Db } from './open.ts'
 
 /** A trivial query that succeeds if the database responds at all. */
@@ -36,6 +36,6 @@ export async function writeSeenAt(db: Db, at: Date, { force = false } = {}): Pro
 /** PostgreSQL's own clock; null on SQLite, which has only the clock of this machine. */
 export async function readDatabaseClock({ db, kind }: ControlDatabase): Promise<Date | null> {
   if (kind === 'sqlite') return null
-  const { rows } = await sql<{ now: string }>`select ${databaseTime(0)} as now`.execute(db)
+  const { rows } = await sql<{ now: string }>`select ${postgresTime()} as now`.execute(db)
   return new Date(rows[0]!.now)
 }

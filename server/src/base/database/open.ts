@@ -6,6 +6,7 @@ import {
   type ExpressionWrapper,
   Kysely,
   PostgresDialect,
+  type RawBuilder,
   type SelectQueryBuilder,
   type SqlBool,
   sql,
@@ -14,6 +15,7 @@ import {
 import { MINUTE, SECOND } from '../clock.ts'
 import { makePrivate } from '../locks/private-files.ts'
 import type { DatabaseError } from './database-error.ts'
+import { postgresTime, sqliteTime } from './database-time.ts'
 import { migrate } from './migrations/migrate.ts'
 import { GuardedPool, type Patience, type ServerCheck } from './postgres-pool.ts'
 import type { Tables } from './schema.ts'
@@ -40,6 +42,11 @@ export interface ControlDatabase {
   ): SelectQueryBuilder<Tables, T & keyof Tables, O>
   /** The same if there is no row to lock: an advisory lock on a name, held until the transaction ends. */
   lockName(tx: Tx, name: string): Promise<void>
+  /**
+   * The time by the database's own clock, as text in the form of all times. Processes on several machines compare
+   * leases by it, whatever their own clocks say.
+   */
+  time(plusMs?: number): RawBuilder<string>
   /** Circuit breaker: given an error, every use fails with it at once; null resets it. PostgreSQL only. */
   refuse(error: DatabaseError | null): void
   /** Every use waits until `refuse` is called, with an error or null. PostgreSQL only. */
@@ -89,6 +96,7 @@ function openSqlite(dataDir: string, onThreadEnd?: (error: Error) => void): Cont
     url: null,
     forUpdate: (query) => query,
     lockName: async () => {},
+    time: sqliteTime,
     refuse: () => {},
     hold: () => {},
     checkServers: () => {},
@@ -129,6 +137,7 @@ export function openPostgres(url: string, patience: Patience): ControlDatabase {
     lockName: async (tx, name) => {
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx)
     },
+    time: postgresTime,
     refuse: (error) => pool.refuse(error),
     hold: () => pool.hold(),
     checkServers: (isKnown) => pool.checkServers(isKnown),

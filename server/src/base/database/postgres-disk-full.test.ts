@@ -5,10 +5,13 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { keyOpens } from '../../testing/key-opens.ts'
 import { signIn } from '../../testing/sign-in.ts'
 import { openTestServer, temporaryDatabase, temporaryFolder } from '../../testing/test-server.ts'
+
+needs('postgres')
 
 const isRoot = process.getuid?.() === 0
 

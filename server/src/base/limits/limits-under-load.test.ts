@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { startRedis } from '../../../../scripts/test-servers/redis.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { startServerProcess } from '../../testing/processes/server-process.ts'
 import { ownRedis } from '../../testing/redis.ts'
 import { temporaryFolder } from '../../testing/test-server.ts'
+
+needs('redis', 'processes')
 
 const CONNECTIONS = 1500
 const REQUESTS = 4

@@ -3,12 +3,15 @@ import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { startRedis } from '../../../../scripts/test-servers/redis.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { openLink, openRedisProxy, ownRedis, sharedRedisUrl, unusedRedisUrl } from '../../testing/redis.ts'
 import { openTestServer } from '../../testing/test-server.ts'
 import type { Decision, Rate } from './limiter.ts'
 import { RedisLimiter } from './redis-limiter.ts'
+
+needs('redis')
 
 async function openLimiter(t: TestContext, url?: string, replyMs?: number) {
   const opened = await openLink(t, url, replyMs)

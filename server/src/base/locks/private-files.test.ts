@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { runProgramFile } from '../../testing/processes/run-command.ts'
 import { publishText } from '../../testing/publish.ts'
 import { openTestServer, temporaryFolder } from '../../testing/test-server.ts'
@@ -25,7 +26,9 @@ test('a group may have access, as on a mounted volume', async (t) => {
   await openTestServer(t, { dataDir })
 })
 
-test('every file that a command makes is private, also in a folder that existed before', async (t) => {
+test('every file that a command makes is private, also in a folder that existed before', {
+  skip: lacks('processes'),
+}, async (t) => {
   const dataDir = temporaryFolder(t)
   writeFileSync(join(dataDir, 'wayleave.db'), '', { mode: 0o644 })
   const file = join(temporaryFolder(t), 'towns.csv')

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { makeLogger } from '../../http/observability/logger.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { runProgramFile } from '../../testing/processes/run-command.ts'
@@ -173,7 +174,9 @@ test('without a mail server every mail is a whole file that only the operator ca
   assert.ok(!logged.includes(token))
 })
 
-test('a server that listens beyond loopback without a mail server refuses to start, with exit code 2', async (t) => {
+test('a server that listens beyond loopback without a mail server refuses to start, with exit code 2', {
+  skip: lacks('processes'),
+}, async (t) => {
   const place = { dataDir: temporaryFolder(t), databaseUrl: null }
   // An address of the documentation range: if the check were missing, listening on it would fail with code 1.
   const { code, stderr } = await runProgramFile(place, 'serve', '--host', '192.0.2.1', '--port', '0')

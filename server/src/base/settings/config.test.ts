@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { temporaryFolder } from '../../testing/test-server.ts'
 import { readConfig, SettingError, unknownVariables } from './config.ts'
 import { settings } from './settings.ts'
@@ -60,7 +61,7 @@ test('a misspelt variable is noticed', () => {
   ])
 })
 
-test('a bad setting stops the start with exit code 2 and its sentence', () => {
+test('a bad setting stops the start with exit code 2 and its sentence', { skip: lacks('processes') }, () => {
   const { status, stderr, stdout } = spawnSync(program, ['serve'], {
     env: { ...process.env, WAYLEAVE_PORT: 'eighty' },
     encoding: 'utf8',
@@ -70,7 +71,7 @@ test('a bad setting stops the start with exit code 2 and its sentence', () => {
   assert.equal(stdout, '')
 })
 
-test('the help of serve names every setting', () => {
+test('the help of serve names every setting', { skip: lacks('processes') }, () => {
   const { status, stdout } = spawnSync(program, ['serve', '--help'], { encoding: 'utf8' })
   assert.equal(status, 0)
   for (const row of Object.values(settings)) assert.ok(stdout.includes(row.variable), row.variable)

@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { newBucketSettings, openTestBucket, withoutS3 } from '../../testing/bucket.ts'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
+import { newBucketSettings, openTestBucket } from '../../testing/bucket.ts'
 import { S3Proxy } from '../../testing/s3-proxy.ts'
 import { temporaryFolder } from '../../testing/test-server.ts'
 import { FolderStore } from './folder-store.ts'
@@ -28,7 +29,7 @@ async function keysOf(store: ObjectStore, prefix: string): Promise<string[]> {
 }
 
 for (const [name, open] of Object.entries(stores)) {
-  const skip = name === 's3' && withoutS3
+  const skip = name === 's3' && lacks('s3')
 
   test(`objects are read as they were written, whole and in parts: ${name}`, { skip }, async (t) => {
     const store = await open(t)
@@ -88,7 +89,7 @@ for (const [name, open] of Object.entries(stores)) {
   })
 }
 
-test('a listing of several pages is complete', { skip: withoutS3 }, async (t) => {
+test('a listing of several pages is complete', { skip: lacks('s3') }, async (t) => {
   const settings = newBucketSettings()
   const store = new S3Store({
     location: s3Location({ ...settings, storageUrl: settings.storageUrl! }),
@@ -105,7 +106,7 @@ test('a listing of several pages is complete', { skip: withoutS3 }, async (t) =>
 })
 
 test('a broken connection and SlowDown are repeated, and only the rest is fetched', {
-  skip: withoutS3,
+  skip: lacks('s3'),
 }, async (t) => {
   const proxy = await S3Proxy.open(t)
   const store = await openTestBucket(t, newBucketSettings(proxy.url))
@@ -124,7 +125,7 @@ test('a broken connection and SlowDown are repeated, and only the rest is fetche
 })
 
 test('while the store is unreachable calls fail at once, and work again when it is back', {
-  skip: withoutS3,
+  skip: lacks('s3'),
 }, async (t) => {
   const proxy = await S3Proxy.open(t)
   const store = await openTestBucket(t, newBucketSettings(proxy.url))
@@ -144,7 +145,7 @@ test('while the store is unreachable calls fail at once, and work again when it 
 })
 
 test('wrong credentials are refused by the store, and the message says so', {
-  skip: withoutS3,
+  skip: lacks('s3'),
 }, async (t) => {
   const settings = newBucketSettings()
   const store = new S3Store({
@@ -155,7 +156,7 @@ test('wrong credentials are refused by the store, and the message says so', {
   await assert.rejects(store.write('object', Buffer.from('x')), /responded 403/)
 })
 
-test('a bucket that does not exist is named, with the setting', { skip: withoutS3 }, async (t) => {
+test('a bucket that does not exist is named, with the setting', { skip: lacks('s3') }, async (t) => {
   const settings = { ...newBucketSettings(), storageUrl: 's3://nowhere-at-all/data' }
   const store = await openTestBucket(t, settings)
   const expected = {
@@ -211,7 +212,7 @@ async function roleEndpoint(t: TestContext, keys: { id: string; secret: string }
 }
 
 test('credentials are those of a profile, or of the role of a container or a machine, which are renewed', {
-  skip: withoutS3,
+  skip: lacks('s3'),
 }, async (t) => {
   const keys = { id: process.env['AWS_ACCESS_KEY_ID']!, secret: process.env['AWS_SECRET_ACCESS_KEY']! }
   const settings = newBucketSettings()

@@ -7,12 +7,15 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { startServerProcess } from '../../testing/processes/server-process.ts'
 import { points } from '../../testing/publish.ts'
 import { temporaryFolder } from '../../testing/test-server.ts'
 import { isTracingWanted } from '../settings/config.ts'
+
+needs('processes')
 
 interface ReceivedSpan {
   name: string

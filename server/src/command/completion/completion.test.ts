@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { runInSharedProcess } from '../../testing/processes/shared-process.ts'
+
+needs('processes')
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url))
 const run = (...args: string[]) => runInSharedProcess({ args, settings: {}, cwd: tmpdir() })

@@ -3,12 +3,15 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { readConfig } from '../../base/settings/config.ts'
 import { EXCERPT_STEP, publishDemoExcerpt } from '../../testing/demo-excerpt.ts'
 import { type DocumentedExample, documentedExamples, pageText } from '../../testing/documented-examples.ts'
 import { type Demo, EXAMPLE_URL, runExamples } from '../../testing/run-examples.ts'
 import { openTestServer, temporaryFolder } from '../../testing/test-server.ts'
 import { prepareDemo } from './demo.ts'
+
+needs('python', 'gdal', 'tools')
 
 const run = promisify(execFile)
 const REPOSITORY = join(import.meta.dirname, '..', '..', '..', '..')

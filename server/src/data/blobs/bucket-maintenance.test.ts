@@ -3,19 +3,20 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { DAY, HOUR, plus } from '../../base/clock.ts'
 import { operator } from '../../base/events/events.ts'
 import { openAccount } from '../../testing/account.ts'
-import { newBucketSettings, openTestBucket, withoutS3 } from '../../testing/bucket.ts'
+import { newBucketSettings, openTestBucket } from '../../testing/bucket.ts'
 import { getBytes as get } from '../../testing/get-bytes.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { openTestServer, temporaryFolder } from '../../testing/test-server.ts'
 import { SNAPSHOTS, snapshotKey, TRASH } from './object-keys.ts'
 
-const skip = withoutS3
+needs('s3')
 
-test('a snapshot that no version names gets a tombstone, a day of grace, and goes', { skip }, async (t) => {
+test('a snapshot that no version names gets a tombstone, a day of grace, and goes', async (t) => {
   let now = new Date()
   const settings = newBucketSettings()
   const clock = () => now
@@ -44,9 +45,7 @@ test('a snapshot that no version names gets a tombstone, a day of grace, and goe
   assert.deepEqual(await bucket.listFolders(TRASH), [])
 })
 
-test('an orphan is collected, an upload under way and one that is named again are not', {
-  skip,
-}, async (t) => {
+test('an orphan is collected, an upload under way and one that is named again are not', async (t) => {
   let now = new Date()
   const settings = newBucketSettings()
   const service = await openTestServer(t, { clock: () => now, settings })
@@ -74,9 +73,7 @@ test('an orphan is collected, an upload under way and one that is named again ar
   assert.deepEqual(await blobs.list(), [snapshot])
 })
 
-test('storage check finds missing, damaged and orphaned objects, and repairs what it can', {
-  skip,
-}, async (t) => {
+test('storage check finds missing, damaged and orphaned objects, and repairs what it can', async (t) => {
   const settings = newBucketSettings()
   const service = await openTestServer(t, { settings })
   const bucket = await openTestBucket(t, settings)
@@ -130,7 +127,7 @@ test('storage check finds missing, damaged and orphaned objects, and repairs wha
   assert.ok((await get(next, '/v1/dataset/places/files/csv', key)).bytes.equals(csv.bytes))
 })
 
-test('storage move copies a folder to a bucket and back while the service runs', { skip }, async (t) => {
+test('storage move copies a folder to a bucket and back while the service runs', async (t) => {
   const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(300))
   await publishText(service, 'places', 'places.geojson', points(400))
@@ -180,7 +177,7 @@ test('storage move copies a folder to a bucket and back while the service runs',
   await onFolder.stop()
 })
 
-test('a move leaves damaged snapshots out and says so, and wrong usage exits with 2', { skip }, async (t) => {
+test('a move leaves damaged snapshots out and says so, and wrong usage exits with 2', async (t) => {
   const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(300))
   await publishText(service, 'others', 'others.geojson', points(300))
@@ -200,9 +197,7 @@ test('a move leaves damaged snapshots out and says so, and wrong usage exits wit
   assert.equal(same.code, 2, same.stderr)
 })
 
-test('an installation on a bucket is backed up to a bucket and to a folder, and restored into both', {
-  skip,
-}, async (t) => {
+test('an installation on a bucket is backed up to a bucket and to a folder, and restored into both', async (t) => {
   const settings = newBucketSettings()
   const service = await openTestServer(t, { settings })
   await publishText(service, 'places', 'places.geojson', points(300))
@@ -253,9 +248,7 @@ test('an installation on a bucket is backed up to a bucket and to a folder, and 
   assert.equal((await local.request('GET', '/v1/dataset/places')).body.rows, 300)
 })
 
-test('a folder is backed up to a bucket, damage in it is named, and it has one writer', {
-  skip,
-}, async (t) => {
+test('a folder is backed up to a bucket, damage in it is named, and it has one writer', async (t) => {
   const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(30))
   const settings = newBucketSettings()

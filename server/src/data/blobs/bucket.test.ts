@@ -3,17 +3,19 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { operator } from '../../base/events/events.ts'
 import type { Config } from '../../base/settings/config.ts'
 import { openAccount, readAccountLedger } from '../../testing/account.ts'
-import { newBucketSettings, openTestBucket, withoutS3 } from '../../testing/bucket.ts'
+import { newBucketSettings, openTestBucket } from '../../testing/bucket.ts'
 import { getBytes as get } from '../../testing/get-bytes.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { S3Proxy } from '../../testing/s3-proxy.ts'
 import { openTestServer, type TestServer } from '../../testing/test-server.ts'
 import { SNAPSHOTS, snapshotKey } from './object-keys.ts'
 
-const skip = withoutS3
+needs('s3', 'postgres')
+
 const ADD_ONS = ['API_ACCESS', 'GIS_ACCESS'] as const
 
 /** A second node with an empty cache on the same database and bucket. */
@@ -30,9 +32,7 @@ const filesIn = (folder: string) => readdirSync(folder, { recursive: true, encod
 
 const itemsPath = (query = '') => `/v1/ogc/collections/places/items?limit=1000${query}`
 
-test('a node with an empty cache serves what another one published to the bucket, and tiles in parts', {
-  skip,
-}, async (t) => {
+test('a node with an empty cache serves what another one published to the bucket, and tiles in parts', async (t) => {
   const settings = newBucketSettings()
   const first = await openTestServer(t, { database: 'postgres', settings })
   await publishText(first, 'places', 'places.geojson', points(3000))
@@ -93,7 +93,7 @@ test('a node with an empty cache serves what another one published to the bucket
   assert.ok(again.bytes.equals(archive.bytes))
 })
 
-test('a cold first page of a large dataset fetches the index and a few blocks', { skip }, async (t) => {
+test('a cold first page of a large dataset fetches the index and a few blocks', async (t) => {
   const proxy = await S3Proxy.open(t)
   const first = await openTestServer(t, { database: 'postgres', settings: newBucketSettings(proxy.url) })
   const name = 'x'.repeat(600)
@@ -129,7 +129,7 @@ test('a cold first page of a large dataset fetches the index and a few blocks', 
   assert.ok(shared.length <= 1, `one fetch for all readers: ${shared.join()}`)
 })
 
-test('a damaged or emptied cache is filled again, and wrong bytes are never served', { skip }, async (t) => {
+test('a damaged or emptied cache is filled again, and wrong bytes are never served', async (t) => {
   const proxy = await S3Proxy.open(t)
   const first = await openTestServer(t, { database: 'postgres', settings: newBucketSettings(proxy.url) })
   await publishText(first, 'places', 'places.geojson', points(2000))
@@ -161,7 +161,7 @@ test('a damaged or emptied cache is filled again, and wrong bytes are never serv
   assert.equal((await third.request('GET', itemsPath(filter), { key })).body.features.length, 7)
 })
 
-test('an object that is damaged in the bucket is refused with 503', { skip }, async (t) => {
+test('an object that is damaged in the bucket is refused with 503', async (t) => {
   const settings = newBucketSettings()
   const first = await openTestServer(t, { database: 'postgres', settings })
   await publishText(first, 'places', 'places.geojson', points(2000))
@@ -181,9 +181,7 @@ test('an object that is damaged in the bucket is refused with 503', { skip }, as
   assert.equal((await readAccountLedger(first, ada)).balance, 10)
 })
 
-test('while the bucket is unreachable, what is cached is served and the rest is 503 with Retry-After', {
-  skip,
-}, async (t) => {
+test('while the bucket is unreachable, what is cached is served and the rest is 503 with Retry-After', async (t) => {
   const proxy = await S3Proxy.open(t)
   const first = await openTestServer(t, { database: 'postgres', settings: newBucketSettings(proxy.url) })
   await publishText(first, 'places', 'places.geojson', points(2000))
@@ -208,7 +206,7 @@ test('while the bucket is unreachable, what is cached is served and the rest is 
   assert.deepEqual([balance.get('credits-charged'), balance.get('credits-remaining')], ['1', '9'])
 })
 
-test('a publication appears whole or not at all when the bucket fails', { skip }, async (t) => {
+test('a publication appears whole or not at all when the bucket fails', async (t) => {
   const proxy = await S3Proxy.open(t)
   const settings = newBucketSettings(proxy.url)
   const service = await openTestServer(t, { settings })
@@ -223,9 +221,7 @@ test('a publication appears whole or not at all when the bucket fails', { skip }
   }
 })
 
-test('a download is redirected to a signed address after it is charged, and resumed for free', {
-  skip,
-}, async (t) => {
+test('a download is redirected to a signed address after it is charged, and resumed for free', async (t) => {
   const service = await openTestServer(t, { settings: { ...newBucketSettings(), downloads: 'redirect' } })
   await publishText(service, 'places', 'places.geojson', points(500))
   const { key } = await openAccount(service, 'ada@example.org', { addOns: [...ADD_ONS], credits: 10 })
@@ -260,7 +256,7 @@ test('a download is redirected to a signed address after it is charged, and resu
   assert.equal((await get(service, '/v1/dataset/places/files/geojson', key)).status, 200)
 })
 
-test('an upload to one node is published by a worker on another', { skip }, async (t) => {
+test('an upload to one node is published by a worker on another', async (t) => {
   const settings = newBucketSettings()
   const api = await openTestServer(t, { database: 'postgres', settings: { ...settings, role: 'api' } })
   const publisher = await api.parts.keys.createPlatform(operator, {

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { openAccount } from '../../testing/account.ts'
 import { points, publishText } from '../../testing/publish.ts'
-import {
-  openTestServer,
-  temporaryDatabase,
-  temporaryFolder,
-  withoutPostgres,
-} from '../../testing/test-server.ts'
+import { openTestServer, temporaryDatabase, temporaryFolder } from '../../testing/test-server.ts'
 import { storeMissingSummaries } from './store.ts'
 
 const METADATA = [
@@ -177,7 +173,7 @@ test('a missing dataset is 404, unknown parameters are 400, a wrong key is 401',
 })
 
 test('a version published on one node is seen by the next request to another', {
-  skip: withoutPostgres,
+  skip: lacks('postgres'),
 }, async (t) => {
   const databaseUrl = await temporaryDatabase(t)
   const dataDir = temporaryFolder(t)

@@ -4,12 +4,10 @@ import { readdirSync, readlinkSync, truncateSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { openAccount, readAccountLedger } from '../../testing/account.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { openTestServer, type TestServer } from '../../testing/test-server.ts'
-
-const PATIENCE_MS = 20_000
+import { until } from '../../testing/until.ts'
 
 /** The snapshot files that this process holds open. */
 function openFiles({ config }: TestServer): string[] {
@@ -21,12 +19,6 @@ function openFiles({ config }: TestServer): string[] {
       return []
     }
   })
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + PATIENCE_MS; !(await holds()); await sleep(20)) {
-    assert.ok(Date.now() < end, 'it never came to be')
-  }
 }
 
 async function open(t: Parameters<typeof openTestServer>[0], count: number) {
@@ -46,14 +38,14 @@ async function open(t: Parameters<typeof openTestServer>[0], count: number) {
 test('a reader that leaves, while the file is made or midway, leaves no file open', async (t) => {
   const { service, account, ask } = await open(t, 50_000)
   const early = ask('csv')
-  await until(async () => (await readAccountLedger(service, account)).balance === 9)
+  await until('the payment', async () => (await readAccountLedger(service, account)).balance === 9)
   early.destroy()
   const exports = () => readdirSync(join(service.config.dataDir, 'snapshots'), { recursive: true })
-  await until(() => exports().some((name) => String(name).endsWith('places.csv.meta.json')))
+  await until('the file', () => exports().some((name) => String(name).endsWith('places.csv.meta.json')))
   const midway = ask('geojson')
   await once(midway, 'readable')
   midway.destroy()
-  await until(() => openFiles(service).length === 0)
+  await until('the closing of the files', () => openFiles(service).length === 0)
   const downloads = service.logLines.map((line) => JSON.parse(line)).filter(({ path }) => /files/.test(path))
   assert.deepEqual(
     downloads.map(({ path, status, brokenOff }) => [path.slice(-7), status, brokenOff]),
@@ -77,8 +69,8 @@ test('a file that is damaged while it is sent is refunded, and the response is c
   socket.on('error', () => {}).resume()
   await once(socket, 'close')
   assert.ok(bytes > 0)
-  await until(async () => (await readAccountLedger(service, account)).balance === 10)
-  await until(() => openFiles(service).length === 0)
+  await until('the refund', async () => (await readAccountLedger(service, account)).balance === 10)
+  await until('the closing of the files', () => openFiles(service).length === 0)
   const { rows } = await readAccountLedger(service, account)
   assert.deepEqual(
     rows.map((row) => row.kind),

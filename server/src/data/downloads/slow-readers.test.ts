@@ -5,11 +5,14 @@ import { readdirSync, readlinkSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { openAccount } from '../../testing/account.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { startServerProcess } from '../../testing/processes/server-process.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { openTestServer, temporaryFolder } from '../../testing/test-server.ts'
+
+needs('processes')
 
 const READERS = 200
 const MAX_A_READER = 32 * 1024

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { operator } from '../../base/events/events.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { openTestServer, type TestServer, temporaryFolder } from '../../testing/test-server.ts'
 import { tryLockExports } from './exports/exports-lock.ts'
 import { sweepExports } from './exports/sweep-exports.ts'
+
+needs('postgres')
 
 test('two nodes that are asked for the same file at the same instant both send it, and the same one', async (t) => {
   const first = await openTestServer(t, { database: 'postgres' })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import {
@@ -14,6 +15,8 @@ import {
 } from '../../testing/test-server.ts'
 import { type InstallationState, mismatchOf } from './installation.ts'
 import { installationPath } from './installation-file.ts'
+
+needs('time')
 
 interface Place {
   dataDir: string

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { TcpProxy } from '../../../../scripts/test-servers/tcp-proxy.ts'
 import type { DataWork } from '../../base/data-work.ts'
 import { openDatabase } from '../../base/database/open.ts'
@@ -14,8 +15,8 @@ import {
   type TestServer,
   temporaryDatabase,
   temporaryFolder,
-  withoutPostgres,
 } from '../../testing/test-server.ts'
+import { until } from '../../testing/until.ts'
 import { readJob } from './job-store.ts'
 
 const settings = { databaseTimeout: 1 }
@@ -56,13 +57,6 @@ async function startJob({ parts }: TestServer, content = points(5)): Promise<str
   return id
 }
 
-async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let round = 0; !(await condition()); round++) {
-    assert.ok(round < 1200, `${what} did not happen within a minute`)
-    await sleep(50)
-  }
-}
-
 const hasLine = ({ logLines }: TestServer, text: string) => logLines.some((line) => line.includes(text))
 
 /** A job whose first attempt waits at the gate. */
@@ -71,39 +65,39 @@ async function openGatedJob(t: TestContext, content?: string) {
   const { gate, work } = gatedWork()
   const service = await openTestServer(t, { databaseUrl: url, dataDir, settings, work })
   const id = await startJob(service, content)
-  await until(() => gate.attempts === 1, 'the attempt')
+  await until('the attempt', () => gate.attempts === 1)
   return { proxy, gate, service, read: () => read(id) }
 }
 
-test('an outage of the database does not count as an attempt', { skip: withoutPostgres }, async (t) => {
+test('an outage of the database does not count as an attempt', { skip: lacks('postgres') }, async (t) => {
   const { proxy, gate, service, read } = await openGatedJob(t)
   proxy.cut()
   gate.opened.resolve()
-  await until(() => hasLine(service, 'is retried in'), 'the failure of the attempt')
+  await until('the failure of the attempt', () => hasLine(service, 'is retried in'))
   gate.opened = Promise.withResolvers()
   // Longer than the timeout of the database: the job cannot be returned at once.
   await sleep(2500)
   proxy.set('open')
-  await until(async () => (await read()).state === 'waiting', 'the return of the job')
+  await until('the return of the job', async () => (await read()).state === 'waiting')
   const { attempts, retries } = await read()
   assert.deepEqual({ attempts, retries }, { attempts: 0, retries: 1 })
   gate.opened.resolve()
-  await until(async () => (await read()).state === 'done', 'the version')
+  await until('the version', async () => (await read()).state === 'done')
   assert.equal((await read()).attempts, 1)
   assert.ok(!hasLine(service, 'could not be run'))
 })
 
-test('a file that is refused during an outage is refused once', { skip: withoutPostgres }, async (t) => {
+test('a file that is refused during an outage is refused once', { skip: lacks('postgres') }, async (t) => {
   const { proxy, gate, read } = await openGatedJob(t, '{"type":"FeatureCollection","features":[{]}')
   proxy.cut()
   gate.opened.resolve()
   await sleep(2500)
   proxy.set('open')
-  await until(async () => (await read()).state === 'failed', 'the refusal')
+  await until('the refusal', async () => (await read()).state === 'failed')
   assert.equal(gate.attempts, 1)
 })
 
-test('a stop during a short outage returns the job', { skip: withoutPostgres }, async (t) => {
+test('a stop during a short outage returns the job', { skip: lacks('postgres') }, async (t) => {
   const { proxy, gate, service, read } = await openGatedJob(t)
   proxy.cut()
   const stopped = service.parts.runner.close()
@@ -116,7 +110,7 @@ test('a stop during a short outage returns the job', { skip: withoutPostgres }, 
 })
 
 test('after an outage, a node does not take the jobs of another at once', {
-  skip: withoutPostgres,
+  skip: lacks('postgres'),
 }, async (t) => {
   const { proxy, url, databaseUrl, dataDir, read, healthy } = await openPlace(t)
   const other = await TcpProxy.open(databaseUrl, (close) => cleanUp(t, close))
@@ -124,17 +118,17 @@ test('after an outage, a node does not take the jobs of another at once', {
   const worker = await openTestServer(t, { databaseUrl: url, dataDir, settings, work })
   const idle = await openTestServer(t, { databaseUrl: other.url, dataDir, settings, work })
   const id = await startJob(worker)
-  await until(() => gate.attempts === 1, 'the attempt')
+  await until('the attempt', () => gate.attempts === 1)
   proxy.cut()
   other.proxy.cut()
   await sleep(3500)
   // As after an outage that is longer than a lease.
   await healthy.db.updateTable('jobs').set({ lease_until: '2020-01-01T00:00:00.000Z' }).execute()
   other.proxy.set('open')
-  await until(async () => (await fetch(`${idle.url}/ready`)).status === 200, 'the return of the other node')
+  await until('the return of the other node', async () => (await fetch(`${idle.url}/ready`)).status === 200)
   await sleep(2500)
   proxy.set('open')
   gate.opened.resolve()
-  await until(async () => (await read(id)).state === 'done', 'the version')
+  await until('the version', async () => (await read(id)).state === 'done')
   assert.deepEqual([idle.parts.runner.leasesLost, (await read(id)).attempts], [0, 1])
 })

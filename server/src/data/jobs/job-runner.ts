@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isJobEnded } from '@wayleave/contract/records'
 import { singleFlight } from '@wayleave/geodata/base'
 import type { Logger } from 'pino'
 import { type Clock, SECOND } from '../../base/clock.ts'
 import { DatabaseError } from '../../base/database/database-error.ts'
 import type { ControlDatabase, Db, Tx } from '../../base/database/open.ts'
+import { type NodeTime, systemTime } from '../../base/node-time.ts'
 import { StorageUnavailableError } from '../../base/storage/object-store.ts'
 import { Durations } from '../../http/observability/durations.ts'
 import { AttemptLostError, JobObsoleteError, RetryLaterError } from './job-errors.ts'
@@ -78,6 +78,8 @@ export interface JobRunnerDeps {
   nodeId: string
   /** How many jobs of each kind this process runs at the same time; none of a kind with 0. */
   limits: Record<JobKind, number>
+  /** Simulations replace it. */
+  time?: NodeTime
 }
 
 interface LocalJob extends JobAttempt {
@@ -109,10 +111,11 @@ export class JobRunner {
   /** Jobs whose worker died, as this process found out: their leases had lapsed. */
   leasesLost = 0
   readonly #parts: JobRunnerDeps
+  readonly #time: NodeTime
   readonly #handlers = new Map<JobKind, JobHandler>()
   readonly #local = new Map<string, LocalJob>()
   readonly #stopping = new AbortController()
-  readonly #timers: NodeJS.Timeout[] = []
+  readonly #stopTimers: (() => void)[] = []
   #isStarted = false
   /** When the database failed last, by the monotonic clock. */
   #outageAt = Number.NEGATIVE_INFINITY
@@ -123,6 +126,7 @@ export class JobRunner {
 
   constructor(parts: JobRunnerDeps) {
     this.#parts = parts
+    this.#time = parts.time ?? systemTime
   }
 
   handle(kind: JobKind, handler: JobHandler): void {
@@ -158,21 +162,20 @@ export class JobRunner {
   /** Aborts the running jobs. They return to the waiting state; another worker or the next start runs them. */
   async close(): Promise<void> {
     this.#stopping.abort()
-    for (const timer of this.#timers) clearInterval(timer)
+    for (const stop of this.#stopTimers) stop()
     // A claim under way begins its job, which ends at once.
     await this.#claimAll().catch(() => {})
     await Promise.all([...this.#local.values()].map(({ ended }) => ended))
   }
 
   #every(milliseconds: number, work: () => Promise<void>): void {
-    this.#timers.push(
-      setInterval(() => void work().catch((error: unknown) => this.#note(error)), milliseconds).unref(),
-    )
+    const run = () => void work().catch((error: unknown) => this.#note(error))
+    this.#stopTimers.push(this.#time.every(milliseconds, run))
   }
 
   /** While the database is unreachable, nothing can be claimed; the outage is logged elsewhere. */
   #note(error: unknown): void {
-    if (error instanceof DatabaseError) this.#outageAt = performance.now()
+    if (error instanceof DatabaseError) this.#outageAt = this.#time.now()
     else this.#parts.log.error({ err: error }, 'Claiming jobs failed.')
   }
 
@@ -182,7 +185,7 @@ export class JobRunner {
 
   async #poll(): Promise<void> {
     // Leases lapse during an outage of the database. Afterwards their holders get the time to renew them.
-    if (performance.now() - this.#outageAt > LEASE_MS) await this.#release(false)
+    if (this.#time.now() - this.#outageAt > LEASE_MS) await this.#release(false)
     this.wake()
   }
 
@@ -320,9 +323,9 @@ export class JobRunner {
       try {
         return await statement()
       } catch (error) {
-        if (signal.aborted) end = Math.min(end, performance.now() + STOP_PATIENCE)
-        if (!(error instanceof DatabaseError) || performance.now() + STORE_EVERY > end) throw error
-        await sleep(STORE_EVERY)
+        if (signal.aborted) end = Math.min(end, this.#time.now() + STOP_PATIENCE)
+        if (!(error instanceof DatabaseError) || this.#time.now() + STORE_EVERY > end) throw error
+        await this.#time.sleep(STORE_EVERY)
       }
     }
   }
@@ -336,8 +339,8 @@ export class JobRunner {
       row,
       signal,
       onProgress: (progress) => {
-        if (performance.now() - lastReportAt < PROGRESS_EVERY || signal.aborted) return
-        lastReportAt = performance.now()
+        if (this.#time.now() - lastReportAt < PROGRESS_EVERY || signal.aborted) return
+        lastReportAt = this.#time.now()
         const change = { progress: JSON.stringify(progress), updated_at: now() }
         updateAttempt(database.db, local, change).catch(() => {})
       },

@@ -1,6 +1,5 @@
 import type { JobState } from '@wayleave/contract/job-states'
 import { sql } from 'kysely'
-import { timeOfDatabase } from '../../base/database/database-time.ts'
 import {
   type ControlDatabase,
   type Db,
@@ -152,9 +151,7 @@ export async function claimJob(
     .select('job.id')
     .where('job.state', '=', 'waiting')
     .where('job.kind', 'in', [...kinds])
-    .where((row) =>
-      row.or([row('job.run_after', 'is', null), row('job.run_after', '<=', timeOfDatabase(database))]),
-    )
+    .where((row) => row.or([row('job.run_after', 'is', null), row('job.run_after', '<=', database.time())]))
     .where((row) =>
       row.not(
         row.exists(
@@ -191,7 +188,7 @@ export async function claimJob(
         progress: null,
         run_after: null,
         lease_token: token,
-        lease_until: timeOfDatabase(database, LEASE_MS),
+        lease_until: database.time(LEASE_MS),
         updated_at: at,
       }))
       .where('id', '=', next)
@@ -212,7 +209,7 @@ export async function renewLeases(
 ): Promise<Set<string>> {
   const rows = await database.db
     .updateTable('jobs')
-    .set({ lease_until: timeOfDatabase(database, LEASE_MS) })
+    .set({ lease_until: database.time(LEASE_MS) })
     .where('state', '=', 'running')
     .where(
       'lease_token',
@@ -239,7 +236,7 @@ export async function releaseAbandonedJobs(
     .where('state', '=', 'running')
   if (!evenLeased) {
     query = query.where((row) =>
-      row.or([row('lease_until', 'is', null), row('lease_until', '<', timeOfDatabase(database))]),
+      row.or([row('lease_until', 'is', null), row('lease_until', '<', database.time())]),
     )
   }
   if (except.length > 0) query = query.where('id', 'not in', [...except])
@@ -275,7 +272,7 @@ export async function releaseJob(
       progress: null,
       attempts,
       retries,
-      run_after: delayMs > 0 ? timeOfDatabase(database, delayMs) : null,
+      run_after: delayMs > 0 ? database.time(delayMs) : null,
       lease_token: null,
       lease_until: null,
       updated_at: at,
@@ -302,7 +299,7 @@ export async function hasLiveWorker(database: ControlDatabase, kind: JobKind): P
   const rows = await database.db
     .selectFrom('nodes')
     .select('job_kinds')
-    .where('lease_until', '>', timeOfDatabase(database))
+    .where('lease_until', '>', database.time())
     .where('job_kinds', 'is not', null)
     .execute()
   return rows.some(({ job_kinds: kinds }) => kinds!.split(',').includes(kind))
@@ -325,7 +322,7 @@ export async function countOpenJobs(database: ControlDatabase): Promise<JobCount
       'state',
       fn.countAll<number | string>().as('count'),
       fn.min('created_at').as('oldest'),
-      timeOfDatabase(database).as('now'),
+      database.time().as('now'),
     ])
     .where('state', 'in', ['waiting', 'running'])
     .groupBy(['kind', 'state'])

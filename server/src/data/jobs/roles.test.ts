@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lacks, needs } from '../../../../scripts/test-run/needs.ts'
 import { operator } from '../../base/events/events.ts'
 import { SettingError } from '../../base/settings/config.ts'
 import { StorageUnavailableError } from '../../base/storage/object-store.ts'
@@ -11,12 +12,9 @@ import { snapshotFolder } from '../../testing/damage-files.ts'
 import { runProgramFile } from '../../testing/processes/run-command.ts'
 import { sameProcessWork } from '../../testing/processes/same-process-work.ts'
 import { points, publishText } from '../../testing/publish.ts'
-import {
-  openTestServer,
-  type TestServer,
-  temporaryFolder,
-  withoutPostgres,
-} from '../../testing/test-server.ts'
+import { openTestServer, type TestServer, temporaryFolder } from '../../testing/test-server.ts'
+
+needs('postgres', 'processes')
 
 const FILE = '/v1/dataset/places/files/csv'
 
@@ -33,7 +31,7 @@ async function jobEnded({ parts }: TestServer, id: string) {
   }
 }
 
-test('API nodes run no jobs, and workers run those of all nodes', { skip: withoutPostgres }, async (t) => {
+test('API nodes run no jobs, and workers run those of all nodes', { skip: lacks('postgres') }, async (t) => {
   const api = await openTestServer(t, { database: 'postgres', settings: { role: 'api', tiles: true } })
   await publishText(api, 'places', 'places.geojson', points(50))
   const account = await openAccount(api, 'ada@example.org', {

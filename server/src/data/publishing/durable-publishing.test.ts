@@ -4,8 +4,11 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { testedProgram } from '../../../../scripts/program/tested-program.ts'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { points } from '../../testing/publish.ts'
 import { temporaryFolder } from '../../testing/test-server.ts'
+
+needs('processes', 'tools')
 
 const CALLS = 'trace=fsync,fdatasync,rename,renameat,renameat2'
 

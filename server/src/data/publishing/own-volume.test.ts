@@ -4,11 +4,14 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { operator } from '../../base/events/events.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { runProgramFile } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { openTestServer, temporaryFolder } from '../../testing/test-server.ts'
+
+needs('processes')
 
 /** Mounts a tmpfs on the folder, or returns the reason why it cannot. */
 function mountVolume(t: TestContext, folder: string, size = '64m'): string | null {

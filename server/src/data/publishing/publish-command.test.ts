@@ -7,11 +7,14 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Sandbox } from '@wayleave/geodata/compile'
 import { testedProgram } from '../../../../scripts/program/tested-program.ts'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { childProcessWork } from '../../base/data-work.ts'
 import { operator } from '../../base/events/events.ts'
 import { runCommand, runProgramFile } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { openTestServer, temporaryFolder } from '../../testing/test-server.ts'
+
+needs('processes')
 
 test('what the command line publishes and removes is seen by the running server’s next request', async (t) => {
   const service = await openTestServer(t)

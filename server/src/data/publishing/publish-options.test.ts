@@ -5,10 +5,13 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testedProgram } from '../../../../scripts/program/tested-program.ts'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { operator } from '../../base/events/events.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { openTestServer, temporaryFolder } from '../../testing/test-server.ts'
 import { ColumnTypesError, parseColumnTypes } from './column-types.ts'
+
+needs('processes')
 
 const SHP = '/usr/lib/R/site-library/sf/shape/nc.shp'
 

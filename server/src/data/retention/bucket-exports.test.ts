@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { exportFormatsOf } from '@wayleave/geodata/exports'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { DAY, HOUR, plus } from '../../base/clock.ts'
 import { openAccount, readAccountLedger } from '../../testing/account.ts'
-import { newBucketSettings, openTestBucket, withoutS3 } from '../../testing/bucket.ts'
+import { newBucketSettings, openTestBucket } from '../../testing/bucket.ts'
 import { getBytes } from '../../testing/get-bytes.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { S3Proxy, s3Url } from '../../testing/s3-proxy.ts'
@@ -11,7 +12,8 @@ import { openTestServer, type TestServer, type TestSettings } from '../../testin
 import { snapshotKey } from '../blobs/object-keys.ts'
 import { Retention } from './retention.ts'
 
-const skip = withoutS3
+needs('s3', 'postgres')
+
 const CSV = '/v1/dataset/places/files/csv'
 const NAME = 'exports/places.csv'
 /** The age at which retention removes an export. */
@@ -48,9 +50,7 @@ async function pruneAfter({ parts, config }: TestServer, passed: number, dryRun 
   return (await retention.apply({ dryRun })).find(({ what }) => what === 'exports')!.removed
 }
 
-test('a redirected download of an export that was pruned or lost is built again, and paid once', {
-  skip,
-}, async (t) => {
+test('a redirected download of an export that was pruned or lost is built again, and paid once', async (t) => {
   const { service, account, proxy, bucket, snapshot, stored } = await openOnBucket(t, {
     settings: { downloads: 'redirect' },
   })
@@ -87,9 +87,7 @@ test('a redirected download of an export that was pruned or lost is built again,
   assert.equal((await readAccountLedger(service, account)).balance, 9)
 })
 
-test('the bytes of a pruned export stay for a day, for downloads and addresses under way', {
-  skip,
-}, async (t) => {
+test('the bytes of a pruned export stay for a day, for downloads and addresses under way', async (t) => {
   const { service, settings, account, snapshot, stored } = await openOnBucket(t, { database: 'postgres' })
   const { bytes } = await getBytes(service, CSV, account.key)
   const other = await openTestServer(t, { databaseUrl: service.config.databaseUrl!, settings })
@@ -113,7 +111,7 @@ test('the bytes of a pruned export stay for a day, for downloads and addresses u
   assert.deepEqual((await stored()).kinds, [])
 })
 
-test('an export that is built again before its old bytes are deleted keeps them', { skip }, async (t) => {
+test('an export that is built again before its old bytes are deleted keeps them', async (t) => {
   const { service, settings, account, stored } = await openOnBucket(t, { database: 'postgres' })
   const other = await openTestServer(t, { databaseUrl: service.config.databaseUrl!, settings })
   const { bytes } = await getBytes(service, CSV, account.key)
@@ -130,9 +128,7 @@ test('an export that is built again before its old bytes are deleted keeps them'
   for (const node of [service, other]) assert.ok((await getBytes(node, CSV, account.key)).bytes.equals(bytes))
 })
 
-test('a node that still knows a deleted export does not remove the one that was built in its place', {
-  skip,
-}, async (t) => {
+test('a node that still knows a deleted export does not remove the one that was built in its place', async (t) => {
   const { service, settings, bucket, account, snapshot, stored } = await openOnBucket(t, {
     database: 'postgres',
   })

@@ -18,6 +18,9 @@ const DESCRIPTORS = 160
 /** At SIGUSR2 the server opens every free descriptor, and closes them at the next SIGUSR2. */
 const HOARD = `
 import { closeSync, openSync } from 'node:fs'
+import { needs } from '../../../../scripts/test-run/needs.ts'
+
+needs('processes')
 let taken = []
 process.on('SIGUSR2', () => {
   if (taken.length > 0) for (const descriptor of taken.splice(0)) closeSync(descriptor)

@@ -3,13 +3,16 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { openOgc, point } from '../testing/open-ogc.ts'
 import { type Place, randomPlaces } from '../testing/random-places.ts'
 
 const isLarge = ({ properties: { size } }: Place) => size !== null && size > 2
 const LARGE = `filter=${encodeURIComponent('size > 2')}`
 
-test('a file has all rows that match in each format, like pages and downloads', async (t) => {
+test('a file has all rows that match in each format, like pages and downloads', {
+  skip: lacks('time'),
+}, async (t) => {
   const service = await openOgc(t)
   const { publish, fetch, get, config, readAll, request, key } = service
   const places = randomPlaces(7000, 5)

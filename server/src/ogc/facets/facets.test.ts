@@ -8,6 +8,7 @@ import {
   intersectsBbox,
   isEmptyBbox,
 } from '@wayleave/geodata/geometry'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { openOgc } from '../testing/open-ogc.ts'
 import { type Place, randomPlaces } from '../testing/random-places.ts'
 
@@ -44,7 +45,9 @@ function isLate({ properties: { i, size } }: Place): boolean {
   return size !== null && i > size * 200
 }
 
-test('facets count the values of the features that match, whatever selects them', async (t) => {
+test('facets count the values of the features that match, whatever selects them', {
+  skip: lacks('time'),
+}, async (t) => {
   const { publish, get } = await openOgc(t)
   const places = randomPlaces(3000, 5)
   await publish('places', places)

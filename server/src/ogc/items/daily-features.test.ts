@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { startRedis } from '../../../../scripts/test-servers/redis.ts'
 import { DAY } from '../../base/clock.ts'
 import type { Problem } from '../../base/problem.ts'
@@ -85,7 +86,7 @@ test('a new key of the same owner does not restart the daily limit', async (t) =
   assert.equal(await page(bob.token, personal), 200)
 })
 
-test('all nodes count together in Redis', async (t) => {
+test('all nodes count together in Redis', { skip: lacks('redis') }, async (t) => {
   const clock = () => new Date()
   const links = [await openLink(t), await openLink(t)]
   const nodes = links.map(({ link }) => new DailyFeatures(100, clock, link))
@@ -97,7 +98,9 @@ test('all nodes count together in Redis', async (t) => {
   assert.equal(await takeCount(nodes[1]!, owner, 30), 5)
 })
 
-test('what is returned after midnight counts for the day before, with and without Redis', async (t) => {
+test('what is returned after midnight counts for the day before, with and without Redis', {
+  skip: lacks('redis'),
+}, async (t) => {
   const { link } = await openLink(t)
   for (const shared of [null, link]) {
     let now = Date.parse('2026-03-01T23:59:59Z')
@@ -115,7 +118,9 @@ test('what is returned after midnight counts for the day before, with and withou
   }
 })
 
-test('a paused Redis costs one wait, and a node continues from what it has counted', async (t) => {
+test('a paused Redis costs one wait, and a node continues from what it has counted', {
+  skip: lacks('redis'),
+}, async (t) => {
   const redis = ownRedis(t, await startRedis())
   const { link } = await openLink(t, redis.url)
   const features = new DailyFeatures(100, () => new Date(), link)

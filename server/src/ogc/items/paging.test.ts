@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Geometry, relates } from '@wayleave/geodata/geometry'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { type OgcService, openOgc } from '../testing/open-ogc.ts'
 import { type Place, randomPlaces } from '../testing/random-places.ts'
 
@@ -123,7 +124,9 @@ const FILTERS: [string, Test][] = [
   ['i > 1000000', () => false],
 ]
 
-test('filters select what they say, alone, in a box and in an order, in pages of any size', async (t) => {
+test('filters select what they say, alone, in a box and in an order, in pages of any size', {
+  skip: lacks('time'),
+}, async (t) => {
   const service = await openOgc(t)
   for (const [table, places] of [
     ['shapes', randomPlaces(300, 17)] as const,
@@ -150,7 +153,9 @@ test('filters select what they say, alone, in a box and in an order, in pages of
   }
 })
 
-test('features come in any order asked for, nulls last, in pages of any size', async (t) => {
+test('features come in any order asked for, nulls last, in pages of any size', {
+  skip: lacks('time'),
+}, async (t) => {
   const service = await openOgc(t)
   const places = randomPlaces(200, 27, false)
   await service.publish('points', places)

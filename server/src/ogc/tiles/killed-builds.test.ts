@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { startServerProcess } from '../../testing/processes/server-process.ts'
 import { temporaryFolder } from '../../testing/test-server.ts'
+import { until } from '../../testing/until.ts'
+
+needs('processes')
 
 /** Spread over the world, so that the deep zooms have a tile for nearly every point and take some seconds. */
 function spreadPoints(count: number): string {
@@ -40,16 +43,6 @@ function isRunning(pid: number): boolean {
   }
 }
 
-async function until<T>(look: () => T | undefined | false): Promise<T> {
-  const deadline = Date.now() + 60_000
-  for (;;) {
-    if (Date.now() > deadline) throw new Error(`waited too long for ${look}`)
-    const value = look()
-    if (value !== undefined && value !== false) return value
-    await sleep(10)
-  }
-}
-
 test('a build whose process or server is killed leaves nothing behind and is started again', async (t) => {
   const dataDir = temporaryFolder(t)
   const file = join(dataDir, 'places.geojson')
@@ -71,23 +64,23 @@ test('a build whose process or server is killed leaves nothing behind and is sta
   const partialsOf = (pid: number) => partials().filter((name) => name.includes(`.partial-${pid}`))
   const environment = { WAYLEAVE_TILES: 'true', WAYLEAVE_LOG_LEVEL: 'silent' }
   const building = async (server: { child: { pid?: number | undefined } }) => {
-    const pid = await until(() => builderOf(server.child.pid))
-    await until(() => partials().some((name) => name.includes(`-${pid}.z`)))
+    const pid = await until('the builder', () => builderOf(server.child.pid))
+    await until('a partial file', () => partials().some((name) => name.includes(`-${pid}.z`)))
     return pid
   }
 
   const first = await startServerProcess(t, dataDir, environment)
   const killed = await building(first)
   process.kill(killed, 'SIGKILL')
-  const second = await until(() => {
+  const second = await until('the second builder', () => {
     const pid = builderOf(first.child.pid)
     return pid !== undefined && pid !== killed && pid
   })
   // The next build removes them when it starts.
-  await until(() => partialsOf(killed).length === 0)
-  await until(() => partials().length > 0)
+  await until('the end of the partial files', () => partialsOf(killed).length === 0)
+  await until('a partial file', () => partials().length > 0)
   await first.kill()
-  await until(() => !isRunning(second))
+  await until('the end of the builder', () => !isRunning(second))
   // The process that builds removes its files when its server is gone.
   assert.deepEqual(partialsOf(second), [])
 
@@ -95,14 +88,14 @@ test('a build whose process or server is killed leaves nothing behind and is sta
   writeFileSync(join(folder, 'tiles.pmtiles.partial-999999999.z3'), 'half')
   writeFileSync(join(folder, 'progress.json'), '{"progress":0.5}')
   const idle = await startServerProcess(t, dataDir, { WAYLEAVE_TILE_JOBS: '0' })
-  await until(() => files().length === 0)
+  await until('the end of the files', () => files().length === 0)
   await idle.kill()
 
   const last = await startServerProcess(t, dataDir, environment)
-  await until(() => files().includes('tiles.pmtiles.meta.json') && partials().length === 0)
+  await until('the tiles', () => files().includes('tiles.pmtiles.meta.json') && partials().length === 0)
   const response = await fetch(`${last.url}/v1/dataset/places`)
   const { tiles } = (await response.json()) as { tiles: { state: string } }
   assert.ok(['building', 'ready'].includes(tiles.state))
-  await until(() => builderOf(last.child.pid) === undefined)
+  await until('the end of the builder', () => builderOf(last.child.pid) === undefined)
   assert.deepEqual(files().sort(), ['tiles.pmtiles', 'tiles.pmtiles.meta.json'])
 })

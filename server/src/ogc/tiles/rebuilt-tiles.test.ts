@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { newBucketSettings, withoutS3 } from '../../testing/bucket.ts'
+import { lacks, needs } from '../../../../scripts/test-run/needs.ts'
+import { newBucketSettings } from '../../testing/bucket.ts'
 import { getBytes } from '../../testing/get-bytes.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
-import { databaseKinds, openTestServer, type TestServer, withoutPostgres } from '../../testing/test-server.ts'
+import { databaseKinds, openTestServer, type TestServer } from '../../testing/test-server.ts'
 import { type OgcService, openOgc, point } from '../testing/open-ogc.ts'
+
+needs('time')
 
 const TILES = '/v1/ogc/collections/places/tiles/WebMercatorQuad'
 const OLD_ZOOM = 4
@@ -89,7 +92,7 @@ for (const database of databaseKinds) {
 }
 
 test('tiles that were built again reach every node that shares the folder', {
-  skip: withoutPostgres,
+  skip: lacks('postgres'),
 }, async (t) => {
   const first = await openPlaces(t, { database: 'postgres' })
   const { databaseUrl, dataDir } = first.config
@@ -101,7 +104,7 @@ test('tiles that were built again reach every node that shares the folder', {
   assert.deepEqual(nodes.flatMap(damageLines), [])
 })
 
-test('tiles that were built again reach every node of a bucket', { skip: withoutS3 }, async (t) => {
+test('tiles that were built again reach every node of a bucket', { skip: lacks('s3') }, async (t) => {
   const settings = newBucketSettings()
   const first = await openPlaces(t, { database: 'postgres', settings })
   const { databaseUrl } = first.config

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { type DecodedFeature, decodeTile } from '@wayleave/geodata/testing'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { openAccount } from '../../testing/account.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { type OgcService, openOgc } from '../testing/open-ogc.ts'
@@ -139,7 +140,9 @@ test('the documents of OGC API - Tiles lead to the tiles', async (t) => {
     assert.equal((await service.get(`/collections/table/${path}`)).status, 404, path)
 })
 
-test('a filtered tile shows what the filter selects, by the same rules', async (t) => {
+test('a filtered tile shows what the filter selects, by the same rules', {
+  skip: lacks('time'),
+}, async (t) => {
   const service = await openPlaces(t)
   await service.parts.tileBuilds.build(await current(service))
   for (const query of [
@@ -210,7 +213,9 @@ test('tiles need a key with GIS_ACCESS, count as calls, and have a rate limit of
   assert.equal((await service.request('GET', items, { key: account.key })).status, 200)
 })
 
-test('a build that was cut off leaves nothing behind and is begun again; damage is noticed', async (t) => {
+test('a build that was cut off leaves nothing behind and is begun again; damage is noticed', {
+  skip: lacks('time'),
+}, async (t) => {
   const service = await openPlaces(t)
   const dataset = await current(service)
   const folder = await service.parts.blobs.localFolder(dataset.snapshot)

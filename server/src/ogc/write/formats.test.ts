@@ -4,13 +4,16 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { transformer } from '@wayleave/geodata/geometry'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { temporaryFolder } from '../../testing/test-server.ts'
 import { openOgc, point } from '../testing/open-ogc.ts'
 import { randomPlaces } from '../testing/random-places.ts'
 
 const EPSG = 'http://www.opengis.net/def/crs/EPSG/0'
 
-test('every encoding has the features of the GeoJSON page, in its order', async (t) => {
+test('every encoding has the features of the GeoJSON page, in its order', {
+  skip: lacks('gdal'),
+}, async (t) => {
   const service = await openOgc(t)
   const places = randomPlaces(60, 3)
   await service.publish('places', places)
@@ -155,7 +158,9 @@ test('features come in the CRS asked for, axes in its order, in one order of fea
   }
 })
 
-test('Web Mercator cuts geometries at its edges instead of losing them, in every encoding', async (t) => {
+test('Web Mercator cuts geometries at its edges instead of losing them, in every encoding', {
+  skip: lacks('gdal'),
+}, async (t) => {
   const service = await openOgc(t)
   const edge = Math.PI * 6378137
   const ring = [[-180, -90], [180, -90], [180, -70], [-180, -70], [-180, -90]] // biome-ignore format: one ring

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { lacks, needs } from '../../../../scripts/test-run/needs.ts'
 import { type Clock, DAY, systemClock } from '../../base/clock.ts'
 import { emptyBackupTarget, emptyPlace, restore, serverAt } from '../../testing/backup-place.ts'
-import { withoutS3 } from '../../testing/bucket.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { temporaryFolder } from '../../testing/test-server.ts'
@@ -12,10 +12,12 @@ import { makeBackup } from './make-backup.ts'
 import { BackupFolder } from './target/backup-folder.ts'
 import { verifyBackup } from './verify-backup.ts'
 
+needs('time')
+
 const ahead: Clock = () => new Date(Date.now() + DAY)
 
 for (const kind of ['folder', 'bucket'] as const) {
-  const skip = kind === 'bucket' && withoutS3
+  const skip = kind === 'bucket' && lacks('s3')
   test(`${kind}: after a backup with a clock that was ahead, the next one is kept, verified and restored`, {
     skip,
   }, async (t) => {

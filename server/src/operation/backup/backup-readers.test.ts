@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { lacks, needs } from '../../../../scripts/test-run/needs.ts'
 import { systemClock } from '../../base/clock.ts'
 import {
   backUp,
@@ -11,7 +12,6 @@ import {
   restore,
   serverAt,
 } from '../../testing/backup-place.ts'
-import { withoutS3 } from '../../testing/bucket.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { temporaryFolder } from '../../testing/test-server.ts'
@@ -20,6 +20,8 @@ import { restoreBackup } from './restore/restore-backup.ts'
 import { BackupFolder } from './target/backup-folder.ts'
 import type { BackupTarget } from './target/backup-target.ts'
 import { verifyBackup } from './verify-backup.ts'
+
+needs('time')
 
 const hidden = (folder: string) => readdirSync(folder).filter((name) => name.startsWith('.'))
 
@@ -40,7 +42,7 @@ test('a backup leaves the scratch folder of a verification that runs beside it',
 })
 
 for (const kind of ['folder', 'bucket'] as const) {
-  const skip = kind === 'bucket' && withoutS3
+  const skip = kind === 'bucket' && lacks('s3')
   test(`${kind}: a backup that is being restored is not pruned until that has ended`, { skip }, async (t) => {
     const place = await emptyPlace(t, 'sqlite')
     const target = await emptyBackupTarget(t, kind, place)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { operator } from '../../base/events/events.ts'
 import { openAccount } from '../../testing/account.ts'
 import { backUp, emptyPlace, restore, serverAt } from '../../testing/backup-place.ts'
@@ -9,6 +10,8 @@ import { points, publishText } from '../../testing/publish.ts'
 import { databaseKinds, temporaryFolder } from '../../testing/test-server.ts'
 import { BackupFolder } from './target/backup-folder.ts'
 import { verifyBackup } from './verify-backup.ts'
+
+needs('time')
 
 for (const kind of databaseKinds) {
   test(`${kind}: backups that run while versions come and go and credits are spent are each whole`, async (t) => {

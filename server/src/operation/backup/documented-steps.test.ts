@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { openAccount } from '../../testing/account.ts'
 import { emptyPlace, type Place, serverAt } from '../../testing/backup-place.ts'
 import { runCommand, runProgramFile } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { databaseKinds, temporaryDatabase, temporaryFolder } from '../../testing/test-server.ts'
+
+needs('postgres', 'processes')
 
 const document = readFileSync(new URL('../../../../docs/operating.md', import.meta.url), 'utf8')
 

@@ -5,11 +5,14 @@ import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, statfsSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { backUp, emptyPlace, restore, serverAt } from '../../testing/backup-place.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { temporaryFolder } from '../../testing/test-server.ts'
+
+needs('time')
 
 const skip = !canMount() && 'needs the right to mount a small disk'
 

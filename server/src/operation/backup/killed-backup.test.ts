@@ -6,10 +6,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testedProgram } from '../../../../scripts/program/tested-program.ts'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { systemClock } from '../../base/clock.ts'
 import { openAccount } from '../../testing/account.ts'
 import { backUp, emptyPlace, type Place, restore, serverAt } from '../../testing/backup-place.ts'
-import { newBucketSettings, openTestBucket, withoutS3 } from '../../testing/bucket.ts'
+import { newBucketSettings, openTestBucket } from '../../testing/bucket.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { databaseKinds, temporaryFolder } from '../../testing/test-server.ts'
@@ -17,6 +18,8 @@ import { makeBackup } from './make-backup.ts'
 import { BackupFolder } from './target/backup-folder.ts'
 import { openBackupTarget } from './target/open-backup-target.ts'
 import { verifyBackup } from './verify-backup.ts'
+
+needs('s3', 'postgres', 'processes')
 
 /** Starts the program and kills it once `isMoment` is true. Returns whether that was before it exited. */
 async function killAt(
@@ -103,9 +106,7 @@ for (const kind of databaseKinds) {
   })
 }
 
-test('a backup to a bucket that is killed leaves nothing wrong, and the next one finishes', {
-  skip: withoutS3,
-}, async (t) => {
+test('a backup to a bucket that is killed leaves nothing wrong, and the next one finishes', async (t) => {
   const place = await emptyPlace(t, 'sqlite')
   const bucket = newBucketSettings()
   const target = bucket.storageUrl!

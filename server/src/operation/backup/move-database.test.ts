@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { systemClock } from '../../base/clock.ts'
 import { operator } from '../../base/events/events.ts'
 import { openAccount, readAccountLedger } from '../../testing/account.ts'
@@ -13,6 +14,8 @@ import { temporaryDatabase } from '../../testing/test-server.ts'
 import { moveDatabase } from './move-database.ts'
 import { isPostgresEmpty } from './rows/postgres-rows-store.ts'
 import { latestSchemaVersion, tableShapes } from './rows/table-shapes-store.ts'
+
+needs('postgres', 'processes')
 
 test('a moved database serves the same on PostgreSQL, and the SQLite file is left as it was', async (t) => {
   const place = await emptyPlace(t, 'sqlite')

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, symlink
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { systemClock } from '../../base/clock.ts'
 import { emptyPlace, type Place, serverAt } from '../../testing/backup-place.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
@@ -11,6 +12,8 @@ import { temporaryFolder } from '../../testing/test-server.ts'
 import { makeBackup } from './make-backup.ts'
 import { BackupFolder } from './target/backup-folder.ts'
 import { verifyBackup } from './verify-backup.ts'
+
+needs('postgres')
 
 async function publishedPlace(t: TestContext): Promise<Place> {
   const place = await emptyPlace(t, 'sqlite')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { readConfig } from '../../base/settings/config.ts'
 import { emptyPlace, serverAt } from '../../testing/backup-place.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
@@ -47,7 +48,7 @@ for (const kind of databaseKinds) {
   })
 }
 
-test('each failed check has a line that says what to do', async (t) => {
+test('each failed check has a line that says what to do', { skip: lacks('gdal', 'tools') }, async (t) => {
   const { dataDir } = await emptyPlace(t, 'sqlite')
   chmodSync(dataDir, 0o755)
   const [shared] = await checkFolder({ dataDir, databaseUrl: null })
@@ -92,7 +93,7 @@ test('each failed check has a line that says what to do', async (t) => {
   assert.equal((await checkClock({ databaseUrl }, Date.now)).status, 'problem')
 })
 
-test('a clock that is far from the database’s is a problem', async (t) => {
+test('a clock that is far from the database’s is a problem', { skip: lacks('postgres') }, async (t) => {
   const { databaseUrl } = await emptyPlace(t, 'postgres')
   assert.equal((await checkClock({ databaseUrl }, Date.now)).status, 'ok')
   const ahead = await checkClock({ databaseUrl }, () => Date.now() + 60_000)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { DAY, HOUR, MINUTE, plus } from '../../base/clock.ts'
 import { readSeenAt, writeSeenAt } from '../../base/database/heartbeat-store.ts'
 import { type ControlDatabase, deleteInSteps, openDatabase } from '../../base/database/open.ts'
@@ -14,7 +15,6 @@ import {
   openTestServer,
   temporaryDatabase,
   temporaryFolder,
-  withoutPostgres,
 } from '../../testing/test-server.ts'
 import { HousekeepingClock } from './housekeeping-clock.ts'
 
@@ -102,7 +102,7 @@ test('a clock behind the last run is refused, and can be accepted', async (t) =>
 })
 
 test('a machine whose clock is far from that of PostgreSQL does not start, and deletes by the clock of PostgreSQL', {
-  skip: withoutPostgres,
+  skip: lacks('postgres'),
 }, async (t) => {
   const database = await open(t, 'postgres')
   for (const skew of [-10 * MINUTE, 10 * MINUTE, 31 * DAY]) {

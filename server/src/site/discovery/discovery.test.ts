@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { licenseLink } from '@wayleave/contract/licenses'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { aboutOf } from '../../http/about.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { openTestServer } from '../../testing/test-server.ts'
@@ -91,7 +92,9 @@ etree.XMLSchema(etree.fromstring(sys.argv[1])).assertValid(etree.fromstring(sys.
   await run(process.env['WAYLEAVE_TEST_PYTHON']!, ['-c', program, SITEMAP_SCHEMA, text])
 }
 
-test('the catalogue is DCAT in JSON-LD and Turtle, which rdflib reads as the same graph', async (t) => {
+test('the catalogue is DCAT in JSON-LD and Turtle, which rdflib reads as the same graph', {
+  skip: lacks('python'),
+}, async (t) => {
   const service = await openTestServer(t, {
     settings: {
       title: 'Data of the town',
@@ -154,7 +157,7 @@ test('the catalogue is DCAT in JSON-LD and Turtle, which rdflib reads as the sam
   assert.equal((await service.request('GET', '/catalog.jsonld', again)).status, 200)
 })
 
-test('values cannot leave their place in either form of a graph', async () => {
+test('values cannot leave their place in either form of a graph', { skip: lacks('python') }, async () => {
   const prefixes = { x: 'http://example.org/' }
   const hostile = ['"', '\\', '"""', '\n.', '<>', "'", '\u0000\u0007', '\ud800', ' ; x:b "c"', '\\u0022']
   const nodes = hostile.map((text, i) => ({
@@ -172,7 +175,9 @@ test('values cannot leave their place in either form of a graph', async () => {
   assert.equal(graph.triples.length, hostile.length * 3)
 })
 
-test('sitemap and robots.txt list the pages, with an index past the limit of one file', async (t) => {
+test('sitemap and robots.txt list the pages, with an index past the limit of one file', {
+  skip: lacks('python'),
+}, async (t) => {
   const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(3))
   const { text, headers } = await service.request('GET', '/sitemap.xml')
@@ -215,7 +220,9 @@ test('the documents for machines count against the network address', async (t) =
   assert.deepEqual(statuses, [200, 200, 200, 200, 200, 429])
 })
 
-test('the page of a dataset has its title, description and schema.org data, escaped', async (t) => {
+test('the page of a dataset has its title, description and schema.org data, escaped', {
+  skip: lacks('python'),
+}, async (t) => {
   const service = await openTestServer(t, { settings: { title: 'Data of the town' } })
   const description = { title: NASTY, description: NASTY, license: 'Ask us', credits: 0 }
   await publishText(service, 'places', 'places.geojson', points(30), { description })

@@ -8,12 +8,15 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { operator } from '../../base/events/events.ts'
 import { ITEMS_PARAMETERS, MAX_LIMIT } from '../../ogc/request/items-query.ts'
 import { type Account, createKey, openAccount } from '../../testing/account.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { type SignedInUser, signIn } from '../../testing/sign-in.ts'
 import { openTestServer, type TestServer, temporaryFolder } from '../../testing/test-server.ts'
+
+needs('python')
 
 const HOOKS = join(import.meta.dirname, 'testing', 'schemathesis_hooks.py')
 /** Hypothesis computes which characters a codec can encode, which takes seconds, once for all runs. */

@@ -3,13 +3,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { lacks } from '../../../../../scripts/test-run/needs.ts'
 import { cleanUp } from '../../../testing/cleanup.ts'
 import {
   type DatabaseKind,
   databaseKinds,
   temporaryDatabase,
   temporaryFolder,
-  withoutPostgres,
 } from '../../../testing/test-server.ts'
 import { type ControlDatabase, openDatabase } from '../open.ts'
 import type { Changes } from './changes.ts'
@@ -96,7 +96,7 @@ for (const kind of databaseKinds) {
 }
 
 test('a node whose listening connection breaks receives later changes again', {
-  skip: withoutPostgres,
+  skip: lacks('postgres'),
 }, async (t) => {
   const [one, two] = await openNodes(t, 'postgres', [true, true])
   await sql`select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' and datname = current_database()`.execute(
@@ -108,7 +108,7 @@ test('a node whose listening connection breaks receives later changes again', {
 })
 
 test('a new connection to a server in an older state is not used before the database is settled', {
-  skip: withoutPostgres,
+  skip: lacks('postgres'),
 }, async (t) => {
   const options = { dataDir: temporaryFolder(t), databaseUrl: await temporaryDatabase(t) }
   const [outside, database] = [await openDatabase(options), await openDatabase(options)]

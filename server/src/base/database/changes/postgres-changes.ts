@@ -1,12 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { JobKind } from '@wayleave/contract/job-states'
 import { sql } from 'kysely'
 import { SECOND } from '../../clock.ts'
+import { type NodeTime, systemTime } from '../../node-time.ts'
 import { DatabaseError } from '../database-error.ts'
-import { databaseTime } from '../database-time.ts'
 import type { ControlDatabase } from '../open.ts'
 import { ChangeFeed, type Changes, type Position, type Settle } from './changes.ts'
-import { commitNotifying, MESSAGE_CHANNEL, ServingNode } from './serving-node.ts'
+import { type NodeLink, notifyOfMessage, postgresLink } from './node-link.ts'
+import { commitNotifying, ServingNode, UPKEEP } from './serving-node.ts'
 
 /** How long a change waits for the other nodes. Leases last two seconds, so a longer wait means a fault. */
 const ACKNOWLEDGE_WITHIN = 20 * SECOND
@@ -18,6 +18,9 @@ export interface NodeOptions {
   /** The kinds of jobs that this process runs. */
   jobKinds?: readonly JobKind[]
   settle?: Settle
+  /** The machine on which the node runs, which simulations replace. */
+  time?: NodeTime
+  link?: NodeLink
 }
 
 /**
@@ -28,16 +31,17 @@ export interface NodeOptions {
  * A database that may be another one than before is not used until it is settled (see `Settle`): requests wait
  * for it, and fail with 503 if it takes long.
  */
-export async function openPostgresChanges(
-  database: ControlDatabase,
-  { nodeId, serving, jobKinds = [], settle = async () => {} }: NodeOptions,
-): Promise<Changes> {
+export async function openPostgresChanges(database: ControlDatabase, options: NodeOptions): Promise<Changes> {
+  const { nodeId, serving, jobKinds = [], settle = async () => {}, time = systemTime } = options
+  const link = options.link ?? postgresLink(database.url!, UPKEEP)
   const feed = new ChangeFeed()
   const messageListeners: ((message: string) => void)[] = []
   const receive = (message: string) => {
     for (const listener of messageListeners) listener(message)
   }
-  const node = serving ? new ServingNode(database, { nodeId, feed, jobKinds, settle, receive }) : null
+  const node = serving
+    ? new ServingNode(database, { nodeId, feed, jobKinds, settle, receive, time, link })
+    : null
   await node?.start()
 
   return {
@@ -46,21 +50,21 @@ export async function openPostgresChanges(
       if (position !== null) {
         await node?.catchUpOrDistrust()
         await node?.oldLeasesLapsed()
-        await acknowledgedByAll(database, position)
+        await acknowledgedByAll(database, position, time)
       }
       return result
     },
     trusted: () => node?.trusted() ?? false,
     async appliedEverywhere() {
       await node?.catchUpOrDistrust()
-      if (feed.position.number > 0) await acknowledgedByAll(database, feed.position)
+      if (feed.position.number > 0) await acknowledgedByAll(database, feed.position, time)
     },
     get applied() {
       return feed.applied
     },
     listen: (listener) => feed.listen(listener),
     async sendMessage(message) {
-      await sql`select pg_notify(${MESSAGE_CHANNEL}, ${message})`.execute(database.db)
+      await notifyOfMessage(message).execute(database.db)
     },
     onMessage: (listener) => void messageListeners.push(listener),
     close: async () => node?.stop(),
@@ -72,20 +76,24 @@ export async function openPostgresChanges(
  * number from before a restore has a different token, and does not count. Nodes that have no tokens yet,
  * during an upgrade, are compared by number alone.
  */
-async function acknowledgedByAll({ db }: ControlDatabase, { number, token }: Position): Promise<void> {
-  const deadline = performance.now() + ACKNOWLEDGE_WITHIN
+async function acknowledgedByAll(
+  database: ControlDatabase,
+  { number, token }: Position,
+  time: NodeTime,
+): Promise<void> {
+  const deadline = time.now() + ACKNOWLEDGE_WITHIN
   for (let wait = 2; ; wait = Math.min(wait * 2, 50)) {
-    const { rows } = await sql<{ exists: boolean; behind: string | null }>`select
-      exists (select 1 from changes where number = ${number} and token = ${token}) as exists,
-      (select id from nodes where lease_until > ${databaseTime(0)}
+    const { rows } = await sql<{ is_stored: boolean; behind: string | null }>`select
+      exists (select 1 from changes where number = ${number} and token = ${token}) as is_stored,
+      (select id from nodes where lease_until > ${database.time()}
         and (acknowledged < ${number} or (token is not null and not exists (
           select 1 from changes where changes.number = nodes.acknowledged and changes.token = nodes.token)))
-        limit 1) as behind`.execute(db)
-    if (!rows[0]!.exists)
+        limit 1) as behind`.execute(database.db)
+    if (!rows[0]!.is_stored)
       throw new DatabaseError('database-unavailable', 'The database was restored, and has lost the change.')
     if (rows[0]!.behind === null) return
-    if (performance.now() > deadline)
+    if (time.now() > deadline)
       throw new DatabaseError('database-unavailable', `The change is saved, and a node has not applied it.`)
-    await sleep(wait)
+    await time.sleep(wait)
   }
 }

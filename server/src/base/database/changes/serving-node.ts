@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { JobKind } from '@wayleave/contract/job-states'
 import { sql } from 'kysely'
-import pg from 'pg'
-import { DatabaseError, fromPostgres } from '../database-error.ts'
-import { databaseTime, isoText } from '../database-time.ts'
-import { type ControlDatabase, openPostgres, type Tx } from '../open.ts'
-import { clientOptions, type ServerCheck } from '../postgres-pool.ts'
+import type { NodeTime } from '../../node-time.ts'
+import { DatabaseError } from '../database-error.ts'
+import { isoText } from '../database-time.ts'
+import type { ControlDatabase, Tx } from '../open.ts'
+import type { Patience, ServerCheck } from '../postgres-pool.ts'
 import { hasUnfinishedRestore } from '../unfinished-restore-store.ts'
 import {
   type Changed,
@@ -15,13 +14,14 @@ import {
   type Position,
   type Settle,
 } from './changes.ts'
+import { type ChangeListener, type NodeLink, notifyOfChange } from './node-link.ts'
 
 const LEASE_MS = 2000
 const RENEW_MS = 500
 /** The lease is counted from before the renewal was sent, minus a margin for late timers. */
 const TRUST_MS = LEASE_MS - 250
 /** The node's own maintenance connections time out after one lease: by then it has expired anyway. */
-const UPKEEP = { connections: 2, connectTimeout: LEASE_MS, queryTimeout: LEASE_MS }
+export const UPKEEP: Patience = { connections: 2, connectTimeout: LEASE_MS, queryTimeout: LEASE_MS }
 /** Number of failed renewals in a row before requests are refused without trying (circuit breaker). */
 const REFUSE_AFTER = 2
 /** While an operator restores a dump, tables may be missing. */
@@ -29,15 +29,13 @@ const UNDEFINED_TABLE = '42P01'
 const KEEP_CHANGES = '1 day'
 const KEEP_NODES = '1 hour'
 const PRUNE_ROUNDS = 1000
-const CHANNEL = 'wayleave_changes'
-export const MESSAGE_CHANNEL = 'wayleave_messages'
 
 export function commitNotifying<T>(
   database: ControlDatabase,
   work: (tx: Tx, changed: Changed) => Promise<T>,
 ): Promise<{ result: T; position: Position | null }> {
   return commitNumbered(database, work, async (tx, changeNumber) => {
-    await sql`select pg_notify(${CHANNEL}, ${String(changeNumber)})`.execute(tx)
+    await notifyOfChange(changeNumber).execute(tx)
   })
 }
 
@@ -52,12 +50,15 @@ interface ServingNodeOptions {
   jobKinds: readonly JobKind[]
   settle: Settle
   receive: (message: string) => void
+  time: NodeTime
+  link: NodeLink
 }
 
 /** The lease of a node, and the changes that it has applied. */
 export class ServingNode {
   readonly #database: ControlDatabase
-  /** A separate pool with short timeouts, whose connections requests cannot exhaust. */
+  readonly #time: NodeTime
+  readonly #link: NodeLink
   readonly #upkeep: ControlDatabase
   readonly #id: string
   readonly #feed: ChangeFeed
@@ -65,21 +66,24 @@ export class ServingNode {
   readonly #settle: Settle
   readonly #receive: (message: string) => void
   readonly #stopped = new AbortController()
-  #listening: pg.Client | null = null
+  #listening: ChangeListener | null = null
   /** How often the database may have become another one. */
   #doubts = 1
   /** The number of doubts when the database was last settled. */
   #settledDoubts = 0
   #wakeUp = () => {}
-  /** When this node last found that the database's history is not the one it knew, by `performance.now()`. */
+  /** When this node last found that the database's history is not the one it knew, by its own clock. */
   #restoredAt = Number.NEGATIVE_INFINITY
   #trustedUntil = 0
   #catchingUp: Promise<void> | null = null
   #loop: Promise<void> = Promise.resolve()
 
-  constructor(database: ControlDatabase, { nodeId, feed, jobKinds, settle, receive }: ServingNodeOptions) {
+  constructor(database: ControlDatabase, options: ServingNodeOptions) {
+    const { nodeId, feed, jobKinds, settle, receive, time, link } = options
     this.#database = database
-    this.#upkeep = openPostgres(database.url!, UPKEEP)
+    this.#time = time
+    this.#link = link
+    this.#upkeep = link.openUpkeep()
     this.#id = nodeId
     this.#feed = feed
     this.#jobKinds = jobKinds.length > 0 ? jobKinds.join() : null
@@ -88,7 +92,7 @@ export class ServingNode {
   }
 
   trusted(): boolean {
-    return performance.now() < this.#trustedUntil
+    return this.#time.now() < this.#trustedUntil
   }
 
   async start(): Promise<void> {
@@ -147,10 +151,7 @@ export class ServingNode {
   async #pause(milliseconds: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#wakeUp = resolve
-    await Promise.race([
-      promise,
-      sleep(milliseconds, undefined, { signal: this.#stopped.signal }).catch(() => {}),
-    ])
+    await Promise.race([promise, this.#time.sleep(milliseconds, this.#stopped.signal).catch(() => {})])
   }
 
   get #isSettled(): boolean {
@@ -187,7 +188,7 @@ export class ServingNode {
 
   /** First the lease, then the changes: from the lease on, writers wait for this node's acknowledgement. */
   async #renew(): Promise<void> {
-    const began = performance.now()
+    const began = this.#time.now()
     await this.#listen()
     if (!this.#isSettled) await this.#settleDatabase()
     const doubts = this.#doubts
@@ -209,22 +210,23 @@ export class ServingNode {
    * until those leases lapse, so a change must wait that long after the restore was noticed.
    */
   async oldLeasesLapsed(): Promise<void> {
-    const wait = this.#restoredAt + LEASE_MS - performance.now()
-    if (wait > 0) await sleep(wait)
+    const wait = this.#restoredAt + LEASE_MS - this.#time.now()
+    if (wait > 0) await this.#time.sleep(wait)
   }
 
   async #extendLease(): Promise<void> {
     const { number, token } = this.#feed.position
+    const lease_until = this.#upkeep.time(LEASE_MS)
     await this.#upkeep.db
       .insertInto('nodes')
       .values({
         id: this.#id,
-        lease_until: databaseTime(LEASE_MS),
+        lease_until,
         acknowledged: number,
         token,
         job_kinds: this.#jobKinds,
       })
-      .onConflict((row) => row.column('id').doUpdateSet({ lease_until: databaseTime(LEASE_MS) }))
+      .onConflict((row) => row.column('id').doUpdateSet({ lease_until }))
       .execute()
   }
 
@@ -233,7 +235,7 @@ export class ServingNode {
     await this.catchUp().catch(() => {
       this.#trustedUntil = 0
       // Whether the database was restored is unknown now.
-      this.#restoredAt = performance.now()
+      this.#restoredAt = this.#time.now()
     })
   }
 
@@ -269,7 +271,7 @@ export class ServingNode {
         .orderBy('number')
         .execute()
       if (!this.#feed.apply(rows, current)) {
-        this.#restoredAt = performance.now()
+        this.#restoredAt = this.#time.now()
         this.#doubt()
       }
     }
@@ -284,51 +286,36 @@ export class ServingNode {
       .execute()
   }
 
-  /** Opens the LISTEN connection, or checks that it still responds: a frozen link raises no error. */
+  /** Opens the LISTEN connection, or checks that it still responds. */
   async #listen(): Promise<void> {
     try {
       this.#listening ??= await this.#openListener()
-      await this.#listening.query('select 1')
+      await this.#listening.check()
     } catch (error) {
       if (this.#listening) this.#doubt()
       this.#dropListener()
-      throw fromPostgres(error)
-    }
-  }
-
-  async #openListener(): Promise<pg.Client> {
-    const client = new pg.Client(clientOptions(this.#database.url!, UPKEEP))
-    // A restore ends the connections first. Whatever lease this node has may be unknown to the new database.
-    const lost = () => {
-      if (this.#listening !== client) return
-      this.#listening = null
-      this.#doubt()
-    }
-    client.on('error', lost)
-    client.on('end', lost)
-    client.on('notification', ({ channel, payload = '' }) => {
-      if (channel === MESSAGE_CHANNEL) {
-        this.#receive(payload)
-        return
-      }
-      this.catchUp().catch(() => {
-        this.#trustedUntil = 0
-      })
-    })
-    try {
-      await client.connect()
-      await client.query(`listen ${CHANNEL}`)
-      await client.query(`listen ${MESSAGE_CHANNEL}`)
-    } catch (error) {
-      client.end().catch(() => {})
       throw error
     }
-    return client
   }
 
-  /** Does not wait: on a frozen link, closing the connection is never acknowledged. */
+  #openListener(): Promise<ChangeListener> {
+    return this.#link.openListener({
+      onChange: () => {
+        this.catchUp().catch(() => {
+          this.#trustedUntil = 0
+        })
+      },
+      onMessage: this.#receive,
+      // A restore ends the connections first. Whatever lease this node has may be unknown to the new database.
+      onLost: () => {
+        this.#listening = null
+        this.#doubt()
+      },
+    })
+  }
+
   #dropListener(): void {
-    this.#listening?.end().catch(() => {})
+    this.#listening?.close()
     this.#listening = null
   }
 

@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
+import { lacks } from '../../../../../scripts/test-run/needs.ts'
 import { cleanUp } from '../../../testing/cleanup.ts'
 import { type EarlierRelease, earlierReleases, unpackRelease } from '../../../testing/releases.ts'
-import { temporaryDatabase, temporaryFolder, withoutPostgres } from '../../../testing/test-server.ts'
+import { temporaryDatabase, temporaryFolder } from '../../../testing/test-server.ts'
 import { openDatabase } from '../open.ts'
 import { MIGRATIONS_TABLE } from './migrate.ts'
 import { indexName, isIndexStatement, migrations } from './migrations.ts'
@@ -86,7 +87,7 @@ async function releasedDatabase(
 
 for (const release of earlierReleases) {
   test(`a node of ${release.version} goes on working while and after its database is migrated`, {
-    skip: withoutPostgres,
+    skip: lacks('postgres'),
   }, async (t) => {
     const { url, version } = await releasedDatabase(t, release)
     assert.ok(version < migrations.length)
@@ -127,7 +128,7 @@ for (const release of earlierReleases) {
   })
 
   test(`a migration of ${release.version} that is interrupted while it creates indexes is completed by the next start`, {
-    skip: withoutPostgres,
+    skip: lacks('postgres'),
   }, async (t) => {
     const { url } = await releasedDatabase(t, release)
     await (await openDatabase({ databaseUrl: url, dataDir: temporaryFolder(t) })).close()

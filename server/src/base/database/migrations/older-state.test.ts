@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
+import { needs } from '../../../../../scripts/test-run/needs.ts'
 import { cleanUp } from '../../../testing/cleanup.ts'
 import { keyOpens } from '../../../testing/key-opens.ts'
 import { signIn } from '../../../testing/sign-in.ts'
@@ -17,6 +18,8 @@ import {
 } from '../../../testing/test-server.ts'
 import { openChanges } from '../changes/open-changes.ts'
 import { openDatabase } from '../open.ts'
+
+needs('postgres')
 
 const MAP = { name: 'Map', permissions: ['read'] }
 

@@ -15,6 +15,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
+import { needs } from '../../../../../scripts/test-run/needs.ts'
 import { cleanUp } from '../../../testing/cleanup.ts'
 import { keyOpens } from '../../../testing/key-opens.ts'
 import { points, publishText } from '../../../testing/publish.ts'
@@ -23,6 +24,8 @@ import { openTestServer, type TestServer, temporaryFolder } from '../../../testi
 import { tryLock } from '../../locks/file-lock.ts'
 import { DatabaseError } from '../database-error.ts'
 import { openDatabase } from '../open.ts'
+
+needs('time')
 
 const MAP = { name: 'Map', permissions: ['read'] }
 

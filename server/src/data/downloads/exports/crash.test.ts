@@ -4,11 +4,14 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { needs } from '../../../../../scripts/test-run/needs.ts'
 import { openAccount, readAccountLedger } from '../../../testing/account.ts'
 import { startServerProcess } from '../../../testing/processes/server-process.ts'
 import { points, publishText } from '../../../testing/publish.ts'
 import { openTestServer, temporaryFolder } from '../../../testing/test-server.ts'
 import { sweepExports } from './sweep-exports.ts'
+
+needs('processes')
 
 const path = '/v1/dataset/places/files'
 

@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { needs } from '../../../../../scripts/test-run/needs.ts'
 import { sweepOutbox } from '../../../base/mail/outbox-mailer.ts'
 import { openAccount, readAccountLedger } from '../../../testing/account.ts'
 import { flipBit, snapshotFolder } from '../../../testing/damage-files.ts'
@@ -19,6 +20,8 @@ import { points, publishText } from '../../../testing/publish.ts'
 import { openTestServer, temporaryFolder } from '../../../testing/test-server.ts'
 import { tryLockExports } from './exports-lock.ts'
 import { sweepExports } from './sweep-exports.ts'
+
+needs('time')
 
 test('an export whose meta file is empty, cut off or wrong is built again, with the same bytes', async (t) => {
   const dataDir = temporaryFolder(t)

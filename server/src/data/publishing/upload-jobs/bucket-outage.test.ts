@@ -3,16 +3,17 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { needs } from '../../../../../scripts/test-run/needs.ts'
 import { operator } from '../../../base/events/events.ts'
-import { newBucketSettings, openTestBucket, withoutS3 } from '../../../testing/bucket.ts'
+import { newBucketSettings, openTestBucket } from '../../../testing/bucket.ts'
 import { points } from '../../../testing/publish.ts'
 import { S3Proxy } from '../../../testing/s3-proxy.ts'
 import { openTestServer } from '../../../testing/test-server.ts'
 
+needs('s3')
+
 for (const failure of ['isDown', 'isFrozen'] as const) {
-  test(`an upload and a cancellation do not wait for a bucket that ${failure === 'isDown' ? 'is down' : 'is frozen'}`, {
-    skip: withoutS3,
-  }, async (t) => {
+  test(`an upload and a cancellation do not wait for a bucket that ${failure === 'isDown' ? 'is down' : 'is frozen'}`, async (t) => {
     const proxy = await S3Proxy.open(t)
     const settings = { ...newBucketSettings(proxy.url), publishJobs: 0 }
     const service = await openTestServer(t, { settings })
@@ -53,7 +54,7 @@ for (const failure of ['isDown', 'isFrozen'] as const) {
   })
 }
 
-test('a large upload outlasts short failures of the bucket', { skip: withoutS3 }, async (t) => {
+test('a large upload outlasts short failures of the bucket', async (t) => {
   const proxy = await S3Proxy.open(t)
   const service = await openTestServer(t, { settings: { ...newBucketSettings(proxy.url), publishJobs: 0 } })
   const { secret } = await service.parts.keys.createPlatform(operator, { name: 'P', permissions: ['write'] })

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JobRecord } from '@wayleave/contract/records'
+import { needs } from '../../../../../scripts/test-run/needs.ts'
 import { operator } from '../../../base/events/events.ts'
 import { newId } from '../../../base/id.ts'
 import { openAccount } from '../../../testing/account.ts'
@@ -17,6 +18,8 @@ import {
   type TestServer,
   temporaryFolder,
 } from '../../../testing/test-server.ts'
+
+needs('time')
 
 /** A GeoPackage whose only layer is a view that computes without an end. */
 function endlessFile(t: TestContext): Buffer {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { needs } from '../../../../../scripts/test-run/needs.ts'
 import { openDatabase } from '../../../base/database/open.ts'
 import { operator } from '../../../base/events/events.ts'
 import { newId } from '../../../base/id.ts'
@@ -21,6 +22,8 @@ import {
 } from '../../../testing/test-server.ts'
 import { insertJob, type JobRow, waitingJob } from '../../jobs/job-store.ts'
 import { printJobRequest } from './job-request.ts'
+
+needs('processes')
 
 const killedAfterCommit = fileURLToPath(
   new URL('../../../testing/processes/kill-after-commit.ts', import.meta.url),

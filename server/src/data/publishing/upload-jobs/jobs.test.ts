@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CompileKilledError, compileSnapshot } from '@wayleave/geodata/compile'
+import { lacks } from '../../../../../scripts/test-run/needs.ts'
 import { DAY } from '../../../base/clock.ts'
 import { operator } from '../../../base/events/events.ts'
 import { newId } from '../../../base/id.ts'
 import { jobsWithoutVersion } from '../../../operation/verification/verification-store.ts'
 import { points } from '../../../testing/publish.ts'
-import { openTestServer, withoutPostgres } from '../../../testing/test-server.ts'
+import { openTestServer } from '../../../testing/test-server.ts'
 import { insertJob, type JobRow, waitingJob } from '../../jobs/job-store.ts'
 
 /** A job that a worker runs whose lease ends in so many milliseconds; null for a worker without leases. */
@@ -29,7 +30,7 @@ function runningJob(table: string, leaseMs: number | null): JobRow {
 }
 
 test('jobs whose lease has lapsed are taken over, while those of living workers go on', {
-  skip: withoutPostgres,
+  skip: lacks('postgres'),
 }, async (t) => {
   const { parts } = await openTestServer(t, { database: 'postgres' })
   const { db } = parts.database
@@ -45,7 +46,7 @@ test('jobs whose lease has lapsed are taken over, while those of living workers 
   assert.equal(parts.runner.leasesLost, 2)
 })
 
-test('uploads that no job waits for are removed after a day', { skip: withoutPostgres }, async (t) => {
+test('uploads that no job waits for are removed after a day', { skip: lacks('postgres') }, async (t) => {
   const { parts, config } = await openTestServer(t, { database: 'postgres' })
   const folder = join(config.dataDir, 'uploads')
   mkdirSync(folder, { recursive: true })

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { needs } from '../../../../../scripts/test-run/needs.ts'
 import { publishText } from '../../../testing/publish.ts'
 import { openOgc } from '../../testing/open-ogc.ts'
 import { openPlaces, waitForTiles } from '../../testing/open-places.ts'
 import { previewTiles } from './preview.ts'
+
+needs('time')
 
 test('a preview is drawn from tiles, shows all parts of the data, and is small', async (t) => {
   const service = await openPlaces(t)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lacks } from '../../../../../scripts/test-run/needs.ts'
 import { TcpProxy } from '../../../../../scripts/test-servers/tcp-proxy.ts'
 import { systemClock } from '../../../base/clock.ts'
 import { readNothing } from '../../../base/database/heartbeat-store.ts'
@@ -14,7 +15,6 @@ import {
   type TestServer,
   temporaryDatabase,
   temporaryFolder,
-  withoutPostgres,
 } from '../../../testing/test-server.ts'
 import { checkDatabase } from '../../doctor/check-servers.ts'
 import { revocationLogFile } from '../revocations/revocation-log.ts'
@@ -36,7 +36,7 @@ async function settledStatus(node: TestServer, key: string): Promise<number> {
 }
 
 test('while a restore to PostgreSQL is unfinished, nodes with other data folders neither start nor serve', {
-  skip: withoutPostgres,
+  skip: lacks('postgres'),
 }, async (t) => {
   const source = await emptyPlace(t, 'sqlite')
   const target = join(temporaryFolder(t), 'backup')
@@ -94,7 +94,7 @@ test('while a restore to PostgreSQL is unfinished, nodes with other data folders
 })
 
 test('a restore whose last step was interrupted changes nothing when it is run again under running nodes', {
-  skip: withoutPostgres,
+  skip: lacks('postgres'),
 }, async (t) => {
   const source = await emptyPlace(t, 'sqlite')
   const target = join(temporaryFolder(t), 'backup')

@@ -4,16 +4,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { lacks } from '../../../../../scripts/test-run/needs.ts'
 import { TcpProxy } from '../../../../../scripts/test-servers/tcp-proxy.ts'
 import { readNothing } from '../../../base/database/heartbeat-store.ts'
 import { type Account, createKey, openAccount } from '../../../testing/account.ts'
 import { cleanUp } from '../../../testing/cleanup.ts'
-import {
-  openTestServer,
-  type TestServer,
-  temporaryDatabase,
-  withoutPostgres,
-} from '../../../testing/test-server.ts'
+import { openTestServer, type TestServer, temporaryDatabase } from '../../../testing/test-server.ts'
 import { revocationLogFile } from './revocation-log.ts'
 import { readRevocations } from './revocations.ts'
 
@@ -70,7 +66,7 @@ async function untilRefused({ parts }: TestServer): Promise<void> {
 
 for (const count of [1, 2]) {
   test(`a revoked key stays revoked when PostgreSQL comes back in an older state under ${count} nodes`, {
-    skip: withoutPostgres,
+    skip: lacks('postgres'),
   }, async (t) => {
     const databaseUrl = await temporaryDatabase(t)
     const { proxy, url } = await TcpProxy.open(databaseUrl, (close) => cleanUp(t, close))
@@ -95,7 +91,7 @@ for (const count of [1, 2]) {
 }
 
 test('a node serves nothing while it cannot apply its revocations to a restored database', {
-  skip: withoutPostgres,
+  skip: lacks('postgres'),
 }, async (t) => {
   const databaseUrl = await temporaryDatabase(t)
   const { proxy, url } = await TcpProxy.open(databaseUrl, (close) => cleanUp(t, close))
