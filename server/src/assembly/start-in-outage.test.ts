@@ -4,8 +4,9 @@ import { mkdirSync, mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { lacks } from '../../../scripts/test-run/needs.ts'
 import { openAccount } from '../testing/account.ts'
-import { newBucketSettings, withoutS3 } from '../testing/bucket.ts'
+import { newBucketSettings } from '../testing/bucket.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { S3Proxy } from '../testing/s3-proxy.ts'
@@ -20,7 +21,7 @@ import {
 const ITEMS = '/v1/ogc/collections/places/items'
 
 test('a node that has used the bucket starts while the bucket is unreachable, and serves its cache', {
-  skip: withoutS3,
+  skip: lacks('s3'),
 }, async (t) => {
   const proxy = await S3Proxy.open(t)
   const settings = newBucketSettings(proxy.url)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { MINUTE, plus, SECOND } from '../../base/clock.ts'
 import { openKeyHolder } from '../../testing/key-holder.ts'
 import { keyOpens } from '../../testing/key-opens.ts'
@@ -8,7 +9,6 @@ import {
   openTestServer,
   temporaryDatabase,
   temporaryFolder,
-  withoutPostgres,
 } from '../../testing/test-server.ts'
 
 for (const database of databaseKinds) {
@@ -122,7 +122,7 @@ test('an overlap is a whole number of seconds up to a week; no body, an empty on
 })
 
 test('the old secret ends on a second node by its clock, and a revocation ends both there at once', {
-  skip: withoutPostgres,
+  skip: lacks('postgres'),
 }, async (t) => {
   let now = new Date('2026-11-15T12:00:00Z')
   const clock = () => now

@@ -3,15 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { openAccount } from '../../testing/account.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { points, publishText } from '../../testing/publish.ts'
-import {
-  openTestServer,
-  postgresServer,
-  temporaryDatabase,
-  withoutPostgres,
-} from '../../testing/test-server.ts'
+import { openTestServer, postgresServer, temporaryDatabase } from '../../testing/test-server.ts'
 import { DatabaseError } from './database-error.ts'
 import { openPostgres } from './open.ts'
 
@@ -43,7 +39,7 @@ async function openPlace(t: TestContext) {
 }
 
 test('a PostgreSQL that refuses for whatever reason is 503, and the node recovers without a restart', {
-  skip: withoutPostgres,
+  skip: lacks('postgres'),
 }, async (t) => {
   const { server, adminUrl, name, role, cutOff, databaseUrl } = await openPlace(t)
   const service = await openTestServer(t, { databaseUrl })
@@ -126,7 +122,9 @@ test('a PostgreSQL that refuses for whatever reason is 503, and the node recover
   }
 })
 
-test('a new connection that is refused is an unavailable database', { skip: withoutPostgres }, async (t) => {
+test('a new connection that is refused is an unavailable database', {
+  skip: lacks('postgres'),
+}, async (t) => {
   const { server, adminUrl, name, role, databaseUrl } = await openPlace(t)
   const failureOf = async (url: string) => {
     const database = openPostgres(url, { connections: 1, connectTimeout: 5000, queryTimeout: 5000 })

@@ -3,9 +3,10 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import type { Config } from '../../base/settings/config.ts'
 import { openAccount, readAccountLedger } from '../../testing/account.ts'
-import { newBucketSettings, openTestBucket, withoutS3 } from '../../testing/bucket.ts'
+import { newBucketSettings, openTestBucket } from '../../testing/bucket.ts'
 import { flipBit } from '../../testing/damage-files.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
@@ -17,7 +18,7 @@ import {
 } from '../../testing/test-server.ts'
 import { snapshotKey } from './object-keys.ts'
 
-const skip = withoutS3
+const skip = lacks('s3')
 const ALL = { addOns: ['API_ACCESS', 'GIS_ACCESS', 'ARCHIVED_DATA'] as const, credits: 100 }
 
 const openAll = (service: TestServer) =>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { MINUTE } from '../../base/clock.ts'
 import { operator } from '../../base/events/events.ts'
 import { type Account, openAccount } from '../../testing/account.ts'
@@ -13,7 +14,6 @@ import {
   type TestServer,
   temporaryDatabase,
   temporaryFolder,
-  withoutPostgres,
 } from '../../testing/test-server.ts'
 
 const ITEMS = '/v1/ogc/collections/salaries/items'
@@ -86,7 +86,7 @@ for (const database of databaseKinds) {
 }
 
 test('a grant that ends is refused on every node before the call returns', {
-  skip: withoutPostgres,
+  skip: lacks('postgres'),
 }, async (t) => {
   const shared = { databaseUrl: await temporaryDatabase(t), dataDir: temporaryFolder(t) }
   const [one, other] = [await openTestServer(t, shared), await openTestServer(t, shared)]

@@ -97,7 +97,9 @@ export function grantRoutes(app: App, { grants, catalog, ...deps }: GrantRouteDe
       const { expiresAt, ...grant } = request.body
       const until = expiresAt == null ? null : new Date(expiresAt)
       const given = { ...grant, expiresAt: until }
-      return reply.code(201).send(await grants.give(authenticate.originOf(request), request.params.table, given))
+      return reply
+        .code(201)
+        .send(await grants.give(authenticate.originOf(request), request.params.table, given))
     },
   })
 
