@@ -90,7 +90,7 @@ test('a folder without a service is an error, not a new service', async (t) => {
 test('every command takes --json and --data-dir, and its help ends with examples of itself', () => {
   const groups = [orgCommand(), keyCommand(), userCommand(), jobCommand(), addressCommand()]
   const commands = groups.flatMap((group) => group.commands.map((command) => [group, command] as const))
-  assert.equal(commands.length, 26)
+  assert.equal(commands.length, 27)
   for (const [group, command] of commands) {
     const help = helpOf(command)
     assert.match(help, /--json/)
@@ -159,7 +159,17 @@ test('the operator makes organizations, members, grants and keys, and lists them
     return result.json
   }
   const organization = await run('org', 'create', 'City of Utrecht')
-  const fields = ['id', 'name', 'addOns', 'credits', 'members', 'createdAt', 'suspendedAt', 'suspendReason']
+  const fields = [
+    'id',
+    'name',
+    'addOns',
+    'credits',
+    'members',
+    'createdAt',
+    'suspendedAt',
+    'suspendReason',
+    'publishing',
+  ]
   assert.deepEqual(Object.keys(organization), fields)
   const { id } = organization
   assert.deepEqual((await run('org', 'add-on', id, 'GIS_ACCESS', 'API_ACCESS')).addOns, [
@@ -173,7 +183,7 @@ test('the operator makes organizations, members, grants and keys, and lists them
   assert.deepEqual((await run('org', 'credits', id, '--set', '7')).credits, { balance: 7 })
   const first = await run('org', 'member', id, 'Ada@Example.org')
   assert.equal(first.email, 'ada@example.org')
-  assert.equal(first.permissions.length, 4)
+  assert.equal(first.permissions.length, 5)
   const second = await run('org', 'member', id, 'bob@example.org', '--permission', 'APIKEY_VIEW')
   assert.deepEqual(second.permissions, ['APIKEY_VIEW'])
   const { data: organizations } = await run('org', 'list')

@@ -57,8 +57,7 @@ export class Authenticate {
 
   /** An `onRequest` hook for management routes: runs before the body is read and validated. */
   readonly user = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const header = request.headers.authorization
-    const token = header && /^Bearer +([\w.~+/=-]+)$/i.exec(header)?.[1]
+    const token = tokenIn(request.headers)
     if (!token) throw await this.#refuse(request, reply, 'token-missing', 'Bearer')
     const user = await this.#options.verifyToken(token)
     if (!user) throw await this.#refuse(request, reply, 'token-invalid', 'Bearer error="invalid_token"')
@@ -125,7 +124,7 @@ export class Authenticate {
   }
 
   #keyOf(authRequest: AuthRequest, limit: 'key' | 'tile'): MaybePromise<Grant> {
-    const { verifier, limiter, rates, refusals } = this.#options
+    const { verifier, refusals } = this.#options
     const secretInHeader = secretIn(authRequest.request.headers)
     const secret = secretInHeader ?? secretInUrl(authRequest.request)
     if (secret === undefined) return this.#refuseKey(authRequest, 'key-missing')
@@ -148,27 +147,36 @@ export class Authenticate {
         const refused = this.#refusedUse(authRequest, grant, secretInHeader === undefined)
         if (refused !== null) return refused
       }
-      if (limit === 'tile') {
-        return andThen(limiter.take(`tile:${grant.owner}`, rates.tile), (decision) => {
-          applyLimit(authRequest, limit, rates.tile, decision)
-          return grant
-        })
-      }
-      const { bucket, ownerBucket } = grant
-      if (ownerBucket === null) {
-        return andThen(limiter.take(bucket.name, bucket.rate), (decision) => {
-          applyLimit(authRequest, 'key', bucket.rate, decision)
-          return grant
-        })
-      }
-      return andThen(limiter.takeBoth(bucket, ownerBucket), ({ decision, bucket: stricter }) => {
-        applyLimit(authRequest, stricter === ownerBucket ? 'owner' : 'key', stricter.rate, decision)
-        return grant
-      })
+      return this.#limited(authRequest, grant, limit)
     })
   }
 
-  /** For public data: a key is optional and counts if it is sent; without one the address is limited. */
+  /** Counts a request against the limits of its grant. */
+  #limited(authRequest: AuthRequest, grant: Grant, limit: 'key' | 'tile'): MaybePromise<Grant> {
+    const { limiter, rates } = this.#options
+    if (limit === 'tile') {
+      return andThen(limiter.take(`tile:${grant.owner}`, rates.tile), (decision) => {
+        applyLimit(authRequest, limit, rates.tile, decision)
+        return grant
+      })
+    }
+    const { bucket, ownerBucket } = grant
+    if (ownerBucket === null) {
+      return andThen(limiter.take(bucket.name, bucket.rate), (decision) => {
+        applyLimit(authRequest, 'key', bucket.rate, decision)
+        return grant
+      })
+    }
+    return andThen(limiter.takeBoth(bucket, ownerBucket), ({ decision, bucket: stricter }) => {
+      applyLimit(authRequest, stricter === ownerBucket ? 'owner' : 'key', stricter.rate, decision)
+      return grant
+    })
+  }
+
+  /**
+   * For what everybody may know: a key or the token of a signed-in user is optional, and counts if it is sent, because
+   * its caller may know more. Without one the address is limited.
+   */
   async optionalKey(request: FastifyRequest, reply: FastifyReply): Promise<Grant | null> {
     return this.optionalKeyOf(authRequestOf(request, reply))
   }
@@ -176,7 +184,18 @@ export class Authenticate {
   /** The same for either transport. */
   optionalKeyOf(authRequest: AuthRequest): MaybePromise<Grant | null> {
     if (this.hasKey(authRequest.request)) return this.keyOf(authRequest)
+    const token = tokenIn(authRequest.request.headers)
+    if (token !== undefined) return this.#readerOf(authRequest, token)
     return andThen(this.#limitAddress(authRequest), () => null)
+  }
+
+  /** A token that is not valid is ignored: what everybody may know needs none. */
+  async #readerOf(authRequest: AuthRequest, token: string): Promise<Grant | null> {
+    const user = await this.#options.verifyToken(token)
+    const grant = user && (await this.#options.verifier.ofUser(user.userId))
+    if (grant !== null) return this.#limited(authRequest, grant, 'key')
+    await this.#limitAddress(authRequest)
+    return null
   }
 
   /** Whether a request brings a key; not one that the browser sent by itself for another site. */
@@ -266,6 +285,10 @@ export class Authenticate {
     await this.anonymous(request, reply)
     return new Problem(code, undefined, { headers: { 'www-authenticate': challenge } })
   }
+}
+
+function tokenIn({ authorization }: IncomingHttpHeaders): string | undefined {
+  return authorization === undefined ? undefined : /^Bearer +([\w.~+/=-]+)$/i.exec(authorization)?.[1]
 }
 
 /** What authentication needs of a request, whichever transport received it. `Exchange` implements it. */

@@ -84,6 +84,45 @@ export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow 
   }
 }
 
+/** A signed-in user, as a session key of theirs would be read. */
+export async function findSignedInUser(db: Db, userId: string): Promise<KeyRow | undefined> {
+  const rows = await db
+    .selectFrom('users')
+    .leftJoin('members', 'members.user_id', 'users.id')
+    .leftJoin('organizations', 'organizations.id', 'members.organization_id')
+    .leftJoin('add_ons', 'add_ons.organization_id', 'members.organization_id')
+    .where('users.id', '=', userId)
+    .select([
+      'users.id as user_id',
+      'users.email as owner_email',
+      'users.blocked_at as owner_blocked_at',
+      'members.organization_id',
+      'members.permissions as owner_permissions',
+      'organizations.suspended_at',
+      'organizations.publishing',
+      'add_ons.add_on',
+    ])
+    .execute()
+  const first = rows[0]
+  if (!first) return undefined
+  return {
+    ...first,
+    id: `user:${userId}`,
+    scope: 'user',
+    kind: 'session',
+    permissions: '["read"]',
+    rate: null,
+    burst: null,
+    expires_at: null,
+    revoked_at: null,
+    allowed_origins: null,
+    allowed_addresses: null,
+    secret_ends_at: null,
+    owner_organization_id: first.organization_id,
+    add_ons: rows.flatMap((row) => (row.add_on === null ? [] : [row.add_on])),
+  }
+}
+
 export function readDatasetGrants(db: Db, organizationId: string): Promise<DatasetGrantRow[]> {
   return db
     .selectFrom('dataset_grants')

@@ -7,7 +7,13 @@ import type { Rate } from '../../base/limits/limiter.ts'
 import { AllowedCallers } from './allowed-callers.ts'
 import type { DatasetGrant, Grant } from './grant.ts'
 import { hashOf, isWellFormed, type SecretFormat } from './secret.ts'
-import { type DatasetGrantRow, findKeyByHash, type KeyRow, readDatasetGrants } from './verifier-store.ts'
+import {
+  type DatasetGrantRow,
+  findKeyByHash,
+  findSignedInUser,
+  type KeyRow,
+  readDatasetGrants,
+} from './verifier-store.ts'
 
 const MAX_GRANTS = 50_000
 /** Keys that do not exist, so that a client that repeats one costs no query. */
@@ -41,12 +47,7 @@ export class Verifier {
     this.#options = options
     this.#grants = new CoherentCache({
       changes,
-      read: async (secretHash) => {
-        const row = await findKeyByHash(db, secretHash)
-        if (row === undefined || !works(row)) return null
-        const granted = row.organization_id === null ? [] : await readDatasetGrants(db, row.organization_id)
-        return toGrant(row, secretHash, granted, options)
-      },
+      read: async (secretHash) => this.#grantOf(await findKeyByHash(db, secretHash), secretHash),
       isStale,
       maxEntries: MAX_GRANTS,
       maxAbsent: MAX_UNKNOWN,
@@ -63,6 +64,14 @@ export class Verifier {
     if (!isWellFormed(secret, this.#options.format)) return null
     const grant = await this.#grants.get(hashOf(secret))
     return grant && this.#unexpired(grant)
+  }
+
+  /**
+   * What a signed-in user may know of, without a key; null if they may know no more than others. It is read each
+   * time, because programs that read data use keys.
+   */
+  async ofUser(userId: string): Promise<Grant | null> {
+    return this.#grantOf(await findSignedInUser(this.#options.db, userId), '')
   }
 
   /** Undefined for a text that cannot be a secret. */
@@ -87,6 +96,13 @@ export class Verifier {
     const secretHash = hashOf(secret)
     this.#lastOn.set(connection, { secret, secretHash })
     return secretHash
+  }
+
+  async #grantOf(row: KeyRow | undefined, secretHash: string): Promise<Grant | null> {
+    if (row === undefined || !works(row)) return null
+    const { db } = this.#options
+    const granted = row.organization_id === null ? [] : await readDatasetGrants(db, row.organization_id)
+    return toGrant(row, secretHash, granted, this.#options)
   }
 
   #unexpired(grant: Grant): Grant | null {

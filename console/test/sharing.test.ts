@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { openExplorer, type TestExplorer } from './explorer-fixture.ts'
+import { parcelsGeojson } from './parcels.ts'
+import { poll, shownOn } from './test-page-actions.ts'
+
+const PICTURES = process.env['WAYLEAVE_TEST_PICTURES']
+
+/** End-to-end tests of who sees a dataset, on one server, run in order. */
+describe('open and private datasets in the console', { concurrency: 1 }, () => {
+  let explorer: TestExplorer
+  let visitor: Page
+
+  before(async () => {
+    explorer = await openExplorer()
+    visitor = (await explorer.service.open({ viewport: { width: 1000, height: 640 } })).page
+    for (const [table, visibility] of [
+      ['parcels', 'open'],
+      ['salaries', 'private'],
+    ] as const) {
+      const options = { visibility, title: table === 'parcels' ? 'Parcels' : 'Salaries', license: 'CC0-1.0' }
+      await explorer.publish(table, 'a.geojson', parcelsGeojson(200), options)
+      await explorer.tilesReady(table)
+    }
+  })
+  after(async () => {
+    await explorer.close()
+    // The page of a dataset that does not exist for the visitor is a 404 by intention.
+    assert.deepEqual(
+      explorer.service.faults.filter((fault) => !/404/.test(fault)),
+      [],
+    )
+  })
+
+  const step = (name: string, run: () => Promise<void>) =>
+    test(name, async (t) => {
+      try {
+        await run()
+      } catch (error) {
+        for (const page of [explorer.page, visitor]) t.diagnostic(await shownOn(page))
+        throw error
+      }
+    })
+  const picture = async (page: Page, name: string) => {
+    if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true })
+  }
+
+  step('signed out, all rows of an open dataset are shown, filtered and downloaded', async () => {
+    await visitor.goto(`${explorer.service.url}/datasets/parcels`)
+    await visitor.getByText('Open data').first().waitFor()
+    await visitor
+      .getByText(/200 rows/)
+      .first()
+      .waitFor()
+    assert.equal(await visitor.getByText('You see a free sample').count(), 0)
+    await picture(visitor, 'open-signed-out')
+    await visitor.goto(`${explorer.service.url}/datasets/parcels?tab=download`)
+    const downloading = visitor.waitForEvent('download')
+    await visitor.getByRole('button', { name: 'Download CSV' }).click()
+    await downloading
+    await picture(visitor, 'open-download')
+    await visitor.goto(`${explorer.service.url}/embed/parcels`)
+    await visitor.getByRole('status').waitFor()
+    await picture(visitor, 'open-embed')
+  })
+
+  step('signed out, a private dataset leaves no trace', async () => {
+    await visitor.goto(`${explorer.service.url}/datasets`)
+    await visitor.getByRole('link', { name: 'Parcels' }).first().waitFor()
+    assert.equal(await visitor.getByText('Salaries').count(), 0)
+    const page = await visitor.goto(`${explorer.service.url}/datasets/salaries`)
+    assert.ok(!(await page!.text()).includes('Salaries'))
+    await visitor
+      .getByText(/no dataset named/i)
+      .first()
+      .waitFor()
+    await picture(visitor, 'private-signed-out')
+  })
+
+  step('those who may change a dataset see and change who gets it beside its title', async () => {
+    const { page, send } = explorer
+    await explorer.open('salaries')
+    await page.getByRole('button', { name: 'Private · Share' }).click()
+    const { id } = await (await send('POST', '/v1/admin/organizations', { name: 'City of Utrecht' })).json()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox', { name: 'Organization' }).fill(id)
+    await dialog.getByLabel('Download older versions').click()
+    await dialog.getByLabel('Last day').fill('2090-01-31')
+    await dialog.getByRole('button', { name: 'Give access' }).click()
+    await dialog.getByRole('rowheader', { name: 'City of Utrecht' }).waitFor()
+    await picture(page, 'sharing')
+    await dialog.getByRole('button', { name: 'End the access of City of Utrecht' }).click()
+    await dialog.getByText('No organization has been given access yet.').waitFor()
+    await dialog.getByRole('radio', { name: /^Draft/ }).click()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('button', { name: 'Draft · Share' }).waitFor()
+    await picture(page, 'draft')
+  })
+
+  step('publishers have a section for their datasets', async () => {
+    const { page, send } = explorer
+    const { organization } = await (await send('GET', '/v1/auth/me', undefined)).json()
+    await send('PATCH', `/v1/admin/organizations/${organization.id}`, { publishing: true })
+    await page.goto(`${explorer.service.url}/organization/data`)
+    await page.getByText('Nothing is published yet').waitFor()
+    await picture(page, 'data')
+    await page.getByRole('link', { name: 'Publish a file' }).click()
+    await poll(async () => page.url().endsWith('/organization/publish'))
+    await page.getByRole('button', { name: 'Publish' }).waitFor()
+    await picture(page, 'publish')
+  })
+})
