@@ -19,8 +19,7 @@ let loading: Promise<KernelCalls | null> | undefined
 
 /**
  * Sends parts of a file to the client of a response by sendfile(2): the kernel passes the pages of the file to the
- * socket, in a thread of the pool, without a copy in this process. A download takes a quarter of the processor time
- * of reading and writing it.
+ * socket, in a thread of the pool, without a copy in this process.
  *
  * The socket is duplicated, so that its number cannot become that of another client's socket during a call.
  *
