@@ -49,7 +49,7 @@ export interface SimulatedNode {
 
 /**
  * Nodes that are started, broken as a scenario says, and started again when they have died. `start` begins what
- * runs on a node, and `onOutage` of it is called if it cannot begin.
+ * runs on a node, and calls `onOutage` if the node could not begin because the database was unreachable.
  */
 export class SimulatedNodes<N extends SimulatedNode> {
   readonly nodes: N[]

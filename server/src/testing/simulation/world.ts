@@ -70,10 +70,6 @@ export class Machine {
     }
   }
 
-  get isDead(): boolean {
-    return this.#isDead
-  }
-
   pause(milliseconds: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.world.now + milliseconds)
   }
