@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -223,6 +223,16 @@ test('a map’s own requests carry the key to the service and not elsewhere', as
   for (const headers of requestsElsewhere) assert.doesNotMatch(JSON.stringify(headers), /x-api-key|svc_live/i)
 })
 
+/** The map of the documentation, of another dataset. */
+function documentedMap(secret: string): string {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/tiles.md'), 'utf8')
+  const code = /^```js\n(new Map.*?)^```$/ms.exec(page)![1]!
+  return code
+    .replace('http://127.0.0.1:8080', service.url)
+    .replace('countries', 'places')
+    .replace('YOUR_KEY', secret)
+}
+
 test('a key with the page’s origin shows a map by the URL of a style, and fails in a page of another origin', async () => {
   const client = join(dist, 'client.js')
   const origin = (await inBrowser(client, 'report(location.origin)')) as string
@@ -235,13 +245,7 @@ test('a key with the page’s origin shows a map by the URL of a style, and fail
     client,
     `import { Map } from 'maplibre-gl'
     const collection = '${service.url}/v1/ogc/collections/places'
-    const map = new Map({
-      container: 'map',
-      style: collection + '/style?api_key=${secret}',
-      center: [0, 0],
-      zoom: 2,
-      fadeDuration: 0,
-    })
+    const map = ${documentedMap(secret)}
     const failed = new Promise((resolve) => map.once('error', ({ error }) => resolve(error.message)))
     const error = await Promise.race([failed, map.once('idle').then(() => null)])
     const shown = error === null ? map.queryRenderedFeatures().length : 0

@@ -72,7 +72,10 @@ const RUN_ELSEWHERE: Record<string, string[]> = {
   'explorer.md': ['html', 'sh'],
   'gallery.md': ['html'],
   'ogc.md': ['html', 'json', 'python'],
-  'tiles.md': ['html', 'sh'],
+  // client-js/test/map.test.ts
+  'tiles.md': ['html', 'js', 'sh'],
+  // server/src/accounts/keys/documented-keys.test.ts
+  'keys-and-access.md': ['sh'],
   // client-js/test/package.test.ts
   'javascript.md': ['js', 'js browser', 'sh'],
   // client-python/tests/test_readme.py
