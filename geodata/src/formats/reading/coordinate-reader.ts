@@ -57,12 +57,15 @@ function pairReader({ x, y }: { x: number; y: number }, names: string[]): ReadGe
 /** `52.5, 13.4`, `(52.5, 13.4)`, `[52.5, 13.4]` or `{"lon": 13.4, "lat": 52.5}`. */
 const PAIR_TEXT = /^\s*[([]?\s*([+-]?\d+(?:\.\d+)?)\s*[,;\s]\s*([+-]?\d+(?:\.\d+)?)\s*[)\]]?\s*$/
 
+/** The pattern takes long for a long text of spaces, which is not a pair of numbers. */
+const MAX_PAIR_LENGTH = 200
+
 export type PointOrder = 'latitude-first' | 'longitude-first'
 
 /** The two numbers of a single value, longitude first; null if it holds none. */
 export function pointOf(value: Value, order: PointOrder): [number, number] | null {
   if (typeof value === 'string') {
-    const match = PAIR_TEXT.exec(value)
+    const match = value.length <= MAX_PAIR_LENGTH ? PAIR_TEXT.exec(value) : null
     if (match) return inOrder([Number(match[1]), Number(match[2])], order)
     return /^\s*\{/.test(value) ? pointOf(parsed(value), order) : null
   }

@@ -39,11 +39,11 @@ export function refuseNonDataset(head: Buffer, isBinary: boolean, file: string):
     if ((isBinary || /^[%{]/.test(bytes)) && start.startsWith(bytes))
       throw new SourceError(`${file} is ${what}.`)
   const text = start.replace(/^\xef\xbb\xbf/, '').trimStart()
-  if (/^(<!--.*?-->\s*)*(<!doctype html|<html[\s>])/is.test(text))
+  if (/^(<!--((?!-->).)*-->\s*)*(<!doctype html|<html[\s>])/is.test(text))
     throw new SourceError(
       `${file} is an HTML page, not a dataset. Perhaps a download link led to a page instead of the file.`,
     )
-  if (/^(999\s*\r?\n[^\n]*\n\s*)*0\s*\r?\n\s*SECTION\s*\r?\n/.test(text))
+  if (/^(999[ \t]*\r?\n[^\n]*\n\s*)*0[ \t]*\r?\n\s*SECTION\s/.test(text))
     throw new SourceError(
       `${file} is a DXF drawing, which has no table of features. Convert its layers with a GIS first.`,
     )

@@ -67,7 +67,7 @@ export function isBinary(head: Uint8Array): boolean {
 
 const KML_ROOT = /<(\w+:)?kml[\s>]/i
 /** A document without the root element, as fragments of KML are passed around. */
-const KML_PART = /^(<\?[^>]*\?>\s*|<!--[\s\S]*?-->\s*)*<(\w+:)?(Document|Folder|Placemark)[\s>]/
+const KML_PART = /^(<\?[^>]*>\s*|<!--((?!-->)[\s\S])*-->\s*)*<(\w+:)?(Document|Folder|Placemark)[\s>]/
 const PLACEMARK = /<(\w+:)?Placemark[\s>]/
 
 function sniffText(text: string): Kind {
