@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { parcelsGeojson } from './parcels.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
-import { drop, navigate, poll, shownOn } from './test-page-actions.ts'
+import { drop, navigate, poll, shownOn, storedSecret } from './test-page-actions.ts'
 
 needs('chromium', 'processes', 'tools')
 
@@ -52,13 +52,6 @@ describe('the console', { concurrency: 1 }, () => {
     return (await run('curl', [...args, service.url + path])).stdout
   }
   const items = '/v1/ogc/collections/parcels/items?limit=3'
-  const storedSecret = async (page: Page) => {
-    const shown = await page.locator('[data-secret]').textContent()
-    await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).click()
-    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), shown)
-    await page.getByRole('button', { name: 'Done' }).click()
-    return shown!
-  }
 
   step('a link of the outbox signs in on a click, and the session outlasts a reload', async () => {
     await service.signIn(admin, ADMINISTRATOR)

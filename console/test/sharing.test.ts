@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { needs } from '../../scripts/test-run/needs.ts'
 import { openExplorer, type TestExplorer } from './explorer-fixture.ts'
 import { parcelsGeojson } from './parcels.ts'
 import { poll, shownOn } from './test-page-actions.ts'
+
+needs('chromium', 'processes')
 
 const PICTURES = process.env['WAYLEAVE_TEST_PICTURES']
 

@@ -36,3 +36,12 @@ export async function poll(holds: () => Promise<boolean>): Promise<void> {
   }
   assert.fail('It did not happen within a minute.')
 }
+
+/** Copies and confirms a new secret, and returns it. */
+export async function storedSecret(page: Page): Promise<string> {
+  const shown = await page.locator('[data-secret]').textContent()
+  await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).click()
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), shown)
+  await page.getByRole('button', { name: 'Done' }).click()
+  return shown!
+}

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { openSource } from '../index.ts'
 import { assertSameGeometries, gdalFeatures, readAll, written } from '../reading.test-kit.ts'
 
@@ -23,7 +24,9 @@ function path(t: TestContext, head: object, geometry: object): string {
 const heights = (geometry: unknown) =>
   JSON.stringify(geometry).match(/\[[\d.]+,[\d.]+,[\d.]+\]/g)?.length ?? 0
 
-test('heights of Esri JSON are kept, and the report says if the file does not name them', async (t) => {
+test('heights of Esri JSON are kept, and the report says if the file does not name them', {
+  skip: lacks('gdal'),
+}, async (t) => {
   for (const geometry of geometries) {
     const stated = await readAll(openSource(path(t, { hasZ: true }, geometry)))
     assert.ok(heights(stated.features[0]!.geometry) > 0)

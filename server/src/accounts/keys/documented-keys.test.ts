@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { operator } from '../../base/events/events.ts'
 import { documentedExamples } from '../../testing/documented-examples.ts'
 import { EXAMPLE_URL } from '../../testing/run-examples.ts'
 import { signIn } from '../../testing/sign-in.ts'
 import { openTestServer } from '../../testing/test-server.ts'
+
+needs('tools')
 
 const run = promisify(execFile)
 

@@ -5,6 +5,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { startNginx } from '../../../../scripts/test-servers/nginx.ts'
 import { openAccount, readAccountLedger } from '../../testing/account.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
@@ -12,6 +13,8 @@ import { flipBit, snapshotFolder } from '../../testing/damage-files.ts'
 import { documentedExamples } from '../../testing/documented-examples.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { openTestServer } from '../../testing/test-server.ts'
+
+needs('tools')
 
 const example = readFileSync(new URL('../../../../ops/nginx/wayleave.conf', import.meta.url), 'utf8')
 const location = /location \/wayleave-files\/ \{[^}]+\}/.exec(example)![0]

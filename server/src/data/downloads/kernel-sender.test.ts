@@ -120,7 +120,7 @@ test('a client that reads slowly, or leaves, holds neither bytes nor sockets', a
 test('a file that is written to while the kernel sends it is cut off before its end', async (t) => {
   const { get, settled, path, whole } = await serveVerified(t)
   const response = await get(0, whole.length)
-  writeFileSync(path, Buffer.alloc(SIZE))
+  writeFileSync(path, Buffer.alloc(SIZE), { flag: 'r+' })
   await assert.rejects(response.toArray(), /aborted|hang up|ECONNRESET/)
   assert.match(String((await Promise.all(settled))[0]), /was changed while it was sent/)
 })
