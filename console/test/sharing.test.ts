@@ -64,7 +64,8 @@ describe('open and private datasets in the console', { concurrency: 1 }, () => {
     await downloading
     await picture(visitor, 'open-download')
     await visitor.goto(`${explorer.service.url}/embed/parcels`)
-    await visitor.getByRole('status').waitFor()
+    await visitor.getByRole('link', { name: 'Parcels' }).waitFor()
+    await visitor.locator('canvas').waitFor()
     await picture(visitor, 'open-embed')
   })
 
