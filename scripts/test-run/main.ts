@@ -15,10 +15,7 @@ import { checks, fastSteps, testSteps, typeChecks } from './steps.ts'
 import { StolenTime } from './stolen-time.ts'
 
 const root = join(import.meta.dirname, '../..')
-/**
- * More processes than cores: many tests wait for other processes, for disks and for time to pass, and three at a time
- * used two cores for little more than half of the time.
- */
+/** More processes than cores: many tests wait for other processes, for disks and for time to pass. */
 const MAX_CONCURRENT = Math.min(2 * availableParallelism() + 1, 8)
 process.chdir(root)
 process.exitCode = await main(process.argv.slice(2))

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openAccount } from '../../testing/account.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { openTestServer, temporaryFolder } from '../../testing/test-server.ts'
+import { until } from '../../testing/until.ts'
 import { commonLogLine } from './access-log.ts'
 
 /** The common log format of Apache: `%h %l %u %t "%r" %>s %b`. */
@@ -32,6 +33,8 @@ test('each request is a line in the common log format, and the file can be rotat
   const page = await service.request('GET', `${items}?limit=3&api_key=${secret}`)
   assert.equal(page.status, 200)
   await service.request('GET', '/no%22where')
+  // Lines are written after the responses, and one that is late would be the first of the new file.
+  await until('the line of the last request', () => readFileSync(file, 'utf8').includes('/no%22where'))
   const lines = await linesOf(file, 6)
   for (const line of lines) assert.match(line, LINE)
   const inMemory = lines.findLast((line) => line.includes(items))!
