@@ -49,7 +49,7 @@ describe('open and private datasets in the console', { concurrency: 1 }, () => {
     if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true })
   }
 
-  step('signed out, all rows of an open dataset are shown, filtered and downloaded', async () => {
+  step('signed out, all rows of an open dataset are shown, downloaded and embedded', async () => {
     await visitor.goto(`${explorer.service.url}/datasets/parcels`)
     await visitor.getByText('Open data').first().waitFor()
     await visitor
