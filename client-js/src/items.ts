@@ -3,7 +3,6 @@ import { checkBbox, checkOptions, checkTable } from './check-arguments.ts'
 import type { Feature } from './feature.ts'
 import { withNameHints } from './name-hints.ts'
 import { Receipt, type ResponseInfo } from './response-info.ts'
-import { requireKey } from './settings.ts'
 import { CALL_OPTIONS, type CallOptions, getJson, type Transport } from './transport.ts'
 
 export interface ItemsOptions extends CallOptions {
@@ -64,7 +63,6 @@ export class Items<P = Record<string, unknown>>
     this.#first = async () => {
       // After an `await`, the stack of an error contains the line that awaits the items.
       await undefined
-      requireKey(transport)
       return withNameHints(transport, names, options, () => page(queryOf(options)))
     }
   }

@@ -1,5 +1,5 @@
 import { checkOptions } from './check-arguments.ts'
-import { AuthenticationError, WayleaveError } from './errors.ts'
+import { WayleaveError } from './errors.ts'
 import { sleep } from './retry.ts'
 import type { ApiKey, Transport } from './transport.ts'
 
@@ -32,7 +32,7 @@ const MISSING_URL =
   "new Wayleave({ baseUrl: 'https://data.example.org', apiKey: '…' }), or set WAYLEAVE_BASE_URL (Node only)."
 const MISSING_KEY =
   'There is no API key either: pass apiKey or set WAYLEAVE_API_KEY (Node only). ' +
-  'Without a key, only metadata and samples can be read.'
+  'Without a key, only metadata, samples and open datasets can be read.'
 
 type Environment = Record<string, string | undefined>
 
@@ -64,17 +64,6 @@ export function transportOf(
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     sleep: options.sleep ?? sleep,
   }
-}
-
-/** Fails as the service would, before anything is sent, and says where a key comes from. */
-export function requireKey({ apiKey, baseUrl }: Transport): void {
-  if (apiKey !== undefined) return
-  throw new AuthenticationError(401, {
-    code: 'key-missing',
-    detail:
-      'There is no API key: pass apiKey to new Wayleave() or set WAYLEAVE_API_KEY (Node only). ' +
-      `You can create one on the keys page of ${baseUrl}.`,
-  })
 }
 
 function keyOf(option: ApiKey | null | undefined, environment: Environment): ApiKey | undefined {

@@ -162,7 +162,7 @@ function withCharge(stored: Response, { headers: charged }: Response): Response 
   return new Response(stored.body, { status: stored.status, headers })
 }
 
-function errorOf({ baseUrl }: Transport, response: Response, text: string): WayleaveError {
+function errorOf({ apiKey, baseUrl }: Transport, response: Response, text: string): WayleaveError {
   const { status, headers } = response
   if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) {
     const location = headers.get('location')
@@ -172,6 +172,12 @@ function errorOf({ baseUrl }: Transport, response: Response, text: string): Wayl
   }
   const question = status < 500 ? ' Is it the address of a Wayleave service?' : ''
   const problem = problemOf(text) ?? { detail: `${baseUrl} responded without an explanation.${question}` }
+  // Open datasets need no key, so it is the service that says whether one is missing.
+  if (problem.code === 'key-missing' && apiKey === undefined) {
+    problem.detail =
+      'There is no API key: pass apiKey to new Wayleave() or set WAYLEAVE_API_KEY (Node only). ' +
+      `You can create one on the keys page of ${baseUrl}.`
+  }
   const requestId = problem.requestId ?? headers.get('x-request-id') ?? undefined
   const retryAfter = retryAfterSeconds(headers.get('retry-after'), Date.now())
   const ErrorClass = errorClassOf(status)

@@ -7,7 +7,7 @@ import { type MapRequest, mapRequest } from './map-request.ts'
 import { withNameHints } from './name-hints.ts'
 import type { Receipt } from './response-info.ts'
 import type { Row } from './row.ts'
-import { requireKey, transportOf, type WayleaveOptions } from './settings.ts'
+import { transportOf, type WayleaveOptions } from './settings.ts'
 import { type NodeWritable, streamSink } from './stream-sink.ts'
 import { TILES_OPTIONS, type TileSource, type TilesOptions, tileSource } from './tile-source.ts'
 import { CALL_OPTIONS, type CallOptions, getJson, type Transport } from './transport.ts'
@@ -66,7 +66,6 @@ export class Wayleave {
     return startCall(async (receipt) => {
       checkTable('tiles()', table)
       checkOptions('tiles()', options, TILES_OPTIONS)
-      requireKey(this.#transport)
       return withNameHints(this.#transport, { table }, options, () =>
         tileSource(this.#transport, table, options, receipt),
       )
@@ -159,7 +158,6 @@ export class Wayleave {
   ): Promise<number> {
     checkTable(call, table)
     checkFormat(call, format)
-    requireKey(this.#transport)
     return withNameHints(this.#transport, { table, format }, options, () =>
       deliver(this.#transport, filePath(table, format, options.version), sink, options, receipt),
     )

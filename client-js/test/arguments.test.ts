@@ -139,8 +139,10 @@ test('a box that cannot be right is refused before anything is sent', () => {
     wrong(bbox)()
 })
 
-test('what needs a key fails without one before anything is sent, as the service would fail', async () => {
-  const keyless = new Wayleave({ baseUrl, fetch: () => assert.fail('A request was sent.') })
+test('what needs a key says without one where it comes from', async () => {
+  const refuse = async () =>
+    Response.json({ code: 'key-missing', status: 401, detail: 'Send it.' }, { status: 401 })
+  const keyless = new Wayleave({ baseUrl, fetch: refuse })
   const calls = [
     () => keyless.items('places').then(),
     () => keyless.items('places').catch((error: unknown) => Promise.reject(error)),
@@ -160,7 +162,7 @@ test('what needs a key fails without one before anything is sent, as the service
 })
 
 test('the stack of an error that is awaited contains the line that awaits', async () => {
-  const keyless = new Wayleave({ baseUrl })
+  const keyless = new Wayleave({ baseUrl, fetch: async () => new Response(null, { status: 401 }) })
   const readPlaces = async () => await keyless.items('places')
   await assert.rejects(readPlaces(), (error: Error) => /at async readPlaces/.test(error.stack!))
 })

@@ -38,6 +38,10 @@ def service(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Ite
     service.publish("awkward", data.awkward(folder / "awkward.geojson"))
     (folder / "described.csv").write_text("name,geometry\nsquare,four sides\ncircle,round\n")
     service.publish("described", folder / "described.csv")
+    fruit = [
+        data.feature(n, {"name": name}, data.point(n, n)) for n, name in enumerate(("apple", "fig", "pear"))
+    ]
+    service.publish("open_fruit", data.write(folder / "open.geojson", fruit), "--visibility", "open")
     service.start()
     yield service
     service.stop()

@@ -61,8 +61,6 @@ def test_metadata_and_samples_need_no_key(service: Service) -> None:
         lambda client: client.read("places", limit=1),
         lambda client: client.read_table("places"),
         lambda client: client.read_arrow("places"),
-        lambda client: client.read_polars("places"),
-        lambda client: client.read_duckdb("places"),
         lambda client: client.download("places", "csv"),
         lambda client: next(client.items("places")),
         lambda client: client.items("places").read(),
@@ -70,18 +68,21 @@ def test_metadata_and_samples_need_no_key(service: Service) -> None:
         lambda client: client.job("x"),
     ],
 )
-def test_without_a_key_what_needs_one_says_where_to_get_it(call) -> None:
-    asked: list[str] = []
-    hooks = {"request": [lambda request: asked.append(request.url.path)]}
+def test_without_a_key_what_needs_one_says_where_to_get_it(call, service: Service) -> None:
     with (
-        httpx.Client(event_hooks=hooks) as http,
-        wayleave.Client(base_url="https://data.example.org", http_client=http) as client,
+        wayleave.Client(base_url=service.url) as client,
         pytest.raises(wayleave.AuthenticationError, match="WAYLEAVE_API_KEY") as caught,
     ):
         call(client)
     assert (caught.value.status, caught.value.code) == (401, "key-missing")
-    assert "https://data.example.org" in str(caught.value)
-    assert asked == []
+    assert service.url in str(caught.value)
+
+
+def test_open_datasets_are_read_without_a_key(service: Service, folder: Path) -> None:
+    with wayleave.Client(base_url=service.url) as client:
+        assert len(client.read("open_fruit")) == len(client.items("open_fruit").read()) == 3
+        assert len(client.read("open_fruit", limit=1)) == 1
+        assert client.download("open_fruit", "csv").read_text().startswith("id,name")
 
 
 def test_the_environment_stands_in(service: Service, key: str, monkeypatch: pytest.MonkeyPatch) -> None:

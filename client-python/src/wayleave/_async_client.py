@@ -14,7 +14,7 @@ import httpx
 from wayleave import _publishing as publishing
 from wayleave._credits import Credits, Receipt
 from wayleave._dataset import AsyncDataset
-from wayleave._errors import WayleaveError
+from wayleave._errors import AuthenticationError, WayleaveError
 from wayleave._http import plans as plans
 from wayleave._http.cache import DEFAULT_CACHE_BYTES
 from wayleave._http.progress import reporter
@@ -165,9 +165,7 @@ class AsyncClient:
         target = plans.file_path(table, format, path)
         policy, version = self._settings.policy(options), options.get("version")
         with reporter(options.get("progress", False), target.name) as report:
-            return await self._run(
-                plans.download(self._settings, table, format, target, version, policy, report)
-            )
+            return await self._run(plans.download(table, format, target, version, policy, report))
 
     @takes(PageOptions)
     def items(self, table: str, **options: Unpack[PageOptions]) -> AsyncItemPages:
@@ -214,6 +212,9 @@ class AsyncClient:
         except StopIteration as end:
             value: T = end.value
             return value
+        except AuthenticationError as error:
+            self._settings.explain_missing_key(error)
+            raise
         finally:
             plan.close()
             spent = exchange.receipt.credits()
@@ -245,9 +246,7 @@ class AsyncItemPages:
     async def __anext__(self) -> Page:
         if self._params is None:
             raise StopAsyncIteration
-        plan = plans.items_page(
-            self._client._settings, self._table, self._params, self._selection, self._policy
-        )
+        plan = plans.items_page(self._table, self._params, self._selection, self._policy)
         page = await self._client._run(plan)
         self._params = page.next_params
         return page

@@ -12,7 +12,7 @@ import httpx
 from wayleave import _publishing as publishing
 from wayleave._credits import Credits, Receipt
 from wayleave._dataset import Dataset
-from wayleave._errors import WayleaveError
+from wayleave._errors import AuthenticationError, WayleaveError
 from wayleave._http import plans as plans
 from wayleave._http.cache import DEFAULT_CACHE_BYTES
 from wayleave._http.progress import reporter
@@ -78,7 +78,7 @@ class Client:
     ) -> None:
         """`api_key` and `base_url` default to `WAYLEAVE_API_KEY` and `WAYLEAVE_BASE_URL`.
 
-        Without a key, datasets can be listed and sampled. `cache_dir` is a folder for whole files that were
+        Without a key, datasets can be listed and sampled, and open ones read. `cache_dir` is a folder for whole files that were
         read (True: this user's usual cache folder; default: `WAYLEAVE_CACHE_DIR`, else no cache);
         `cache_bytes` is its max size. `http_client` is for proxies, certificates and the like; the caller
         closes it.
@@ -206,7 +206,7 @@ class Client:
         target = plans.file_path(table, format, path)
         policy, version = self._settings.policy(options), options.get("version")
         with reporter(options.get("progress", False), target.name) as report:
-            return self._run(plans.download(self._settings, table, format, target, version, policy, report))
+            return self._run(plans.download(table, format, target, version, policy, report))
 
     @takes(PageOptions)
     def items(self, table: str, **options: Unpack[PageOptions]) -> ItemPages:
@@ -262,6 +262,9 @@ class Client:
         except StopIteration as end:
             value: T = end.value
             return value
+        except AuthenticationError as error:
+            self._settings.explain_missing_key(error)
+            raise
         finally:
             plan.close()
             spent = exchange.receipt.credits()
@@ -291,9 +294,7 @@ class ItemPages:
     def __next__(self) -> Page:
         if self._params is None:
             raise StopIteration
-        plan = plans.items_page(
-            self._client._settings, self._table, self._params, self._selection, self._policy
-        )
+        plan = plans.items_page(self._table, self._params, self._selection, self._policy)
         page = self._client._run(plan)
         self._params = page.next_params
         return page

@@ -51,6 +51,14 @@ class Settings:
                 f"You can create one on the keys page of {self.shown_url()}.",
             )
 
+    def explain_missing_key(self, error: AuthenticationError) -> None:
+        """Say where a key comes from, if the service asks for one. Open datasets need none."""
+        if self.api_key is None and error.code == "key-missing":
+            error.add_hint(
+                "Pass api_key=… or set WAYLEAVE_API_KEY. "
+                f"You can create a key on the keys page of {self.shown_url()}."
+            )
+
     def shown_url(self) -> str:
         """The base URL without the user name and password that it may have."""
         return str(httpx.URL(self.base_url).copy_with(userinfo=b""))

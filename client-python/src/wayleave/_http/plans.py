@@ -52,7 +52,6 @@ def sample(settings: Settings, table: str, policy: Policy) -> Plan[pd.DataFrame]
 
 
 def download(
-    settings: Settings,
     table: str,
     format: str,
     path: Path,
@@ -60,7 +59,6 @@ def download(
     policy: Policy,
     progress: Progress,
 ) -> Plan[Path]:
-    settings.require_key()
     part = PartFile(path)
     try:
         yield from deliver(file_request(table, format, version, policy), part, policy, progress)
@@ -73,14 +71,12 @@ def download(
 
 
 def items_page(
-    settings: Settings,
     table: str,
     params: Mapping[str, str],
     selection: Selection,
     policy: Policy,
     received: Callable[[int], None] = lambda _bytes: None,
 ) -> Plan[Page]:
-    settings.require_key()
     path = f"/v1/ogc/collections/{segment(table)}/items"
     try:
         return (yield from with_table_hint(table, fetch(path, policy, page_of, params, received)))

@@ -158,7 +158,6 @@ def read_items(
 ) -> Plan[gpd.GeoDataFrame]:
     """The pages that are left, as one frame."""
     need("geopandas", "geo", "A geodataframe")
-    settings.require_key()
     metadata = yield from dataset(table, policy)
     _require_geometry(metadata)
     features: list[Feature] = []
@@ -166,7 +165,7 @@ def read_items(
         requested = _requested_columns(metadata, selection)
         if requested is not None:
             params = {**params, "properties": name_list(requested)}
-        features = yield from _features(settings, table, params, selection, policy, None)
+        features = yield from _features(table, params, selection, policy, None)
     columns = _result_columns(metadata, selection)
     frame = yield from compute(
         lambda: frame_of_features(features, columns, _names(metadata), metadata.id_column)
@@ -189,7 +188,6 @@ class _Source:
         self._policy = settings.policy(options)
         if self._version is not None:
             self.refuse_selection("version")
-        settings.require_key()
 
     def refuse_selection(self, argument: str) -> None:
         """Pages exist only of the current version, and in one format."""
@@ -250,9 +248,7 @@ class _Source:
         # A file has all columns and rows, in the order of the dataset.
         is_whole = selection.limit is None and selection.columns is None and selection.sortby is None
         if is_whole and has("pyarrow"):
-            first = yield from items_page(
-                self._settings, self._table, selection.params(MAX_PAGE), selection, self._policy
-            )
+            first = yield from items_page(self._table, selection.params(MAX_PAGE), selection, self._policy)
             if first.next_params is not None:
                 content = yield from self._extract()
                 if content is not None:
@@ -289,9 +285,7 @@ class _Source:
     def _pages(self, params: Mapping[str, str], first: Page | None = None) -> Plan[list[Feature]]:
         selection, limit = self.selection, self.selection.limit
         return (
-            yield from _features(
-                self._settings, self._table, params, selection, self._policy, limit, self._progress, first
-            )
+            yield from _features(self._table, params, selection, self._policy, limit, self._progress, first)
         )
 
     def _hinted(self, metadata: Metadata, plan: Plan[list[Feature]]) -> Plan[list[Feature]]:
@@ -305,7 +299,6 @@ class _Source:
 
 
 def _features(
-    settings: Settings,
     table: str,
     params: Mapping[str, str],
     selection: Selection,
@@ -325,7 +318,7 @@ def _features(
 
     next_params: Mapping[str, str] | None = params
     while next_params is not None:
-        page = first or (yield from items_page(settings, table, next_params, selection, policy, report))
+        page = first or (yield from items_page(table, next_params, selection, policy, report))
         first = None
         features += page.features
         next_params = page.next_params
