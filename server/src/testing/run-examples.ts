@@ -42,6 +42,7 @@ export async function runExamples(
   await run('ogr2ogr', ['parcels.gpkg', 'parcels.geojson'], { cwd })
   const newKey = { name: 'Pipeline', permissions: ['read', 'write'] }
   const { secret: platformKey } = await service.parts.keys.createPlatform(operator, newKey)
+  const organization = await service.parts.administration.createOrganization(operator, 'Customer')
   const env = {
     ...process.env,
     NODE: process.execPath,
@@ -61,6 +62,7 @@ export async function runExamples(
       .replaceAll(EXAMPLE_URL, service.url)
       .replaceAll('YOUR_KEY', key)
       .replaceAll('YOUR_PLATFORM_KEY', platformKey)
+      .replaceAll(/org_\w{20}/g, organization.id)
     if (language === 'python') await execute(python, ['-c', actual])
     else if (language === 'r') await execute('Rscript', ['-e', actual])
     else if (actual.includes('TOKEN_FROM_THE_LINK')) await signInByHand(actual, service, shell)

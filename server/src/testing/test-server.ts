@@ -94,6 +94,8 @@ export async function openTestServer(t: TestContext, options: TestSettings = {})
     // Tests change the clock arbitrarily.
     maxClockSkew: Number.MAX_SAFE_INTEGER,
     minFreeBytes: 0,
+    // Tests compile in this process. To try the sandbox takes a process for every server.
+    sandbox: 'off',
     // A machine that runs many tests at once stalls now and then.
     maxEventLoopDelay: 60_000,
     ...options.settings,
