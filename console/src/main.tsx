@@ -6,7 +6,7 @@ import 'wayleave/styles/content.css'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { createRoot } from 'react-dom/client'
 import { RouterProvider } from 'react-router'
-import { queryClient } from './api/queries.ts'
+import { queryClient } from './api/query-client.ts'
 import { router } from './router.tsx'
 
 createRoot(document.getElementById('root')!).render(

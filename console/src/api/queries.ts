@@ -1,4 +1,4 @@
-import { keepPreviousData, QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import {
   type AccessRequest,
   type AddressBlock,
@@ -16,7 +16,6 @@ import {
   type JobRecord,
   type KeyRecord,
   type LedgerRow,
-  type Me,
   type Member,
   type OrganizationRecord,
   type OrganizationUsage,
@@ -28,26 +27,10 @@ import { DATASET_ACCESS } from '@wayleave/contract/visibilities'
 import { useSyncExternalStore } from 'react'
 import { call } from './call.ts'
 import { publicData } from './data.ts'
-import { asProblem } from './problem.ts'
+import { meQuery } from './me.ts'
+import { queryClient } from './query-client.ts'
 import { type SessionState, session } from './session.ts'
-import { readerKey } from './session-key.ts'
-
-/**
- * Requests are sent even if the browser believes that it is offline: the service may run on the same machine or network. By
- * default they would wait, and a cancelled rotation of a key would be done when the connection returns.
- */
-const networkMode = 'always'
-
-export const queryClient = new QueryClient({
-  defaultOptions: {
-    queries: {
-      networkMode,
-      staleTime: 10_000,
-      retry: (failures, error) => failures < 2 && [0, 503].includes(asProblem(error).status),
-    },
-    mutations: { networkMode },
-  },
-})
+import { forgetKey, readerKey } from './session-key.ts'
 
 session.subscribe(() => {
   if (session.state === 'signed-out') queryClient.clear()
@@ -64,7 +47,7 @@ const hour = 3_600_000
 
 export function useMe() {
   const enabled = useSession() === 'signed-in'
-  return useQuery({ queryKey: ['me'], queryFn: () => call<Me>('GET', '/v1/auth/me'), enabled })
+  return useQuery({ ...meQuery, enabled })
 }
 
 /**
@@ -72,6 +55,7 @@ export function useMe() {
  * once. What the page still shows is of the organization before, or of an invitation that is used up.
  */
 export async function organizationChanged(): Promise<void> {
+  forgetKey()
   await queryClient.invalidateQueries({ refetchType: 'none' })
   await queryClient.refetchQueries({ queryKey: ['me'] })
 }

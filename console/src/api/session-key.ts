@@ -1,5 +1,6 @@
 import type { CreatedKey } from '@wayleave/contract/records'
 import { call } from './call.ts'
+import { hasOrganization } from './me.ts'
 import { session } from './session.ts'
 
 const MARGIN_MS = 60_000
@@ -7,9 +8,12 @@ const MARGIN_MS = 60_000
 let held: { secret: string; endsAt: number } | null = null
 let asking: Promise<string> | null = null
 
-session.subscribe(() => {
+/** The key of another user or organization opens what is not the user's. */
+export function forgetKey(): void {
   held = null
-})
+}
+
+session.subscribe(forgetKey)
 
 /** The current key if there is one. */
 function heldSessionKey(): string {
@@ -31,7 +35,7 @@ function sessionKey(refused?: string): Promise<string> {
  * organization have no key.
  */
 export async function readerKey(refused?: string): Promise<string> {
-  if (session.state !== 'signed-in') return ''
+  if (session.state !== 'signed-in' || !(await hasOrganization())) return ''
   return sessionKey(refused)
 }
 

@@ -6,7 +6,7 @@ import '../styles/explorer.css'
 import '../styles/embed.css'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { createRoot } from 'react-dom/client'
-import { queryClient } from '../api/queries.ts'
+import { queryClient } from '../api/query-client.ts'
 import { EmbeddedMap } from './embedded-map.tsx'
 
 // The site around the frame may want its own theme.

@@ -1,5 +1,5 @@
 import { data } from '../../api/data.ts'
-import { queryClient } from '../../api/queries.ts'
+import { queryClient } from '../../api/query-client.ts'
 import { fileName } from '../../words.ts'
 import { type DownloadState, startDownload, stopDownload, useStoredDownload } from './download-store.ts'
 

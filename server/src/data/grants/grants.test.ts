@@ -67,8 +67,8 @@ for (const database of databaseKinds) {
     assert.deepEqual([download.status, download.headers.get('credits-charged')], [200, '2'])
     assert.deepEqual([await statusOf(service, ITEMS, ada), await statusOf(service, ARCHIVE, ada)], [403, 403])
 
+    assert.equal((await give({ organizationId: 'org_4f9QmZ1xYb7KcD2Lw8Rt' })).status, 404)
     for (const body of [
-      { organizationId: 'org_4f9QmZ1xYb7KcD2Lw8Rt' },
       { organizationId, access: ['everything'] },
       { organizationId, access: [] },
       { organizationId, credits: -1 },

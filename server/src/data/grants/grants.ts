@@ -49,7 +49,7 @@ export class Grants {
     return changes.commit(async (tx, changed) => {
       await requireDataset(tx, table)
       const locked = await lockOrganizations(database, tx, [organizationId])
-      if (!locked.has(organizationId)) throw invalidInput('/organizationId', 'is not an organization')
+      if (!locked.has(organizationId)) throw notFound(`organization with the id "${organizationId}"`)
       const at = clock().toISOString()
       const until = expiresAt?.toISOString() ?? null
       await putGrant(tx, {
