@@ -24,3 +24,6 @@ export const ADMIN_PERMISSION = 'admin'
 export const KEY_SCOPES = ['user', 'organization', 'platform'] as const
 
 export type KeyScope = (typeof KEY_SCOPES)[number]
+
+/** The longest overlap of a rotation: a week, in seconds. */
+export const MAX_OVERLAP = 604_800

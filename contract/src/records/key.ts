@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { ADMIN_PERMISSION, KEY_PERMISSIONS, KEY_SCOPES } from '../permissions.ts'
+import { ADMIN_PERMISSION, KEY_PERMISSIONS, KEY_SCOPES, MAX_OVERLAP } from '../permissions.ts'
 import { documentedAs, LINE_OF_100, nullable, oneOf, time } from './schema-parts.ts'
 
 const id = Type.String({ description: 'Identifies the key in paths.' })
@@ -81,9 +81,6 @@ export type CreatedKey = Static<typeof createdKeySchema>
 export const rotatedKeySchema = Type.Object({ id, secret, rotatedAt: time })
 
 export type RotatedKey = Static<typeof rotatedKeySchema>
-
-/** A week, in seconds. */
-export const MAX_OVERLAP = 604_800
 
 export const rotationSchema = Type.Object(
   {

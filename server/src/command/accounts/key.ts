@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { MAX_OVERLAP, type NewKey } from '@wayleave/contract/records'
+import { MAX_OVERLAP } from '@wayleave/contract/permissions'
+import type { NewKey } from '@wayleave/contract/records'
 import { Command, InvalidArgumentError } from 'commander'
 import type { KeyActor } from '../../accounts/keys/key-access.ts'
 import { systemClock } from '../../base/clock.ts'
