@@ -7,7 +7,6 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { closeBrowser, inBrowser } from './test-browser.ts'
 import { points, TestServer } from './test-server.ts'
@@ -39,21 +38,11 @@ before(async () => {
   await service.publish('many', points(12_000).map(nearEquator))
   await service.publish('words', [{ type: 'Feature', properties: { word: 'a' }, geometry: null }])
   await service.start()
-  options = JSON.stringify({ apiKey: await service.platformKey(), baseUrl: service.url })
-  await tilesOf('places')
+  const apiKey = await service.platformKey()
+  options = JSON.stringify({ apiKey, baseUrl: service.url })
+  await service.tilesOf('places', apiKey)
 })
 
-/** Waits until the tiles of a dataset are built, for which a busy machine takes longer than a client waits. */
-async function tilesOf(table: string): Promise<void> {
-  for (;;) {
-    const { tiles } = (await (await fetch(`${service.url}/v1/dataset/${table}`)).json()) as {
-      tiles: { state: string }
-    }
-    if (tiles.state === 'ready') return
-    assert.notEqual(tiles.state, 'failed')
-    await sleep(100)
-  }
-}
 after(async () => {
   await closeBrowser()
   elsewhere.close()

@@ -47,6 +47,7 @@ before(async () => {
   execFileSync('sh', ['-euc', install], { cwd: folder, env, stdio: 'pipe', timeout: 300_000 })
   const key = await server.platformKey()
   environment = { ...process.env, WAYLEAVE_API_KEY: key, WAYLEAVE_BASE_URL: server.url }
+  await server.tilesOf('places', key)
 })
 after(async () => {
   await closeBrowser()

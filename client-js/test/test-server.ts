@@ -85,6 +85,17 @@ export class TestServer {
     await this.command('publish', file, '--table', table, ...args)
   }
 
+  /** Waits until the tiles of a dataset are built, for which a busy machine takes longer than a client waits. */
+  async tilesOf(table: string, key: string): Promise<void> {
+    const url = `${this.url}/v1/ogc/collections/${table}/tiles/WebMercatorQuad?f=tilejson`
+    for (;;) {
+      const { status } = await fetch(url, { headers: { 'x-api-key': key } })
+      if (status === 200) return
+      if (status !== 503) throw new Error(`${url} is ${status}.`)
+      await delay(100)
+    }
+  }
+
   async platformKey(): Promise<string> {
     const args = ['key', 'create', '--platform', '--name', 'test', '--permissions', 'read,write']
     return (await this.command(...args)).secret

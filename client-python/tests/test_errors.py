@@ -94,14 +94,14 @@ def test_409_for_an_export_that_cannot_be_made(
     assert (caught.value.status, caught.value.code) == (409, "export-impossible")
 
 
-def test_damaged_data_is_a_server_error(service: Service, key: str, folder: Path) -> None:
+def test_data_that_is_missing_is_a_server_error(service: Service, key: str, folder: Path) -> None:
     service.publish("broken", data.many(folder / "broken.geojson", 10))
     for snapshot in (service.data_dir / "snapshots").glob("broken_*"):
         shutil.rmtree(snapshot)
     with wayleave.Client(key, service.url, sleep=lambda _: None) as client:
         with pytest.raises(wayleave.ServerError) as caught:
             client.sample("broken")
-        assert (caught.value.status, caught.value.code) == (503, "data-damaged")
+        assert (caught.value.status, caught.value.code) == (503, "storage-unavailable")
 
 
 def test_a_service_that_is_not_there_is_a_connection_error(key: str) -> None:

@@ -93,6 +93,8 @@ class PublishOptions(CallOptions, total=False):
     license: str
     attribution: str
     contact: str
+    visibility: Literal["public", "open", "private", "draft"]
+    """Who sees the dataset, and who gets its data."""
     citation: str
     update_frequency: str
     """Such as `daily`, `monthly` or `annual`."""

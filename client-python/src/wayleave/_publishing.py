@@ -29,6 +29,7 @@ PARAMETERS = {
     "license": "license",
     "attribution": "attribution",
     "contact": "contact",
+    "visibility": "visibility",
     "citation": "citation",
     "update_frequency": "updateFrequency",
     "note": "note",

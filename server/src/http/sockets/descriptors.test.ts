@@ -6,11 +6,14 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { openAccount } from '../../testing/account.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { startServerProcess } from '../../testing/processes/server-process.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { openTestServer, temporaryFolder } from '../../testing/test-server.ts'
+
+needs('processes')
 
 /** A low limit that still suffices: a server has some forty descriptors open when idle. */
 const DESCRIPTORS = 160
@@ -18,9 +21,6 @@ const DESCRIPTORS = 160
 /** At SIGUSR2 the server opens every free descriptor, and closes them at the next SIGUSR2. */
 const HOARD = `
 import { closeSync, openSync } from 'node:fs'
-import { needs } from '../../../../scripts/test-run/needs.ts'
-
-needs('processes')
 let taken = []
 process.on('SIGUSR2', () => {
   if (taken.length > 0) for (const descriptor of taken.splice(0)) closeSync(descriptor)
