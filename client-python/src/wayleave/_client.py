@@ -79,9 +79,9 @@ class Client:
         """`api_key` and `base_url` default to `WAYLEAVE_API_KEY` and `WAYLEAVE_BASE_URL`.
 
         Without a key, datasets can be listed and sampled, and open ones read. `cache_dir` is a folder for
-        whole files that were read (True: this user's usual cache folder; default: `WAYLEAVE_CACHE_DIR`, else no cache);
-        `cache_bytes` is its max size. `http_client` is for proxies, certificates and the like; the caller
-        closes it.
+        whole files that were read (True: this user's usual cache folder; default: `WAYLEAVE_CACHE_DIR`, else
+        no cache); `cache_bytes` is its max size. `http_client` is for proxies, certificates and the like; the
+        caller closes it.
         """
         self._settings = settings_of(api_key, base_url, timeout, max_retries, random, cache_dir, cache_bytes)
         self._owns_http = http_client is None
