@@ -16,6 +16,8 @@ import {
   openTestServer,
   type RequestOptions,
   type TestServer,
+  temporaryDatabase,
+  temporaryFolder,
 } from '../testing/test-server.ts'
 
 /** The names have one length, so that responses that contain them have one length too. */
@@ -56,6 +58,8 @@ interface Caller {
   options: RequestOptions
   /** Which hidden datasets exist for the caller. */
   knows: readonly string[]
+  /** Whether the key is refused whatever is asked. */
+  isRefused?: true
 }
 
 /** The path of a route for a table; null for a route that names no dataset. */
@@ -104,9 +108,34 @@ async function openMatrix(service: TestServer, pass: (ms: number) => void, now: 
   const platform = (permissions: string[]) =>
     parts.keys.createPlatform(operator, { name: 'Platform', permissions }).then(({ secret }) => secret)
   const { secret: rivalKey } = await createKey(service, rival, ['read', 'write'], 'organization')
+  /** A key with a grant, for one page or one address only. */
+  const restricted = async (lists: object) => {
+    const body = { name: 'Restricted', permissions: ['read'], ...lists }
+    const { token } = customer
+    return (await service.request('POST', '/v1/api-keys/personal', { token, body })).body.secret as string
+  }
+  const key = await restricted({ allowedOrigins: ['https://maps.example.org'] })
   const callers: Caller[] = [
     { name: 'nobody', options: {}, knows: [] },
-    { name: 'a wrong key', options: { key: 'svc_live_x' }, knows: [] },
+    { name: 'a wrong key', options: { key: 'svc_live_x' }, knows: [], isRefused: true },
+    {
+      name: 'a wrong origin',
+      options: { key, headers: { origin: 'https://a.example' } },
+      knows: [],
+      isRefused: true,
+    },
+    { name: 'no origin', options: { key }, knows: [], isRefused: true },
+    {
+      name: 'a wrong address',
+      options: { key: await restricted({ allowedAddresses: ['192.0.2.0/24'] }) },
+      knows: [],
+      isRefused: true,
+    },
+    {
+      name: 'the right origin',
+      options: { key, headers: { origin: 'https://maps.example.org' } },
+      knows: [NAMES.private],
+    },
     { name: 'a key without a grant', options: { key: stranger.key }, knows: [] },
     { name: 'a key with an expired grant', options: { key: former.key }, knows: [] },
     { name: 'a member of another organization', options: { token: stranger.token }, knows: [] },
@@ -153,9 +182,20 @@ for (const database of databaseKinds) {
   test(`nobody learns that a hidden dataset exists, by any route (${database})`, async (t) => {
     const { clock, pass } = testClock()
     const rates = { openRate: 1_000_000, tileRate: 1_000_000 }
-    const settings = { admins: ['root@example.org'], ...rates }
-    const service = await openTestServer(t, { database, clock, settings })
-    const { callers, organizationId } = await openMatrix(service, pass, clock)
+    // One address for all nodes, because responses contain it.
+    const settings = { admins: ['root@example.org'], baseUrl: 'http://data.example.org', ...rates }
+    const shared =
+      database === 'postgres'
+        ? { databaseUrl: await temporaryDatabase(t), dataDir: temporaryFolder(t) }
+        : { database }
+    const first = await openTestServer(t, { ...shared, clock, settings })
+    const nodes = [first]
+    if (database === 'postgres') nodes.push(await openTestServer(t, { ...shared, clock, settings }))
+    const { callers, organizationId } = await openMatrix(first, pass, clock)
+    let asked = 0
+    // The nodes respond in turns.
+    const request: TestServer['request'] = (...args) => nodes[asked++ % nodes.length]!.request(...args)
+    const service = { ...first, request }
     const routes = service.routes.rows.filter(({ method }) => method !== 'OPTIONS')
     let compared = 0
 
@@ -193,7 +233,7 @@ for (const database of databaseKinds) {
     }
     // The test would notice nothing if no caller got anything.
     assert.ok(compared > 500, String(compared))
-    for (const { name, options, knows } of callers) {
+    for (const { name, options, knows, isRefused = false } of callers) {
       for (const table of knows) {
         for (const path of [
           `/v1/dataset/${table}`,
@@ -207,14 +247,14 @@ for (const database of databaseKinds) {
         const items = await service.request('GET', `/v1/ogc/collections/${table}/items`, options)
         assert.equal(items.status, 200, `${name}: items of ${table}: ${items.text}`)
       }
-      if (options.key !== 'svc_live_x')
-        assert.equal((await service.request('GET', `/v1/dataset/${NAMES.public}`, options)).status, 200)
+      const { status } = await service.request('GET', `/v1/dataset/${NAMES.public}`, options)
+      assert.equal(status === 200, !isRefused, name)
     }
 
     // The heads of the console's pages, which know no caller.
     const heads = pageHeads({ ...service.parts, about: aboutOf(service.config) })
-    const request = { host: 'example.org', protocol: 'http', headers: {} } as Parameters<typeof heads>[0]
-    const headOf = async (table: string) => (await heads(request, table)).text
+    const pageRequest = { host: 'example.org', protocol: 'http', headers: {} } as Parameters<typeof heads>[0]
+    const headOf = async (table: string) => (await heads(pageRequest, table)).text
     for (const table of HIDDEN) assert.equal(await headOf(table), await headOf(UNKNOWN))
     assert.notEqual(await headOf(NAMES.open), await headOf(UNKNOWN))
   })
