@@ -129,7 +129,7 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     addresses: { path: '/administration/addresses', shows: 'Flood' },
     'platform events': { path: '/administration/events', shows: 'address.blocked' },
     publish: { path: '/administration/publish', shows: 'Drop a file here' },
-    invitation: { path: '/invitation#none', shows: 'You are invited' },
+    invitation: { path: '/invitation#none', shows: 'This invitation cannot be used' },
     'an unknown address': { path: '/datasets/none', shows: 'Try again' },
     'sign-in by link': { path: '/sign-in#none', shows: 'You are signed in already.' },
   }
