@@ -1,11 +1,21 @@
 import type { TestEvent } from 'node:test/reporters'
 
-/** A reporter for tests that run in one process. It writes only their counts, as one line of JSON. */
+/** The summary of a run has no room for more of a message. */
+const MAX_MESSAGE = 300
+
+/** A reporter for tests that run in one process. It writes their counts and what failed, as one line of JSON. */
 export default async function* countReporter(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  const failures: string[] = []
   for await (const event of events) {
+    if (event.type === 'test:fail') {
+      const { name, details } = event.data
+      const { cause } = details.error as Error & { cause?: unknown }
+      const message = String(cause instanceof Error ? cause.message : (cause ?? details.error.message))
+      failures.push(`${name}: ${message.replaceAll(/\s+/g, ' ').slice(0, MAX_MESSAGE)}`)
+    }
     if (event.type !== 'test:summary') continue
     const { tests, passed, skipped, todo } = event.data.counts
     const failed = tests - passed - skipped - todo
-    yield `${JSON.stringify({ passed, failed, skipped: skipped + todo })}\n`
+    yield `${JSON.stringify({ passed, failed, skipped: skipped + todo, failures })}\n`
   }
 }

@@ -17,6 +17,8 @@ import { StolenTime } from './stolen-time.ts'
 const root = join(import.meta.dirname, '../..')
 /** More processes than cores: many tests wait for other processes, for disks and for time to pass. */
 const MAX_CONCURRENT = Math.min(2 * availableParallelism() + 1, 8)
+/** Of one step, in the summary: one cause often makes many tests fail. */
+const MAX_FAILURES = 5
 process.chdir(root)
 process.exitCode = await main(process.argv.slice(2))
 
@@ -123,6 +125,7 @@ function printSummary(results: StepResult[]): void {
     console.log(`${verdict}  ${name.padEnd(34)} ${times}  ${inWords(counts)}`)
     for (const { step, counts } of members) {
       if (step.group && counts.failed > 0) console.log(`        ${step.name}: ${inWords(counts)}`)
+      for (const failure of counts.failures?.slice(0, MAX_FAILURES) ?? []) console.log(`          ${failure}`)
     }
   }
   console.log(`\n${inWords(sumOf(results))}`)

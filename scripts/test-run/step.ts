@@ -8,6 +8,8 @@ export interface Counts {
   passed: number
   failed: number
   skipped: number
+  /** The names and the first words of the tests that failed, if the runner reports them. */
+  failures?: string[]
 }
 
 /** One command of the full test run. */
@@ -57,7 +59,7 @@ export async function runStep(step: Step, environment: NodeJS.ProcessEnv): Promi
   const target = openSync(outputFile, 'a')
   try {
     const { status, processorSeconds } = await run(step, step.command(countsFile), environment, target)
-    const counts = { passed: 0, failed: 0, skipped: 0 }
+    const counts: Counts = { passed: 0, failed: 0, skipped: 0 }
     const written = existsSync(countsFile) ? readFileSync(countsFile, 'utf8') : ''
     if (!step.readCounts) counts.passed = status === 0 ? 1 : 0
     // A test runner that was killed leaves the file empty.

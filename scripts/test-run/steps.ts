@@ -116,7 +116,13 @@ export function junitCounts(xml: string): Counts {
   const suite = /<testsuite [^>]*>/.exec(xml)?.[0] ?? ''
   const count = (name: string) => Number(new RegExp(` ${name}="(\\d+)"`).exec(suite)?.[1] ?? 0)
   const failed = count('failures') + count('errors')
-  return { passed: count('tests') - failed - count('skipped'), failed, skipped: count('skipped') }
+  const failures = xml.matchAll(/<testcase [^>]*? name="([^"]*)"[^>]*><(?:failure|error) message="([^"]*)"/g)
+  return {
+    passed: count('tests') - failed - count('skipped'),
+    failed,
+    skipped: count('skipped'),
+    failures: [...failures].map(([, name, message]) => `${name}: ${message!.slice(0, 300)}`),
+  }
 }
 
 function find(root: string, pattern: string): string[] {

@@ -73,7 +73,10 @@ test('every test of every file is counted: passed, failed, skipped, and a file t
   // Within a test run, a nested Node test runner would report to the outer run and write no counts.
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env
   const { counts, output } = await runStep(step!, environment)
-  assert.deepEqual(counts, { passed: 2, failed: 2, skipped: 2 })
+  const { failures, ...numbers } = counts
+  assert.deepEqual(numbers, { passed: 2, failed: 2, skipped: 2 })
+  assert.match(failures![0]!, /^the test files of this batch load: Cannot find module/)
+  assert.equal(failures![1], 'fails: on purpose')
   assert.match(output, /on purpose/)
 })
 
@@ -222,6 +225,9 @@ test('the fast run has none of the programs that a test must declare, and a file
 
 test("pytest's counts are read from its report", () => {
   const report =
-    '<testsuites name="x"><testsuite name="pytest" errors="1" failures="2" skipped="3" tests="10" time="1">'
-  assert.deepEqual(junitCounts(report), { passed: 4, failed: 3, skipped: 3 })
+    '<testsuites name="x"><testsuite name="pytest" errors="1" failures="2" skipped="3" tests="10" time="1">' +
+    '<testcase classname="tests.a" name="test_a" time="1" /><testcase classname="tests.a" name="test_b" time="1">' +
+    '<failure message="assert 1 == 2">…</failure></testcase>'
+  const failures = ['test_b: assert 1 == 2']
+  assert.deepEqual(junitCounts(report), { passed: 4, failed: 3, skipped: 3, failures })
 })
