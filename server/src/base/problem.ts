@@ -26,6 +26,11 @@ export const problems = {
     'Invalid cursor',
     'The cursor belongs to another query, or was changed. Begin again at the first page.',
   ],
+  'assistant-request-invalid': [
+    400,
+    'The request of an assistant is not valid',
+    'A program asked for access to the service in a way that cannot be granted. Start again in that program.',
+  ],
   'extract-too-large': [
     400,
     'Too many rows for one file',
