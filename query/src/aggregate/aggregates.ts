@@ -1,0 +1,126 @@
+import { BLOCK_ROWS, type ColumnCache, type CompiledColumn, type Snapshot } from '@wayleave/geodata/features'
+import type { CompiledSelection } from '../by-codes/compiled-selection.ts'
+import { PositionScan } from '../by-codes/position-scan.ts'
+import type { DuckdbQueries } from '../by-duckdb/duckdb-queries.ts'
+import { selectByDuckdb } from '../by-duckdb/select-by-duckdb.ts'
+import type { GeometryCache } from '../features/geometry-cache.ts'
+import type { FilterPlan } from '../plan/plan-filter.ts'
+import { FairQueue } from '../work/fair-queue.ts'
+import type { TimedWork } from '../work/timed-work.ts'
+import { finish } from '../work/unfinished.ts'
+import type { AggregateQuery, AggregateResult, Dimension, Named } from './aggregate-query.ts'
+import { columnGroups } from './column-groups.ts'
+import type { GroupDimension } from './group-dimension.ts'
+import { GroupMeasures } from './group-measures.ts'
+import { GroupNumbers } from './group-numbers.ts'
+import { GroupPage } from './group-page.ts'
+import { MatchedGroups } from './matched-groups.ts'
+
+export interface AggregateDeps {
+  columns: ColumnCache
+  compiled: CompiledSelection
+  geometries: GeometryCache
+  duckdb: DuckdbQueries
+}
+
+/** The memory of all queries that need the group of every position, in bytes, and of one owner's. */
+const WALK_MEMORY = 256 << 20
+const MAX_WAIT_MS = 3000
+
+/** Groups the features that match a query and computes measures of each group. */
+export class Aggregates {
+  readonly #deps: AggregateDeps
+  readonly #memory = new FairQueue({
+    capacity: WALK_MEMORY,
+    share: WALK_MEMORY / 2,
+    maxWaitMs: MAX_WAIT_MS,
+    limit: 'aggregates',
+  })
+
+  constructor(deps: AggregateDeps) {
+    this.#deps = deps
+  }
+
+  async compute(
+    snapshot: Snapshot,
+    query: AggregateQuery,
+    plan: FilterPlan | null,
+    work: TimedWork,
+  ): Promise<AggregateResult> {
+    const { rows } = snapshot.manifest
+    const columns = await this.#columnsOf(snapshot, query, work)
+    const dimensions: GroupDimension[] = []
+    for (const dimension of query.groupby) dimensions.push(await this.#dimension(dimension, columns, work))
+    const numbers = new GroupNumbers(dimensions, query.measures.length, rows)
+    const measures = new GroupMeasures(query.measures, { columns, sizes: {} }, numbers.capacity)
+    const needsGroups = measures.walks.length > 0
+    const hold = needsGroups ? await this.#memory.acquire(work.owner, rows * 4, work.signal) : null
+    try {
+      const groupOf = needsGroups ? new Uint32Array(rows) : null
+      const matches = new MatchedGroups(numbers, measures, groupOf)
+      await this.#eachMatch(snapshot, query, plan, work, matches)
+      matches.finish()
+      for (const walk of measures.walks) await walk(groupOf!, work)
+    } finally {
+      hold?.release()
+    }
+    return new GroupPage(query, dimensions, numbers, measures).read(work)
+  }
+
+  async #columnsOf(
+    snapshot: Snapshot,
+    { groupby, measures }: AggregateQuery,
+    work: TimedWork,
+  ): Promise<Map<string, CompiledColumn>> {
+    const names = new Set<string>()
+    for (const part of [...groupby, ...measures]) {
+      if ('column' in part) names.add(part.column)
+      if ('time' in part) names.add(part.time)
+    }
+    const columns = new Map<string, CompiledColumn>()
+    for (const name of names) {
+      const column = await this.#deps.columns.load(snapshot, name)
+      work.check()
+      if (column === null) throw new Error(`not compiled: ${name}`)
+      columns.set(name, column)
+    }
+    return columns
+  }
+
+  async #dimension(
+    dimension: Named<Dimension>,
+    columns: ReadonlyMap<string, CompiledColumn>,
+    work: TimedWork,
+  ): Promise<GroupDimension> {
+    if ('column' in dimension) return columnGroups(dimension, columns.get(dimension.column)!, work)
+    throw new Error('not yet')
+  }
+
+  async #eachMatch(
+    snapshot: Snapshot,
+    { box }: AggregateQuery,
+    plan: FilterPlan | null,
+    work: TimedWork,
+    matches: MatchedGroups,
+  ): Promise<void> {
+    const { compiled, duckdb, geometries } = this.#deps
+    const request = { snapshot, condition: plan?.condition ?? null, sort: [], box, isWhole: true }
+    const prepared = await finish(compiled.prepare(request), work)
+    if (prepared) {
+      await finish(compiled.run(new PositionScan(prepared, 0, Infinity, matches), snapshot), work)
+      return
+    }
+    const all = snapshot.manifest.rows
+    const selection = { snapshot, plan, box, sort: [], after: -1, skip: 0, limit: all }
+    const { runs } = await selectByDuckdb(selection, { duckdb, geometries, work })
+    let count = 0
+    for (let run = 0; run < runs.length; run++) {
+      const end = runs.bounds[run * 2 + 1]!
+      for (let position = runs.bounds[run * 2]!; position < end; position++) {
+        matches.take(position)
+        // Positions are counted, because scattered ones may skip every multiple.
+        if (++count % BLOCK_ROWS === 0) await work.next()
+      }
+    }
+  }
+}
