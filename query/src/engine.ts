@@ -30,6 +30,7 @@ export {
   PERIODS,
   type ResultColumn,
   type ResultValue,
+  type ZoneSource,
 } from './aggregate/aggregate-query.ts'
 export { DEFAULT_LIMITS, type Limits } from './cql2/ast.ts'
 export type { FacetQuery, FacetResult } from './facets/facets.ts'

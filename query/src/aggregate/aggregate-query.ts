@@ -17,7 +17,10 @@ export type Dimension =
   | { kind: 'tile'; zoom: number }
   | { kind: 'h3'; resolution: number }
   /** The feature of another dataset in whose area a feature lies, by its id and the value of the label column. */
-  | { kind: 'within'; zones: Snapshot; label: string | null }
+  | { kind: 'within'; zones: ZoneSource; label: string | null }
+
+/** How the features of another dataset are read. An error of `read` then belongs to that dataset. */
+export type ZoneSource = <T>(read: (zones: Snapshot) => Promise<T>) => Promise<T>
 
 /** What is computed for each group. Only features that have a value count, but for `count` itself. */
 export type Measure =

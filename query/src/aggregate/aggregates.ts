@@ -9,12 +9,17 @@ import { FairQueue } from '../work/fair-queue.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 import { finish } from '../work/unfinished.ts'
 import type { AggregateQuery, AggregateResult, Dimension, Named } from './aggregate-query.ts'
+import { CellCache } from './cell-groups.ts'
 import { columnGroups } from './column-groups.ts'
+import { GeometrySizes } from './geometry-sizes.ts'
 import type { GroupDimension } from './group-dimension.ts'
 import { GroupMeasures } from './group-measures.ts'
 import { GroupNumbers } from './group-numbers.ts'
 import { GroupPage } from './group-page.ts'
+import { cellGrid } from './map-cells.ts'
 import { MatchedGroups } from './matched-groups.ts'
+import { type PlaceOf, placeOf } from './place-of.ts'
+import { ZoneCache } from './zone-groups.ts'
 
 export interface AggregateDeps {
   columns: ColumnCache
@@ -30,6 +35,9 @@ const MAX_WAIT_MS = 3000
 /** Groups the features that match a query and computes measures of each group. */
 export class Aggregates {
   readonly #deps: AggregateDeps
+  readonly #cells = new CellCache()
+  readonly #zones = new ZoneCache()
+  readonly #sizes = new GeometrySizes()
   readonly #memory = new FairQueue({
     capacity: WALK_MEMORY,
     share: WALK_MEMORY / 2,
@@ -50,9 +58,14 @@ export class Aggregates {
     const { rows } = snapshot.manifest
     const columns = await this.#columnsOf(snapshot, query, work)
     const dimensions: GroupDimension[] = []
-    for (const dimension of query.groupby) dimensions.push(await this.#dimension(dimension, columns, work))
+    for (const dimension of query.groupby)
+      dimensions.push(await this.#dimension(snapshot, dimension, columns, work))
     const numbers = new GroupNumbers(dimensions, query.measures.length, rows)
-    const measures = new GroupMeasures(query.measures, { columns, sizes: {} }, numbers.capacity)
+    const measures = new GroupMeasures(
+      query.measures,
+      { columns, sizes: await this.#sizesOf(snapshot, query, work) },
+      numbers.capacity,
+    )
     const needsGroups = measures.walks.length > 0
     const hold = needsGroups ? await this.#memory.acquire(work.owner, rows * 4, work.signal) : null
     try {
@@ -88,12 +101,33 @@ export class Aggregates {
   }
 
   async #dimension(
+    snapshot: Snapshot,
     dimension: Named<Dimension>,
     columns: ReadonlyMap<string, CompiledColumn>,
     work: TimedWork,
   ): Promise<GroupDimension> {
     if ('column' in dimension) return columnGroups(dimension, columns.get(dimension.column)!, work)
-    throw new Error('not yet')
+    const places = await this.#placesOf(snapshot, work)
+    if (dimension.kind !== 'within')
+      return this.#cells.groups(dimension.name, snapshot, cellGrid(dimension), places)
+    const { name, zones, label } = dimension
+    return this.#zones.groups({ name, snapshot, zones, label, placeOf: places }, work)
+  }
+
+  async #placesOf(snapshot: Snapshot, work: TimedWork): Promise<PlaceOf> {
+    const isPoints = snapshot.tree.isPoints
+    return placeOf(snapshot, isPoints ? null : await this.#sizes.load(snapshot, 'point', work))
+  }
+
+  async #sizesOf(
+    snapshot: Snapshot,
+    { measures }: AggregateQuery,
+    work: TimedWork,
+  ): Promise<{ area?: Float64Array; length?: Float64Array }> {
+    const sizes: { area?: Float64Array; length?: Float64Array } = {}
+    for (const { kind } of measures)
+      if (kind === 'area' || kind === 'length') sizes[kind] = await this.#sizes.load(snapshot, kind, work)
+    return sizes
   }
 
   async #eachMatch(

@@ -130,7 +130,7 @@ function hash(pair: number): number {
   return (mixed ^ (mixed >>> 15)) >>> 0
 }
 
-function tooManyGroups(max: number): QueryError {
+export function tooManyGroups(max: number): QueryError {
   return new QueryError(
     'too-many-groups',
     `There are more than ${max} groups, which is the limit for this number of measures. Group by fewer or coarser values, ask for fewer measures, or narrow the filter.`,

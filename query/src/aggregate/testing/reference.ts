@@ -65,8 +65,9 @@ function dimensionValue({ properties, place }: Row, dimension: Dimension, _all: 
 
 function measureValue(rows: readonly Row[], measure: Measure): ResultValue {
   if (measure.kind === 'count') return rows.length
-  if (measure.kind === 'area' || measure.kind === 'length') throw new Error('not a measure of values')
-  const values = rows.map(({ properties }) => properties[measure.column]!).filter((value) => value !== null)
+  if (!('column' in measure)) throw new Error('not a measure of values')
+  const { column } = measure
+  const values = rows.map(({ properties }) => properties[column]!).filter((value) => value !== null)
   if (measure.kind === 'distinct') return new Set(values).size
   if (values.length === 0) return null
   const sorted = values.toSorted(compare)

@@ -1,8 +1,9 @@
 import type { Snapshot } from '@wayleave/geodata/features'
 import {
-  type AggregateQuery,
   type AggregateResult,
+  type Dimension,
   type FilterPlan,
+  type Named,
   planConditions,
   type TimedWork,
 } from '@wayleave/query'
@@ -22,6 +23,7 @@ import { type Link, linkHeader, linkQuery, ROOT } from '../write/links.ts'
 import { cacheControlFor, sendDocument, VARY } from '../write/respond.ts'
 import { csvBody, geojsonBody, jsonBody, type ShownColumn, type ShownResult } from './aggregate-body.ts'
 import { type AggregateRequest, readAggregateRequest } from './aggregate-request.ts'
+import { zonesOf } from './zones-of.ts'
 
 /** The routes of aggregates: the features that match in groups, with measures of each group. */
 export function aggregateRoutes(app: App, deps: ItemsDeps): void {
@@ -61,7 +63,7 @@ async function respond(
   try {
     const shown = await deps.catalog.withCurrent(dataset, async (current) => {
       const { query, plan } = current === dataset ? first : read(current)
-      const result = await aggregate(current, query, plan, work, deps)
+      const result = await aggregate(grant, current, query, plan, work, deps)
       return shownResult(result, query, current, deps.baseUrl.of(request), request.method === 'POST')
     })
     return await send(request, reply, grant, first.query, shown, work, deps)
@@ -70,7 +72,8 @@ async function respond(
   }
 }
 
-function aggregate(
+async function aggregate(
+  grant: Grant,
   dataset: Dataset,
   request: AggregateRequest,
   plan: FilterPlan | null,
@@ -79,7 +82,9 @@ function aggregate(
 ): Promise<AggregateResult> {
   const { groupby, measures, having, sort, offset, limit, items, encoding } = request
   const geometry = encoding === geojsonAreas
-  const dimensions = groupby as AggregateQuery['groupby']
+  const dimensions: Named<Dimension>[] = []
+  for (const dimension of groupby)
+    dimensions.push(dimension.kind === 'within' ? await zonesOf(grant, dimension, deps) : dimension)
   const query = { groupby: dimensions, measures, having, sort, offset, limit, geometry, box: items.box }
   return deps.snapshots.use(dataset, (snapshot: Snapshot) =>
     deps.workload.search(work, () => deps.engine.aggregate(snapshot, query, plan, work)),

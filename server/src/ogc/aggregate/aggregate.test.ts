@@ -195,3 +195,77 @@ test('what cannot be computed is a 400 that names the parameter', async () => {
     assert.deepEqual([status, body.errors?.[0].path], [400, parameter], JSON.stringify(query))
   }
 })
+
+/** Two squares of which each has its own name. */
+const squares = [-100, 0].map((west, i) => ({
+  type: 'Feature',
+  id: `square-${i}`,
+  properties: { code: i, name: `Square ${i}` },
+  geometry: {
+    type: 'Polygon',
+    coordinates: [[[west, -50], [west + 80, -50], [west + 80, 60], [west, 60], [west, -50]]], // biome-ignore format: one line
+  },
+}))
+
+test('features are counted in the areas of another dataset, with their ids, labels and geometries', async () => {
+  await service.publish('squares', squares)
+  const { body } = await ask({ groupby: 'within(squares)', measures: 'count,mean(size)' })
+  assert.deepEqual(
+    body.columns.map(({ name, type }: { name: string; type: string }) => [name, type]),
+    [['within(squares)', 'text'], ['within(squares).name', 'text'], ['count', 'integer'], ['mean(size)', 'number']], // biome-ignore format: one line
+  )
+  const isIn = ({ geometry }: Place, west: number) => {
+    const [x, y] = (geometry as { coordinates: number[] } | null)?.coordinates ?? []
+    return x! >= west && x! <= west + 80 && y! >= -50 && y! <= 60
+  }
+  const counts = [-100, 0].map((west) => places.filter((place) => isIn(place, west)).length)
+  assert.deepEqual(
+    body.rows.map((row: unknown[]) => row.slice(0, 3)),
+    [
+      ['square-0', 'Square 0', counts[0]],
+      ['square-1', 'Square 1', counts[1]],
+      [null, null, places.length - counts[0]! - counts[1]!],
+    ],
+  )
+  const geojson = await ask({ groupby: 'within(squares,code)', f: 'geojson', sortby: '-count' })
+  assert.equal(geojson.body.type, 'FeatureCollection')
+  assert.equal(geojson.body.features[0].geometry, null)
+  const first = geojson.body.features.find((each: never) => each['properties']['within(squares).code'] === 0)
+  assert.deepEqual(first.geometry, squares[0]!.geometry)
+})
+
+test('cells are GeoJSON, and two kinds of areas in one request are not', async () => {
+  const { body } = await ask({ groupby: 'h3(2)', f: 'geojson', limit: '5' })
+  assert.equal(body.features.length, 5)
+  for (const { geometry, properties } of body.features) {
+    assert.match(properties['h3(2)'], /^82/)
+    assert.match(geometry.type, /Polygon/)
+  }
+  assert.ok(body.links.some(({ rel }: { rel: string }) => rel === 'next'))
+  assert.equal((await ask({ groupby: 'h3(2),tile(3)', f: 'geojson' })).status, 400)
+  assert.equal((await ask({ groupby: 'h3(2),tile(3)' })).status, 200)
+})
+
+test('zones that are unknown, are not areas or have no such label are refused', async () => {
+  assert.equal((await ask({ groupby: 'within(nothing)' })).status, 404)
+  assert.equal((await ask({ groupby: 'within("../x")' })).status, 404)
+  for (const groupby of ['within(places)', 'within(squares,nothing)', 'within()'])
+    assert.equal((await ask({ groupby })).status, 400, groupby)
+})
+
+test('a caller who may not read the zones gets the response for a dataset that does not exist', async () => {
+  await service.publish('open_places', places.slice(0, 50), { description: { visibility: 'open' } })
+  for (const visibility of ['public', 'private', 'draft'] as const) {
+    await service.publish(`${visibility}_squares`, squares, { description: { visibility } })
+    const path = `/v1/ogc/collections/open_places/aggregate?groupby=within(${visibility}_squares)`
+    const { status } = await service.request('GET', path)
+    assert.ok([401, 403, 404].includes(status), `${visibility}: ${status}`)
+    if (visibility !== 'public') assert.equal(status, 404)
+  }
+  await service.publish('open_squares', squares, { description: { visibility: 'open' } })
+  const open = await service.request(
+    'GET',
+    '/v1/ogc/collections/open_places/aggregate?groupby=within(open_squares)',
+  )
+  assert.equal(open.status, 200)
+})
