@@ -10,6 +10,7 @@ import {
   type Measure,
   planConditions,
   QueryEngine,
+  QueryError,
   type ResultValue,
   TimedWork,
 } from '../engine.ts'
@@ -74,18 +75,19 @@ after(async () => {
   await snapshot.close()
 })
 
+const EMPTY: AggregateQuery = {
+  groupby: [],
+  measures: [{ kind: 'count', name: 'count' }],
+  having: null,
+  sort: [],
+  offset: 0,
+  limit: 100_000,
+  geometry: false,
+  box: null,
+}
+
 function ask(query: Partial<AggregateQuery>, filter?: string): Promise<AggregateResult> {
-  const whole: AggregateQuery = {
-    groupby: [],
-    measures: [{ kind: 'count', name: 'count' }],
-    having: null,
-    sort: [],
-    offset: 0,
-    limit: 100_000,
-    geometry: false,
-    box: null,
-    ...query,
-  }
+  const whole: AggregateQuery = { ...EMPTY, ...query }
   return engine.aggregate(
     snapshot,
     whole,
@@ -187,4 +189,64 @@ test('measures of groups are those of the simplest code, for all types, nulls, e
     }),
     { numRuns: 150, seed: 41 },
   )
+})
+
+test('texts that are not compiled are ranked by the database', async (t) => {
+  // No column fits into this memory.
+  const small = new QueryEngine(scratch, { geometryBytes: 1 << 20, columnBytes: 1000 })
+  t.after(() => small.close())
+  const groupby = named([{ kind: 'column' as const, column: 'text' }])
+  const kinds = ['distinct', 'min', 'max'] as const
+  const measures = named(kinds.map((kind) => ({ kind, column: 'text' })))
+  const query: AggregateQuery = {
+    ...EMPTY,
+    groupby,
+    measures: [{ kind: 'count', name: 'count' }, ...measures],
+  }
+  for (const [filter, having] of [
+    [undefined, null],
+    ['i % 10 = 3', `count > 10 AND ${JSON.stringify(groupby[0]!.name).replaceAll('\\"', '""')} > 'a'`],
+  ] as const) {
+    const plan = filter ? planConditions(conditionsOf(filter), snapshot) : null
+    const work = new TimedWork({ owner: 'test', maxMs: 600_000 })
+    const own = await small.aggregate(snapshot, { ...query, having }, plan, work)
+    assert.deepEqual(own, await engine.aggregate(snapshot, { ...query, having }, plan, work))
+    assert.ok(own.rows.length > 1)
+    work.end()
+  }
+  const sum = { ...query, measures: named([{ kind: 'sum' as const, column: 'number' }]) }
+  await assert.rejects(small.aggregate(snapshot, sum, null, work), QueryError)
+})
+
+test('three dimensions may have more combinations than groups may be', async () => {
+  const groupby = named(['i', 'time', 'number'].map((column) => ({ kind: 'column' as const, column })))
+  const { numberGroups } = await ask({ groupby, limit: 10 })
+  assert.equal(numberGroups, ROWS)
+})
+
+test('a client that disconnects ends the work', async () => {
+  const leaving = new AbortController()
+  const aborted = new TimedWork({ owner: 'test', maxMs: 600_000, disconnected: () => leaving.signal })
+  leaving.abort(new Error('the client left'))
+  const query: AggregateQuery = { ...EMPTY, measures: named([{ kind: 'distinct' as const, column: 'i' }]) }
+  await assert.rejects(engine.aggregate(snapshot, query, null, aborted), /the client left/)
+})
+
+test('quantiles have about as many features each, and equal values are in one', async () => {
+  const groupby = named([{ kind: 'quantile' as const, column: 'number', count: 4 }])
+  const measures = named([
+    { kind: 'count' as const },
+    { kind: 'min' as const, column: 'number' },
+    { kind: 'max' as const, column: 'number' },
+  ])
+  const result = (await ask({ groupby, measures })).rows as (number | null)[][]
+  assert.deepEqual(result.at(-1)!.slice(2), [null, null])
+  const quarters = result.slice(0, -1)
+  const all = rows.filter(({ properties }) => properties['number'] !== null).length
+  assert.equal(quarters.length, 4)
+  for (const [i, [lower, count, min, max]] of quarters.entries()) {
+    assert.ok(Math.abs(count! - all / 4) < all / 50)
+    assert.equal(lower, min)
+    if (i > 0) assert.ok(quarters[i - 1]![3]! < min! && min! <= max!)
+  }
 })

@@ -1,4 +1,6 @@
 import { BLOCK_ROWS, type ColumnCache, type CompiledColumn, type Snapshot } from '@wayleave/geodata/features'
+import type { Column } from '@wayleave/geodata/geometry'
+import { queryColumns } from '@wayleave/geodata/snapshot'
 import type { CompiledSelection } from '../by-codes/compiled-selection.ts'
 import { PositionScan } from '../by-codes/position-scan.ts'
 import type { DuckdbQueries } from '../by-duckdb/duckdb-queries.ts'
@@ -15,10 +17,11 @@ import { GeometrySizes } from './geometry-sizes.ts'
 import type { GroupDimension } from './group-dimension.ts'
 import { GroupMeasures } from './group-measures.ts'
 import { GroupNumbers } from './group-numbers.ts'
-import { GroupPage } from './group-page.ts'
+import { GroupPage, type ReadValues } from './group-page.ts'
 import { cellGrid } from './map-cells.ts'
 import { MatchedGroups } from './matched-groups.ts'
 import { type PlaceOf, placeOf } from './place-of.ts'
+import { RankedColumns } from './ranked-columns.ts'
 import { ZoneCache } from './zone-groups.ts'
 
 export interface AggregateDeps {
@@ -38,6 +41,7 @@ export class Aggregates {
   readonly #cells = new CellCache()
   readonly #zones = new ZoneCache()
   readonly #sizes = new GeometrySizes()
+  readonly #ranked: RankedColumns
   readonly #memory = new FairQueue({
     capacity: WALK_MEMORY,
     share: WALK_MEMORY / 2,
@@ -47,6 +51,7 @@ export class Aggregates {
 
   constructor(deps: AggregateDeps) {
     this.#deps = deps
+    this.#ranked = new RankedColumns(deps.duckdb)
   }
 
   async compute(
@@ -77,7 +82,11 @@ export class Aggregates {
     } finally {
       hold?.release()
     }
-    return new GroupPage(query, dimensions, numbers, measures).read(work)
+    const isRanked = columns.values().some((column) => this.#ranked.has(column))
+    const readValues: ReadValues = isRanked
+      ? (column, codes) => this.#ranked.read(snapshot, column, codes, work)
+      : null
+    return new GroupPage(query, { dimensions, numbers, measures, readValues }).read(work)
   }
 
   async #columnsOf(
@@ -94,8 +103,7 @@ export class Aggregates {
     for (const name of names) {
       const column = await this.#deps.columns.load(snapshot, name)
       work.check()
-      if (column === null) throw new Error(`not compiled: ${name}`)
-      columns.set(name, column)
+      columns.set(name, column ?? (await this.#ranked.load(snapshot, columnNamed(snapshot, name), work)))
     }
     return columns
   }
@@ -157,4 +165,8 @@ export class Aggregates {
       }
     }
   }
+}
+
+function columnNamed({ manifest }: Snapshot, name: string): Column {
+  return queryColumns(manifest).find((column) => column.name === name)!
 }

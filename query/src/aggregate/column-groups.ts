@@ -4,7 +4,7 @@ import { invalidParameter } from '../query-error.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 import type { Dimension, Named, ResultColumn, ResultValue } from './aggregate-query.ts'
 import type { Block } from './block.ts'
-import type { GroupDimension } from './group-dimension.ts'
+import type { ColumnCode, GroupDimension } from './group-dimension.ts'
 import type { Segments } from './segments.ts'
 import { periodsOf } from './time-periods.ts'
 
@@ -52,6 +52,10 @@ class ValueGroups implements GroupDimension {
 
   values(group: number): ResultValue[] {
     return [this.#column.value(group)]
+  }
+
+  code(group: number): ColumnCode {
+    return { column: this.#column, code: group }
   }
 
   order(group: number): number {

@@ -2,6 +2,7 @@ import type { CompiledColumn } from '@wayleave/geodata/features'
 import type { TimedWork } from '../work/timed-work.ts'
 import type { ResultColumn, ResultValue } from './aggregate-query.ts'
 import type { Block } from './block.ts'
+import type { ColumnCode } from './group-dimension.ts'
 
 /** Adds the positions of a block to their groups. Several measures may read the same account. */
 export interface GroupAccount {
@@ -12,6 +13,8 @@ export interface GroupAccount {
 export interface GroupMeasure {
   readonly column: ResultColumn
   value(group: number): ResultValue
+  /** The value of the group as a code, if it is one of a column. */
+  code?(group: number): ColumnCode
   /** What groups are sorted by; null comes last. */
   order(group: number): number | bigint | string | null
 }

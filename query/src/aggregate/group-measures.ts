@@ -150,6 +150,7 @@ function values(name: string, column: CompiledColumn, codes: Uint32Array): Group
   return {
     column: { name, type: column.type as ResultColumn['type'], unitOf: column.name },
     value: (group): ResultValue => column.value(codes[group]!),
+    code: (group) => ({ column, code: codes[group]! }),
     order: (group) => (codes[group] === 0 ? null : codes[group]!),
   }
 }

@@ -1,6 +1,7 @@
+import type { CompiledColumn } from '@wayleave/geodata/features'
 import type { TimedWork } from '../work/timed-work.ts'
 import type { AggregateQuery, AggregateResult, ResultColumn, ResultValue } from './aggregate-query.ts'
-import type { GroupDimension } from './group-dimension.ts'
+import type { ColumnCode, GroupDimension } from './group-dimension.ts'
 import type { GroupMeasures } from './group-measures.ts'
 import type { GroupNumbers } from './group-numbers.ts'
 import { havingTest } from './having-test.ts'
@@ -11,23 +12,30 @@ type Key = number | bigint | string | null
 /** Groups between two looks at the clock. */
 const STEP = 256
 
+/** Reads the values of codes; null if all values are in memory. */
+export type ReadValues = ((column: CompiledColumn, codes: Iterable<number>) => Promise<void>) | null
+
+export interface GroupParts {
+  dimensions: readonly GroupDimension[]
+  numbers: GroupNumbers
+  measures: GroupMeasures
+  readValues: ReadValues
+}
+
 /** The groups of a query after the last feature: which of them are in the result, in which order. */
 export class GroupPage {
   readonly #query: AggregateQuery
   readonly #dimensions: readonly GroupDimension[]
   readonly #numbers: GroupNumbers
   readonly #measures: GroupMeasures
+  readonly #readValues: ReadValues
 
-  constructor(
-    query: AggregateQuery,
-    dimensions: readonly GroupDimension[],
-    numbers: GroupNumbers,
-    measures: GroupMeasures,
-  ) {
+  constructor(query: AggregateQuery, { dimensions, numbers, measures, readValues }: GroupParts) {
     this.#query = query
     this.#dimensions = dimensions
     this.#numbers = numbers
     this.#measures = measures
+    this.#readValues = readValues
   }
 
   async read(work: TimedWork): Promise<AggregateResult> {
@@ -35,6 +43,7 @@ export class GroupPage {
     const groups = await this.#selected(work)
     const sorted = await this.#sorted(groups, Math.max(0, offset + limit), work)
     const page = sorted.subarray(offset, offset + limit)
+    await this.#loadValues(page, work)
     const rows: ResultValue[][] = []
     await work.each(page.length, (i) => rows.push(this.#row(page[i]!)))
     return {
@@ -62,14 +71,41 @@ export class GroupPage {
     const { counts } = this.#measures
     const having = this.#query.having === null ? null : havingTest(this.#query.having, this.#columns())
     const isWhole = this.#dimensions.length === 0
-    const groups = new Uint32Array(counts.length)
+    const groups = await this.#filtered(counts.length, (group) => isWhole || counts[group] !== 0, work)
+    if (having === null) return groups
+    await this.#loadValues(groups, work)
+    const meets = await this.#filtered(groups.length, (i) => having(this.#row(groups[i]!)), work)
+    return meets.map((i) => groups[i]!)
+  }
+
+  /** The numbers below `count` for which the test is true. */
+  async #filtered(count: number, test: (number: number) => boolean, work: TimedWork): Promise<Uint32Array> {
+    const numbers = new Uint32Array(count)
     let length = 0
-    for (let group = 0; group < counts.length; group++) {
-      if (group % STEP === 0) await work.next()
-      if (counts[group] === 0 && !isWhole) continue
-      if (having === null || having(this.#row(group))) groups[length++] = group
+    for (let number = 0; number < count; number++) {
+      if (number % STEP === 0) await work.next()
+      if (test(number)) numbers[length++] = number
     }
-    return groups.subarray(0, length)
+    return numbers.subarray(0, length)
+  }
+
+  async #loadValues(groups: Uint32Array, work: TimedWork): Promise<void> {
+    if (this.#readValues === null) return
+    const codes = new Map<CompiledColumn, Set<number>>()
+    const add = ({ column, code }: ColumnCode) => {
+      const known = codes.get(column)
+      if (known) known.add(code)
+      else codes.set(column, new Set([code]))
+    }
+    const measures = this.#measures.measures.filter(({ code }) => code !== undefined)
+    for (const group of groups) {
+      const parts = this.#numbers.parts(group)
+      for (const [i, { code }] of this.#dimensions.entries())
+        if (code) add(code.call(this.#dimensions[i], parts[i]!))
+      for (const measure of measures) add(measure.code!(group))
+      await work.next()
+    }
+    for (const [column, set] of codes) await this.#readValues(column, set)
   }
 
   async #sorted(groups: Uint32Array, wanted: number, work: TimedWork): Promise<Uint32Array> {

@@ -51,8 +51,7 @@ export function readAggregateRequest(
   const encoding = negotiate(AGGREGATE_ENCODINGS, own.f, accept)
   const groupby = readDimensions(own.groupby, dataset.manifest)
   const measures = readMeasures(own.measures, dataset.manifest)
-  const areas = groupby.filter(({ kind }) => kind === 'tile' || kind === 'h3' || kind === 'within')
-  if (encoding === geojsonAreas && areas.length !== 1)
+  if (encoding === geojsonAreas && areasOf(groupby).length !== 1)
     throw invalidInput('f', 'must not be geojson unless groupby has exactly one of tile, h3 and within')
   return {
     pairs,
@@ -65,6 +64,11 @@ export function readAggregateRequest(
     limit: readLimit(own.limit),
     items: readItemsQuery(selecting, undefined, dataset, rules),
   }
+}
+
+/** The dimensions whose groups are areas. */
+export function areasOf(groupby: readonly RequestedDimension[]): RequestedDimension[] {
+  return groupby.filter(({ kind }) => kind === 'tile' || kind === 'h3' || kind === 'within')
 }
 
 function readHaving(text: string | undefined): string | null {

@@ -15,14 +15,15 @@ import type { App } from '../../http/fastify-app.ts'
 import { exchangeOf } from '../../http/sockets/fastify-transport.ts'
 import { admit, readCharged, tableOf } from '../items/admit.ts'
 import type { ItemsDeps } from '../items/items-page.ts'
-import { csv, geojsonAreas, json } from '../request/encodings.ts'
+import { csv, geojsonAreas, json, parquet } from '../request/encodings.ts'
 import { SEARCH_LIMITS } from '../request/items-query.ts'
 import { type QueryPair, readQuery } from '../request/query-string.ts'
 import { readSearchBody } from '../request/search-body.ts'
 import { type Link, linkHeader, linkQuery, ROOT } from '../write/links.ts'
 import { cacheControlFor, sendDocument, VARY } from '../write/respond.ts'
 import { csvBody, geojsonBody, jsonBody, type ShownColumn, type ShownResult } from './aggregate-body.ts'
-import { type AggregateRequest, readAggregateRequest } from './aggregate-request.ts'
+import { parquetBody } from './aggregate-parquet.ts'
+import { type AggregateRequest, areasOf, readAggregateRequest } from './aggregate-request.ts'
 import { zonesOf } from './zones-of.ts'
 
 /** The routes of aggregates: the features that match in groups, with measures of each group. */
@@ -81,7 +82,7 @@ async function aggregate(
   deps: AggregateDeps,
 ): Promise<AggregateResult> {
   const { groupby, measures, having, sort, offset, limit, items, encoding } = request
-  const geometry = encoding === geojsonAreas
+  const geometry = encoding === geojsonAreas || (encoding === parquet && areasOf(groupby).length === 1)
   const dimensions: Named<Dimension>[] = []
   for (const dimension of groupby)
     dimensions.push(dimension.kind === 'within' ? await zonesOf(grant, dimension, deps) : dimension)
@@ -140,15 +141,22 @@ async function send(
 ): Promise<FastifyReply> {
   reply.header('ogc-numberreturned', String(shown.rows.length))
   reply.header('ogc-numbermatched', String(shown.numberGroups))
+  const mediaType = encoding === csv ? `${csv.mediaType}; charset=utf-8` : encoding.mediaType
+  const isGet = request.method !== 'POST'
+  // Encodings that cannot contain links have them in a header.
+  if (isGet && (encoding === csv || encoding === parquet)) reply.header('link', linkHeader(shown.links))
+  if (encoding === parquet) return sendUntagged(reply, grant, mediaType, parquetBody(shown))
   const text =
     encoding === csv
       ? await csvBody(shown, escapeFormulas, work)
       : encoding === geojsonAreas
         ? await geojsonBody(shown, work)
         : await jsonBody(shown, work)
-  const mediaType = encoding === csv ? `${csv.mediaType}; charset=utf-8` : encoding.mediaType
-  if (encoding === csv && request.method !== 'POST') reply.header('link', linkHeader(shown.links))
-  if (request.method !== 'POST') return sendDocument(request, reply, { ...encoding, mediaType }, text, grant)
+  if (isGet) return sendDocument(request, reply, { ...encoding, mediaType }, text, grant)
+  return sendUntagged(reply, grant, mediaType, Buffer.from(text))
+}
+
+function sendUntagged(reply: FastifyReply, grant: Grant, mediaType: string, body: Buffer): FastifyReply {
   reply.header('vary', VARY).header('cache-control', cacheControlFor(grant)).header('content-type', mediaType)
-  return reply.send(text)
+  return reply.send(body)
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import { type OgcService, openOgc } from '../testing/open-ogc.ts'
 import { type Place, randomPlaces } from '../testing/random-places.ts'
 
@@ -269,3 +270,38 @@ test('a caller who may not read the zones gets the response for a dataset that d
   )
   assert.equal(open.status, 200)
 })
+
+test('a table of groups is also Parquet with its types, and areas are GeoParquet', async () => {
+  const query = { groupby: 'day,hour(at),open', measures: 'count,sum(big),mean(size),max(name)' }
+  const { body } = await ask({ ...query, limit: '2000' })
+  const response = await service.fetch(
+    `/collections/places/aggregate?${new URLSearchParams({ ...query, limit: '2000', f: 'parquet' })}`,
+  )
+  assert.equal(response.headers.get('content-type'), 'application/vnd.apache.parquet')
+  const rows = await readParquet(await response.arrayBuffer())
+  assert.equal(rows.length, body.rows.length)
+  for (const [i, [day, hour, open, count, , mean, name]] of body.rows.entries()) {
+    const row = rows[i]!
+    assert.equal((row['day'] as Date | null)?.toISOString().slice(0, 10) ?? null, day)
+    assert.equal((row['hour(at)'] as Date | null)?.toISOString().replace('.000', '') ?? null, hour)
+    assert.deepEqual(
+      [row['open'], row['count'], row['mean(size)'], row['max(name)']],
+      [open, BigInt(count), mean, name],
+    )
+  }
+  const sum = rows.reduce((all, row) => all + BigInt(row['sum(big)'] as bigint), 0n)
+  assert.equal(
+    sum,
+    places.reduce((all, { properties }) => all + BigInt(properties.big), 0n),
+  )
+  const cells = await service.fetch('/collections/places/aggregate?groupby=tile(3)&f=parquet')
+  const bytes = await cells.arrayBuffer()
+  const metadata = parquetMetadata(bytes)
+  const geo = JSON.parse(metadata.key_value_metadata!.find(({ key }) => key === 'geo')!.value!)
+  assert.equal(geo.primary_column, 'geometry')
+  assert.deepEqual(geo.columns.geometry, { encoding: 'WKB', geometry_types: ['Polygon'] })
+})
+
+function readParquet(file: ArrayBuffer): Promise<Record<string, unknown>[]> {
+  return parquetReadObjects({ file })
+}

@@ -78,7 +78,7 @@ export const ITEMS_ENCODINGS = [geojson, jsonFg, ndjson, geojsonSeq, csv, flatge
 export const SEARCH_ENCODINGS = ITEMS_ENCODINGS.filter((encoding) => encoding !== html)
 /** The files of selected rows; CSV is first, because a browser's `Accept` names none of them. */
 export const EXTRACT_ENCODINGS = [csv, geojson, parquet]
-export const AGGREGATE_ENCODINGS = [json, csv, geojsonAreas]
+export const AGGREGATE_ENCODINGS = [json, csv, parquet, geojsonAreas]
 export type AggregateEncoding = (typeof AGGREGATE_ENCODINGS)[number]
 /** One of the encodings of a page of features. */
 export type ItemsEncoding = (typeof ITEMS_ENCODINGS)[number]
