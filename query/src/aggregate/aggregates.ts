@@ -10,11 +10,13 @@ import type { FilterPlan } from '../plan/plan-filter.ts'
 import { FairQueue } from '../work/fair-queue.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 import { finish } from '../work/unfinished.ts'
-import type { AggregateQuery, AggregateResult, Dimension, Named } from './aggregate-query.ts'
+import type { AggregateQuery, AggregateResult, Dimension, Measure, Named } from './aggregate-query.ts'
 import { CellCache } from './cell-groups.ts'
 import { columnGroups } from './column-groups.ts'
+import { DecodedCache, type DecodedColumns } from './decoded-columns.ts'
 import { GeometrySizes } from './geometry-sizes.ts'
 import type { GroupDimension } from './group-dimension.ts'
+import { groupOfPosition } from './group-measure.ts'
 import { GroupMeasures } from './group-measures.ts'
 import { GroupNumbers } from './group-numbers.ts'
 import { GroupPage, type ReadValues } from './group-page.ts'
@@ -42,6 +44,7 @@ export class Aggregates {
   readonly #zones = new ZoneCache()
   readonly #sizes = new GeometrySizes()
   readonly #ranked: RankedColumns
+  readonly #decoded = new DecodedCache()
   readonly #memory = new FairQueue({
     capacity: WALK_MEMORY,
     share: WALK_MEMORY / 2,
@@ -62,9 +65,12 @@ export class Aggregates {
   ): Promise<AggregateResult> {
     const { rows } = snapshot.manifest
     const columns = await this.#columnsOf(snapshot, query, work)
+    const decoded = this.#decoded.of(snapshot)
+    for (const measure of query.measures)
+      if (isOfNumbers(measure)) await decoded.loadNumbers(columns.get(measure.column)!, work)
     const dimensions: GroupDimension[] = []
     for (const dimension of query.groupby)
-      dimensions.push(await this.#dimension(snapshot, dimension, columns, work))
+      dimensions.push(await this.#dimension(snapshot, dimension, columns, decoded, work))
     const numbers = new GroupNumbers(dimensions, query.measures.length, rows)
     const measures = new GroupMeasures(
       query.measures,
@@ -74,8 +80,8 @@ export class Aggregates {
     const needsGroups = measures.walks.length > 0
     const hold = needsGroups ? await this.#memory.acquire(work.owner, rows * 4, work.signal) : null
     try {
-      const groupOf = needsGroups ? new Uint32Array(rows) : null
-      const matches = new MatchedGroups(numbers, measures, groupOf)
+      const groupOf = needsGroups ? groupOfPosition(rows, numbers.capacity) : null
+      const matches = new MatchedGroups(numbers, measures, decoded, groupOf)
       await this.#eachMatch(snapshot, query, plan, work, matches)
       matches.finish()
       for (const walk of measures.walks) await walk(groupOf!, work)
@@ -112,9 +118,10 @@ export class Aggregates {
     snapshot: Snapshot,
     dimension: Named<Dimension>,
     columns: ReadonlyMap<string, CompiledColumn>,
+    decoded: DecodedColumns,
     work: TimedWork,
   ): Promise<GroupDimension> {
-    if ('column' in dimension) return columnGroups(dimension, columns.get(dimension.column)!, work)
+    if ('column' in dimension) return columnGroups(dimension, columns.get(dimension.column)!, decoded, work)
     const places = await this.#placesOf(snapshot, work)
     if (dimension.kind !== 'within')
       return this.#cells.groups(dimension.name, snapshot, cellGrid(dimension), places)
@@ -169,4 +176,8 @@ export class Aggregates {
 
 function columnNamed({ manifest }: Snapshot, name: string): Column {
   return queryColumns(manifest).find((column) => column.name === name)!
+}
+
+function isOfNumbers(measure: Measure): measure is Measure & { column: string } {
+  return measure.kind === 'sum' || measure.kind === 'mean' || measure.kind === 'stddev'
 }

@@ -99,8 +99,9 @@ class CellGroups implements GroupDimension {
     this.#placeOf = placeOf
   }
 
-  number(block: Block, groups: Uint32Array): void {
+  number(block: Block, groups: Uint32Array): Uint32Array {
     this.#cells.number(block, this.#placeOf, groups)
+    return groups
   }
 
   values(group: number): ResultValue[] {

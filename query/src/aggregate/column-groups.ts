@@ -3,7 +3,8 @@ import { boundOf } from '../by-codes/code-bounds.ts'
 import { invalidParameter } from '../query-error.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 import type { Dimension, Named, ResultColumn, ResultValue } from './aggregate-query.ts'
-import type { Block } from './block.ts'
+import { type Block, gather } from './block.ts'
+import type { DecodedColumns } from './decoded-columns.ts'
 import type { ColumnCode, GroupDimension } from './group-dimension.ts'
 import type { Segments } from './segments.ts'
 import { periodsOf } from './time-periods.ts'
@@ -17,6 +18,7 @@ const STEP = 256
 export async function columnGroups(
   dimension: ColumnDimension,
   column: CompiledColumn,
+  decoded: DecodedColumns,
   work: TimedWork,
 ): Promise<GroupDimension> {
   if (dimension.kind === 'column') return new ValueGroups(dimension.name, column)
@@ -30,7 +32,10 @@ export async function columnGroups(
     index = end
     if (++steps % STEP === 0) await work.next()
   }
-  return new SegmentGroups(dimension, column, groupOf, segments)
+  const { name, ...definition } = dimension
+  const key = JSON.stringify(definition)
+  const groups = await decoded.groups(column, key, groupOf, segments.count + 1, work)
+  return new SegmentGroups(name, column, groupOf, groups, segments)
 }
 
 /** Each value is a group. */
@@ -45,9 +50,8 @@ class ValueGroups implements GroupDimension {
     this.columns = [{ name, type: column.type as ResultColumn['type'], unitOf: column.name }]
   }
 
-  number(block: Block, groups: Uint32Array): void {
-    const codes = block.codesOf(this.#column)
-    for (let i = 0; i < block.length; i++) groups[i] = codes[i]!
+  number(block: Block): Uint32Array {
+    return block.codesOf(this.#column)
   }
 
   values(group: number): ResultValue[] {
@@ -68,20 +72,34 @@ class SegmentGroups implements GroupDimension {
   readonly columns: readonly ResultColumn[]
   readonly #column: CompiledColumn
   readonly #groupOf: Uint32Array
+  /** The group of each position; null if it is looked up by code. */
+  readonly #decoded: Uint16Array | null
   readonly #segments: Segments
 
-  constructor({ name }: ColumnDimension, column: CompiledColumn, groupOf: Uint32Array, segments: Segments) {
+  constructor(
+    name: string,
+    column: CompiledColumn,
+    groupOf: Uint32Array,
+    decoded: Uint16Array | null,
+    segments: Segments,
+  ) {
     this.#column = column
     this.#groupOf = groupOf
+    this.#decoded = decoded
     this.#segments = segments
     this.size = segments.count + 1
     this.columns = [{ name, type: segments.type, ...(segments.hasUnit && { unitOf: column.name }) }]
   }
 
-  number(block: Block, groups: Uint32Array): void {
+  number(block: Block, groups: Uint32Array): Uint32Array {
+    if (this.#decoded) {
+      gather(this.#decoded, block.positions, block.length, groups)
+      return groups
+    }
     const codes = block.codesOf(this.#column)
     const groupOf = this.#groupOf
     for (let i = 0; i < block.length; i++) groups[i] = groupOf[codes[i]!]!
+    return groups
   }
 
   values(group: number): ResultValue[] {

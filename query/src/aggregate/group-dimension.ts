@@ -15,8 +15,8 @@ export interface GroupDimension {
   readonly size: number
   /** The columns of the result, without their names' first part: a zone has its id and a label. */
   readonly columns: readonly ResultColumn[]
-  /** Writes the group of each position of the block. */
-  number(block: Block, groups: Uint32Array): void
+  /** The group of each position of the block, in `groups` or in an array of the block. */
+  number(block: Block, groups: Uint32Array): Uint32Array
   /** The values of a group, one for each column. */
   values(group: number): ResultValue[]
   /** The value of the group as a code, if it is one of a column. */

@@ -1,4 +1,4 @@
-import type { CompiledColumn } from '@wayleave/geodata/features'
+import type { Codes, CompiledColumn } from '@wayleave/geodata/features'
 import type { TimedWork } from '../work/timed-work.ts'
 import type { ResultColumn, ResultValue } from './aggregate-query.ts'
 import type { Block } from './block.ts'
@@ -19,8 +19,19 @@ export interface GroupMeasure {
   order(group: number): number | bigint | string | null
 }
 
-/** The group of each position plus 1; 0 for a position that does not match. */
-export type GroupOfPosition = Uint32Array
+/**
+ * The group of each position plus 1; 0 for a position that does not match. It is read in the order of values, that is
+ * all over its memory, which is faster the smaller it is.
+ */
+export type GroupOfPosition = Codes
+
+export function groupOfPosition(rows: number, groupCount: number): GroupOfPosition {
+  return groupCount < 255
+    ? new Uint8Array(rows)
+    : groupCount < 65_535
+      ? new Uint16Array(rows)
+      : new Uint32Array(rows)
+}
 
 /** Work that is left after the last position and needs the group of every position. */
 export type GroupWalk = (groupOf: GroupOfPosition, work: TimedWork) => Promise<void>

@@ -1,4 +1,4 @@
-import type { CompiledColumn } from '@wayleave/geodata/features'
+import { BLOCK_ROWS, type CompiledColumn } from '@wayleave/geodata/features'
 import type { Measure, Named, ResultColumn, ResultValue } from './aggregate-query.ts'
 import type { Block } from './block.ts'
 import { finite, type GroupAccount, type GroupMeasure, type GroupWalk, ValueCounts } from './group-measure.ts'
@@ -30,9 +30,7 @@ export class GroupMeasures {
   }
 
   add(block: Block): void {
-    const { counts } = this
-    const { groups, length } = block
-    for (let i = 0; i < length; i++) counts[groups[i]!]!++
+    countGroups(block.groups, block.length, this.counts)
     for (const account of this.accounts) account.add(block)
   }
 
@@ -84,28 +82,27 @@ export class GroupMeasures {
     return account
   }
 
-  #countsOf(column: CompiledColumn): ValueCounts {
+  /** How many features of each group have a value. */
+  #countsOf(column: CompiledColumn): Uint32Array {
+    if (column.nulls === 0) return this.counts
     let counts = this.#valueCounts.get(column)
     if (counts === undefined) {
       counts = this.#added(new ValueCounts(column, this.counts.length))
       this.#valueCounts.set(column, counts)
     }
-    return counts
+    return counts.counts
   }
 
   #sum(name: string, column: CompiledColumn, isMean: boolean): GroupMeasure {
-    const { counts } = this.#countsOf(column)
     let sums = this.#sums.get(column)
     if (sums === undefined) {
       sums = this.#added(columnSums(column, this.counts.length))
       this.#sums.set(column, sums)
     }
     const type = column.type === 'integer' && !isMean ? 'integer' : 'number'
-    return numbers({ name, type, unitOf: column.name }, (group) => {
-      const count = counts[group]!
-      if (count === 0) return null
-      return isMean ? meanOf(sums, group, count) : sumOf(sums, group)
-    })
+    return numbers({ name, type, unitOf: column.name }, (group) =>
+      isMean ? meanOf(sums, group) : sumOf(sums, group),
+    )
   }
 
   #percentile(name: string, column: CompiledColumn, percent: number): GroupMeasure {
@@ -127,12 +124,20 @@ export class GroupMeasures {
   #sizes(name: string, kind: 'area' | 'length'): GroupMeasure {
     const sizes = this.#data.sizes[kind]!
     const sums = new CompensatedSums(this.counts.length)
+    const copy = new Float64Array(BLOCK_ROWS)
     this.accounts.push({
-      add: ({ positions, groups, length }) => sums.addPositions(sizes, positions, groups, length),
+      add: ({ positions, groups, length }) => {
+        for (let i = 0; i < length; i++) copy[i] = sizes[positions[i]!]!
+        sums.add(copy, 1, groups, length)
+      },
     })
     const unit = kind === 'area' ? 'm²' : 'm'
     return numbers({ name, type: 'number', unit }, (group) => finite(sums.sum(group)))
   }
+}
+
+function countGroups(groups: Uint32Array, length: number, counts: Uint32Array): void {
+  for (let i = 0; i < length; i++) counts[groups[i]!]!++
 }
 
 /** Exact at both ends, and finite also if the distance of the numbers is not. */

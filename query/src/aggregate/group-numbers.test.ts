@@ -13,6 +13,7 @@ function dimension(size: number, of: (position: number) => number): GroupDimensi
     columns: [],
     number: ({ positions, length }, groups) => {
       for (let i = 0; i < length; i++) groups[i] = of(positions[i]!)
+      return groups
     },
     values: () => [],
     order: (group) => group,
@@ -20,7 +21,7 @@ function dimension(size: number, of: (position: number) => number): GroupDimensi
 }
 
 function numbered(numbers: GroupNumbers, positions: number[]): number[] {
-  const block = new Block()
+  const block = new Block(null as never)
   block.begin(Uint32Array.from(positions), positions.length)
   numbers.number(block)
   return [...block.groups.subarray(0, positions.length)]

@@ -1,3 +1,4 @@
+import { BLOCK_ROWS } from '@wayleave/geodata/features'
 import { QueryError } from '../query-error.ts'
 import { MAX_GROUPS, MAX_VALUES } from './aggregate-query.ts'
 import type { Block } from './block.ts'
@@ -10,7 +11,8 @@ export class GroupNumbers {
   readonly #dimensions: readonly GroupDimension[]
   /** Null if all combinations are numbered, also those that do not occur. */
   readonly #pairs: NumberedPairs[] | null
-  readonly #next: Uint32Array
+  readonly #own = new Uint32Array(BLOCK_ROWS)
+  readonly #next = new Uint32Array(BLOCK_ROWS)
 
   /** `measures` is how many values a group has. */
   constructor(dimensions: readonly GroupDimension[], measures: number, rows: number) {
@@ -21,27 +23,29 @@ export class GroupNumbers {
     this.#pairs = null
     if (product <= max) this.capacity = product
     else this.#pairs = dimensions.map(() => new NumberedPairs(this.capacity, max))
-    this.#next = new Uint32Array(dimensions.length === 0 ? 0 : BLOCK)
   }
 
-  /** Writes `block.groups`. */
+  /** Sets `block.groups`. */
   number(block: Block): void {
-    const { groups, length } = block
+    const { length } = block
+    const own = this.#own
     const [first, ...others] = this.#dimensions
+    const pairs = this.#pairs
     if (first === undefined) {
-      groups.fill(0, 0, length)
+      block.groups = own
       return
     }
-    first.number(block, groups)
-    const pairs = this.#pairs
+    const numbers = first.number(block, own)
     // A single dimension may have many more groups than occur.
-    if (pairs) pairs[0]!.number(groups, null, first.size, length)
+    if (pairs) pairs[0]!.number(numbers, null, first.size, length, own)
+    let combined = pairs ? own : numbers
     others.forEach((dimension, i) => {
-      const next = this.#next
-      dimension.number(block, next)
-      if (pairs) pairs[i + 1]!.number(groups, next, dimension.size, length)
-      else combine(groups, next, dimension.size, length)
+      const next = dimension.number(block, this.#next)
+      if (pairs) pairs[i + 1]!.number(combined, next, dimension.size, length, own)
+      else combine(combined, next, dimension.size, length, own)
+      combined = own
     })
+    block.groups = combined
   }
 
   /** The group of each dimension. */
@@ -58,10 +62,14 @@ export class GroupNumbers {
   }
 }
 
-const BLOCK = 4096
-
-function combine(groups: Uint32Array, next: Uint32Array, size: number, length: number): void {
-  for (let i = 0; i < length; i++) groups[i] = groups[i]! * size + next[i]!
+function combine(
+  groups: Uint32Array,
+  next: Uint32Array,
+  size: number,
+  length: number,
+  combined: Uint32Array,
+): void {
+  for (let i = 0; i < length; i++) combined[i] = groups[i]! * size + next[i]!
 }
 
 /**
@@ -86,11 +94,17 @@ class NumberedPairs {
     return this.#pairs[number]!
   }
 
-  /** Replaces each group by the number of the pair of it and `next`. */
-  number(groups: Uint32Array, next: Uint32Array | null, size: number, length: number): void {
+  /** Writes the number of each pair of a group and `next`. */
+  number(
+    groups: Uint32Array,
+    next: Uint32Array | null,
+    size: number,
+    length: number,
+    numbers: Uint32Array,
+  ): void {
     for (let i = 0; i < length; i++) {
       const pair = next === null ? groups[i]! : groups[i]! * size + next[i]!
-      groups[i] = this.#numberOf(pair)
+      numbers[i] = this.#numberOf(pair)
     }
   }
 

@@ -1,6 +1,8 @@
 import { BLOCK_ROWS } from '@wayleave/geodata/features'
 import type { PositionTaker } from '../positions/position-taker.ts'
 import { Block } from './block.ts'
+import type { DecodedColumns } from './decoded-columns.ts'
+import type { GroupOfPosition } from './group-measure.ts'
 import type { GroupMeasures } from './group-measures.ts'
 import type { GroupNumbers } from './group-numbers.ts'
 
@@ -9,13 +11,19 @@ export class MatchedGroups implements PositionTaker {
   readonly #numbers: GroupNumbers
   readonly #measures: GroupMeasures
   /** If not null, the group of each position plus 1 is put here. */
-  readonly #groupOf: Uint32Array | null
-  readonly #block = new Block()
+  readonly #groupOf: GroupOfPosition | null
+  readonly #block: Block
   readonly #single = new Uint32Array(BLOCK_ROWS)
   #singles = 0
   readonly #run = new Uint32Array(BLOCK_ROWS)
 
-  constructor(numbers: GroupNumbers, measures: GroupMeasures, groupOf: Uint32Array | null) {
+  constructor(
+    numbers: GroupNumbers,
+    measures: GroupMeasures,
+    decoded: DecodedColumns,
+    groupOf: GroupOfPosition | null,
+  ) {
+    this.#block = new Block(decoded)
     this.#numbers = numbers
     this.#measures = measures
     this.#groupOf = groupOf
@@ -49,6 +57,20 @@ export class MatchedGroups implements PositionTaker {
   }
 }
 
-function keepGroups({ positions, groups, length }: Block, groupOf: Uint32Array): void {
+function keepGroups({ positions, groups, length }: Block, groupOf: GroupOfPosition): void {
+  if (groupOf instanceof Uint8Array) keep8(positions, groups, length, groupOf)
+  else if (groupOf instanceof Uint16Array) keep16(positions, groups, length, groupOf)
+  else keep32(positions, groups, length, groupOf)
+}
+
+function keep8(positions: Uint32Array, groups: Uint32Array, length: number, groupOf: Uint8Array): void {
+  for (let i = 0; i < length; i++) groupOf[positions[i]!] = groups[i]! + 1
+}
+
+function keep16(positions: Uint32Array, groups: Uint32Array, length: number, groupOf: Uint16Array): void {
+  for (let i = 0; i < length; i++) groupOf[positions[i]!] = groups[i]! + 1
+}
+
+function keep32(positions: Uint32Array, groups: Uint32Array, length: number, groupOf: Uint32Array): void {
   for (let i = 0; i < length; i++) groupOf[positions[i]!] = groups[i]! + 1
 }

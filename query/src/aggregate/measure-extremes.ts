@@ -1,4 +1,4 @@
-import type { CompiledColumn } from '@wayleave/geodata/features'
+import { BLOCK_ROWS, type CompiledColumn } from '@wayleave/geodata/features'
 import type { Block } from './block.ts'
 import type { GroupAccount } from './group-measure.ts'
 
@@ -75,7 +75,9 @@ const MIN_SQUARED = 1e-140
 /** Means and squared deviations, updated by every value (Welford), which is exact also for numbers far from zero. */
 export class Deviations implements GroupAccount {
   readonly #column: CompiledColumn
-  readonly #values: Float64Array
+  /** The values of a column that are not doubles. */
+  readonly #rounded: Float64Array | null
+  readonly #copy = new Float64Array(BLOCK_ROWS)
   readonly #scale: number
   readonly #counts: Float64Array
   readonly #means: Float64Array
@@ -84,31 +86,38 @@ export class Deviations implements GroupAccount {
   constructor(column: CompiledColumn, capacity: number) {
     const { values } = column
     this.#column = column
-    this.#values = values instanceof Float64Array ? values : Float64Array.from(values as never, Number)
-    this.#scale = scaleOf(this.#values)
+    this.#rounded = values instanceof Float64Array ? null : Float64Array.from(values as never, Number)
+    this.#scale = scaleOf(this.#rounded ?? (values as Float64Array))
     this.#counts = new Float64Array(capacity)
     this.#means = new Float64Array(capacity)
     this.#squares = new Float64Array(capacity)
   }
 
   add(block: Block): void {
-    const codes = block.codesOf(this.#column)
     const { groups, length } = block
-    const values = this.#values
+    const numbers = this.#numbers(block)
     const scale = this.#scale
     const counts = this.#counts
     const means = this.#means
     const squares = this.#squares
     for (let i = 0; i < length; i++) {
-      const code = codes[i]!
-      if (code === 0) continue
+      const value = numbers[i]! * scale
+      if (Number.isNaN(value)) continue
       const group = groups[i]!
-      const value = values[code - 1]! * scale
       const distance = value - means[group]!
       const mean = means[group]! + distance / ++counts[group]!
       squares[group]! += distance * (value - mean)
       means[group] = mean
     }
+  }
+
+  /** Integers beyond 2^53 are rounded. */
+  #numbers(block: Block): Float64Array {
+    if (this.#rounded === null) return block.numbersOf(this.#column)
+    const codes = block.codesOf(this.#column)
+    for (let i = 0; i < block.length; i++)
+      this.#copy[i] = codes[i] === 0 ? Number.NaN : this.#rounded[codes[i]! - 1]!
+    return this.#copy
   }
 
   /** The standard deviation of a sample; null for less than two values. */

@@ -7,6 +7,8 @@ const LIMB_BITS = 24n
 
 /** Sums of integers, exact for any size. */
 class IntegerSums implements GroupAccount {
+  /** How many values were added to each group. */
+  readonly counts: Uint32Array
   readonly #column: CompiledColumn
   /** The values by code in parts, lowest part first. A single part is the dictionary itself. */
   readonly #limbs: Float64Array[]
@@ -16,12 +18,19 @@ class IntegerSums implements GroupAccount {
     this.#column = column
     this.#limbs = limbsOf(column)
     this.#sums = this.#limbs.map(() => new Float64Array(capacity))
+    this.counts = new Uint32Array(capacity)
   }
 
   add(block: Block): void {
+    const { groups, length } = block
+    if (this.#limbs.length === 1) {
+      addNumbers(block.numbersOf(this.#column), groups, length, this.#sums[0]!, this.counts)
+      return
+    }
     const codes = block.codesOf(this.#column)
     for (let limb = 0; limb < this.#limbs.length; limb++)
-      addValues(this.#limbs[limb]!, codes, block.groups, block.length, this.#sums[limb]!)
+      addValues(this.#limbs[limb]!, codes, groups, length, this.#sums[limb]!)
+    for (let i = 0; i < length; i++) if (codes[i] !== 0) this.counts[groups[i]!]!++
   }
 
   sum(group: number): number | bigint {
@@ -59,6 +68,22 @@ function largest(values: Float64Array): number {
   return values.length === 0 ? 0 : Math.max(Math.abs(values[0]!), Math.abs(values.at(-1)!))
 }
 
+function addNumbers(
+  numbers: Float64Array,
+  groups: Uint32Array,
+  length: number,
+  sums: Float64Array,
+  counts: Uint32Array,
+): void {
+  for (let i = 0; i < length; i++) {
+    const number = numbers[i]!
+    // NaN is null.
+    if (Number.isNaN(number)) continue
+    sums[groups[i]!]! += number
+    counts[groups[i]!]!++
+  }
+}
+
 function addValues(
   values: Float64Array,
   codes: Uint32Array,
@@ -74,47 +99,31 @@ function addValues(
 
 /** Sums of doubles with the errors of the additions (Neumaier), as exact as if they had twice as many bits. */
 export class CompensatedSums {
+  /** How many numbers were added to each group. */
+  readonly counts: Uint32Array
   readonly #sums: Float64Array
   readonly #errors: Float64Array
 
   constructor(capacity: number) {
     this.#sums = new Float64Array(capacity)
     this.#errors = new Float64Array(capacity)
+    this.counts = new Uint32Array(capacity)
   }
 
-  /** Adds the values of codes. */
-  addCodes(
-    values: Float64Array,
-    scale: number,
-    codes: Uint32Array,
-    groups: Uint32Array,
-    length: number,
-  ): void {
+  /** Adds numbers to their groups; NaN is null. */
+  add(numbers: Float64Array, scale: number, groups: Uint32Array, length: number): void {
     const sums = this.#sums
     const errors = this.#errors
+    const { counts } = this
     for (let i = 0; i < length; i++) {
-      const code = codes[i]!
-      if (code === 0) continue
+      const number = numbers[i]! * scale
+      if (Number.isNaN(number)) continue
       const group = groups[i]!
-      const value = values[code - 1]! * scale
       const sum = sums[group]!
-      const next = sum + value
-      errors[group]! += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum
+      const next = sum + number
+      errors[group]! += Math.abs(sum) >= Math.abs(number) ? sum - next + number : number - next + sum
       sums[group] = next
-    }
-  }
-
-  /** Adds the values of positions. */
-  addPositions(values: Float64Array, positions: Uint32Array, groups: Uint32Array, length: number): void {
-    const sums = this.#sums
-    const errors = this.#errors
-    for (let i = 0; i < length; i++) {
-      const group = groups[i]!
-      const value = values[positions[i]!]!
-      const sum = sums[group]!
-      const next = sum + value
-      errors[group]! += sum >= value ? sum - next + value : value - next + sum
-      sums[group] = next
+      counts[group]!++
     }
   }
 
@@ -129,28 +138,29 @@ const SCALE = 2 ** -64
 
 class NumberSums implements GroupAccount {
   readonly #column: CompiledColumn
-  readonly #values: Float64Array
   readonly #scale: number
   readonly #sums: CompensatedSums
 
   constructor(column: CompiledColumn, capacity: number) {
     this.#column = column
-    this.#values = column.values as Float64Array
-    this.#scale = largest(this.#values) > MAX_UNSCALED ? SCALE : 1
+    this.#scale = largest(column.values as Float64Array) > MAX_UNSCALED ? SCALE : 1
     this.#sums = new CompensatedSums(capacity)
   }
 
   add(block: Block): void {
-    const codes = block.codesOf(this.#column)
-    this.#sums.addCodes(this.#values, this.#scale, codes, block.groups, block.length)
+    this.#sums.add(block.numbersOf(this.#column), this.#scale, block.groups, block.length)
   }
 
   sum(group: number): number {
     return this.#sums.sum(group) / this.#scale
   }
 
-  mean(group: number, count: number): number {
-    return this.#sums.sum(group) / count / this.#scale
+  get counts(): Uint32Array {
+    return this.#sums.counts
+  }
+
+  mean(group: number): number {
+    return this.#sums.sum(group) / this.counts[group]! / this.#scale
   }
 }
 
@@ -160,11 +170,16 @@ export function columnSums(column: CompiledColumn, capacity: number): ColumnSums
   return column.type === 'integer' ? new IntegerSums(column, capacity) : new NumberSums(column, capacity)
 }
 
+/** Null for a group without values. */
 export function sumOf(sums: ColumnSums, group: number): number | bigint | null {
+  if (sums.counts[group] === 0) return null
   const sum = sums.sum(group)
   return typeof sum === 'bigint' ? sum : finite(sum)
 }
 
-export function meanOf(sums: ColumnSums, group: number, count: number): number | null {
-  return finite(sums instanceof NumberSums ? sums.mean(group, count) : Number(sums.sum(group)) / count)
+/** Null for a group without values. */
+export function meanOf(sums: ColumnSums, group: number): number | null {
+  const count = sums.counts[group]!
+  if (count === 0) return null
+  return finite(sums instanceof NumberSums ? sums.mean(group) : Number(sums.sum(group)) / count)
 }

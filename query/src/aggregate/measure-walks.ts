@@ -1,9 +1,12 @@
-import type { CompiledColumn } from '@wayleave/geodata/features'
+import { BLOCK_ROWS, type CompiledColumn } from '@wayleave/geodata/features'
 import type { TimedWork } from '../work/timed-work.ts'
-import type { GroupOfPosition, GroupWalk, ValueCounts } from './group-measure.ts'
+import { gather } from './block.ts'
+import type { GroupOfPosition, GroupWalk } from './group-measure.ts'
 
-/** Positions between two looks at the clock: less than a millisecond. */
-const STEP = 1 << 15
+/** Positions between two looks at the clock. */
+const STEP = BLOCK_ROWS
+/** The groups of some positions plus 1. Used by one walk at a time: it does not pause while it reads them. */
+const stepGroups = new Uint32Array(STEP)
 
 /**
  * Visits the positions that have a value in ascending order of their values, in steps. The number of different values
@@ -11,15 +14,18 @@ const STEP = 1 << 15
  */
 async function walk(
   { order, starts, codes }: CompiledColumn,
+  groupOf: GroupOfPosition,
   work: TimedWork,
-  visit: (order: Uint32Array, starts: Uint32Array, from: number, to: number, code: number) => number,
+  visit: (starts: Uint32Array, from: number, to: number, code: number) => number,
 ): Promise<void> {
   const begin = starts[1]!
   const all = codes.length
   let code = 1
   await work.each(Math.ceil((all - begin) / STEP), (i) => {
     const from = begin + i * STEP
-    code = visit(order, starts, from, Math.min(all, from + STEP), code)
+    const to = Math.min(all, from + STEP)
+    gather(groupOf, order.subarray(from, to), to - from, stepGroups)
+    code = visit(starts, from, to, code)
   })
   work.check()
 }
@@ -37,27 +43,25 @@ export class DistinctCounts {
   readonly walk: GroupWalk = async (groupOf, work) => {
     const { counts } = this
     const last = new Uint32Array(counts.length)
-    await walk(this.#column, work, (order, starts, from, to, code) =>
-      countDistinct(order, starts, from, to, code, groupOf, last, counts),
+    await walk(this.#column, groupOf, work, (starts, from, to, code) =>
+      countDistinct(starts, from, to, code, last, counts),
     )
   }
 }
 
 /** Returns the code of the last position. */
 function countDistinct(
-  order: Uint32Array,
   starts: Uint32Array,
   from: number,
   to: number,
   first: number,
-  groupOf: GroupOfPosition,
   last: Uint32Array,
   counts: Uint32Array,
 ): number {
   let code = first
   for (let i = from; i < to; i++) {
     while (i >= starts[code + 1]!) code++
-    const group = groupOf[order[i]!]! - 1
+    const group = stepGroups[i - from]! - 1
     if (group < 0 || last[group] === code) continue
     last[group] = code
     counts[group]!++
@@ -70,15 +74,15 @@ export class PercentileCodes {
   readonly lower: Uint32Array
   readonly upper: Uint32Array
   readonly #column: CompiledColumn
-  readonly #counts: ValueCounts
+  readonly #counts: Uint32Array
   readonly #share: number
 
-  constructor(column: CompiledColumn, percent: number, counts: ValueCounts) {
+  constructor(column: CompiledColumn, percent: number, counts: Uint32Array) {
     this.#column = column
     this.#counts = counts
     this.#share = percent / 100
-    this.lower = new Uint32Array(counts.counts.length)
-    this.upper = new Uint32Array(counts.counts.length)
+    this.lower = new Uint32Array(counts.length)
+    this.upper = new Uint32Array(counts.length)
   }
 
   /** How far between the two values the percentile is, from 0 to 1. */
@@ -88,7 +92,7 @@ export class PercentileCodes {
   }
 
   #rank(group: number): number {
-    return (this.#counts.counts[group]! - 1) * this.#share
+    return (this.#counts[group]! - 1) * this.#share
   }
 
   readonly walk: GroupWalk = async (groupOf, work) => {
@@ -96,20 +100,18 @@ export class PercentileCodes {
     const seen = new Uint32Array(lower.length)
     // The number, from 1 on, of the value below the percentile.
     const wanted = Uint32Array.from(lower, (_, group) => Math.max(0, Math.floor(this.#rank(group))) + 1)
-    await walk(this.#column, work, (order, starts, from, to, code) =>
-      takeRanks(order, starts, from, to, code, groupOf, seen, wanted, lower, upper),
+    await walk(this.#column, groupOf, work, (starts, from, to, code) =>
+      takeRanks(starts, from, to, code, seen, wanted, lower, upper),
     )
   }
 }
 
 /** Returns the code of the last position. */
 function takeRanks(
-  order: Uint32Array,
   starts: Uint32Array,
   from: number,
   to: number,
   first: number,
-  groupOf: GroupOfPosition,
   seen: Uint32Array,
   wanted: Uint32Array,
   lower: Uint32Array,
@@ -118,7 +120,7 @@ function takeRanks(
   let code = first
   for (let i = from; i < to; i++) {
     while (i >= starts[code + 1]!) code++
-    const group = groupOf[order[i]!]! - 1
+    const group = stepGroups[i - from]! - 1
     if (group < 0) continue
     const rank = ++seen[group]!
     if (rank === wanted[group]) lower[group] = code

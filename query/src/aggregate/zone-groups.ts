@@ -5,7 +5,7 @@ import { parseFeature } from '../features/parse-feature.ts'
 import { invalidParameter } from '../query-error.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 import type { ResultColumn, ResultValue, ZoneSource } from './aggregate-query.ts'
-import type { Block } from './block.ts'
+import { type Block, gather } from './block.ts'
 import type { GroupDimension } from './group-dimension.ts'
 import type { PlaceOf } from './place-of.ts'
 
@@ -181,9 +181,9 @@ class ZoneGroups implements GroupDimension {
     this.#geometryOf = geometryOf
   }
 
-  number({ positions, length }: Block, groups: Uint32Array): void {
-    const zoneOf = this.#zoneOf
-    for (let i = 0; i < length; i++) groups[i] = zoneOf[positions[i]!]!
+  number({ positions, length }: Block, groups: Uint32Array): Uint32Array {
+    gather(this.#zoneOf, positions, length, groups)
+    return groups
   }
 
   values(group: number): ResultValue[] {
