@@ -32,7 +32,7 @@ export async function geojsonBody(result: ShownResult, work: TimedWork): Promise
     const geometry = JSON.stringify(geometries![i]! satisfies Geometry | null)
     lines.push(`{"type":"Feature","geometry":${geometry},"properties":{${properties.join(',')}}}`)
   })
-  const tail = JSON.stringify({ numberGroups, links }).slice(1)
+  const tail = JSON.stringify({ columns, numberGroups, links }).slice(1)
   return `{"type":"FeatureCollection","features":[${lines.join(',\n')}],${tail}`
 }
 
