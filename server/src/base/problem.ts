@@ -36,6 +36,11 @@ export const problems = {
     'Too many rows for one file',
     'The rows that match are more, or larger, than a file of filtered rows may have. Narrow the filter, page through the items, or download the whole dataset.',
   ],
+  'too-many-groups': [
+    400,
+    'Too many groups',
+    'The result would have more groups than a query may. Group by fewer or coarser values, ask for fewer measures, or narrow the filter.',
+  ],
   'token-missing': [
     401,
     'Sign-in required',
@@ -255,6 +260,7 @@ export type Limit =
   | 'queries'
   | 'tiles'
   | 'extracts'
+  | 'aggregates'
   | 'sign-ins'
   | 'query-time'
   | 'query-memory'
