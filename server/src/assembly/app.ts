@@ -9,6 +9,7 @@ import { keyRoutes } from '../accounts/keys/routes.ts'
 import { eventRoutes } from '../accounts/organizations/event-routes.ts'
 import { organizationRoutes } from '../accounts/organizations/routes.ts'
 import { usageRoutes } from '../accounts/usage/routes.ts'
+import { webhookRoutes } from '../accounts/webhooks/routes.ts'
 import { version } from '../base/version.ts'
 import { metadataRoute } from '../data/catalog/metadata-route.ts'
 import { catalogRoutes } from '../data/catalog/routes.ts'
@@ -103,6 +104,7 @@ function accounts(app: App, parts: Parts): void {
   keyRoutes(app, parts)
   usageRoutes(app, parts)
   creditRoutes(app, parts)
+  webhookRoutes(app, parts)
   administrationRoutes(app, parts)
   organizationAdministrationRoutes(app, parts)
   operatorRoutes(app, parts)

@@ -4,9 +4,12 @@ import { Verifier } from '../accounts/access/verifier.ts'
 import { AccessRequests } from '../accounts/access-requests/access-requests.ts'
 import { IdempotentRequests } from '../accounts/idempotency/idempotent-requests.ts'
 import { type Identity, mailRate, openIdentity } from '../accounts/identity/identity.ts'
+import { KeyCipher } from '../accounts/identity/key-cipher.ts'
 import { Invitations } from '../accounts/organizations/invitations.ts'
 import { Meter } from '../accounts/usage/meter.ts'
 import { UsageReports } from '../accounts/usage/usage-reports.ts'
+import { WebhookDispatcher } from '../accounts/webhooks/webhook-dispatcher.ts'
+import { Webhooks } from '../accounts/webhooks/webhooks.ts'
 import type { Config } from '../base/settings/config.ts'
 import { aboutOf } from '../http/about.ts'
 import type { Closers } from './closers.ts'
@@ -25,6 +28,8 @@ export interface AccountParts {
   invitations: Invitations
   accessRequests: AccessRequests
   usageReports: UsageReports
+  webhooks: Webhooks
+  webhookDispatcher: WebhookDispatcher
 }
 
 export type AccountsOpening = Opening & ControlPlane & Pick<BaseParts, 'limiter'> & Pick<HttpParts, 'baseUrl'>
@@ -60,7 +65,19 @@ export async function openAccounts(opening: AccountsOpening, opened: Closers): P
     invitations: new Invitations({ database, changes, clock, limiter, mailer, baseUrl, rates }),
     accessRequests: new AccessRequests({ database, changes, clock, ledger, mailer, baseUrl, operators }),
     usageReports: new UsageReports(database.db, clock),
+    ...(await openWebhooks(opening, opened)),
   }
+}
+
+async function openWebhooks(
+  { config, log, clock, serving, database }: AccountsOpening,
+  opened: Closers,
+): Promise<Pick<AccountParts, 'webhooks' | 'webhookDispatcher'>> {
+  const cipher = new KeyCipher(config.secretKey)
+  const deps = { database, clock, log, cipher, allowInternal: config.allowInternalAddresses }
+  const webhookDispatcher = opened.use(new WebhookDispatcher(deps))
+  if (serving) await webhookDispatcher.start()
+  return { webhooks: new Webhooks(deps), webhookDispatcher }
 }
 
 /** By keys and by the access tokens of signed-in users. */

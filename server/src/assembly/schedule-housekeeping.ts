@@ -7,6 +7,7 @@ import { deleteIdempotencyKeysBefore } from '../accounts/idempotency/store.ts'
 import type { Identity } from '../accounts/identity/identity.ts'
 import { deleteSessionKeysExpiredBefore } from '../accounts/keys/store.ts'
 import { deleteUsageBatchesBefore } from '../accounts/usage/usage-store.ts'
+import { deleteDeliveriesBefore } from '../accounts/webhooks/store.ts'
 import { type Clock, DAY, MINUTE, plus, SECOND } from '../base/clock.ts'
 import { deleteChangesBefore } from '../base/database/changes/changes-store.ts'
 import { sweepOutbox } from '../base/mail/outbox-mailer.ts'
@@ -74,6 +75,12 @@ export async function scheduleHousekeeping(
   tidy('old idempotency keys', 60 * MINUTE, (now) =>
     deleteIdempotencyKeysBefore(database, plus(now, -2 * DAY).toISOString()),
   )
+  const { keepDeliveryDays } = config
+  if (keepDeliveryDays !== null) {
+    tidy('old messages to webhooks', 60 * MINUTE, (now) =>
+      deleteDeliveriesBefore(database, plus(now, -keepDeliveryDays * DAY).toISOString()),
+    )
+  }
   const revocationLog = new RevocationLog(database.db, config.dataDir, clock)
   // Also run at a stop: what was revoked in the last seconds is written before the database is closed.
   opened.defer(

@@ -1,5 +1,7 @@
 import type { Tx } from '../database/open.ts'
 import { type Attempt, markCarriedOut } from './attempt-store.ts'
+import { queueNotice } from './notice-outbox-store.ts'
+import { type Audience, queueWebhooks } from './webhook-outbox-store.ts'
 
 /** The origin of an action, recorded in every audit event. */
 export interface Origin {
@@ -33,9 +35,17 @@ export interface AuditEvent {
   subject: string
   /** Useful facts: names, permissions, amounts. Never a secret or a token. */
   detail?: Record<string, unknown>
+  /**
+   * Which organizations are told by webhook. By default the one of the event, or those for which the dataset exists;
+   * the platform's webhooks always are.
+   */
+  audience?: Audience
 }
 
-/** Written in the same transaction as the action itself: both happen or neither. */
+/**
+ * Written in the same transaction as the action itself: both happen or neither. The same holds for the messages to
+ * webhooks and the notices by mail, which are queued here and sent later (transactional outbox).
+ */
 export async function recordEvent(tx: Tx, at: Date, origin: Origin, event: AuditEvent): Promise<void> {
   if (origin.attempt) await markCarriedOut(tx, origin.attempt, event.subject)
   await tx
@@ -51,4 +61,6 @@ export async function recordEvent(tx: Tx, at: Date, origin: Origin, event: Audit
       request_id: origin.requestId,
     })
     .execute()
+  await queueWebhooks(tx, at, event)
+  await queueNotice(tx, at, event)
 }
