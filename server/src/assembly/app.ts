@@ -6,6 +6,7 @@ import { creditRoutes } from '../accounts/credits/routes.ts'
 import { honourIdempotencyKeys } from '../accounts/idempotency/idempotent-routes.ts'
 import { signInRoutes } from '../accounts/identity/routes.ts'
 import { keyRoutes } from '../accounts/keys/routes.ts'
+import { noticeRoutes } from '../accounts/notices/routes.ts'
 import { eventRoutes } from '../accounts/organizations/event-routes.ts'
 import { organizationRoutes } from '../accounts/organizations/routes.ts'
 import { usageRoutes } from '../accounts/usage/routes.ts'
@@ -105,6 +106,7 @@ function accounts(app: App, parts: Parts): void {
   usageRoutes(app, parts)
   creditRoutes(app, parts)
   webhookRoutes(app, parts)
+  noticeRoutes(app, parts)
   administrationRoutes(app, parts)
   organizationAdministrationRoutes(app, parts)
   operatorRoutes(app, parts)

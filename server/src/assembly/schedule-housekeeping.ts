@@ -6,6 +6,8 @@ import { deletePurchasesBefore } from '../accounts/credits/purchase-store.ts'
 import { deleteIdempotencyKeysBefore } from '../accounts/idempotency/store.ts'
 import type { Identity } from '../accounts/identity/identity.ts'
 import { deleteSessionKeysExpiredBefore } from '../accounts/keys/store.ts'
+import { noteKeyExpiries } from '../accounts/notices/key-expiry.ts'
+import { deleteMarksBefore } from '../accounts/notices/notice-store.ts'
 import { deleteUsageBatchesBefore } from '../accounts/usage/usage-store.ts'
 import { deleteDeliveriesBefore } from '../accounts/webhooks/store.ts'
 import { type Clock, DAY, MINUTE, plus, SECOND } from '../base/clock.ts'
@@ -74,6 +76,10 @@ export async function scheduleHousekeeping(
   )
   tidy('old idempotency keys', 60 * MINUTE, (now) =>
     deleteIdempotencyKeysBefore(database, plus(now, -2 * DAY).toISOString()),
+  )
+  tidy('keys that expire', 5 * MINUTE, (now) => noteKeyExpiries(database, now))
+  tidy('old marks of notices', 60 * MINUTE, (now) =>
+    deleteMarksBefore(database, plus(now, -60 * DAY).toISOString()),
   )
   const { keepDeliveryDays } = config
   if (keepDeliveryDays !== null) {
