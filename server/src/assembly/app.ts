@@ -9,6 +9,7 @@ import { keyRoutes } from '../accounts/keys/routes.ts'
 import { noticeRoutes } from '../accounts/notices/routes.ts'
 import { eventRoutes } from '../accounts/organizations/event-routes.ts'
 import { organizationRoutes } from '../accounts/organizations/routes.ts'
+import { keyRequestRoutes } from '../accounts/request-log/routes.ts'
 import { usageRoutes } from '../accounts/usage/routes.ts'
 import { webhookRoutes } from '../accounts/webhooks/routes.ts'
 import { version } from '../base/version.ts'
@@ -104,6 +105,7 @@ function accounts(app: App, parts: Parts): void {
   accessRequestRoutes(app, parts)
   keyRoutes(app, parts)
   usageRoutes(app, parts)
+  keyRequestRoutes(app, parts)
   creditRoutes(app, parts)
   webhookRoutes(app, parts)
   noticeRoutes(app, parts)

@@ -11,6 +11,8 @@ import { NoticeSender } from '../accounts/notices/notice-sender.ts'
 import { Notices } from '../accounts/notices/notices.ts'
 import { Invitations } from '../accounts/organizations/invitations.ts'
 import { Meter } from '../accounts/usage/meter.ts'
+import { KeyRequests } from '../accounts/request-log/key-requests.ts'
+import { RequestLog } from '../accounts/request-log/request-log.ts'
 import { UsageReports } from '../accounts/usage/usage-reports.ts'
 import { WebhookDispatcher } from '../accounts/webhooks/webhook-dispatcher.ts'
 import { Webhooks } from '../accounts/webhooks/webhooks.ts'
@@ -37,6 +39,9 @@ export interface AccountParts {
   webhookDispatcher: WebhookDispatcher
   notices: Notices
   noticeSender: NoticeSender
+  /** Null if the settings say that no requests are recorded. */
+  keyRequestLog: RequestLog | null
+  keyRequests: KeyRequests
 }
 
 export type AccountsOpening = Opening & ControlPlane & Pick<BaseParts, 'limiter'> & Pick<HttpParts, 'baseUrl'>
@@ -72,6 +77,8 @@ export async function openAccounts(opening: AccountsOpening, opened: Closers): P
     accessRequests: new AccessRequests({ database, changes, clock, ledger, mailer, baseUrl }),
     usageReports: new UsageReports(database.db, clock),
     ...(await openWebhooks(opening, opened)),
+    keyRequestLog: serving && config.requestLogDays > 0 ? opened.use(new RequestLog(database, clock, log)) : null,
+    keyRequests: new KeyRequests(database.db),
     ...(await openNotices(opening, mailer, opened)),
   }
 }

@@ -8,6 +8,7 @@ import type { Identity } from '../accounts/identity/identity.ts'
 import { deleteSessionKeysExpiredBefore } from '../accounts/keys/store.ts'
 import { noteKeyExpiries } from '../accounts/notices/key-expiry.ts'
 import { deleteMarksBefore } from '../accounts/notices/notice-store.ts'
+import { trimRequestLog } from '../accounts/request-log/store.ts'
 import { deleteUsageBatchesBefore } from '../accounts/usage/usage-store.ts'
 import { deleteDeliveriesBefore } from '../accounts/webhooks/store.ts'
 import { type Clock, DAY, MINUTE, plus, SECOND } from '../base/clock.ts'
@@ -76,6 +77,12 @@ export async function scheduleHousekeeping(
   )
   tidy('old idempotency keys', 60 * MINUTE, (now) =>
     deleteIdempotencyKeysBefore(database, plus(now, -2 * DAY).toISOString()),
+  )
+  tidy('old requests of keys', 10 * MINUTE, (now) =>
+    trimRequestLog(database, {
+      before: plus(now, -config.requestLogDays * DAY).toISOString(),
+      maxRows: config.requestLogRows,
+    }),
   )
   tidy('keys that expire', 5 * MINUTE, (now) => noteKeyExpiries(database, now))
   tidy('old marks of notices', 60 * MINUTE, (now) =>

@@ -8,6 +8,7 @@ export function keyRecord(row: StoredKey, now: Date): KeyRecord {
     scope: row.scope,
     permissions: JSON.parse(row.permissions) as string[],
     prefix: row.prefix,
+    test: row.test === 1,
     status: statusOf(row, now),
     organizationId: row.organization_id,
     expiresAt: row.expires_at,

@@ -48,7 +48,7 @@ export class Notices {
     const { userId, email, origin } = caller
     await database.db.transaction().execute(async (tx) => {
       for (const [notice, isOn] of Object.entries(switches)) {
-        await switchNotice(tx, email, notice as Notice, isOn, clock())
+        if (isOn !== undefined) await switchNotice(tx, email, notice as Notice, isOn, clock())
       }
       if (creditLimit === undefined) return
       const membership = await findMembership(tx, userId)
