@@ -10,9 +10,9 @@ import { KeyCipher, usedSecret } from '../accounts/identity/key-cipher.ts'
 import { NoticeSender } from '../accounts/notices/notice-sender.ts'
 import { Notices } from '../accounts/notices/notices.ts'
 import { Invitations } from '../accounts/organizations/invitations.ts'
-import { Meter } from '../accounts/usage/meter.ts'
 import { KeyRequests } from '../accounts/request-log/key-requests.ts'
 import { RequestLog } from '../accounts/request-log/request-log.ts'
+import { Meter } from '../accounts/usage/meter.ts'
 import { UsageReports } from '../accounts/usage/usage-reports.ts'
 import { WebhookDispatcher } from '../accounts/webhooks/webhook-dispatcher.ts'
 import { Webhooks } from '../accounts/webhooks/webhooks.ts'
@@ -77,7 +77,8 @@ export async function openAccounts(opening: AccountsOpening, opened: Closers): P
     accessRequests: new AccessRequests({ database, changes, clock, ledger, mailer, baseUrl }),
     usageReports: new UsageReports(database.db, clock),
     ...(await openWebhooks(opening, opened)),
-    keyRequestLog: serving && config.requestLogDays > 0 ? opened.use(new RequestLog(database, clock, log)) : null,
+    keyRequestLog:
+      serving && config.requestLogDays > 0 ? opened.use(new RequestLog(database, clock, log)) : null,
     keyRequests: new KeyRequests(database.db),
     ...(await openNotices(opening, mailer, opened)),
   }

@@ -70,10 +70,7 @@ function requestRoutes(
     schema: {
       ...documented,
       summary: 'The requests of a key, newest first',
-      querystring: Type.Object(
-        { ...pageQuery.properties, ...filterFields },
-        { additionalProperties: false },
-      ),
+      querystring: Type.Object({ ...pageQuery.properties, ...filterFields }, { additionalProperties: false }),
       response: { 200: pageSchema(loggedRequestSchema) },
     },
     handler: (request) => {
@@ -109,7 +106,12 @@ function requestRoutes(
   })
 }
 
-function filterOf({ status, since, until, ...rest }: Static<typeof filterQuery>): Omit<RequestFilter, 'limit'> {
+function filterOf({
+  status,
+  since,
+  until,
+  ...rest
+}: Static<typeof filterQuery>): Omit<RequestFilter, 'limit'> {
   return {
     ...rest,
     status: status === undefined ? undefined : statusRange(status),

@@ -44,7 +44,11 @@ export interface RequestFilter {
 }
 
 /** The requests that match, newest first. */
-export async function readRequests(db: Db, keyId: string, filter: RequestFilter): Promise<LoggedKeyRequest[]> {
+export async function readRequests(
+  db: Db,
+  keyId: string,
+  filter: RequestFilter,
+): Promise<LoggedKeyRequest[]> {
   const { operation, table, status, since, until, before, limit } = filter
   let query = db
     .selectFrom('request_log')

@@ -5,9 +5,9 @@ import { isTracing, traceRequest } from '../../base/tracing/tracing.ts'
 import type { TrustedProxies } from '../caller.ts'
 import type { App } from '../fastify-app.ts'
 import { type AccessLog, statedLength } from '../observability/access-log.ts'
+import type { KeyRequestLog } from '../observability/key-request-log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { keyOf } from '../observability/request-keys.ts'
-import type { KeyRequestLog } from '../observability/key-request-log.ts'
 import { logRequest } from '../observability/request-log.ts'
 
 /** 499, nginx's convention: the client disconnected before a response started. */
@@ -57,7 +57,17 @@ export function noteRequests(
         const bytes = statedLength(request.method, reply)
         const credits = creditsCharged(reply)
         const { method, url } = request
-        keyRequestLog!.add({ keyId: keyId!, method, route, url, status, milliseconds, bytes, credits, weight })
+        keyRequestLog!.add({
+          keyId: keyId!,
+          method,
+          route,
+          url,
+          status,
+          milliseconds,
+          bytes,
+          credits,
+          weight,
+        })
       }
       if (accessLog) {
         const { httpVersion } = request.raw
