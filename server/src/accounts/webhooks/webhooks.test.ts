@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { WEBHOOK_EVENTS } from '@wayleave/contract/webhook-events'
 import { Webhook } from 'standardwebhooks'
 import { operator } from '../../base/events/events.ts'
 import { createKey, openAccount } from '../../testing/account.ts'
+import { cleanUp } from '../../testing/cleanup.ts'
+import { documentedExamples } from '../../testing/documented-examples.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { signIn } from '../../testing/sign-in.ts'
 import { databaseKinds, openTestServer, type TestServer } from '../../testing/test-server.ts'
 import { until } from '../../testing/until.ts'
 import { openReceiver, type ReceivedMessage, type WebhookReceiver } from '../../testing/webhook-receiver.ts'
+import { newWebhookSecret, signedHeaders } from './signature.ts'
 
 const INTERNAL = { allowInternalAddresses: true }
 
@@ -135,6 +140,28 @@ test('a rotated secret signs beside the old one until the overlap ends', async (
   for (const old of [secret, second]) assert.throws(() => verify(old, again))
   assert.deepEqual([again.headers['webhook-id'], again.payload], [messageId, first.payload])
   for (const text of [secret, second, third]) assert.ok(!service.logLines.join().includes(text))
+})
+
+test('the receiver of the documentation accepts messages and refuses forged ones', async (t) => {
+  const secret = newWebhookSecret()
+  const { code } = documentedExamples().find(({ page }) => page === 'webhooks.md')!
+  const program = `${code.replace('8090', '0')}`.replace('createServer(', 'const server = createServer(')
+  const announce = ".on('listening', () => console.log('port', server.address().port))"
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program.trimEnd() + announce], {
+    env: { ...process.env, WEBHOOK_SECRET: secret },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  cleanUp(t, () => child.kill())
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const port = /^port (\d+)$/.exec((await lines.next()).value)![1]
+  const message = { id: 'msg_1', at: new Date(), payload: '{"type":"key.created","data":{"keyId":"key_1"}}' }
+  const send = async (signer: string) => {
+    const headers = signedHeaders(message, [signer])
+    return (await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers, body: message.payload }))
+      .status
+  }
+  assert.deepEqual([await send(newWebhookSecret()), await send(secret)], [400, 204])
+  assert.equal((await lines.next()).value, "msg_1 key.created { keyId: 'key_1' }")
 })
 
 test('only managers of an organization reach its webhooks', async (t) => {
