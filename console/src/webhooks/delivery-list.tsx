@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { DeliveryRecord, WebhookRecord } from '@wayleave/contract/records'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { call } from '../api/call.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { Dialog } from '../components/form/dialog.tsx'
@@ -21,6 +21,13 @@ export function DeliveryList({ owner, webhook }: { owner: WebhookOwner; webhook:
   const queries = useQueryClient()
   const [state, setState] = useState('')
   const [shown, setShown] = useState<DeliveryRecord | null>(null)
+  const deliveries = useDeliveries(owner, webhook.id, state)
+  const { dataUpdatedAt } = deliveries
+  // The attempts decide the status of the webhook.
+  useEffect(() => {
+    if (dataUpdatedAt === 0) return
+    queries.invalidateQueries({ queryKey: ['webhooks', owner.path, webhook.id], exact: true })
+  }, [dataUpdatedAt, queries, owner.path, webhook.id])
   const again = useMutation({
     mutationFn: async (id: string) => {
       await call('POST', `${owner.path}/${webhook.id}/deliveries/${id}/redeliver`)
@@ -38,7 +45,7 @@ export function DeliveryList({ owner, webhook }: { owner: WebhookOwner; webhook:
           </div>
         </>
       }
-      query={useDeliveries(owner, webhook.id, state)}
+      query={deliveries}
       keyOf={({ id }) => id}
       empty="No message"
       isNamed={false}

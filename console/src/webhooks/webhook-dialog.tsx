@@ -101,9 +101,11 @@ function EventsField({
       </div>
       <fieldset className="checks" aria-label="Events">
         {WEBHOOK_EVENTS.map((event) => (
-          <label key={event} className="choice" title={WEBHOOK_EVENT_MEANINGS[event]}>
+          <label key={event} className="choice">
             <input type="checkbox" checked={events.includes(event)} onChange={() => toggle(event)} />
-            <code>{event}</code>
+            <span>
+              <code>{event}</code> <span className="small soft">{WEBHOOK_EVENT_MEANINGS[event]}</span>
+            </span>
           </label>
         ))}
       </fieldset>

@@ -38,6 +38,8 @@ function useChange() {
 
 function Switches({ notices }: { notices: NoticeSwitches }) {
   const change = useChange()
+  // What was chosen is shown while it is saved.
+  const saving = change.isPending ? (change.variables.switches ?? {}) : {}
   return (
     <section className="card stack-small">
       <h2>Notices by mail</h2>
@@ -48,7 +50,7 @@ function Switches({ notices }: { notices: NoticeSwitches }) {
         <label key={notice} className="choice">
           <input
             type="checkbox"
-            checked={on}
+            checked={saving[notice] ?? on}
             disabled={change.isPending}
             onChange={() => change.mutate({ switches: { [notice]: !on } })}
           />

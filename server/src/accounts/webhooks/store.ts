@@ -180,6 +180,16 @@ export async function endLease(
     .execute()
 }
 
+/** A member wants something to be sent now: the pause after a failure ends, unless a process is sending. */
+export async function endRest(tx: Tx, id: string): Promise<void> {
+  await tx
+    .updateTable('webhooks')
+    .set({ lease_until: null })
+    .where('id', '=', id)
+    .where('lease_token', 'is', null)
+    .execute()
+}
+
 export async function endAllLeases(db: Db): Promise<void> {
   await db
     .updateTable('webhooks')

@@ -160,6 +160,24 @@ test('a receiver that is too slow, redirects, is gone or is inside the network h
   assert.equal(target.received.length, 0)
 })
 
+test('a failed attempt is followed by a pause, which a member ends', async (t) => {
+  const { webhooks, dispatcher, happen, register } = await openWebhooks(t)
+  const receiver = await openReceiver(t)
+  receiver.respond = (response) => void response.writeHead(500).end()
+  const { id } = await register(receiver)
+  const sender = dispatcher({ restMs: HOUR })
+  const send = async () => {
+    sender.poll()
+    await sender.idle()
+    return receiver.received.length
+  }
+  for (const key of ['key_1', 'key_2', 'key_3']) await happen(key)
+  assert.deepEqual([await send(), await send()], [1, 1])
+  receiver.respond = (response) => void response.writeHead(204).end()
+  await webhooks.test(PLATFORM, id)
+  assert.equal(await send(), 4)
+})
+
 for (const database of databaseKinds) {
   test(`two processes send each message once, in order (${database})`, async (t) => {
     const { dispatcher, happen, register, logOf } = await openWebhooks(t, database)

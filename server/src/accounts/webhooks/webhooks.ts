@@ -20,6 +20,7 @@ import {
   type DeliveryPage,
   deleteWebhook,
   deliveryRecord,
+  endRest,
   failWaiting,
   findDelivery,
   findWebhook,
@@ -119,6 +120,7 @@ export class Webhooks {
         Object.assign(values, { paused_at: clock().toISOString(), pause_reason: null })
         await failWaiting(tx, id)
       }
+      if (paused === false) await endRest(tx, id)
       await updateWebhook(tx, id, values)
       const changed = { ...row, ...values }
       const detail = { ...(events && { events }), ...(paused !== undefined && { paused }) }
@@ -159,6 +161,7 @@ export class Webhooks {
     const { clock } = this.#deps
     return this.#alter(actor, id, async (tx, row) => {
       requireRunning(row)
+      await endRest(tx, id)
       const payload = payloadOf(WEBHOOK_TEST, clock(), { webhookId: id })
       const [messageId] = await queuePayload(tx, clock(), WEBHOOK_TEST, payload, [id])
       await this.#record(tx, actor, 'tested', row)
@@ -180,6 +183,7 @@ export class Webhooks {
       requireRunning(row)
       const values = { state: 'waiting' as const, failures: 0, next_at: clock().toISOString() }
       await updateDelivery(tx, messageId, values)
+      await endRest(tx, id)
       await this.#record(tx, actor, 'redelivered', row, { messageId })
       return deliveryRecord({ ...delivery, ...values })
     })
