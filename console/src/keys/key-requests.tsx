@@ -18,7 +18,7 @@ const operations = {
 }
 
 const columns: TableColumn<LoggedKeyRequest>[] = [
-  { head: 'When', cell: ({ at }) => <time dateTime={at}>{at.replace('T', ' ').slice(0, 19)}</time> },
+  { head: 'When (UTC)', cell: ({ at }) => <time dateTime={at}>{at.replace('T', ' ').slice(0, 19)}</time> },
   {
     head: 'What',
     kind: 'long',
@@ -37,10 +37,10 @@ const columns: TableColumn<LoggedKeyRequest>[] = [
   { head: 'Time', kind: 'number', cell: ({ milliseconds }) => `${count(milliseconds)} ms` },
   { head: 'Size', kind: 'number', cell: (row) => (row.bytes === null ? '–' : bytes(row.bytes)) },
   { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits) },
-  { head: 'Requests', kind: 'number', cell: ({ weight }) => (weight === 1 ? '1' : `about ${weight}`) },
+  { head: 'Requests', kind: 'number', cell: ({ weight }) => (weight === 1 ? '1' : `one of ${weight}`) },
 ]
 
-/** The single requests of a key in the last days. */
+/** The single requests of a key in the last days. Of a key that sends more than one a second, some are shown. */
 export function KeyRequests({ path }: { path: string }) {
   const [filter, setFilter] = useState({ operation: '', status: '', first: '', last: '' })
   const { operation, status, first, last } = filter
@@ -51,12 +51,7 @@ export function KeyRequests({ path }: { path: string }) {
       label="Requests"
       head={
         <>
-          <div>
-            <h2>Requests</h2>
-            <p className="small soft">
-              Of the last days, in UTC. Of a key that sends more than one a second, some are shown.
-            </p>
-          </div>
+          <h2>Requests</h2>
           <div className="filters">
             <SelectField label="What" value={operation} onChange={set('operation')} options={operations} />
             <SelectField label="Status" value={status} onChange={set('status')} options={statuses} />
@@ -70,7 +65,10 @@ export function KeyRequests({ path }: { path: string }) {
       keyOf={({ id }) => id}
       columns={columns}
       isNamed={false}
-      empty="No request matches"
+      empty={{
+        title: 'No request matches',
+        text: <p>Requests of the last days are listed here about a second after they were made.</p>,
+      }}
       lines={5}
     />
   )

@@ -33,7 +33,6 @@ export const keyRecordSchema = Type.Object({
   scope,
   permissions,
   prefix,
-  test: Type.Boolean({ description: TEST }),
   status: oneOf(['active', 'expired', 'revoked'], { description: 'Only an active key is accepted.' }),
   organizationId: nullable(Type.String({ description: 'Null for a platform key.' })),
   expiresAt,
@@ -61,6 +60,7 @@ export const keyRecordSchema = Type.Object({
       },
     ),
   ),
+  test: Type.Boolean({ description: TEST }),
 })
 
 /** A key as shown in lists and responses: never its secret, nor the secret's hash. */

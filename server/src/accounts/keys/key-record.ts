@@ -8,7 +8,6 @@ export function keyRecord(row: StoredKey, now: Date): KeyRecord {
     scope: row.scope,
     permissions: JSON.parse(row.permissions) as string[],
     prefix: row.prefix,
-    test: row.test === 1,
     status: statusOf(row, now),
     organizationId: row.organization_id,
     expiresAt: row.expires_at,
@@ -19,6 +18,7 @@ export function keyRecord(row: StoredKey, now: Date): KeyRecord {
     allowedOrigins: listOf(row.allowed_origins),
     allowedAddresses: listOf(row.allowed_addresses),
     previousSecret: previousSecretOf(row, now),
+    test: row.test === 1,
   }
 }
 

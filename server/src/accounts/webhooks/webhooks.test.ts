@@ -153,7 +153,7 @@ test('the receiver of the documentation accepts messages and refuses forged ones
   })
   cleanUp(t, () => child.kill())
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-  const port = /^port (\d+)$/.exec((await lines.next()).value)![1]
+  const port = /^port (\d+)$/.exec((await lines.next()).value ?? '')![1]
   const message = { id: 'msg_1', at: new Date(), payload: '{"type":"key.created","data":{"keyId":"key_1"}}' }
   const send = async (signer: string) => {
     const headers = signedHeaders(message, [signer])
