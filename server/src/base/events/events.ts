@@ -1,7 +1,8 @@
 import type { Tx } from '../database/open.ts'
 import { type Attempt, markCarriedOut } from './attempt-store.ts'
+import type { AuditEvent } from './audit-event.ts'
 import { queueNotice } from './notice-outbox-store.ts'
-import { type Audience, queueWebhooks } from './webhook-outbox-store.ts'
+import { queueWebhooks } from './webhook-outbox-store.ts'
 
 /** The origin of an action, recorded in every audit event. */
 export interface Origin {
@@ -26,21 +27,6 @@ export interface MailedUser extends UserOrigin {
 
 export const operator: Origin = { actor: 'operator', address: null, requestId: null }
 export const system: Origin = { actor: 'system', address: null, requestId: null }
-
-export interface AuditEvent {
-  /** A noun and a verb in the past tense: `key.created`, `member.removed`, `session.started`. */
-  action: string
-  organizationId: string | null
-  /** The object of the action: `key:<id>`, `user:<id>`, `organization:<id>`, `dataset:<table>`. */
-  subject: string
-  /** Useful facts: names, permissions, amounts. Never a secret or a token. */
-  detail?: Record<string, unknown>
-  /**
-   * Which organizations are told by webhook. By default the one of the event, or those for which the dataset exists;
-   * the platform's webhooks always are.
-   */
-  audience?: Audience
-}
 
 /**
  * Written in the same transaction as the action itself: both happen or neither. The same holds for the messages to

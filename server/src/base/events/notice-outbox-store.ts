@@ -1,7 +1,7 @@
 import type { Notice } from '@wayleave/contract/webhook-events'
 import type { Tx } from '../database/open.ts'
 import { newId } from '../id.ts'
-import type { AuditEvent } from './events.ts'
+import type { AuditEvent } from './audit-event.ts'
 
 /** The audit events of which somebody gets a mail. */
 const NOTICE_OF: Readonly<Record<string, Notice>> = {

@@ -1,10 +1,7 @@
 import type { WebhookEvent } from '@wayleave/contract/webhook-events'
 import type { Tx } from '../database/open.ts'
 import { newId } from '../id.ts'
-import type { AuditEvent } from './events.ts'
-
-/** Organizations whose webhooks are told. */
-export type Audience = 'everyone' | readonly string[]
+import type { Audience, AuditEvent } from './audit-event.ts'
 
 interface Message {
   type: WebhookEvent
