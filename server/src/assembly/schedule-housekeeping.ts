@@ -11,6 +11,7 @@ import { deleteMarksBefore } from '../accounts/notices/notice-store.ts'
 import { trimRequestLog } from '../accounts/request-log/store.ts'
 import { deleteUsageBatchesBefore } from '../accounts/usage/usage-store.ts'
 import { deleteDeliveriesBefore } from '../accounts/webhooks/store.ts'
+import { deleteCodesExpiredBefore } from '../assistants/sign-in/code-store.ts'
 import { type Clock, DAY, MINUTE, plus, SECOND } from '../base/clock.ts'
 import { deleteChangesBefore } from '../base/database/changes/changes-store.ts'
 import { sweepOutbox } from '../base/mail/outbox-mailer.ts'
@@ -78,6 +79,7 @@ export async function scheduleHousekeeping(
   tidy('old idempotency keys', 60 * MINUTE, (now) =>
     deleteIdempotencyKeysBefore(database, plus(now, -2 * DAY).toISOString()),
   )
+  tidy('codes of assistants', 60 * MINUTE, (now) => deleteCodesExpiredBefore(database.db, plus(now, -DAY)))
   tidy('old requests of keys', 10 * MINUTE, (now) =>
     trimRequestLog(database, {
       before: plus(now, -config.requestLogDays * DAY).toISOString(),

@@ -14,7 +14,18 @@ const GROUPS = [
   ['Start', ['index', 'getting-started', 'publish-in-five-minutes', 'gallery']],
   [
     'Use data',
-    ['keys-and-access', 'downloads', 'explorer', 'ogc', 'cql2', 'tiles', 'python', 'javascript', 'webhooks'],
+    [
+      'keys-and-access',
+      'downloads',
+      'explorer',
+      'ogc',
+      'cql2',
+      'tiles',
+      'python',
+      'javascript',
+      'assistants',
+      'webhooks',
+    ],
   ],
   ['Run the service', ['publishing', 'operating', 'scaling', 'command-line', 'settings', 'problems']],
 ] as const
