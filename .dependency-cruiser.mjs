@@ -112,6 +112,9 @@ const folders = {
     'organizations',
     'access-requests',
     'identity',
+    'webhooks',
+    'notices',
+    'request-log',
     'administration',
   ],
   'server/src/data': [

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TProperties, Type } from 'typebox'
 import { ADMIN_PERMISSION, KEY_PERMISSIONS, KEY_SCOPES, MAX_OVERLAP } from '../permissions.ts'
 import { documentedAs, LINE_OF_100, nullable, oneOf, time } from './schema-parts.ts'
 
@@ -23,6 +23,8 @@ const ALLOWED_ADDRESSES =
 const allowedOrigins = nullable(Type.Array(Type.String(), { description: ALLOWED_ORIGINS }))
 const allowedAddresses = nullable(Type.Array(Type.String(), { description: ALLOWED_ADDRESSES }))
 const prefix = Type.String({ description: 'The leading part of the secret, to recognise it by.' })
+const TEST =
+  'A test key: it gets metadata and samples only and costs nothing. Its secret has the label `test`.'
 const secret = Type.String({ description: 'The whole key. Shown this once and never again.' })
 
 export const keyRecordSchema = Type.Object({
@@ -58,6 +60,7 @@ export const keyRecordSchema = Type.Object({
       },
     ),
   ),
+  test: Type.Boolean({ description: TEST }),
 })
 
 /** A key as shown in lists and responses: never its secret, nor the secret's hash. */
@@ -127,9 +130,9 @@ const inputOf = (permission: string) => ({
   allowedAddresses: allowed(ALLOWED_ADDRESSES, '^\\s*[0-9a-fA-F.:]+(/[0-9]{1,3})?\\s*$'),
 })
 
-function newKey(permission: string) {
+function newKey<More extends TProperties>(permission: string, more: More) {
   const { name, permissions, ...optional } = inputOf(permission)
-  const properties = { name, permissions, ...Type.Partial(Type.Object(optional)).properties }
+  const properties = { name, permissions, ...Type.Partial(Type.Object(optional)).properties, ...more }
   return Type.Object(properties, { additionalProperties: false })
 }
 
@@ -140,9 +143,9 @@ function keyChange(permission: string) {
   })
 }
 
-export const newKeySchema = newKey(PERMISSION)
+export const newKeySchema = newKey(PERMISSION, { test: Type.Optional(Type.Boolean({ description: TEST })) })
 
-export const newPlatformKeySchema = newKey(`${PERMISSION}|${ADMIN_PERMISSION}`)
+export const newPlatformKeySchema = newKey(`${PERMISSION}|${ADMIN_PERMISSION}`, {})
 
 /** A key as the client requests it. */
 export type NewKey = Static<typeof newKeySchema>

@@ -6,9 +6,12 @@ import { creditRoutes } from '../accounts/credits/routes.ts'
 import { honourIdempotencyKeys } from '../accounts/idempotency/idempotent-routes.ts'
 import { signInRoutes } from '../accounts/identity/routes.ts'
 import { keyRoutes } from '../accounts/keys/routes.ts'
+import { noticeRoutes } from '../accounts/notices/routes.ts'
 import { eventRoutes } from '../accounts/organizations/event-routes.ts'
 import { organizationRoutes } from '../accounts/organizations/routes.ts'
+import { keyRequestRoutes } from '../accounts/request-log/routes.ts'
 import { usageRoutes } from '../accounts/usage/routes.ts'
+import { webhookRoutes } from '../accounts/webhooks/routes.ts'
 import { mcpRoutes } from '../assistants/mcp-routes.ts'
 import { assistantSignInRoutes } from '../assistants/sign-in/routes.ts'
 import { version } from '../base/version.ts'
@@ -105,7 +108,10 @@ function accounts(app: App, parts: Parts): void {
   accessRequestRoutes(app, parts)
   keyRoutes(app, parts)
   usageRoutes(app, parts)
+  keyRequestRoutes(app, parts)
   creditRoutes(app, parts)
+  webhookRoutes(app, parts)
+  noticeRoutes(app, parts)
   administrationRoutes(app, parts)
   organizationAdministrationRoutes(app, parts)
   operatorRoutes(app, parts)

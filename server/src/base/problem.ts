@@ -86,6 +86,7 @@ export const problems = {
     'Add-on missing',
     'The organization lacks the add-on that unlocks this; the sentence names it.',
   ],
+  'test-key': [403, 'Test key', 'A test key gets metadata and samples only.'],
   'access-limited': [
     403,
     'Access limited',

@@ -112,6 +112,8 @@ const PATH_PARAMETERS: Record<string, object> = {
   invitationId: idPattern('inv'),
   blockId: idPattern('blk'),
   requestId: idPattern('req'),
+  webhookId: idPattern('whk'),
+  messageId: idPattern('msg'),
   id: idPattern('job'),
 }
 

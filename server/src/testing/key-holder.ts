@@ -22,6 +22,7 @@ export const RECORD = [
   'allowedOrigins',
   'allowedAddresses',
   'previousSecret',
+  'test',
 ]
 export const CREATED = ['id', 'name', 'scope', 'permissions', 'secret', 'expiresAt', 'createdAt']
 export const MAP = { name: 'Map', permissions: ['read'] }

@@ -27,6 +27,7 @@ export function AdministrationPage() {
         <NavLink to="publish">Publish</NavLink>
         <NavLink to="jobs">Jobs</NavLink>
         <NavLink to="addresses">Addresses</NavLink>
+        <NavLink to="webhooks">Webhooks</NavLink>
         <NavLink to="events">Events</NavLink>
       </TabLinks>
       <Outlet />

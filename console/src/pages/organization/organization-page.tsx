@@ -48,6 +48,8 @@ export function OrganizationPage() {
         {may('BILLING_VIEW') && <NavLink to="usage">Usage</NavLink>}
         {may('BILLING_VIEW') && <NavLink to="credits">Credits</NavLink>}
         {may('MEMBER_MANAGE') && <NavLink to="events">Events</NavLink>}
+        {may('MEMBER_MANAGE') && <NavLink to="webhooks">Webhooks</NavLink>}
+        <NavLink to="notices">Notices</NavLink>
       </TabLinks>
       <Outlet />
       {renaming && <RenameDialog organization={organization} onClose={() => setRenaming(false)} />}

@@ -18,6 +18,7 @@ export function keyRecord(row: StoredKey, now: Date): KeyRecord {
     allowedOrigins: listOf(row.allowed_origins),
     allowedAddresses: listOf(row.allowed_addresses),
     previousSecret: previousSecretOf(row, now),
+    test: row.test === 1,
   }
 }
 

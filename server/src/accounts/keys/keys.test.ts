@@ -35,6 +35,7 @@ for (const database of databaseKinds) {
       allowedOrigins: null,
       allowedAddresses: null,
       previousSecret: null,
+      test: false,
     })
 
     const changed = await call('PATCH', path, { name: 'Atlas', expiresAt: '2100-01-01T01:00:00+01:00' })

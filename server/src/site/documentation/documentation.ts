@@ -24,6 +24,7 @@ const GROUPS = [
       'python',
       'javascript',
       'assistants',
+      'webhooks',
     ],
   ],
   ['Run the service', ['publishing', 'operating', 'scaling', 'command-line', 'settings', 'problems']],

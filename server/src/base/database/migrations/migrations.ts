@@ -1,4 +1,5 @@
 import { assistantCodes } from './assistant-codes.ts'
+import { webhookTables } from './webhook-tables.ts'
 
 export interface Migration {
   name: string
@@ -37,6 +38,7 @@ export const migrations: Migration[] = [
   { name: 'who sees datasets, grants and publishers', statements: datasetAccess },
   { name: 'requests that are carried out once', statements: idempotencyKeys },
   { name: 'codes of assistants', statements: assistantCodes },
+  { name: 'webhooks, notices, test keys and requests of keys', statements: webhookTables },
 ]
 
 function idempotencyKeys(kind: 'sqlite' | 'postgres'): string[] {
