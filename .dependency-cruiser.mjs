@@ -97,6 +97,7 @@ const folders = {
     'usage',
     'credits',
     'organizations',
+    'billing',
     'access-requests',
     'identity',
     'administration',

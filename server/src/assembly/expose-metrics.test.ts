@@ -184,6 +184,7 @@ const GRANT = {
   publishes: false,
   expiresAt: null,
   allowedCallers: null,
+  creditLimit: null,
   secretHash: '',
   owner: 'organization:org',
   ownerBucket: null,

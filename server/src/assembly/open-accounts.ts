@@ -2,6 +2,7 @@ import { Authenticate } from '../accounts/access/authenticate.ts'
 import { Refusals } from '../accounts/access/refusals.ts'
 import { Verifier } from '../accounts/access/verifier.ts'
 import { AccessRequests } from '../accounts/access-requests/access-requests.ts'
+import { type Billing, openBilling } from '../accounts/billing/billing.ts'
 import { IdempotentRequests } from '../accounts/idempotency/idempotent-requests.ts'
 import { type Identity, mailRate, openIdentity } from '../accounts/identity/identity.ts'
 import { Invitations } from '../accounts/organizations/invitations.ts'
@@ -25,6 +26,7 @@ export interface AccountParts {
   invitations: Invitations
   accessRequests: AccessRequests
   usageReports: UsageReports
+  billing: Billing
 }
 
 export type AccountsOpening = Opening & ControlPlane & Pick<BaseParts, 'limiter'> & Pick<HttpParts, 'baseUrl'>
@@ -60,6 +62,7 @@ export async function openAccounts(opening: AccountsOpening, opened: Closers): P
     invitations: new Invitations({ database, changes, clock, limiter, mailer, baseUrl, rates }),
     accessRequests: new AccessRequests({ database, changes, clock, ledger, mailer, baseUrl, operators }),
     usageReports: new UsageReports(database.db, clock),
+    billing: openBilling({ config, log, database, changes, clock, mailer, baseUrl, operators }),
   }
 }
 

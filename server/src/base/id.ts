@@ -27,6 +27,9 @@ export type IdKind =
   | 'blk'
   | 'req'
   | 'grt'
+  | 'prd'
+  | 'ord'
+  | 'sub'
 
 /** `key_` and 20 random characters: the prefix shows what kind of thing an id refers to. */
 export function newId(kind: IdKind): string {

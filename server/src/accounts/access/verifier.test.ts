@@ -60,6 +60,7 @@ async function open(t: TestContext, kind: 'sqlite' | 'postgres') {
       last_used_at: null,
       allowed_origins: null,
       allowed_addresses: null,
+      credit_limit: null,
       ...NO_PREVIOUS_SECRET,
       ...values,
     }

@@ -12,6 +12,7 @@ export interface KeyInput {
   expiresAt: string | null
   allowedOrigins: string[] | null
   allowedAddresses: string[] | null
+  creditLimit: number | null
 }
 
 const LONGEST_NAME = 100
@@ -26,6 +27,7 @@ export function checkNewKey(newKey: NewKey, scope: KeyScope, now: Date): KeyInpu
     expiresAt: checkExpiry(newKey.expiresAt ?? null, now, errors),
     allowedOrigins: checkOrigins(newKey.allowedOrigins ?? null, errors),
     allowedAddresses: checkAddresses(newKey.allowedAddresses ?? null, errors),
+    creditLimit: newKey.creditLimit ?? null,
   }
   refuse(errors)
   return input
@@ -44,8 +46,9 @@ export function checkKeyChange(change: KeyChange, scope: KeyScope, now: Date): P
   if (change.allowedAddresses !== undefined) {
     input.allowedAddresses = checkAddresses(change.allowedAddresses, errors)
   }
+  if (change.creditLimit !== undefined) input.creditLimit = change.creditLimit
   if (Object.keys(input).length === 0) {
-    const fields = 'name, permissions, expiresAt, allowedOrigins and allowedAddresses'
+    const fields = 'name, permissions, expiresAt, allowedOrigins, allowedAddresses and creditLimit'
     errors.push({ path: 'body', message: `must have at least one of ${fields}` })
   }
   refuse(errors)
