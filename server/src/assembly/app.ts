@@ -3,6 +3,7 @@ import { operatorRoutes } from '../accounts/administration/operator-routes.ts'
 import { organizationAdministrationRoutes } from '../accounts/administration/organization-routes.ts'
 import { administrationRoutes } from '../accounts/administration/routes.ts'
 import { billingAdministrationRoutes } from '../accounts/billing/admin-routes.ts'
+import { reportRoutes } from '../accounts/billing/report-routes.ts'
 import { billingRoutes } from '../accounts/billing/routes.ts'
 import { stripeRoutes } from '../accounts/billing/stripe-routes.ts'
 import { creditRoutes } from '../accounts/credits/routes.ts'
@@ -109,6 +110,7 @@ function accounts(app: App, parts: Parts): void {
   billingRoutes(app, parts)
   billingAdministrationRoutes(app, parts)
   stripeRoutes(app, parts)
+  reportRoutes(app, parts)
   administrationRoutes(app, parts)
   organizationAdministrationRoutes(app, parts)
   operatorRoutes(app, parts)

@@ -7,14 +7,14 @@ import { type Account, openAccount } from '../../testing/account.ts'
 import { testClock } from '../../testing/test-clock.ts'
 import { openTestServer, type TestServer, type TestSettings } from '../../testing/test-server.ts'
 
-export const PACK = {
+export const PACK: NewProduct = {
   kind: 'pack',
   name: 'Hundred credits',
   price: 1900,
   currency: 'EUR',
   credits: 100,
-} as const
-export const PLAN = {
+}
+export const PLAN: NewProduct = {
   kind: 'plan',
   name: 'Town plan',
   price: 4900,
@@ -22,7 +22,7 @@ export const PLAN = {
   credits: 50,
   period: 'month',
   addOns: ['API_ACCESS'],
-} as const
+}
 
 /** A server that sells, an account that may buy, and a clock that tests set. */
 export async function openShop(t: TestContext, options: TestSettings = {}) {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Clock } from '../../base/clock.ts'
+import { type Clock, HOUR, MINUTE } from '../../base/clock.ts'
 import type { Changes } from '../../base/database/changes/changes.ts'
 import type { ControlDatabase } from '../../base/database/open.ts'
 import { isLoopback } from '../../base/loopback.ts'
@@ -59,6 +59,20 @@ function openProvider(name: Config['payments'][number], config: Config): Payment
     api: stripeApi,
     hasTax: stripeTax,
   })
+}
+
+/** What a serving node does from time to time. Nothing if nothing is sold. */
+export function billingRounds({ providers, plans, profiles, orders, stripeEvents }: Billing) {
+  if (providers.length === 0) return []
+  return [
+    // First the provider is asked, so that a plan that it has renewed does not become past due.
+    ...(stripeEvents
+      ? [{ name: 'open payments', every: 10 * MINUTE, work: () => stripeEvents.reconcile() }]
+      : []),
+    { name: 'plans to renew', every: 5 * MINUTE, work: () => plans.renewDue() },
+    { name: 'low balances', every: 5 * MINUTE, work: () => profiles.tellLowBalances() },
+    { name: 'unpaid invoices', every: HOUR, work: () => orders.remind() },
+  ]
 }
 
 /** Throws if a server must not start with these settings. */

@@ -130,6 +130,34 @@ export function readOpenOrders(
   return query.execute()
 }
 
+/** Open orders by invoice that were made before a time and reminded of so often. */
+export function readUnpaidOrders(
+  db: Db,
+  { before, reminders, limit }: { before: string; reminders: number; limit: number },
+): Promise<OrderRow[]> {
+  return db
+    .selectFrom('orders')
+    .selectAll()
+    .where('state', '=', 'open')
+    .where('provider', '=', 'invoice')
+    .where('reminders', '=', reminders)
+    .where('created_at', '<', before)
+    .orderBy('created_at')
+    .limit(limit)
+    .execute()
+}
+
+/** Whether this call has counted it. */
+export async function countReminder(db: Db, id: string, reminders: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('orders')
+    .set({ reminders: reminders + 1 })
+    .where('id', '=', id)
+    .where('reminders', '=', reminders)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
 /** Whether the event is new. Two transactions with the same event wait for each other. */
 export async function insertPaymentEvent(tx: Tx, row: Tables['payment_events']): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx

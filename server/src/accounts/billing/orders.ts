@@ -1,5 +1,5 @@
 import type { AdminOrder, Checkout, Order, StartedCheckout } from '@wayleave/contract/records'
-import type { Clock } from '../../base/clock.ts'
+import { type Clock, DAY, plus } from '../../base/clock.ts'
 import type { Changes } from '../../base/database/changes/changes.ts'
 import type { ControlDatabase } from '../../base/database/open.ts'
 import type { MailedUser, Origin } from '../../base/events/events.ts'
@@ -11,8 +11,10 @@ import type { ControlChange } from '../organizations/organizations.ts'
 import { findOrganization } from '../organizations/store.ts'
 import type { BillingMails } from './billing-mails.ts'
 import { type InvoiceSettings, issueInvoice } from './invoices.ts'
+import { moneyText } from './money.ts'
 import { applyPayment, type Booking, cancelOpen, recordOrderEvent } from './order-books.ts'
 import {
+  countReminder,
   findOrder,
   insertOrder,
   insertPaymentEvent,
@@ -20,6 +22,7 @@ import {
   lockOrder,
   type OrderFilter,
   type OrderRow,
+  readUnpaidOrders,
   updateOrder,
 } from './order-store.ts'
 import { type Payment, type PaymentProvider, paymentInFull } from './payment-provider.ts'
@@ -186,6 +189,22 @@ export class Orders {
       return cancelOpen(change, origin, order, reason)
     })
     return this.#record(orderId)
+  }
+
+  /** Reminds of invoices that are due, at most twice. */
+  async remind(): Promise<void> {
+    const { database, clock, invoices, mails } = this.#options
+    const days = invoices.invoiceDays * DAY
+    for (const reminders of [0, 1]) {
+      const before = plus(clock(), -days * (reminders + 1)).toISOString()
+      for (const order of await readUnpaidOrders(database.db, { before, reminders, limit: 100 })) {
+        // Of two nodes, one sends the mail.
+        if (!(await countReminder(database.db, order.id, reminders))) continue
+        const { id: orderId, credits } = order
+        const amount = moneyText(order.amount, order.currency)
+        await mails.tell(order.organization_id, { kind: 'reminder', orderId, amount, credits })
+      }
+    }
   }
 
   /** For members with BILLING_VIEW. */
