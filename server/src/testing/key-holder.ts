@@ -21,6 +21,7 @@ export const RECORD = [
   'lastUsedAt',
   'allowedOrigins',
   'allowedAddresses',
+  'creditLimit',
   'previousSecret',
 ]
 export const CREATED = ['id', 'name', 'scope', 'permissions', 'secret', 'expiresAt', 'createdAt']
