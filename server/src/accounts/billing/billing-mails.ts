@@ -57,7 +57,7 @@ export class BillingMails {
     const { db, mailer, baseUrl } = this.#options
     for (const { email, permissions } of await readMembers(db, organizationId)) {
       if (permissions.includes('BILLING_MANAGE'))
-        mailer.post(billingMail(email, `${baseUrl()}/billing`, notice))
+        mailer.post(billingMail(email, `${baseUrl()}/organization/billing`, notice))
     }
   }
 }

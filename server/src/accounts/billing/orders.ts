@@ -262,5 +262,5 @@ export class Orders {
 /** A page of the service: that of the order, which leads back to what the payer was doing. */
 function returnUrl(base: string, orderId: string, path: string | undefined): string {
   const back = path === undefined ? '' : `&back=${encodeURIComponent(path)}`
-  return `${base}/billing?order=${orderId}${back}`
+  return `${base}/organization/billing?order=${orderId}${back}`
 }
