@@ -110,6 +110,7 @@ const folders = {
     'usage',
     'credits',
     'organizations',
+    'billing',
     'access-requests',
     'identity',
     'webhooks',

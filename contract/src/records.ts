@@ -1,6 +1,7 @@
 /** The bodies that the service sends and takes: the schemas that its routes validate and document, and their types. */
 export * from './records/access-request.ts'
 export * from './records/administration.ts'
+export * from './records/billing.ts'
 export * from './records/dashboard.ts'
 export * from './records/dataset.ts'
 export * from './records/event.ts'

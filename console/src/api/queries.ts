@@ -237,7 +237,7 @@ export function useAccessRequests(organizationId: string, enabled = true) {
   })
 }
 
-function useAdminRows<T>(path: string, filter: RowFilter) {
+export function useAdminRows<T>(path: string, filter: RowFilter) {
   return useInfiniteQuery({
     queryKey: ['admin', path, filter],
     queryFn: ({ pageParam }) =>

@@ -1,4 +1,5 @@
 import { assistantCodes } from './assistant-codes.ts'
+import { billingTables } from './billing-tables.ts'
 import { webhookTables } from './webhook-tables.ts'
 
 export interface Migration {
@@ -39,6 +40,7 @@ export const migrations: Migration[] = [
   { name: 'requests that are carried out once', statements: idempotencyKeys },
   { name: 'codes of assistants', statements: assistantCodes },
   { name: 'webhooks, notices, test keys and requests of keys', statements: webhookTables },
+  { name: 'products, orders and plans', statements: billingTables },
 ]
 
 function idempotencyKeys(kind: 'sqlite' | 'postgres'): string[] {
