@@ -1,19 +1,24 @@
 /** From a source to a snapshot. The compiler itself is imported when it is called, because the command line imports this file. */
+export { COLUMN_FORMATS, type ColumnFormat, isNumberFormat } from '../compile/columns/column-format.ts'
 export {
   CompileDiskFullError,
   CompileInterruptedError,
   CompileKilledError,
   compileInChildProcess,
   compileNodeFlags,
+  inspectInChildProcess,
 } from '../compile/compile-in-child-process.ts'
 export type {
+  ColumnChoice,
   Compiled,
   CompileLimits,
   CompileOptions,
   CompileProgress,
   CompileReport,
+  Inspection,
 } from '../compile/compile-options.ts'
 export { InvalidSourceError } from '../compile/invalid-source-error.ts'
+export { SchemaMismatchError } from '../compile/schema-mismatch-error.ts'
 export { memoryPerCompilation } from '../compile/memory.ts'
 export { childEnvironment } from '../sandbox/minimal-environment.ts'
 export { Sandbox } from '../sandbox/sandbox.ts'
