@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { DATASET_ACCESS, VISIBILITIES } from '../visibilities.ts'
 import { nullable, oneOf } from './schema-parts.ts'
 
-const bbox = nullable(
+export const bbox = nullable(
   Type.Unsafe<[number, number, number, number]>({
     type: 'array',
     items: { type: 'number' },
@@ -11,10 +11,10 @@ const bbox = nullable(
     description: 'West, south, east, north in WGS84.',
   }),
 )
-const geometryType = nullable(
+export const geometryType = nullable(
   Type.String({ description: '`Geometry` if types are mixed; null for a table without geometry.' }),
 )
-const geometryTypes = Type.Array(Type.String(), { description: 'The types that occur.' })
+export const geometryTypes = Type.Array(Type.String(), { description: 'The types that occur.' })
 const timeExtent = nullable(
   Type.Unsafe<[string, string]>({
     type: 'array',

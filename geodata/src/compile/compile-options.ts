@@ -1,3 +1,4 @@
+import type { ColumnFormat } from '@wayleave/contract/column-formats'
 import type { CrsTransformation } from '../crs/crs-accuracy.ts'
 import type { ColumnType } from '../feature.ts'
 import type { GdalOptions } from '../formats/reading/gdal-options.ts'
@@ -5,7 +6,6 @@ import type { ReadOptions } from '../formats/reading/read-options.ts'
 import type { SourceLimits } from '../formats/reading/source-limits.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import type { RowProblem } from '../source-error.ts'
-import type { ColumnFormat } from './columns/column-format.ts'
 
 /** Limits for a source, in addition to those of its reader. */
 export interface CompileLimits extends Partial<SourceLimits> {

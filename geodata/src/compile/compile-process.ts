@@ -67,8 +67,7 @@ function describe(error: unknown): CompileMessage {
     const { file, problems, problemCount } = error
     return { invalid: { file, problems, problemCount } }
   }
-  if (error instanceof SchemaMismatchError)
-    return { mismatch: { file: error.file, misfits: error.misfits } }
+  if (error instanceof SchemaMismatchError) return { mismatch: { file: error.file, misfits: error.misfits } }
   if (error instanceof SourceError) return { refused: error.message }
   if (isDiskFull(error)) return { diskFull: true }
   return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }

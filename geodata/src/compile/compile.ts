@@ -37,7 +37,13 @@ export async function compileSnapshot(
   source?: OpenSource,
 ): Promise<Compiled> {
   return inFolder(options, async (staging) => {
-    const { opened, file, summary, ...staged } = await stageSource(options, staging, onProgress, signal, source)
+    const { opened, file, summary, ...staged } = await stageSource(
+      options,
+      staging,
+      onProgress,
+      signal,
+      source,
+    )
     refuseInvalid(file, summary, options.skipInvalid === true)
     if (summary.rows === 0 && source === undefined) throw new SourceError(`${file} has no rows.`)
     const compiled = await buildSnapshot({

@@ -1,5 +1,5 @@
 import { isEmptyBbox } from '../geometry/bbox.ts'
-import { type Assembly, type FinalColumn } from './assemble.ts'
+import type { Assembly, FinalColumn } from './assemble.ts'
 import { openAssembly } from './build-snapshot.ts'
 import { chooseTimeColumn } from './columns/choose-columns.ts'
 import { chooseNotations } from './columns/choose-notations.ts'

@@ -1,5 +1,5 @@
 /** From a source to a snapshot. The compiler itself is imported when it is called, because the command line imports this file. */
-export { COLUMN_FORMATS, type ColumnFormat, isNumberFormat } from '../compile/columns/column-format.ts'
+export { isNumberFormat } from '../compile/columns/column-format.ts'
 export {
   CompileDiskFullError,
   CompileInterruptedError,
@@ -18,13 +18,15 @@ export type {
   Inspection,
 } from '../compile/compile-options.ts'
 export { InvalidSourceError } from '../compile/invalid-source-error.ts'
-export { SchemaMismatchError } from '../compile/schema-mismatch-error.ts'
 export { memoryPerCompilation } from '../compile/memory.ts'
+export { SchemaMismatchError } from '../compile/schema-mismatch-error.ts'
 export { childEnvironment } from '../sandbox/minimal-environment.ts'
 export { Sandbox } from '../sandbox/sandbox.ts'
 export { SourceError } from '../source-error.ts'
 
 export const compileSnapshot: typeof import('../compile/compile.ts').compileSnapshot = async (...args) =>
   (await import('../compile/compile.ts')).compileSnapshot(...args)
+export const inspectSource: typeof import('../compile/inspect.ts').inspectSource = async (...args) =>
+  (await import('../compile/inspect.ts')).inspectSource(...args)
 export type { GdalOptions } from '../formats/reading/gdal-options.ts'
 export type { ReadOptions } from '../formats/reading/read-options.ts'

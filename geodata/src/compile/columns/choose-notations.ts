@@ -1,3 +1,4 @@
+import type { ColumnFormat } from '@wayleave/contract/column-formats'
 import type { ColumnType } from '../../feature.ts'
 import { quoteText } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
@@ -6,7 +7,7 @@ import type { ColumnChoice, SourceValue } from '../compile-options.ts'
 import { MAX_SIGNIFICANT_DIGITS } from '../values/plain-texts.ts'
 import { admits, areNumbers, KIND } from '../values/value-kinds.ts'
 import { findColumn } from './choose-columns.ts'
-import { applyFormat, type ColumnFormat } from './column-format.ts'
+import { applyFormat } from './column-format.ts'
 import { type DateOrder, type DateReading, readDates, withinYears } from './date-notation.ts'
 import { type NumberReading, readNumbers, readThousands } from './number-notation.ts'
 
@@ -125,7 +126,11 @@ async function applyChoices(
   return { fixed, misfits }
 }
 
-function misfitText(column: FinalColumn, wanted: ColumnType | ColumnFormat, { row, value }: SourceValue): string {
+function misfitText(
+  column: FinalColumn,
+  wanted: ColumnType | ColumnFormat,
+  { row, value }: SourceValue,
+): string {
   return `column ${column.name} cannot be published as ${wanted}: row ${row} has ${JSON.stringify(value.slice(0, 200))}.`
 }
 

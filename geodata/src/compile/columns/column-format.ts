@@ -1,19 +1,10 @@
+import type { ColumnFormat } from '@wayleave/contract/column-formats'
 import type { ColumnType } from '../../feature.ts'
 import { quoteText } from '../../quote-sql.ts'
 import type { Assembly, FinalColumn } from '../assemble.ts'
 import type { SourceValue } from '../compile-options.ts'
 import { type Notation, type NumberGroup, numberPattern } from '../values/notation.ts'
 import { type DateOrder, formats, withinYears } from './date-notation.ts'
-
-/** How the texts of a column write numbers or dates, as the publisher states it. Any separator of dates is read. */
-export const COLUMN_FORMATS = [
-  'decimal-point',
-  'decimal-comma',
-  'dd-mm-yyyy',
-  'mm-dd-yyyy',
-  'yyyy-mm-dd',
-] as const
-export type ColumnFormat = (typeof COLUMN_FORMATS)[number]
 
 type DateFormat = Exclude<ColumnFormat, 'decimal-point' | 'decimal-comma'>
 

@@ -1,8 +1,9 @@
+import type { ColumnFormat } from '@wayleave/contract/column-formats'
 import type { ColumnType } from '../../feature.ts'
 import type { Assembly, FinalColumn } from '../assemble.ts'
 import type { InspectedColumn } from '../compile-options.ts'
 import { UNFIT } from './choose-notations.ts'
-import { type ColumnFormat, notationsOf, unfitSql } from './column-format.ts'
+import { notationsOf, unfitSql } from './column-format.ts'
 
 type Likely = NonNullable<InspectedColumn['likely']>
 

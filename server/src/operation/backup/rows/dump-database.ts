@@ -34,7 +34,7 @@ export async function dumpDatabase(
 
 export async function readNamedSnapshots(reader: RowReader): Promise<NamedSnapshot[]> {
   return mapRows(reader, 'versions', (field) => ({
-    name: field('snapshot') as string,
+    name: (field('reused_snapshot') ?? field('snapshot')) as string,
     table: field('table_name') as string,
     version: field('version') as number,
     files: (JSON.parse(field('manifest') as string) as Manifest).files,
