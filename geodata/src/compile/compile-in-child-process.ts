@@ -4,7 +4,6 @@ import { constants } from 'node:os'
 import { basename, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { sourceBytes } from '../formats/reading/source-bytes.ts'
 import { limitsOf, maxWrittenBytes } from '../formats/reading/source-limits.ts'
 import { type Command, Sandbox } from '../sandbox/sandbox.ts'
 import { SourceError } from '../source-error.ts'
@@ -12,6 +11,7 @@ import { acceptOutput } from './accept-output.ts'
 import { type CompileMessage, type CompileTask, readMessages } from './compile-messages.ts'
 import type { Compiled, CompileOptions, CompileProgress, Inspection } from './compile-options.ts'
 import { fillModuleCache } from './fill-module-cache.ts'
+import { inputBytes, revisedFiles } from './input-bytes.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 import { DEFAULT_THREADS } from './limits.ts'
 import { defaultMemoryMegabytes, divideMemory, needsMoreMemory } from './memory.ts'
@@ -45,7 +45,7 @@ export class CompileDiskFullError extends Error {
 }
 
 /**
- * Runs `compileSnapshot` in a child process, in a sandbox. Aborting kills the process and the programs that it
+ * Runs `compileSource` in a child process, in a sandbox. Aborting kills the process and the programs that it
  * started at once; any files it leaves in the folder when it dies are removed. The limits of time are kept here,
  * because the child may be blocked. See docs/decisions/sandbox.md.
  */
@@ -173,12 +173,12 @@ async function commandFor(
   return sandbox.command({
     entry: ENTRY,
     nodeFlags: compileNodeFlags(memoryMegabytes),
-    input: { path, isAlone: file !== undefined && file !== basename(path) },
+    input: { path, isAlone: file !== undefined && file !== basename(path), others: revisedFiles(options) },
     folder,
     fillsCache,
     program: gdal?.program === undefined ? 'ogr2ogr' : gdal.program,
     limits: {
-      fileBytes: maxWrittenBytes(await sourceBytes(path).catch(() => 0), limitsOf(limits)),
+      fileBytes: maxWrittenBytes(await inputBytes(options), limitsOf(limits)),
       // Heaps and the database may use this together, with room for code and stacks.
       dataMegabytes: memoryMegabytes * 3 + 2048,
       processorSeconds: (limits?.seconds ?? DEFAULT_SECONDS) * (threads + 2),

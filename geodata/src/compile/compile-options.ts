@@ -6,6 +6,7 @@ import type { ReadOptions } from '../formats/reading/read-options.ts'
 import type { SourceLimits } from '../formats/reading/source-limits.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import type { RowProblem } from '../source-error.ts'
+import type { Revision, RevisionCounts } from './revise/revision.ts'
 
 /** Limits for a source, in addition to those of its reader. */
 export interface CompileLimits extends Partial<SourceLimits> {
@@ -32,6 +33,8 @@ export interface ColumnChoice {
   format?: ColumnFormat
   /** The column is not published. */
   isHidden?: boolean
+  /** A source without the column is accepted. */
+  isOptional?: boolean
 }
 
 export interface CompileOptions extends ReadOptions {
@@ -51,6 +54,8 @@ export interface CompileOptions extends ReadOptions {
   columns?: ColumnChoice[]
   /** Publish a source that differs from `columns`: choices that do not fit are left out and reported. */
   ignoresMisfits?: boolean
+  /** The source has changes to the version before, instead of a whole dataset. */
+  revision?: Revision
   /** Publish the valid rows and report the others, instead of rejecting the source. */
   skipInvalid?: boolean
   /** Whether to write a sample; true by default. */
@@ -93,6 +98,8 @@ export interface CompileReport {
   crsTransformation: CrsTransformation | null
   columns: Manifest['columns']
   notes: string[]
+  /** What an append or an update has changed. */
+  changes?: RevisionCounts
 }
 
 /** A value of the source, and the number of its row. */

@@ -5,10 +5,10 @@ import { Worker } from 'node:worker_threads'
 import { isDiskFull } from '../export-error.ts'
 import { lowerPriority } from '../lower-priority.ts'
 import { SourceError } from '../source-error.ts'
-import { compileSnapshot } from './compile.ts'
 import type { CompileMessage, CompileTask } from './compile-messages.ts'
 import { MESSAGE_FD } from './compile-messages.ts'
 import type { CompileProgress } from './compile-options.ts'
+import { compileSource } from './compile-source.ts'
 import { inspectSource } from './inspect.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 import { SchemaMismatchError } from './schema-mismatch-error.ts'
@@ -37,7 +37,7 @@ async function main({ inspects, options }: CompileTask): Promise<void> {
   try {
     message = inspects
       ? { inspected: await inspectSource(options, tell) }
-      : { compiled: await compileSnapshot(options, tell) }
+      : { compiled: await compileSource(options, tell) }
   } catch (error) {
     message = describe(error)
   } finally {

@@ -19,13 +19,14 @@ export type {
 } from '../compile/compile-options.ts'
 export { InvalidSourceError } from '../compile/invalid-source-error.ts'
 export { memoryPerCompilation } from '../compile/memory.ts'
+export type { Revision } from '../compile/revise/revision.ts'
 export { SchemaMismatchError } from '../compile/schema-mismatch-error.ts'
 export { childEnvironment } from '../sandbox/minimal-environment.ts'
 export { Sandbox } from '../sandbox/sandbox.ts'
 export { SourceError } from '../source-error.ts'
 
-export const compileSnapshot: typeof import('../compile/compile.ts').compileSnapshot = async (...args) =>
-  (await import('../compile/compile.ts')).compileSnapshot(...args)
+export const compileSnapshot: typeof import('../compile/compile-source.ts').compileSource = async (...args) =>
+  (await import('../compile/compile-source.ts')).compileSource(...args)
 export const inspectSource: typeof import('../compile/inspect.ts').inspectSource = async (...args) =>
   (await import('../compile/inspect.ts')).inspectSource(...args)
 export type { GdalOptions } from '../formats/reading/gdal-options.ts'

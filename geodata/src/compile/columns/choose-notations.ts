@@ -111,9 +111,10 @@ async function applyChoices(
 ): Promise<{ fixed: Map<FinalColumn, ColumnType>; misfits: string[] }> {
   const fixed = new Map<FinalColumn, ColumnType>()
   const misfits: string[] = []
-  for (const { source, type, format, isHidden } of choices) {
+  for (const { source, type, format, isHidden, isOptional } of choices) {
     const column = columns.find(({ profile }) => profile.name === source)
     if (isHidden) continue
+    if (column === undefined && isOptional) continue
     if (column === undefined) {
       misfits.push(`The column ${JSON.stringify(source)} is missing.`)
       continue

@@ -26,6 +26,9 @@ interface PublishFlags extends OperatorFlags, DescriptionFlags, ReadingFlags {
   dryRun?: boolean
   ignoreSchema?: boolean
   draft?: boolean
+  append?: boolean
+  update?: boolean
+  deleteMissing?: boolean
 }
 
 /** With `--json` all problems are listed, up to this many. */
@@ -38,6 +41,8 @@ export function publishCommand(compile?: PublishOptions['compile']): Command {
     'publish trees.csv --table trees --id-column tree_id --credits 5',
     'publish roads.zip --table roads --crs EPSG:25832 --skip-invalid',
     'publish stops.csv --table stops --longitude x --latitude y --type code=text --dry-run',
+    'publish new-trees.csv --table trees --append',
+    'publish trees.csv --table trees --update --delete-missing',
     'publish - --format csv --table stops < stops.csv',
   ]).requiredOption('--table <name>', 'the dataset’s name in addresses (required)', tableName)
   return withReadingFlags(
@@ -49,6 +54,12 @@ export function publishCommand(compile?: PublishOptions['compile']): Command {
     .option('--build-exports', 'build every download format before the version is shown')
     .option('--dry-run', 'do everything except making the version visible, and print the report')
     .option('--ignore-schema', 'publish although the file differs from the schema of the dataset')
+    .option('--append', 'add the features of the file to the current version')
+    .option(
+      '--update',
+      'the same, and replace features by their ids; columns that the file lacks keep their values',
+    )
+    .option('--delete-missing', 'with --update: remove the features that the file does not have')
     .option('--draft', 'keep the version back until `wayleave release`')
     .action((file: string, flags: PublishFlags, self: Command) => publish(file, flags, self, compile))
 }
@@ -60,9 +71,11 @@ async function publish(
   compile: PublishOptions['compile'],
 ): Promise<void> {
   const reading = await readingOfFlags(flags, command)
+  const mode = modeOf(flags, command)
   requireFile(file)
   const bar = new ProgressBar(process.stderr)
-  const { table, note, skipInvalid, sample, tiles, buildExports, dryRun, ignoreSchema, draft } = flags
+  const { table, note, skipInvalid, sample, tiles, buildExports, dryRun, ignoreSchema } = flags
+  const { draft, deleteMissing } = flags
   const description = await descriptionOfFlags(flags)
   try {
     const publishing = (signal: AbortSignal) =>
@@ -75,7 +88,17 @@ async function publish(
                 ...{ table, path, description, note },
                 ...(file === '-' && { file: 'standard input' }),
                 ...reading,
-                ...{ skipInvalid, sample, tiles, buildExports, dryRun, ignoreSchema, draft },
+                ...{
+                  skipInvalid,
+                  sample,
+                  tiles,
+                  buildExports,
+                  dryRun,
+                  ignoreSchema,
+                  draft,
+                  mode,
+                  deleteMissing,
+                },
                 maxProblems: flags.json ? MAX_JSON_PROBLEMS : undefined,
               },
               operator,
@@ -126,7 +149,7 @@ async function publish(
 function describe(report: PublishReport, urls: Record<string, string>): string {
   const facts: string[][] = [
     ['Version', versionText(report)],
-    ['Rows', `${report.rows.toLocaleString('en')} in ${report.seconds} s`],
+    ['Rows', `${report.rows.toLocaleString('en')} in ${report.seconds} s${changesText(report)}`],
     ['Format', report.format],
     ['Geometry', report.geometryTypes.length > 0 ? report.geometryTypes.join(', ') : 'none'],
     ['Bbox', report.bbox ? report.bbox.map((one) => +one.toFixed(6)).join(', ') : '-'],
@@ -151,6 +174,18 @@ function describe(report: PublishReport, urls: Record<string, string>): string {
     '',
     ...(report.version === null ? [] : Object.entries(urls)).map(([name, url]) => `${name.padEnd(10)}${url}`),
   ].join('\n')
+}
+
+function modeOf({ append, update, deleteMissing }: PublishFlags, command: Command) {
+  if (append && update) command.error('error: give one of --append and --update', { exitCode: 2 })
+  if (deleteMissing && !update) command.error('error: --delete-missing needs --update', { exitCode: 2 })
+  return append ? 'append' : update ? 'update' : undefined
+}
+
+function changesText({ changes }: PublishReport): string {
+  if (changes === undefined) return ''
+  const { added, updated, removed } = changes
+  return `: ${added} added, ${updated} updated, ${removed} removed`
 }
 
 function versionText({ version, isDraft, table }: PublishReport): string {

@@ -10,6 +10,7 @@ import {
   type GdalOptions,
   type Inspection,
   type ReadOptions,
+  type Revision,
   type Sandbox,
   SourceError,
 } from '@wayleave/geodata/compile'
@@ -22,7 +23,7 @@ import type { ControlDatabase, Tx } from '../../base/database/open.ts'
 import { type Origin, recordEvent } from '../../base/events/events.ts'
 import { notFound, Problem } from '../../base/problem.ts'
 import type { Blobs } from '../blobs/blobs.ts'
-import type { DatasetDescription } from '../catalog/dataset.ts'
+import type { Dataset, DatasetDescription } from '../catalog/dataset.ts'
 import {
   deleteDataset,
   deleteOldVersions,
@@ -44,6 +45,7 @@ import {
   requireUnchanged,
   titleOf,
 } from './publishing-checks.ts'
+import { requireCurrent, withRevision } from './revise-version.ts'
 import { columnNotesOf, requireRows, withSchema } from './schema/apply-schema.ts'
 import { readSchema } from './schema/schema-store.ts'
 import type { Staging } from './staging.ts'
@@ -82,6 +84,10 @@ export interface PublishRequest extends ReadOptions {
   ignoreSchema?: boolean
   /** Keep the version back until it is released. */
   draft?: boolean
+  /** The file has changes to the current version: features to add, or also new states of others. */
+  mode?: Revision['mode']
+  /** For an update: remove features that the file does not have. */
+  deleteMissing?: boolean
 }
 
 /** The report for the publisher: what the file contained and what was published. */
@@ -177,6 +183,8 @@ export class Publishing {
       schema: _schema,
       ignoreSchema = false,
       draft: _draft,
+      mode: _mode,
+      deleteMissing: _missing,
       ...options
     } = request
     const before = await this.#requireSize(path, file)
@@ -185,13 +193,16 @@ export class Publishing {
     const stage = staging.begin(table)
     try {
       const folder = join(stage.folder, 'snapshot')
-      const { manifest, report } = await compile(
-        {
-          ...withSchema(options, schema, ignoreSchema),
-          ...{ sample, path, file, folder, limits, gdal, memoryMegabytes },
-        },
-        onProgress,
-        signal,
+      const { revised, manifest, report } = await withRevision(this.#parts, request, async (revision) =>
+        compile(
+          {
+            ...withSchema(options, schema, ignoreSchema),
+            ...{ sample, path, file, folder, limits, gdal, memoryMegabytes },
+            ...(revision && { revision }),
+          },
+          onProgress,
+          signal,
+        ),
       )
       await requireUnchanged(path, file, before)
       if (schema && !ignoreSchema)
@@ -227,7 +238,8 @@ export class Publishing {
         published = { ...reportOf(version), ...(isDraft && { isDraft }) }
         await alongside?.(tx, published)
       }
-      await this.#makeVisible(request, stage.name, manifest, origin, finish).catch(async (error: unknown) => {
+      const version = { snapshot: stage.name, manifest, revised }
+      await this.#makeVisible(request, version, origin, finish).catch(async (error: unknown) => {
         // The version is no longer wanted, and nothing of it is kept.
         if (error instanceof AttemptLostError) await deleteSnapshot(this.#parts, stage.name)
         // The version may be published with only the response lost. The snapshot is therefore not removed: if
@@ -358,8 +370,7 @@ export class Publishing {
 
   async #makeVisible(
     request: PublishRequest,
-    snapshot: string,
-    manifest: Manifest,
+    { snapshot, manifest, revised }: { snapshot: string; manifest: Manifest; revised: Dataset | null },
     origin: Origin,
     finish: (tx: Tx, version: number, isDraft: boolean) => Promise<void>,
   ): Promise<void> {
@@ -369,6 +380,7 @@ export class Publishing {
       const at = clock()
       if (ownerId !== null) await requirePublisher(tx, table, ownerId)
       const number = await takeVersionNumber(tx, table)
+      if (revised) await requireCurrent(tx, revised)
       const dataset = draft ? await readDataset(tx, table) : undefined
       // A dataset that only its publishers see needs no version that is kept back.
       const isKeptBack = dataset !== undefined && dataset.visibility !== 'draft'

@@ -111,6 +111,17 @@ export const uploadOptions = Type.Object(
       Type.Boolean({ description: 'Publish although the file differs from the schema of the dataset.' }),
     ),
     draft: Type.Optional(Type.Boolean({ description: 'Keep the version back until it is released.' })),
+    mode: Type.Optional(
+      Type.Unsafe<'append' | 'update'>({
+        type: 'string',
+        enum: ['append', 'update'],
+        description:
+          'The file has changes to the current version: features to add (`append`), or features to add and to replace, by their ids (`update`). Columns that an update lacks keep their values.',
+      }),
+    ),
+    deleteMissing: Type.Optional(
+      Type.Boolean({ description: 'With `mode=update`: remove the features that the file does not have.' }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -144,6 +155,8 @@ export function publishRequestOf(
   filename: string | undefined,
   options: UploadOptions,
 ): JobRequest['publish'] {
+  if (options.deleteMissing && options.mode !== 'update')
+    throw invalidInput('deleteMissing', 'is given together with mode=update')
   const {
     title,
     description: about,

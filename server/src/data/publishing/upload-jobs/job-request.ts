@@ -64,6 +64,8 @@ const storedRequest = Type.Object(
     schema: Type.Optional(publishingSchemaSchema),
     ignoreSchema: Type.Optional(Type.Boolean()),
     draft: Type.Optional(Type.Boolean()),
+    mode: Type.Optional(Type.Unsafe<'append' | 'update'>(Type.Enum(['append', 'update']))),
+    deleteMissing: Type.Optional(Type.Boolean()),
     upload: text(100),
     origin: Type.Object({ actor: Type.String(), address: nullableText, requestId: nullableText }),
     uploadBytes: Type.Integer({ minimum: 1 }),
