@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { operator } from '../../base/events/events.ts'
-import type { PublishOptions, PublishReport } from '../../data/publishing/publishing.ts'
+import type { PublishOptions, PublishReport } from '../../data/publishing/publish-request.ts'
 import { newOrExistingConfig } from '../command-config.ts'
 import { interruptible } from '../interruptible.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'

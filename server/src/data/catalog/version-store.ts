@@ -3,11 +3,11 @@ import type { DatasetDescription, Version } from './dataset.ts'
 import {
   columnsOf,
   insertVersionRow,
+  isSnapshotNamed,
   type NewVersion,
   snapshotFolder,
   takeVersionNumber,
   toVersion,
-  unreferenced,
 } from './store.ts'
 
 /** What the release of a draft changes besides the version. */
@@ -102,6 +102,65 @@ export async function updateNote(tx: Tx, { table, version }: Version, note: stri
     .where('table_name', '=', table)
     .where('version', '=', version)
     .execute()
+}
+
+/**
+ * Deletes all versions except the `keep` newest and the version `served`. Returns the snapshots that no version
+ * references any more.
+ */
+export async function deleteOldVersions(
+  tx: Tx,
+  table: string,
+  keep: number,
+  served: number | null = null,
+): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('versions')
+    .select(['version', snapshotFolder])
+    .where('table_name', '=', table)
+    .where('draft', 'is', null)
+    .orderBy('version', 'desc')
+    .execute()
+  const old = rows.slice(keep).filter(({ version }) => version !== served)
+  if (old.length > 0) {
+    await tx
+      .deleteFrom('versions')
+      .where('table_name', '=', table)
+      .where(
+        'version',
+        'in',
+        old.map((row) => row.version),
+      )
+      .execute()
+  }
+  return unreferenced(tx, old)
+}
+
+/** The snapshots of deleted versions that no other version references. */
+async function unreferenced(tx: Tx, deleted: { snapshot: string }[]): Promise<string[]> {
+  const snapshots = [...new Set(deleted.map((row) => row.snapshot))]
+  const named = await Promise.all(snapshots.map((snapshot) => isSnapshotNamed(tx, snapshot)))
+  return snapshots.filter((_, i) => !named[i])
+}
+
+/** Returns the dataset's snapshots, or null if there is no such dataset. */
+export async function deleteDataset(
+  database: ControlDatabase,
+  tx: Tx,
+  table: string,
+): Promise<string[] | null> {
+  const existingDataset = await database
+    .forUpdate(tx.selectFrom('datasets').select('table_name').where('table_name', '=', table))
+    .executeTakeFirst()
+  if (!existingDataset) return null
+  const rows = await tx
+    .selectFrom('versions')
+    .select(snapshotFolder)
+    .where('table_name', '=', table)
+    .execute()
+  await tx.deleteFrom('versions').where('table_name', '=', table).execute()
+  await tx.deleteFrom('datasets').where('table_name', '=', table).execute()
+  return unreferenced(tx, rows)
 }
 
 function draftsOf(db: Db, table: string) {

@@ -2,156 +2,32 @@ import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { PublishingSchema } from '@wayleave/contract/records'
-import type { Visibility } from '@wayleave/contract/visibilities'
-import {
-  type CompileLimits,
-  type CompileProgress,
-  type CompileReport,
-  type GdalOptions,
-  type Inspection,
-  type ReadOptions,
-  type Revision,
-  type Sandbox,
-  SourceError,
-} from '@wayleave/geodata/compile'
-import type { Manifest } from '@wayleave/geodata/snapshot'
-import type { Logger } from 'pino'
-import type { Clock } from '../../base/clock.ts'
-import type { DataWork } from '../../base/data-work.ts'
-import type { Changes } from '../../base/database/changes/changes.ts'
-import type { ControlDatabase, Tx } from '../../base/database/open.ts'
+import { type Inspection, SourceError } from '@wayleave/geodata/compile'
+import type { Tx } from '../../base/database/open.ts'
 import { type Origin, recordEvent } from '../../base/events/events.ts'
 import { notFound, Problem } from '../../base/problem.ts'
-import type { Blobs } from '../blobs/blobs.ts'
-import type { Dataset, DatasetDescription } from '../catalog/dataset.ts'
-import {
-  deleteDataset,
-  deleteOldVersions,
-  insertVersion,
-  isSnapshotNamed,
-  readDataset,
-  takeVersionNumber,
-  updateDescription,
-} from '../catalog/store.ts'
-import { insertDraft } from '../catalog/version-store.ts'
+import type { DatasetDescription } from '../catalog/dataset.ts'
+import { isSnapshotNamed, readDataset, updateDescription } from '../catalog/store.ts'
+import { deleteDataset } from '../catalog/version-store.ts'
 import { buildExportsAhead } from '../downloads/exports/build-ahead.ts'
 import { readGrantees } from '../grants/store.ts'
 import { AttemptLostError } from '../jobs/job-errors.ts'
 import { deleteSnapshot, discardSnapshots } from './discard-snapshots.ts'
-import {
-  requireColumns,
-  requireOwner,
-  requirePublisher,
-  requireUnchanged,
-  titleOf,
-} from './publishing-checks.ts'
-import { requireCurrent, withRevision } from './revise-version.ts'
-import { columnNotesOf, requireRows, withSchema } from './schema/apply-schema.ts'
-import { readSchema } from './schema/schema-store.ts'
-import type { Staging } from './staging.ts'
-
-export interface PublishRequest extends ReadOptions {
-  table: string
-  /** The organization that publishes and owns the dataset; without it, the operator. */
-  ownerId?: string
-  path: string
-  /** The file's name if `path` is a temporary file. */
-  file?: string
-  description: DatasetDescription
-  /** What the publisher says about this version. */
-  note?: string
-  format?: string
-  layer?: string
-  crs?: string
-  /** Publish even if the CRS cannot be transformed to WGS84 within 20 m. */
-  allowInaccurateCrs?: boolean
-  idColumn?: string
-  timeColumn?: string
-  skipInvalid?: boolean
-  /** False: publish no sample. */
-  sample?: boolean
-  /** False: build no vector tiles. */
-  tiles?: boolean
-  /** Build every download format before the version becomes visible. */
-  buildExports?: boolean
-  /** How many rows that cannot be published are listed; 10 by default. */
-  maxProblems?: number
-  /** Do everything except making the version visible. */
-  dryRun?: boolean
-  /** What the publisher fixes about this and later versions; that of the dataset if absent. */
-  schema?: PublishingSchema
-  /** Publish although the file differs from the schema. */
-  ignoreSchema?: boolean
-  /** Keep the version back until it is released. */
-  draft?: boolean
-  /** The file has changes to the current version: features to add, or also new states of others. */
-  mode?: Revision['mode']
-  /** For an update: remove features that the file does not have. */
-  deleteMissing?: boolean
-}
-
-/** The report for the publisher: what the file contained and what was published. */
-export interface PublishReport extends CompileReport {
-  table: string
-  /** Null after a dry run, which makes no version. */
-  version: number | null
-  file: string
-  format: string
-  geometryType: Manifest['geometryType']
-  /** The version waits for its release. */
-  isDraft?: boolean
-  /** Vector tiles are built after the version is visible; null if it has none. */
-  tiles: { state: 'pending' } | null
-  seconds: number
-}
-
-/** A file that is inspected, with the options of publishing; `table` is empty if it is for no dataset yet. */
-export type InspectRequest = Omit<
+import { makeVisible } from './make-visible.ts'
+import type {
+  InspectRequest,
+  PublishingDeps,
+  PublishOptions,
+  PublishReport,
   PublishRequest,
-  | 'ownerId'
-  | 'description'
-  | 'note'
-  | 'sample'
-  | 'tiles'
-  | 'buildExports'
-  | 'dryRun'
-  | 'draft'
-  | 'ignoreSchema'
->
+} from './publish-request.ts'
+import { requireColumns, requireOwner, requireUnchanged, titleOf } from './publishing-checks.ts'
+import { withRevision } from './revise-version.ts'
+import { requireRows, withSchema } from './schema/apply-schema.ts'
+import { readSchema } from './schema/schema-store.ts'
 
 /** An inspection sorts nothing, so it needs less than publishing. */
 const MAX_INSPECT_MEGABYTES = 1024
-
-export interface PublishOptions {
-  onProgress?: (progress: CompileProgress) => void
-  signal?: AbortSignal
-  /** Runs in the transaction that makes the version visible: both are committed, or neither is. */
-  alongside?: (tx: Tx, report: PublishReport) => Promise<void>
-  /** Replaces the way in which the service compiles. */
-  compile?: DataWork['compile']
-}
-
-export interface PublishingDeps {
-  database: ControlDatabase
-  changes: Changes
-  clock: Clock
-  log: Logger
-  blobs: Blobs
-  staging: Staging
-  limits: CompileLimits
-  gdal: GdalOptions
-  /** How much memory one compilation may use, in megabytes; by default half of the machine's. */
-  memoryMegabytes?: number | undefined
-  /** The max size of a file, in bytes. */
-  maxBytes: number
-  keepVersions: number | null
-  /** The visibility of new datasets. */
-  defaultVisibility: Visibility
-  /** For CSV: put an apostrophe before texts that spreadsheets would execute as formulas. */
-  escapeFormulas: boolean
-  work: DataWork
-  sandbox: Sandbox
-}
 
 /**
  * Turns a file into a served version: it is compiled in a staging folder, then made visible by one
@@ -239,7 +115,7 @@ export class Publishing {
         await alongside?.(tx, published)
       }
       const version = { snapshot: stage.name, manifest, revised }
-      await this.#makeVisible(request, version, origin, finish).catch(async (error: unknown) => {
+      await makeVisible(this.#parts, request, version, origin, finish).catch(async (error: unknown) => {
         // The version is no longer wanted, and nothing of it is kept.
         if (error instanceof AttemptLostError) await deleteSnapshot(this.#parts, stage.name)
         // The version may be published with only the response lost. The snapshot is therefore not removed: if
@@ -366,63 +242,5 @@ export class Publishing {
 
   #now(): string {
     return this.#parts.clock().toISOString()
-  }
-
-  async #makeVisible(
-    request: PublishRequest,
-    { snapshot, manifest, revised }: { snapshot: string; manifest: Manifest; revised: Dataset | null },
-    origin: Origin,
-    finish: (tx: Tx, version: number, isDraft: boolean) => Promise<void>,
-  ): Promise<void> {
-    const { database, changes, clock, keepVersions, defaultVisibility } = this.#parts
-    const { table, ownerId = null, schema, draft = false } = request
-    const removedSnapshots = await changes.commit(async (tx, changed) => {
-      const at = clock()
-      if (ownerId !== null) await requirePublisher(tx, table, ownerId)
-      const number = await takeVersionNumber(tx, table)
-      if (revised) await requireCurrent(tx, revised)
-      const dataset = draft ? await readDataset(tx, table) : undefined
-      // A dataset that only its publishers see needs no version that is kept back.
-      const isKeptBack = dataset !== undefined && dataset.visibility !== 'draft'
-      const version = {
-        table,
-        ownerId,
-        version: number,
-        snapshot,
-        manifest,
-        hasSample: request.sample !== false,
-        note: request.note ?? '',
-        at: at.toISOString(),
-        description: descriptionOf(request, dataset === undefined),
-        standardTitle: titleOf(table),
-        standardVisibility: defaultVisibility,
-        schema: schema && JSON.stringify(schema),
-      }
-      let removed: string[] = []
-      if (isKeptBack) removed = await insertDraft(tx, version)
-      else {
-        await insertVersion(database, tx, version)
-        if (keepVersions !== null) removed = await deleteOldVersions(tx, table, keepVersions)
-      }
-      await recordEvent(tx, at, origin, {
-        action: isKeptBack ? 'dataset.drafted' : 'dataset.published',
-        organizationId: ownerId,
-        subject: `dataset:${table}`,
-        detail: { version: number, rows: manifest.rows, file: manifest.source.file },
-      })
-      changed('dataset', table)
-      await finish(tx, number, isKeptBack || draft)
-      return removed
-    })
-    await discardSnapshots(this.#parts, removedSnapshots)
-  }
-}
-
-/** The description with the notes of a new schema. A new dataset that is published as a draft is hidden. */
-function descriptionOf({ description, schema, draft }: PublishRequest, isNew: boolean): DatasetDescription {
-  return {
-    ...description,
-    columnNotes: description.columnNotes ?? (schema && columnNotesOf(schema)),
-    ...(draft && isNew && { visibility: 'draft' as const }),
   }
 }

@@ -5,7 +5,7 @@ import type { ControlDatabase, Tx } from '../../base/database/open.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Dataset } from '../catalog/dataset.ts'
 import { readDataset } from '../catalog/store.ts'
-import type { PublishRequest } from './publishing.ts'
+import type { PublishRequest } from './publish-request.ts'
 
 /**
  * Compiles with the files of the current version, if the request has changes to it. They stay in their place meanwhile.

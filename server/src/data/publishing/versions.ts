@@ -9,9 +9,10 @@ import { notFound, Problem } from '../../base/problem.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import { newSnapshotName } from '../blobs/snapshot-name.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
-import { deleteOldVersions, readDataset, readVersions, updateDescription } from '../catalog/store.ts'
+import { readDataset, readVersions, updateDescription } from '../catalog/store.ts'
 import {
   deleteDraft,
+  deleteOldVersions,
   deleteVersion,
   insertReusing,
   readDraft,

@@ -8,7 +8,7 @@ import type { Origin } from '../../../base/events/events.ts'
 import { isTable } from '../../catalog/dataset.ts'
 import { COLUMN_TYPES } from '../column-types.ts'
 import { HEADER_LINES, SKIPPED_LINES } from '../line-counts.ts'
-import type { PublishRequest } from '../publishing.ts'
+import type { PublishRequest } from '../publish-request.ts'
 
 const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }))
 const nullableText = Type.Union([Type.String({ maxLength: 1000 }), Type.Null()])
