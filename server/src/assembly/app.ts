@@ -9,6 +9,7 @@ import { keyRoutes } from '../accounts/keys/routes.ts'
 import { eventRoutes } from '../accounts/organizations/event-routes.ts'
 import { organizationRoutes } from '../accounts/organizations/routes.ts'
 import { usageRoutes } from '../accounts/usage/routes.ts'
+import { mcpRoutes } from '../assistants/mcp-routes.ts'
 import { version } from '../base/version.ts'
 import { metadataRoute } from '../data/catalog/metadata-route.ts'
 import { catalogRoutes } from '../data/catalog/routes.ts'
@@ -53,6 +54,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   ogc(app, parts)
   accounts(app, parts)
   operation(app, parts)
+  mcpRoutes(app, { ...parts, about: aboutOf(parts.config) })
   site(app, parts)
 
   const handedOver = new HandedOver()
