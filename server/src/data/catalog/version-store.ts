@@ -25,6 +25,17 @@ export async function insertDraft(tx: Tx, added: NewVersion): Promise<string[]> 
   return removed ?? []
 }
 
+/** One version for each snapshot that the table names, newest first, also of a draft. For what checks and copies files. */
+export async function readStoredVersions(db: Db, table: string): Promise<Version[]> {
+  const rows = await db
+    .selectFrom('versions')
+    .selectAll()
+    .where('table_name', '=', table)
+    .orderBy('version', 'desc')
+    .execute()
+  return [...new Map(rows.map(toVersion).map((version) => [version.snapshot, version])).values()]
+}
+
 export async function readDraft(db: Db, table: string): Promise<Version | null> {
   const row = await draftsOf(db, table).selectAll().executeTakeFirst()
   return row ? toVersion(row) : null

@@ -3,10 +3,12 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { operator } from '../../base/events/events.ts'
+import { verifySnapshots } from '../../operation/verification/verify-snapshots.ts'
 import { openAccount } from '../../testing/account.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { databaseKinds, openTestServer, type TestServer, temporaryFolder } from '../../testing/test-server.ts'
+import { readStoredVersions } from '../catalog/version-store.ts'
 
 async function writerOf(service: TestServer): Promise<string> {
   const newKey = { name: 'Publisher', permissions: ['read', 'write'] }
@@ -134,6 +136,24 @@ test('only as many versions are kept as the settings say, and drafts do not coun
   // Version 2 is gone, and version 5 has its snapshot.
   assert.equal((await service.request('GET', '/v1/dataset/places/sample/json')).status, 200)
   assert.equal(await service.parts.versions.release({ table: 'places', origin: operator }), 6)
+})
+
+test('files of drafts and of reused snapshots are checked and copied once', async (t) => {
+  const service = await openTestServer(t)
+  const { database, versions, blobs } = service.parts
+  for (const rows of [1, 2]) await publishText(service, 'places', 'a.geojson', points(rows))
+  await versions.rollBack({ table: 'places', version: 1, origin: operator })
+  await publishText(service, 'places', 'a.geojson', points(9), { draft: true })
+  const stored = await readStoredVersions(database.db, 'places')
+  assert.deepEqual(stored.map(({ manifest }) => manifest.rows).sort(), [1, 2, 9])
+  assert.deepEqual((await verifySnapshots(database.db, blobs.root)).findings, [])
+  const draft = await versions.draft('places')
+  writeFileSync(join(await blobs.localFolder(draft.snapshot), 'features.pack'), 'x')
+  const { findings } = await verifySnapshots(database.db, blobs.root)
+  assert.deepEqual(
+    findings.map(({ subject }) => subject),
+    [draft.snapshot],
+  )
 })
 
 test('versions are changed by their publishers only', async (t) => {
