@@ -73,6 +73,7 @@ const folders = {
     'page',
     'count',
     'facets',
+    'aggregate',
   ],
   'query/src/cql2': ['parse', 'evaluate', 'check'],
   'server/src': [
@@ -130,6 +131,7 @@ const folders = {
     'html',
     'items',
     'facets',
+    'aggregate',
     'extract',
     'tiles',
     'documents',

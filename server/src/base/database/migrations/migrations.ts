@@ -1,3 +1,4 @@
+import { assistantCodes } from './assistant-codes.ts'
 import { publishingColumns } from './publishing-columns.ts'
 
 export interface Migration {
@@ -36,6 +37,7 @@ export const migrations: Migration[] = [
   { name: 'allowed callers of keys, rotation with an overlap', statements: allowedCallers },
   { name: 'who sees datasets, grants and publishers', statements: datasetAccess },
   { name: 'requests that are carried out once', statements: idempotencyKeys },
+  { name: 'codes of assistants', statements: assistantCodes },
   { name: 'schemas, drafts and versions that reuse a snapshot', statements: publishingColumns },
 ]
 
