@@ -250,6 +250,8 @@ export interface Tables extends BillingTables {
     owner_id: string | null
     /** What a file of filtered rows costs: `share`, `free`, `whole`; null for that of the settings. */
     extract_price: string | null
+    /** What the publisher fixed about its columns, in JSON; null if nothing. */
+    publishing_schema: string | null
   }
   /** The rights of organizations to single datasets, beyond their add-ons. */
   dataset_grants: {
@@ -267,8 +269,12 @@ export interface Tables extends BillingTables {
   versions: {
     table_name: string
     version: number
-    /** The name of the snapshot's folder. */
+    /** The name of the snapshot's folder. Unique, so that a version that reuses a snapshot has a name that no folder has. */
     snapshot: string
+    /** The snapshot of an earlier version that this one reuses; null if it has its own. */
+    reused_snapshot: string | null
+    /** Of a version that is not released yet: what its release will change, in JSON; null for all others. */
+    draft: string | null
     created_at: string
     rows: number
     /** The snapshot's manifest, so that metadata can be served without reading a file. */

@@ -1,5 +1,6 @@
 import { assistantCodes } from './assistant-codes.ts'
 import { billingTables } from './billing-tables.ts'
+import { publishingColumns } from './publishing-columns.ts'
 import { webhookTables } from './webhook-tables.ts'
 
 export interface Migration {
@@ -41,6 +42,7 @@ export const migrations: Migration[] = [
   { name: 'codes of assistants', statements: assistantCodes },
   { name: 'webhooks, notices, test keys and requests of keys', statements: webhookTables },
   { name: 'products, orders and plans', statements: billingTables },
+  { name: 'schemas, drafts and versions that reuse a snapshot', statements: publishingColumns },
 ]
 
 function idempotencyKeys(kind: 'sqlite' | 'postgres'): string[] {
