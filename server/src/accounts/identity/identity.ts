@@ -78,7 +78,13 @@ export async function openIdentity(parts: IdentityDeps): Promise<Identity> {
   return {
     signIn,
     sessions,
-    accessTokens: new AccessTokens(signingKeys, issuer, clock, (id) => sessions.isLive(id)),
+    accessTokens: new AccessTokens({
+      keys: signingKeys,
+      issuer,
+      clock,
+      isLive: (id) => sessions.isLive(id),
+      onlyOrganization: (userId) => sessions.onlyOrganization(userId),
+    }),
     signingKeys,
     mailer,
     demoMailer,

@@ -91,6 +91,7 @@ export function signInRoutes(app: App, deps: SignInRoutesDeps): void {
   tokenRoute(app, identity, shared)
   refreshRoute(app, identity, shared)
   signOutRoute(app, identity, shared)
+  switchRoute(app, deps)
   callerRoute(app, deps)
   keysRoute(app, identity, shared)
   if (identity.demoMailer) demoMailRoute(app, identity.demoMailer, shared)
@@ -219,6 +220,33 @@ function signOutRoute(app: App, { sessions }: Identity, { replies, byAddress }: 
   })
 }
 
+function switchRoute(app: App, { identity, authenticate }: SignInRoutesDeps): void {
+  app.post('/v1/auth/switch', {
+    onRequest: authenticate.user,
+    schema: {
+      tags: [tags.signIn],
+      security: security.token,
+      summary: 'Act for another organization',
+      problems: ['permission-missing', 'not-found'],
+      description:
+        'For a member of several organizations. The session acts for this one from now on: its refresh token stays the same, and returns tokens for it. The returned access token ends when the one of the request does. Tokens that were issued before stay tokens for their organization until they end. New sessions begin in the organization that was switched to last.',
+      body: Type.Object(
+        { organizationId: Type.String({ minLength: 1, maxLength: 100 }) },
+        { additionalProperties: false },
+      ),
+      response: { 200: Tokens },
+    },
+    handler: async (request) => {
+      const caller = authenticate.userOf(request)
+      const { organizationId } = request.body
+      await identity.sessions.switch(caller, organizationId)
+      // A stolen token must not be extended again and again without the refresh token.
+      const issued = await identity.accessTokens.issue({ ...caller, organizationId }, caller.tokenEndsAt)
+      return { ...issued, tokenType: 'Bearer' as const }
+    },
+  })
+}
+
 function callerRoute(app: App, { database, organizations, authenticate }: SignInRoutesDeps): void {
   app.get('/v1/auth/me', {
     onRequest: authenticate.user,
@@ -229,10 +257,11 @@ function callerRoute(app: App, { database, organizations, authenticate }: SignIn
       response: { 200: meSchema },
     },
     handler: async (request) => {
-      const { userId, administrator } = authenticate.userOf(request)
-      const user = await findUser(database.db, userId)
+      const caller = authenticate.userOf(request)
+      const user = await findUser(database.db, caller.userId)
       if (!user) throw new Problem('token-invalid')
-      return { user, administrator, organization: await organizations.recordOf(userId) }
+      const { administrator } = caller
+      return { user, administrator, organization: await organizations.recordOf(caller) }
     },
   })
 }

@@ -18,8 +18,10 @@ export class SessionReplies {
     this.#baseUrl = baseUrl
   }
 
-  async tokens(reply: FastifyReply, { user, refreshToken, sessionId }: Entry, useCookie: boolean) {
-    const issued = await this.#accessTokens.issue({ userId: user.id, email: user.email, sessionId })
+  async tokens(reply: FastifyReply, entry: Entry, useCookie: boolean) {
+    const { user, refreshToken, sessionId, organizationId } = entry
+    const { id: userId, email } = user
+    const issued = await this.#accessTokens.issue({ userId, email, sessionId, organizationId })
     reply.header('cache-control', 'no-store')
     if (useCookie) reply.header('set-cookie', this.#cookie(refreshToken, SESSION_LIFETIME / SECOND))
     const tokens = { ...issued, tokenType: 'Bearer' as const }

@@ -8,7 +8,6 @@ import type { Limiter, Rate } from '../../base/limits/limiter.ts'
 import type { Mailer } from '../../base/mail/mail.ts'
 import { signInMail } from '../../base/mail/mail-texts.ts'
 import { Problem } from '../../base/problem.ts'
-import { findMembership } from '../access/membership-store.ts'
 import { hashToken, newToken } from '../access/random-token.ts'
 import type { Refusals } from '../access/refusals.ts'
 import { hasOpenInvitation } from '../organizations/invitation-store.ts'
@@ -206,14 +205,14 @@ export class SignIn {
       }
     }
     await setLastSignIn(tx, user.id, now)
-    const membership = await findMembership(tx, user.id)
+    const session = await sessions.start(tx, user.id)
     await recordEvent(tx, now, own, {
       action: 'session.started',
-      organizationId: membership?.organizationId ?? null,
+      organizationId: session.organizationId,
       subject: `user:${user.id}`,
       detail: { by },
     })
-    return { user, ...(await sessions.start(tx, user.id)) }
+    return { user, ...session }
   }
 }
 

@@ -1,3 +1,5 @@
+import { severalOrganizations, signOnIdentities } from './several-organizations.ts'
+
 export interface Migration {
   name: string
   statements(kind: 'sqlite' | 'postgres'): string[]
@@ -34,6 +36,8 @@ export const migrations: Migration[] = [
   { name: 'allowed callers of keys, rotation with an overlap', statements: allowedCallers },
   { name: 'who sees datasets, grants and publishers', statements: datasetAccess },
   { name: 'requests that are carried out once', statements: idempotencyKeys },
+  { name: 'members of several organizations', statements: severalOrganizations },
+  { name: 'who users are at the provider of single sign-on', statements: signOnIdentities },
 ]
 
 function idempotencyKeys(kind: 'sqlite' | 'postgres'): string[] {
