@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { nullable } from './schema-parts.ts'
+import { nullable, oneOf } from './schema-parts.ts'
 
 const siteSchema = Type.Object({
   title: Type.String(),
@@ -17,6 +17,8 @@ const siteSchema = Type.Object({
   demoAdministrator: nullable(Type.String()),
   /** Whether the console can show the links of mails: in a demo on loopback. */
   showsMails: Type.Boolean(),
+  /** How users sign in: by mailed links, by single sign-on, or as they choose. */
+  signIn: oneOf(['link', 'oidc', 'both']),
 })
 
 /** What the operator says about the service; it is in the head of every console page. */

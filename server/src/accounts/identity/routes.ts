@@ -4,7 +4,6 @@ import type { JWK } from 'jose'
 import { type Static, Type } from 'typebox'
 import type { ControlDatabase } from '../../base/database/open.ts'
 import { normalEmail } from '../../base/email.ts'
-import type { Origin } from '../../base/events/events.ts'
 import { isLoopback } from '../../base/loopback.ts'
 import { invalidInput, notFound, Problem } from '../../base/problem.ts'
 import { addressBucket } from '../../http/addresses.ts'
@@ -17,7 +16,8 @@ import { newToken } from '../access/random-token.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { findUser } from '../users/user-store.ts'
 import { type Identity, mailRate } from './identity.ts'
-import { SessionReplies } from './session-replies.ts'
+import { originOf, SessionReplies, Tokens, UseCookie } from './session-replies.ts'
+import { signOnRoutes } from './sign-on-routes.ts'
 
 export interface SignInRoutesDeps {
   identity: Identity
@@ -30,15 +30,6 @@ export interface SignInRoutesDeps {
 }
 
 const OpaqueToken = Type.String({ minLength: 1, maxLength: 200 })
-const UseCookie = Type.Boolean({
-  description: 'Keep the refresh token in an HttpOnly cookie instead of returning it.',
-})
-const Tokens = Type.Object({
-  accessToken: Type.String(),
-  tokenType: Type.Literal('Bearer'),
-  expiresIn: Type.Integer({ description: 'Seconds.' }),
-  refreshToken: Type.Optional(Type.String()),
-})
 /** Lists the public properties only: a private part, if it were ever present, would not be serialized. */
 const PublicKey = Type.Unsafe<JWK>(
   Type.Object({
@@ -89,6 +80,7 @@ export function signInRoutes(app: App, deps: SignInRoutesDeps): void {
   }
   mailRoute(app, deps)
   tokenRoute(app, identity, shared)
+  if (identity.singleSignOn) signOnRoutes(app, { ...shared, singleSignOn: identity.singleSignOn })
   refreshRoute(app, identity, shared)
   signOutRoute(app, identity, shared)
   switchRoute(app, deps)
@@ -111,6 +103,7 @@ function mailRoute(app: App, { identity, authenticate, addressRate }: SignInRout
     schema: {
       tags: [tags.signIn],
       summary: 'Ask for a mail with a sign-in link and a code',
+      problems: ['sign-in-method-off'],
       description:
         'Always responds the same, whether or not the address is known and whether or not a mail is sent: at most 5 go to one address in 15 minutes. The link and the code work once, for 15 minutes; only the code of the newest mail works. `request` in the response binds the code to the client that asked for it: sent with the code, the code has to be of this request. With `bind`, the code works only together with it.',
       body: Type.Object(
@@ -130,6 +123,7 @@ function mailRoute(app: App, { identity, authenticate, addressRate }: SignInRout
       response: { 202: Type.Object({ message: Type.String(), request: Type.String() }) },
     },
     handler: async (request, reply) => {
+      requireMails(identity)
       const value = newToken()
       const { email, bind, next } = request.body
       identity.signIn.request(checkEmail(email), { request: value, isBound: bind === true }, next)
@@ -139,7 +133,8 @@ function mailRoute(app: App, { identity, authenticate, addressRate }: SignInRout
   })
 }
 
-function tokenRoute(app: App, { signIn }: Identity, { replies, byAddress }: Shared): void {
+function tokenRoute(app: App, identity: Identity, { replies, byAddress }: Shared): void {
+  const { signIn } = identity
   app.post('/v1/auth/token', {
     onRequest: byAddress,
     schema: {
@@ -147,11 +142,12 @@ function tokenRoute(app: App, { signIn }: Identity, { replies, byAddress }: Shar
       summary: 'Sign in with the token of a link, or with an address and its code',
       description:
         'The body has either `token`, or `email` and `code`, and with these the `request` of the response to the request for the mail, if the client kept it.',
-      problems: ['sign-in-failed'],
+      problems: ['sign-in-failed', 'sign-in-method-off'],
       body: TokenBody,
       response: { 200: Tokens },
     },
     handler: async (request, reply) => {
+      requireMails(identity)
       const credentials = credentialsOf(request.body)
       const entry =
         'token' in credentials
@@ -307,6 +303,11 @@ function demoMailRoute(
   })
 }
 
+/** The operator may offer single sign-on alone; links that were mailed before do not work then either. */
+function requireMails({ offersMails }: Identity): void {
+  if (!offersMails) throw new Problem('sign-in-method-off', 'Sign in by single sign-on.')
+}
+
 function checkEmail(text: string, path = '/email'): string {
   const email = normalEmail(text)
   if (!email) throw invalidInput(path, 'must be a mail address')
@@ -326,9 +327,4 @@ function credentialsOf({ token, email, code, request }: Static<typeof TokenBody>
   if (email === undefined) throw invalidInput('/email', 'is required beside a code')
   if (code === undefined) throw invalidInput('/code', 'is required beside an address')
   return { email: checkEmail(email), code, request }
-}
-
-/** The actor is unknown before the credentials are checked: the code that records the event sets it. */
-function originOf(request: FastifyRequest): Origin {
-  return { actor: 'system', address: request.ip, requestId: request.id }
 }

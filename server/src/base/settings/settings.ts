@@ -7,6 +7,7 @@ import { mailSettings } from './mail.ts'
 import { operationSettings } from './operation.ts'
 import { publishingSettings } from './publishing.ts'
 import { retentionSettings } from './retention.ts'
+import { signOnSettings } from './sign-on.ts'
 import { siteSettings } from './site.ts'
 import { storageSettings } from './storage.ts'
 
@@ -18,6 +19,7 @@ export const settingGroups = [
   { title: 'Storage', settings: storageSettings },
   { title: 'Mail', settings: mailSettings },
   { title: 'Accounts and keys', settings: accountsSettings },
+  { title: 'Sign-in', settings: signOnSettings },
   { title: 'Limits', settings: limitsSettings },
   { title: 'Publishing', settings: publishingSettings },
   { title: 'Jobs and workers', settings: jobsSettings },
@@ -33,6 +35,7 @@ export const settings = {
   ...storageSettings,
   ...mailSettings,
   ...accountsSettings,
+  ...signOnSettings,
   ...limitsSettings,
   ...publishingSettings,
   ...jobsSettings,
