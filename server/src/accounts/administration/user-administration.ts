@@ -1,4 +1,4 @@
-import type { AdminSession, AdminUser } from '@wayleave/contract/records'
+import type { AdminSession, AdminUser, PersonalData } from '@wayleave/contract/records'
 import type { Clock } from '../../base/clock.ts'
 import type { Changed, Changes } from '../../base/database/changes/changes.ts'
 import type { ControlDatabase, Tx } from '../../base/database/open.ts'
@@ -14,7 +14,8 @@ import { deleteFamiliesOf, listSessions } from '../users/session-store.ts'
 import { deleteUser, findUser, lockUser, setBlocked, type User } from '../users/user-store.ts'
 import { listUsers } from './administration-store.ts'
 import { closeOrganization } from './close-organization.ts'
-import { deleteRowsOfEmail, removeUserFromEvents } from './personal-data-store.ts'
+import { readPersonalData } from './personal-data.ts'
+import { deleteRowsOfEmail, deleteSignOnOf, removeUserFromEvents } from './personal-data-store.ts'
 
 export interface UserAdministrationOptions {
   database: ControlDatabase
@@ -24,7 +25,7 @@ export interface UserAdministrationOptions {
 }
 
 /**
- * What the operator may do to a user. Each change locks the user's row, as signing in, refreshing and creating
+ * What the operator may do to a user, and users to themselves: export their data and close their account. Each change locks the user's row, as signing in, refreshing and creating
  * keys do, and takes effect on every node before it returns.
  */
 export class UserAdministration {
@@ -38,6 +39,28 @@ export class UserAdministration {
     const [user] = isId('usr', id) ? await listUsers(this.#options.database.db, { id }) : []
     if (!user) throw notFound('such user')
     return user
+  }
+
+  /** Everything that the service stores about a user, for the user or for the operator. */
+  async data(id: string): Promise<PersonalData> {
+    const { database, clock } = this.#options
+    const user = isId('usr', id) ? await findUser(database.db, id) : undefined
+    if (!user) throw notFound('such user')
+    return readPersonalData(database.db, clock, user)
+  }
+
+  /** The next single sign-on with the user's mail address links the user to that account. */
+  async unlink(origin: Origin, id: string): Promise<boolean> {
+    return this.#change(id, async (tx, _changed, user) => {
+      const wasLinked = await deleteSignOnOf(tx, user.id)
+      if (wasLinked) {
+        await recordInEach(tx, this.#options.clock(), origin, await organizationsOf(tx, id), {
+          action: 'user.unlinked',
+          subject: `user:${id}`,
+        })
+      }
+      return wasLinked
+    })
   }
 
   async sessions(id: string): Promise<AdminSession[]> {
@@ -81,8 +104,7 @@ export class UserAdministration {
     await this.#change(id, async (tx, changed, user) => {
       if (user.blockedAt === null) return
       await setBlocked(tx, id, { blocked_at: null, block_reason: null })
-      const organizationIds = (await readMemberships(tx, id)).map(({ organizationId }) => organizationId)
-      await recordInEach(tx, this.#options.clock(), origin, organizationIds, {
+      await recordInEach(tx, this.#options.clock(), origin, await organizationsOf(tx, id), {
         action: 'user.unblocked',
         subject: `user:${id}`,
       })
@@ -92,7 +114,7 @@ export class UserAdministration {
   }
 
   /**
-   * Deletes the user with their sessions and personal keys. The ledger and the events stay; events keep the
+   * Deletes the user with their sessions and personal keys, for the operator or for the user. The ledger and the events stay; events keep the
    * user's id, and lose the mail address and network addresses. Refused for the last member with
    * MEMBER_MANAGE of an organization while it has other members. An organization of which the user is the only member is
    * closed: its keys are revoked, and it loses its name, which may be the user's.
@@ -153,19 +175,18 @@ export class UserAdministration {
       changed('user', id)
     }
     if (ended.length === 0) return 0
-    const organizationIds = (await readMemberships(tx, id)).map(({ organizationId }) => organizationId)
-    await recordInEach(tx, this.#options.clock(), origin, organizationIds, {
+    const reason = origin.actor === `user:${id}` ? 'account closed' : 'operator'
+    await recordInEach(tx, this.#options.clock(), origin, await organizationsOf(tx, id), {
       action: 'session.ended',
       subject: `user:${id}`,
-      detail: { reason: 'operator', sessions: ended.length },
+      detail: { reason, sessions: ended.length },
     })
     return ended.length
   }
 
   /** Locks and returns the organizations of the user, whose row is locked: they cannot join others meanwhile. */
   async #lockOrganizations(tx: Tx, userId: string): Promise<string[]> {
-    const ids = (await readMemberships(tx, userId)).map(({ organizationId }) => organizationId)
-    return [...(await lockOrganizations(this.#options.database, tx, ids))]
+    return [...(await lockOrganizations(this.#options.database, tx, await organizationsOf(tx, userId)))]
   }
 
   /** The settings say who is an administrator; otherwise one of them could lock the others out. */
@@ -177,6 +198,10 @@ export class UserAdministration {
       )
     }
   }
+}
+
+async function organizationsOf(tx: Tx, userId: string): Promise<string[]> {
+  return (await readMemberships(tx, userId)).map(({ organizationId }) => organizationId)
 }
 
 /** The audit log of each organization of a user has what happens to the user. */

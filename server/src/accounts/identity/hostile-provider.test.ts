@@ -57,7 +57,7 @@ async function openHostile(t: TestContext) {
       email: 'ada@example.org',
       email_verified: true,
     }
-    send({ access_token: 'x', token_type: 'Bearer', id_token: await script.idToken(claims) })
+    return send({ access_token: 'x', token_type: 'Bearer', id_token: await script.idToken(claims) })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { operator } from '../../base/events/events.ts'
 import type { Config } from '../../base/settings/config.ts'
+import { runCommand } from '../../testing/processes/run-command.ts'
 import { askForLink, signIn } from '../../testing/sign-in.ts'
 import { CLIENT, openTestProvider, signInAtProvider } from '../../testing/test-provider.ts'
 import {
@@ -108,6 +109,12 @@ for (const database of databaseKinds) {
     assert.deepEqual(await users(service), ['ada@example.org', 'root@example.org'])
     provider.accounts.set('ada', { email: 'ada@example.org', email_verified: true })
     assert.equal((await enter(browser(), 'ada')).status, 200)
+    // The operator says that the other account is the user's now.
+    const [ada] = await service.parts.administration.users()
+    const unlinked = await runCommand(service.config, 'user', 'unlink', ada!.id, '--json')
+    assert.deepEqual(unlinked.json, { id: ada!.id, wasLinked: true })
+    assert.equal((await enter(browser(), 'ada2')).status, 200)
+    assert.equal((await enter(browser(), 'ada')).status, 401)
   })
 }
 

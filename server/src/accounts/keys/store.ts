@@ -80,6 +80,11 @@ export function listUserKeys(db: Db, { userId, organizationId }: Acting): Promis
     .execute()
 }
 
+/** The personal keys of a user in all organizations, also in those that they have left. */
+export function listKeysOfUser(db: Db, userId: string): Promise<StoredKey[]> {
+  return newestFirst(db).where('scope', '=', 'user').where('user_id', '=', userId).limit(1000).execute()
+}
+
 export function listOrganizationKeys(db: Db, organizationId: string): Promise<StoredKey[]> {
   return newestFirst(db)
     .where('scope', '=', 'organization')

@@ -79,7 +79,8 @@ export async function hasOpenInvitation(db: Db, email: string, now: Date): Promi
     .execute()
   for (const { invited, ...inviter } of rows) {
     const membership = await findMembership(db, inviter)
-    if (membership && mayInvite(membership.permissions, JSON.parse(invited) as MemberPermission[])) return true
+    if (membership && mayInvite(membership.permissions, JSON.parse(invited) as MemberPermission[]))
+      return true
   }
   return false
 }
