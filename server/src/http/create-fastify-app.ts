@@ -60,6 +60,7 @@ const UNLOGGED = new Set<ProblemCode>([
   'tiles-not-ready',
   'tiles-failed',
   'export-not-ready',
+  'sign-on-unavailable',
   'data-damaged',
 ])
 

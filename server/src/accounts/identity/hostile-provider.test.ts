@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
+import { CLIENT } from '../../../../scripts/test-servers/test-provider.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
-import { CLIENT } from '../../testing/test-provider.ts'
 import { openTestServer } from '../../testing/test-server.ts'
 
 const { privateKey, publicKey } = await generateKeyPair('ES256')

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { CLIENT, openTestProvider, signInAtProvider } from '../../../../scripts/test-servers/test-provider.ts'
 import { operator } from '../../base/events/events.ts'
 import type { Config } from '../../base/settings/config.ts'
+import { cleanUp } from '../../testing/cleanup.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { askForLink, signIn } from '../../testing/sign-in.ts'
-import { CLIENT, openTestProvider, signInAtProvider } from '../../testing/test-provider.ts'
 import {
   databaseKinds,
   openTestServer,
@@ -15,7 +16,8 @@ import {
 async function openSignOn(t: TestContext, settings: Partial<Config> = {}, options: TestSettings = {}) {
   // The provider knows the address of the service only after it has started.
   let redirectUri = 'http://127.0.0.1:1/sign-in'
-  const provider = await openTestProvider(t, () => redirectUri)
+  const provider = await openTestProvider(() => redirectUri)
+  cleanUp(t, provider.close)
   const service = await openTestServer(t, {
     ...options,
     settings: { signIn: 'both', oidcIssuer: provider.issuer, ...CLIENT, ...settings },

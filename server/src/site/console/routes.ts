@@ -32,6 +32,7 @@ const PAGES = [
   '/keys/:keyId',
   '/organization',
   '/getting-started',
+  '/account',
   '/organization/:part',
   '/administration',
   '/administration/:part',

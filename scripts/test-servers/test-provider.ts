@@ -2,9 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { TestContext } from 'node:test'
 import Provider from 'oidc-provider'
-import { cleanUp } from './cleanup.ts'
 
 export const CLIENT = { oidcClientId: 'wayleave', oidcClientSecret: 'a secret of the client' }
 
@@ -18,10 +16,11 @@ export interface TestProvider {
   failure: 'none' | 'error' | 'reset'
   /** Every request to the provider, as `METHOD /path`. */
   requests: string[]
+  close(): Promise<void>
 }
 
 /** A real provider of OpenID Connect with a form to sign in, on loopback. */
-export async function openTestProvider(t: TestContext, redirectUri: () => string): Promise<TestProvider> {
+export async function openTestProvider(redirectUri: () => string): Promise<TestProvider> {
   const accounts: TestProvider['accounts'] = new Map()
   const server = createServer()
   server.listen(0, '127.0.0.1')
@@ -33,17 +32,23 @@ export async function openTestProvider(t: TestContext, redirectUri: () => string
     handle = makeProvider(issuer, `key-${++kid}`, accounts, redirectUri).callback()
   }
   build()
-  const provider: TestProvider = { issuer, accounts, rotateKeys: build, failure: 'none', requests: [] }
+  const provider: TestProvider = {
+    issuer,
+    accounts,
+    rotateKeys: build,
+    failure: 'none',
+    requests: [],
+    close: async () => {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     provider.requests.push(`${request.method} ${new URL(request.url!, issuer).pathname}`)
     if (provider.failure === 'reset') return void request.socket.destroy()
     if (provider.failure === 'error') return void response.writeHead(502).end('Bad gateway')
     handle(request, response)
-  })
-  cleanUp(t, async () => {
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
   })
   return provider
 }
