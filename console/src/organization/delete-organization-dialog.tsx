@@ -1,8 +1,8 @@
 import type { OrganizationRecord } from '@wayleave/contract/records'
 import { useNavigate } from 'react-router'
+import { leftOrganization } from '../account/left-organization.ts'
 import { TypedConfirmation } from '../account/typed-confirmation.tsx'
 import { call } from '../api/call.ts'
-import { organizationChanged } from '../api/queries.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 
 export function DeleteOrganizationDialog({
@@ -21,8 +21,7 @@ export function DeleteOrganizationDialog({
       onClose={onClose}
       onAction={async () => {
         await call('DELETE', `/v1/organization/${organization.id}`)
-        navigate('/')
-        await organizationChanged()
+        await leftOrganization(navigate)
       }}
     >
       <p>
