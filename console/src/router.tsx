@@ -27,6 +27,10 @@ const routes: RouteObject[] = [
         Component: SignedIn,
         children: [
           {
+            path: '/connect',
+            lazy: async () => ({ Component: (await import('./pages/connect-page.tsx')).ConnectPage }),
+          },
+          {
             path: '/getting-started',
             lazy: async () => ({
               Component: (await import('./pages/organization/getting-started-page.tsx')).GettingStartedPage,

@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { needs } from '../../scripts/test-run/needs.ts'
@@ -58,6 +62,13 @@ describe('open and private datasets in the console', { concurrency: 1 }, () => {
       .waitFor()
     assert.equal(await visitor.getByText('You see a free sample').count(), 0)
     await picture(visitor, 'open-signed-out')
+    await visitor.getByRole('button', { name: 'Edit as CQL2' }).click()
+    await visitor.getByLabel('Filter in CQL2').fill('area < 525')
+    await visitor.getByRole('button', { name: 'Apply' }).click()
+    await visitor.locator('.filter-count', { hasText: '50 of 200 rows' }).waitFor()
+    await visitor.getByRole('tab', { name: 'Charts' }).click()
+    await visitor.locator('.chart-card').first().waitFor()
+    await picture(visitor, 'open-charts')
     await visitor.goto(`${explorer.service.url}/datasets/parcels?tab=download`)
     const downloading = visitor.waitForEvent('download')
     await visitor.getByRole('button', { name: 'Download CSV' }).click()
@@ -67,6 +78,9 @@ describe('open and private datasets in the console', { concurrency: 1 }, () => {
     await visitor.getByRole('link', { name: 'Parcels' }).waitFor()
     await visitor.locator('canvas').waitFor()
     await picture(visitor, 'open-embed')
+    const filtered = visitor.waitForResponse((response) => /tiles.*filter=/.test(response.url()))
+    await visitor.goto(`${explorer.service.url}/embed/parcels?filter=${encodeURIComponent('area < 525')}`)
+    assert.equal((await filtered).status(), 200)
   })
 
   step('signed out, a private dataset leaves no trace', async () => {
@@ -88,7 +102,9 @@ describe('open and private datasets in the console', { concurrency: 1 }, () => {
     await page.getByRole('button', { name: 'Private · Share' }).click()
     const { id } = await (await send('POST', '/v1/admin/organizations', { name: 'City of Utrecht' })).json()
     const dialog = page.getByRole('dialog')
-    await dialog.getByRole('textbox', { name: 'Organization' }).fill(id)
+    await dialog.getByRole('combobox', { name: 'Organization' }).fill('utrecht')
+    await dialog.locator(`option[value="City of Utrecht (${id})"]`).waitFor({ state: 'attached' })
+    await dialog.getByRole('combobox', { name: 'Organization' }).fill(`City of Utrecht (${id})`)
     await dialog.getByLabel('Download older versions').click()
     await dialog.getByLabel('Last day').fill('2090-01-31')
     await dialog.getByRole('button', { name: 'Give access' }).click()
@@ -100,6 +116,52 @@ describe('open and private datasets in the console', { concurrency: 1 }, () => {
     await dialog.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('button', { name: 'Draft · Share' }).waitFor()
     await picture(page, 'draft')
+  })
+
+  step('an assistant asks for access, and gets a key that its user sees', async () => {
+    const { page, service } = explorer
+    const returned: URL[] = []
+    const receiver = createServer((request, response) => {
+      if (request.url!.startsWith('/callback')) returned.push(new URL(request.url!, 'http://127.0.0.1'))
+      response.end('You may close this page.')
+    }).listen(0, '127.0.0.1')
+    await once(receiver, 'listening')
+    const redirect_uri = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/callback`
+    try {
+      const registered = await fetch(`${service.url}/oauth/register`, {
+        method: 'POST',
+        body: JSON.stringify({ client_name: 'Desk assistant', redirect_uris: [redirect_uri] }),
+      })
+      const { client_id } = await registered.json()
+      const verifier = 'v'.repeat(43)
+      const code_challenge = createHash('sha256').update(verifier).digest('base64url')
+      const request = { client_id, redirect_uri, code_challenge, code_challenge_method: 'S256', state: 's' }
+      const query = new URLSearchParams({ ...request, response_type: 'code' })
+      await page.goto(`${service.url}/connect?${query}`)
+      await page.getByRole('heading', { name: 'Desk assistant wants to read data for you' }).waitFor()
+      await page.getByLabel('Only some').check()
+      await page.getByLabel('Parcels').check()
+      await picture(page, 'connect')
+      await page.getByRole('button', { name: 'Allow' }).click()
+      await page.getByText('You may close this page.').waitFor()
+      const code = returned[0]!.searchParams.get('code')!
+      const form = {
+        grant_type: 'authorization_code',
+        code,
+        client_id,
+        redirect_uri,
+        code_verifier: verifier,
+      }
+      const token = await fetch(`${service.url}/oauth/token`, {
+        method: 'POST',
+        body: new URLSearchParams(form),
+      })
+      assert.equal(token.status, 200)
+      await page.goto(`${service.url}/keys`)
+      await page.getByRole('link', { name: 'Desk assistant' }).first().waitFor()
+    } finally {
+      receiver.close()
+    }
   })
 
   step('publishers have a section for their datasets', async () => {

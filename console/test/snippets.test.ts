@@ -163,13 +163,16 @@ async function startService(t: TestContext) {
   return { folder, snippetsOf, run }
 }
 
-test('the frame gets the view, and the color only of a column by which it can color', () => {
+test('the frame gets the view and the colors that it may show, and for an open dataset the filter too', () => {
   const columns = [
     { name: 'magnitude', type: 'number', nullable: false },
     { name: 'kind', type: 'text', nullable: false },
   ] as const
-  const query = (color: string) =>
-    embedQuery({ columns: [...columns] }, new URLSearchParams({ tab: 'code', view: '8,47,5', color }))
+  const query = (color: string, visibility: 'open' | 'public' = 'public') => {
+    const address = new URLSearchParams({ tab: 'code', view: '8,47,5', color, filter: 'magnitude > 5' })
+    return embedQuery({ columns: [...columns], visibility }, address)
+  }
   assert.equal(query('kind'), 'view=8%2C47%2C5&color=kind')
   assert.equal(query('magnitude'), 'view=8%2C47%2C5')
+  assert.equal(query('magnitude', 'open'), 'view=8%2C47%2C5&color=magnitude&filter=magnitude+%3E+5')
 })

@@ -1,5 +1,6 @@
 import type { Dataset } from '@wayleave/client'
 import { Link } from 'react-router'
+import { VisibilityBadge } from '../visibility/visibility-badge.tsx'
 import { day, plural, shapeName, withoutMarks } from '../words.ts'
 import { DatasetPreview } from './dataset-preview.tsx'
 
@@ -18,7 +19,10 @@ export function DatasetCard({ dataset }: { dataset: Dataset }) {
         <div className="badges">
           <span className="badge">{shapeName(dataset)}</span>
           <span className="badge">{plural(rows, 'row')}</span>
-          <span className="badge">{credits === 0 ? 'Free' : plural(credits, 'credit')}</span>
+          {dataset.visibility === 'open' ? null : (
+            <span className="badge">{credits === 0 ? 'Free' : plural(credits, 'credit')}</span>
+          )}
+          <VisibilityBadge visibility={dataset.visibility} />
         </div>
         <div className="small soft">Updated {day(updatedAt)}</div>
         {keywords.length > 0 && (

@@ -185,8 +185,18 @@ ogr2ogr ${table}.gpkg 'OAPIF:${origin}/v1/ogc' ${table} -oo PAGE_SIZE=10000`,
   }
 }
 
-/** The view and the colors of the map, as the frame takes them: it colors by texts, whose values are public. */
-export function embedQuery({ columns }: Pick<Dataset, 'columns'>, address: URLSearchParams): string {
+/**
+ * What the frame takes of the explorer's address. For an open dataset that is all that the map shows; for another one
+ * the view, and a color by texts, whose values are public.
+ */
+export function embedQuery(
+  { columns, visibility }: Pick<Dataset, 'columns' | 'visibility'>,
+  address: URLSearchParams,
+): string {
+  const shown = ['view', 'filter', 'color', 'size', 'classes']
+  if (visibility === 'open') {
+    return new URLSearchParams([...address].filter(([name]) => shown.includes(name))).toString()
+  }
   const isPublic = (color: string) =>
     columns.some(({ name, type }) => name === color && (type === 'text' || type === 'boolean'))
   return new URLSearchParams(
@@ -194,12 +204,15 @@ export function embedQuery({ columns }: Pick<Dataset, 'columns'>, address: URLSe
   ).toString()
 }
 
-/** A map for other sites. It has no key, so it shows what is public: the free sample. */
-function embed({ dataset: { table, title }, origin }: View, mapQuery: string): Snippet {
+/** A map for other sites. It has no key, so it shows what everybody may get. */
+function embed({ dataset: { table, title, visibility }, origin }: View, mapQuery: string): Snippet {
   const address = `${origin}/embed/${table}${mapQuery && `?${mapQuery}`}`
   return {
     name: 'Embed',
-    about: 'A map of the free sample for any web page. It needs no key; the filter is not applied.',
+    about:
+      visibility === 'open'
+        ? 'This map, with its filter and colors, for any web page. It needs no key.'
+        : 'A map of the free sample for any web page. It needs no key; the filter is not applied.',
     code: `<iframe src="${htmlText(address)}" title="${htmlText(title)}" width="100%" height="480" loading="lazy" style="border:0" allow="fullscreen"></iframe>`,
   }
 }

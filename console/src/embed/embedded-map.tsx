@@ -27,10 +27,12 @@ export function EmbeddedMap({ table }: { table: string }) {
 function DatasetMap({ dataset }: { dataset: DatasetDetails }) {
   const address = useMemo(() => readAddress(new URLSearchParams(location.search)), [])
   const access = dataset.access.includes('features') ? 'all' : 'signed-out'
-  const exploration: Exploration = { dataset, access, filter: '' }
+  // The filter and the sizes need all rows; of another dataset the frame shows the sample as it is.
+  const exploration: Exploration = { dataset, access, filter: access === 'all' ? address.filter : '' }
   const [selected, setSelected] = useState<string | null>(null)
   const selection = useSelection(exploration, selected, setSelected)
-  const color = useScale(exploration, address.color, 'all')
+  const color = useScale(exploration, address.color, address.classes)
+  const size = useScale(exploration, access === 'all' ? address.size : '', address.classes)
   const pointing = useRef(new Pointing()).current
   return (
     <>
@@ -45,7 +47,7 @@ function DatasetMap({ dataset }: { dataset: DatasetDetails }) {
           view={address.view}
           onView={() => {}}
           color={color}
-          size={null}
+          size={size}
           pointing={pointing}
           selection={selection}
           isEmbedded

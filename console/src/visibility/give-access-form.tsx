@@ -5,9 +5,10 @@ import { call } from '../api/call.ts'
 import { fieldErrorOf } from '../api/problem.ts'
 import { Field } from '../components/form/field.tsx'
 import { ProblemNote } from '../components/page/problem-note.tsx'
+import { OrganizationField, organizationIdIn } from './organization-field.tsx'
 import { ACCESS_WORDS } from './visibility-words.ts'
 
-const EMPTY = { organizationId: '', lastDay: '', credits: '', access: [...DATASET_ACCESS] as DatasetAccess[] }
+const EMPTY = { organization: '', lastDay: '', credits: '', access: [...DATASET_ACCESS] as DatasetAccess[] }
 
 /** Gives an organization access to a dataset, or changes what it has. */
 export function GiveAccessForm({ table }: { table: string }) {
@@ -16,7 +17,7 @@ export function GiveAccessForm({ table }: { table: string }) {
   const give = useMutation({
     mutationFn: () =>
       call('POST', `/v1/admin/datasets/${table}/grants`, {
-        organizationId: value.organizationId.trim(),
+        organizationId: organizationIdIn(value.organization),
         expiresAt: value.lastDay === '' ? null : `${value.lastDay}T23:59:59Z`,
         credits: value.credits === '' ? null : Number(value.credits),
         access: value.access.length === DATASET_ACCESS.length ? null : value.access,
@@ -38,21 +39,11 @@ export function GiveAccessForm({ table }: { table: string }) {
   return (
     <form className="stack-small" onSubmit={submit}>
       <h3>Give an organization access</h3>
-      <Field
-        label="Organization"
-        help="Its id, which its members see on their page “Access”."
+      <OrganizationField
+        value={value.organization}
+        onChange={(organization) => setValue({ ...value, organization })}
         wrong={fieldErrorOf(give.error, '/organizationId')}
-      >
-        {(props) => (
-          <input
-            {...props}
-            required
-            placeholder="org_…"
-            value={value.organizationId}
-            onChange={(event) => setValue({ ...value, organizationId: event.target.value })}
-          />
-        )}
-      </Field>
+      />
       <fieldset className="stack-small">
         <legend>They may</legend>
         {DATASET_ACCESS.map((each) => (

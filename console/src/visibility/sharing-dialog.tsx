@@ -19,7 +19,7 @@ export function SharingDialog({ dataset, onClose }: { dataset: Shared; onClose: 
   })
   const chosen = change.variables ?? dataset.visibility
   return (
-    <Dialog title={`Who gets “${dataset.title}”`} onClose={onClose}>
+    <Dialog title={`Who gets “${dataset.title}”`} onClose={onClose} isWide>
       <div className="stack">
         <fieldset className="stack-small" disabled={change.isPending}>
           <legend>Who sees it</legend>

@@ -10,6 +10,8 @@ import { keyRoutes } from '../accounts/keys/routes.ts'
 import { eventRoutes } from '../accounts/organizations/event-routes.ts'
 import { organizationRoutes } from '../accounts/organizations/routes.ts'
 import { usageRoutes } from '../accounts/usage/routes.ts'
+import { mcpRoutes } from '../assistants/mcp-routes.ts'
+import { assistantSignInRoutes } from '../assistants/sign-in/routes.ts'
 import { version } from '../base/version.ts'
 import { metadataRoute } from '../data/catalog/metadata-route.ts'
 import { catalogRoutes } from '../data/catalog/routes.ts'
@@ -54,6 +56,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   ogc(app, parts)
   accounts(app, parts)
   operation(app, parts)
+  assistants(app, parts)
   site(app, parts)
 
   const handedOver = new HandedOver()
@@ -108,6 +111,12 @@ function accounts(app: App, parts: Parts): void {
   organizationAdministrationRoutes(app, parts)
   operatorRoutes(app, parts)
   accountRoutes(app, parts)
+}
+
+function assistants(app: App, parts: Parts): void {
+  const deps = { ...parts, about: aboutOf(parts.config) }
+  mcpRoutes(app, deps)
+  assistantSignInRoutes(app, deps)
 }
 
 function operation(app: App, parts: Parts): void {

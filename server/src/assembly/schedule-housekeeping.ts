@@ -7,6 +7,7 @@ import { deleteIdempotencyKeysBefore } from '../accounts/idempotency/store.ts'
 import type { Identity } from '../accounts/identity/identity.ts'
 import { deleteSessionKeysExpiredBefore } from '../accounts/keys/store.ts'
 import { deleteUsageBatchesBefore } from '../accounts/usage/usage-store.ts'
+import { deleteCodesExpiredBefore } from '../assistants/sign-in/code-store.ts'
 import { type Clock, DAY, MINUTE, plus, SECOND } from '../base/clock.ts'
 import { deleteChangesBefore } from '../base/database/changes/changes-store.ts'
 import { sweepOutbox } from '../base/mail/outbox-mailer.ts'
@@ -74,6 +75,7 @@ export async function scheduleHousekeeping(
   tidy('old idempotency keys', 60 * MINUTE, (now) =>
     deleteIdempotencyKeysBefore(database, plus(now, -2 * DAY).toISOString()),
   )
+  tidy('codes of assistants', 60 * MINUTE, (now) => deleteCodesExpiredBefore(database.db, plus(now, -DAY)))
   const revocationLog = new RevocationLog(database.db, config.dataDir, clock)
   // Also run at a stop: what was revoked in the last seconds is written before the database is closed.
   opened.defer(

@@ -14,10 +14,13 @@ const openers = new WeakMap<Element, Element>()
 export function Dialog({
   title,
   onClose,
+  isWide = false,
   children,
 }: {
   title: string
   onClose: () => void
+  /** For tables. */
+  isWide?: boolean
   children: ReactNode
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -41,7 +44,7 @@ export function Dialog({
   return (
     <dialog
       ref={dialog}
-      className="fades"
+      className={isWide ? 'fades wide' : 'fades'}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault()

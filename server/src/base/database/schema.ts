@@ -147,6 +147,15 @@ export interface Tables {
     previous_last_used_at: string | null
   }
 
+  /** Codes that an assistant exchanges for a key, for two minutes. */
+  assistant_codes: {
+    /** A hash of the code. */
+    id: string
+    /** What the user agreed to, and with which client, as JSON. */
+    content: string
+    expires_at: string
+  }
+
   /** Requests with an `Idempotency-Key` of the last 24 hours. */
   idempotency_keys: {
     /** A hash of the caller and the key. */

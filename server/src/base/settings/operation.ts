@@ -40,6 +40,12 @@ export const operationSettings = {
     boolean(),
     'Send pages of features that are ready in memory straight to the socket. Off, every response goes through Fastify: slower, and easier to debug.',
   ),
+  allowInternalAddresses: setting(
+    'WAYLEAVE_ALLOW_INTERNAL_ADDRESSES',
+    false,
+    boolean(),
+    'Let webhooks and sources of datasets be at addresses inside the network: this machine and private networks. Off by default, so that nobody can reach other services through this one.',
+  ),
   drainSeconds: setting(
     'WAYLEAVE_DRAIN_SECONDS',
     1,

@@ -185,3 +185,16 @@ test('a version published on one node is seen by the next request to another', {
     assert.equal((await two.request('GET', '/v1/datasets')).body.data[0].rows, rows)
   }
 })
+
+test('a dataset that a caller may not know of costs no more queries than one that does not exist', async (t) => {
+  const service = await openTestServer(t)
+  const description = { title: 'Hidden', visibility: 'private' as const }
+  await publishText(service, 'hidden', 'points.geojson', points(3), { description })
+  const { catalog } = service.parts
+  await catalog.all()
+  const before = catalog.lookups.misses
+  for (const table of ['hidden', 'absent']) {
+    await assert.rejects(async () => catalog.findFor(null, table), { code: 'not-found' })
+  }
+  assert.equal(catalog.lookups.misses, before)
+})

@@ -116,8 +116,8 @@ export class Catalog {
    */
   findFor(caller: Grant | null, table: string): MaybePromise<Dataset> {
     const cached = this.#datasets.peek(table)
-    if (cached !== undefined) return this.#requireKnown(caller, cached)
-    return this.#load(table).then((dataset) => this.#requireKnown(caller, dataset))
+    if (cached !== undefined && mayKnow(caller, cached, this.#clock)) return cached
+    return this.#loadFor(caller, table)
   }
 
   /** The dataset if it is open to everybody; null if it is not, or does not exist. */
@@ -180,8 +180,11 @@ export class Catalog {
     return matchingVersion
   }
 
-  #requireKnown(caller: Grant | null, dataset: Dataset): Dataset {
-    if (!mayKnow(caller, dataset, this.#clock)) throw noSuchDataset(dataset.table)
+  /** Whether there is a dataset for the caller is decided by the list in memory: its time tells nobody why there is none. */
+  async #loadFor(caller: Grant | null, table: string): Promise<Dataset> {
+    const isKnown = this.#visible.has(caller, table, await this.all())
+    const dataset = isKnown ? await this.#load(table) : null
+    if (dataset === null || !mayKnow(caller, dataset, this.#clock)) throw noSuchDataset(table)
     return dataset
   }
 

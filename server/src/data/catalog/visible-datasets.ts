@@ -8,6 +8,7 @@ import type { ListedDataset } from './dataset.ts'
 const MAX_AUDIENCES = 200
 
 interface Lists {
+  byName: Map<string, ListedDataset>
   /** What everybody may know of. */
   common: ListedDataset[]
   hidden: ListedDataset[]
@@ -45,6 +46,12 @@ export class VisibleDatasets {
     return list
   }
 
+  /** Whether a dataset with this name exists for the caller. */
+  has(caller: Grant | null, table: string, all: ListedDataset[]): boolean {
+    const dataset = this.#listsOf(all).byName.get(table)
+    return dataset !== undefined && mayKnow(caller, dataset, this.#clock)
+  }
+
   /** Whether a dataset with this name is open to everybody. */
   isOpen(table: string, all: ListedDataset[]): boolean {
     return this.#listsOf(all).open.has(table)
@@ -60,7 +67,8 @@ export class VisibleDatasets {
       const hidden = all.filter(isHidden)
       const common = hidden.length === 0 ? all : all.filter((dataset) => !isHidden(dataset))
       const open = new Set(common.filter(({ visibility }) => visibility === 'open').map(({ table }) => table))
-      lists = { common, hidden, open, byAudience: new BoundedCache(MAX_AUDIENCES) }
+      const byName = new Map(all.map((dataset) => [dataset.table, dataset]))
+      lists = { byName, common, hidden, open, byAudience: new BoundedCache(MAX_AUDIENCES) }
       this.#lists.set(all, lists)
     }
     return lists

@@ -26,6 +26,7 @@ const PAGES = [
   '/',
   '/sign-in',
   '/invitation',
+  '/connect',
   '/datasets',
   '/datasets/:table',
   '/keys',

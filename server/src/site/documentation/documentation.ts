@@ -12,7 +12,20 @@ const FOLDER = new URL('../../../../docs/', import.meta.url)
 /** The pages in the order in which a new user reads them, by what they are for. */
 const GROUPS = [
   ['Start', ['index', 'getting-started', 'publish-in-five-minutes', 'gallery']],
-  ['Use data', ['keys-and-access', 'downloads', 'explorer', 'ogc', 'cql2', 'tiles', 'python', 'javascript']],
+  [
+    'Use data',
+    [
+      'keys-and-access',
+      'downloads',
+      'explorer',
+      'ogc',
+      'cql2',
+      'tiles',
+      'python',
+      'javascript',
+      'assistants',
+    ],
+  ],
   ['Run the service', ['publishing', 'operating', 'scaling', 'command-line', 'settings', 'problems']],
 ] as const
 

@@ -1,3 +1,4 @@
+import { assistantCodes } from './assistant-codes.ts'
 import { severalOrganizations, signOnIdentities } from './several-organizations.ts'
 
 export interface Migration {
@@ -36,6 +37,7 @@ export const migrations: Migration[] = [
   { name: 'allowed callers of keys, rotation with an overlap', statements: allowedCallers },
   { name: 'who sees datasets, grants and publishers', statements: datasetAccess },
   { name: 'requests that are carried out once', statements: idempotencyKeys },
+  { name: 'codes of assistants', statements: assistantCodes },
   { name: 'members of several organizations', statements: severalOrganizations },
   { name: 'who users are at the provider of single sign-on', statements: signOnIdentities },
 ]
