@@ -59,7 +59,7 @@ const folders = {
     'parquet',
   ],
   'geodata/src/compile': ['values', 'stage', 'merge', 'columns'],
-  'geodata/src/exports': ['geometry', 'zip', 'csv', 'kml', 'flatgeobuf', 'geopackage', 'shapefile'],
+  'geodata/src/exports': ['geometry', 'zip', 'csv', 'kml', 'flatgeobuf', 'geopackage', 'shapefile', 'changes'],
   'geodata/src/tiles': ['shapes', 'encode', 'archive', 'build', 'selected'],
   'query/src': [
     'work',

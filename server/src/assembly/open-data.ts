@@ -12,6 +12,7 @@ import { Catalog } from '../data/catalog/catalog.ts'
 import { OpenSnapshots } from '../data/catalog/open-snapshots.ts'
 import { SnapshotHealth } from '../data/catalog/snapshot-health.ts'
 import { isSnapshotNamed } from '../data/catalog/store.ts'
+import { ChangeCounts } from '../data/downloads/changes/change-counts.ts'
 import { Downloads } from '../data/downloads/downloads.ts'
 import { ExportJobs } from '../data/downloads/exports/export-jobs.ts'
 import { Exports, type TileFiles } from '../data/downloads/exports/exports.ts'
@@ -160,6 +161,7 @@ export interface DownloadParts {
   cashier: Cashier
   exports: Exports
   downloads: Downloads
+  changeCounts: ChangeCounts
 }
 
 /** After the tiles, because the tile archive is one of the downloads. */
@@ -184,7 +186,10 @@ export function openDownloads(
       clock: opening.clock,
     }),
   )
-  opening.runner.handle('export', new ExportJobs({ database, catalog, exports, log }))
+  opening.runner.handle(
+    'export',
+    new ExportJobs({ database, changes: opening.changes, catalog, exports, log }),
+  )
   const downloads = new Downloads({
     catalog,
     cashier,
@@ -195,5 +200,6 @@ export function openDownloads(
     config,
     blobs,
   })
-  return { cashier, exports, downloads }
+  const changeCounts = new ChangeCounts({ db: database.db, catalog, jobs: opening.jobQueue })
+  return { cashier, exports, downloads, changeCounts }
 }

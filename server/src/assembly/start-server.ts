@@ -103,6 +103,12 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
         setTimeout(() => parts.housekeeping.runSoon('tiles of new versions', buildTiles), 10).unref()
     })
   }
+  const compareVersions = () => parts.changeCounts.sweep()
+  parts.housekeeping.add('changes of new versions', MINUTE, compareVersions)
+  parts.changes.listen((subject) => {
+    if (subject === 'dataset')
+      setTimeout(() => parts.housekeeping.runSoon('changes of new versions', compareVersions), 10).unref()
+  })
   parts.housekeeping.add('unfinished exports and tiles', 10 * MINUTE, () => sweepUnfinished(parts))
   // Not awaited: a dataset is also checked before its first use.
   parts.housekeeping.add('sizes of published files', DAY, () => parts.catalog.checkFiles())

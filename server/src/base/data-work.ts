@@ -5,7 +5,11 @@ import {
   compileInChildProcess,
   type Sandbox,
 } from '@wayleave/geodata/compile'
-import { buildExportInChildProcess, buildVariantInChildProcess } from '@wayleave/geodata/exports'
+import {
+  buildChangesInChildProcess,
+  buildExportInChildProcess,
+  buildVariantInChildProcess,
+} from '@wayleave/geodata/exports'
 
 /** The long computations on datasets. The service passes them in, so that tests can run them differently. */
 export interface DataWork {
@@ -16,6 +20,7 @@ export interface DataWork {
   ) => Promise<Compiled>
   buildExport: typeof buildExportInChildProcess
   buildVariant: typeof buildVariantInChildProcess
+  buildChanges: typeof buildChangesInChildProcess
 }
 
 /**
@@ -27,5 +32,6 @@ export function childProcessWork(sandbox: Sandbox): DataWork {
     compile: (options, onProgress, signal) => compileInChildProcess(options, onProgress, signal, sandbox),
     buildExport: buildExportInChildProcess,
     buildVariant: buildVariantInChildProcess,
+    buildChanges: buildChangesInChildProcess,
   }
 }

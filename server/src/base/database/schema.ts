@@ -259,6 +259,8 @@ export interface Tables {
     summary: string | null
     has_sample: number
     note: string
+    /** JSON of the differences from the version before, or of null; empty if it is still to be compared. */
+    changes: string
   }
   /** The highest version number ever assigned to a table name: numbers are not reused after `unpublish`. */
   version_numbers: { table_name: string; last_version: number }

@@ -1,3 +1,5 @@
+import { versionChanges } from './version-changes.ts'
+
 export interface Migration {
   name: string
   statements(kind: 'sqlite' | 'postgres'): string[]
@@ -34,6 +36,7 @@ export const migrations: Migration[] = [
   { name: 'allowed callers of keys, rotation with an overlap', statements: allowedCallers },
   { name: 'who sees datasets, grants and publishers', statements: datasetAccess },
   { name: 'requests that are carried out once', statements: idempotencyKeys },
+  { name: 'changes between versions', statements: versionChanges },
 ]
 
 function idempotencyKeys(kind: 'sqlite' | 'postgres'): string[] {
