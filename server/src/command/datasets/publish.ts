@@ -10,6 +10,7 @@ import { isTable } from '../../data/catalog/dataset.ts'
 import { COLUMN_TYPES, ColumnTypesError, parseColumnTypes } from '../../data/publishing/column-types.ts'
 import { HEADER_LINES, SKIPPED_LINES } from '../../data/publishing/line-counts.ts'
 import type { PublishOptions, PublishReport } from '../../data/publishing/publishing.ts'
+import { isSourceAddress, parseSourceAddress } from '../../data/sources/source-address.ts'
 import { newOrExistingConfig } from '../command-config.ts'
 import { interruptible } from '../interruptible.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
@@ -39,6 +40,9 @@ interface PublishFlags extends OperatorFlags, DescriptionFlags {
   skipLines?: number
   headerLines?: number
   type?: { [column: string]: ColumnType }
+  sourceTable?: string
+  query?: string
+  sourceHeader?: Record<string, string>
   dryRun?: boolean
 }
 
@@ -46,13 +50,15 @@ interface PublishFlags extends OperatorFlags, DescriptionFlags {
 const MAX_JSON_PROBLEMS = 100_000
 
 export function publishCommand(compile?: PublishOptions['compile']): Command {
-  const about = 'Publish a file as a dataset, or as a dataset’s new version.'
+  const about = 'Publish a file, or what is at an address, as a dataset or as a dataset’s new version.'
   const command = operatorCommand('publish <file>', about, [
     'publish parcels.gpkg --table parcels --title "Parcels" --license CC-BY-4.0',
     'publish trees.csv --table trees --id-column tree_id --credits 5',
     'publish roads.zip --table roads --crs EPSG:25832 --skip-invalid',
     'publish stops.csv --table stops --longitude x --latitude y --type code=text --dry-run',
     'publish - --format csv --table stops < stops.csv',
+    'publish https://data.example.org/stops.zip --table stops',
+    'publish postgres://reader@db.example.org/gis --source-table public.parcels --table parcels',
   ]).requiredOption('--table <name>', 'the dataset’s name in addresses (required)', tableName)
   return withDescriptionFlags(command)
     .option('--note <text>', 'what is new in this version')
@@ -83,6 +89,13 @@ export function publishCommand(compile?: PublishOptions['compile']): Command {
       columnTypes,
     )
     .option('--format <name>', 'the format if the file does not show it')
+    .option('--source-table <name>', 'the table or view of a database, as schema.table')
+    .option('--query <sql>', 'the query whose rows are read from a database')
+    .option(
+      '--source-header <header>',
+      'a header to send to the address, as "name: value"; may be repeated',
+      headerLine,
+    )
     .option('--skip-invalid', 'publish the valid rows and report the others')
     .option('--no-sample', 'publish no free sample, and a coarser preview')
     .option('--no-tiles', 'build no vector tiles')
@@ -100,7 +113,8 @@ async function publish(
   if ((flags.longitude === undefined) !== (flags.latitude === undefined))
     command.error('error: give both of --longitude and --latitude, or neither', { exitCode: 2 })
   const isStandardInput = file === '-'
-  if (!isStandardInput && !existsSync(file)) throw new Error(`There is no file ${file}.`)
+  const isAddress = isSourceAddress(file)
+  if (!isStandardInput && !isAddress && !existsSync(file)) throw new Error(`There is no file ${file}.`)
   const bar = new ProgressBar(process.stderr)
   const { table, note } = flags
   const description = await descriptionOfFlags(flags)
@@ -112,28 +126,38 @@ async function publish(
       withParts(
         flags,
         async (parts) => {
+          const request = {
+            table,
+            description,
+            note,
+            ...{ idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample },
+            ...{ skipLines, headerLines },
+            ...{ tiles, buildExports, encoding, longitude, latitude, geometryColumn, types, dryRun },
+            // Commander sets options that begin with no- to true if they are absent.
+            geometry: flags.geometry ? undefined : false,
+            header: flags.header ? undefined : false,
+            maxProblems: flags.json ? MAX_JSON_PROBLEMS : undefined,
+          }
+          const onProgress: PublishOptions['onProgress'] = (progress) => bar.show(progress)
+          const options = { onProgress, signal, ...(compile && { compile }) }
           const publishPath = (path: string) =>
             parts.publishing.publish(
-              {
-                table,
-                path,
-                ...(isStandardInput && { file: 'standard input' }),
-                description,
-                note,
-                ...{ idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample },
-                ...{ skipLines, headerLines },
-                ...{ tiles, buildExports, encoding, longitude, latitude, geometryColumn, types, dryRun },
-                // Commander sets options that begin with no- to true if they are absent.
-                geometry: flags.geometry ? undefined : false,
-                header: flags.header ? undefined : false,
-                maxProblems: flags.json ? MAX_JSON_PROBLEMS : undefined,
-              },
+              { ...request, path, ...(isStandardInput && { file: 'standard input' }) },
               operator,
-              { onProgress: (progress) => bar.show(progress), signal, ...(compile && { compile }) },
+              options,
             )
-          const published = isStandardInput
-            ? await withStandardInput(parts.config.maxUploadBytes, signal, publishPath)
-            : await publishPath(file)
+          const publishAddress = async () => {
+            const { credentials, ...address } = parseSourceAddress(file, flags.sourceHeader)
+            const source = { ...address, sourceTable: flags.sourceTable, query: flags.query, geometryColumn }
+            const { publishSource } = await import('../../data/sources/publish-source.ts')
+            const wanted = { source, credentials, isOperator: true, publish: request }
+            return (await publishSource(wanted, operator, parts, options))!.report
+          }
+          const published = isAddress
+            ? await publishAddress()
+            : isStandardInput
+              ? await withStandardInput(parts.config.maxUploadBytes, signal, publishPath)
+              : await publishPath(file)
           return { report: published, base: parts.baseUrl.settled() }
         },
         newOrExistingConfig,
@@ -245,6 +269,12 @@ function columnTypes(text: string, previous: PublishFlags['type'] = {}): Publish
     if (error instanceof ColumnTypesError) throw new InvalidArgumentError(error.message)
     throw error
   }
+}
+
+function headerLine(text: string, previous: Record<string, string> = {}): Record<string, string> {
+  const match = /^([\w-]{1,100}): *([\x20-\x7e]{1,8000})$/.exec(text)
+  if (!match) throw new InvalidArgumentError('A header is written as "name: value".')
+  return { ...previous, [match[1]!.toLowerCase()]: match[2]! }
 }
 
 function lineCount({ minimum, maximum }: typeof HEADER_LINES): (text: string) => number {
