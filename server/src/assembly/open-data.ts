@@ -4,6 +4,7 @@ import { Cashier } from '../accounts/credits/cashier.ts'
 import type { Meter } from '../accounts/usage/meter.ts'
 import { SECOND } from '../base/clock.ts'
 import { childProcessWork } from '../base/data-work.ts'
+import type { Mailer } from '../base/mail/mail.ts'
 import type { Config } from '../base/settings/config.ts'
 import type { Blobs } from '../data/blobs/blobs.ts'
 import { openStorage, type Storage } from '../data/blobs/open-storage.ts'
@@ -28,6 +29,10 @@ import { Publishing } from '../data/publishing/publishing.ts'
 import { Staging } from '../data/publishing/staging.ts'
 import { Jobs } from '../data/publishing/upload-jobs/jobs.ts'
 import { UploadFiles } from '../data/publishing/upload-jobs/upload-files.ts'
+import { PublishJobs } from '../data/sources/publish-jobs.ts'
+import { SourceRuns } from '../data/sources/source-runs.ts'
+import { Sources } from '../data/sources/sources.ts'
+import type { BaseUrl } from '../http/base-url.ts'
 import type { Closers } from './closers.ts'
 import type { ControlPlane } from './control-plane.ts'
 import type { Opening } from './opening.ts'
@@ -80,6 +85,8 @@ export interface JobParts {
   garbage: GarbageCollection
   publishing: Publishing
   jobs: Jobs
+  sources: Sources
+  sourceRuns: SourceRuns
   /** Whether CSV texts that spreadsheets execute get an apostrophe. */
   escapeFormulas: boolean
 }
@@ -90,7 +97,13 @@ export interface DataOpening extends Opening, ControlPlane, CatalogParts {
   limits: Record<JobKind, number>
 }
 
-export function openJobs(opening: DataOpening, opened: Closers): JobParts {
+/** What jobs need besides: a source that fails is reported by mail. */
+export interface JobsOpening extends DataOpening {
+  mailer: Mailer
+  baseUrl: BaseUrl
+}
+
+export function openJobs(opening: JobsOpening, opened: Closers): JobParts {
   const { config, log, clock, database, changes, storage, blobs, nodeId, limits } = opening
   const { bucket } = storage
   const { dataDir, trashDays } = config
@@ -101,7 +114,14 @@ export function openJobs(opening: DataOpening, opened: Closers): JobParts {
   const publishing = openPublishing(opening, staging, sandbox)
   const uploads = new UploadFiles(dataDir, bucket)
   const jobs = new Jobs({ database, changes, publishing, messages, runner, clock, log, nodeId, uploads })
-  runner.handle('publish', jobs)
+  const sources = new Sources({ database, messages, clock, nodeId, secretKey: config.secretKey })
+  const sourceRuns = new SourceRuns({
+    ...{ publishing, staging, config, database, sources, clock, log },
+    mailer: opening.mailer,
+    baseUrl: () => opening.baseUrl.settled(),
+    operators: config.admins,
+  })
+  runner.handle('publish', new PublishJobs(jobs, sourceRuns))
   return {
     runner,
     jobQueue: new JobQueue({ database, messages, clock, nodeId, ownKinds: kindsOf(limits) }),
@@ -110,6 +130,8 @@ export function openJobs(opening: DataOpening, opened: Closers): JobParts {
     garbage: new GarbageCollection({ database, blobs, staging, clock, log, bucket, dataDir, trashDays }),
     publishing,
     jobs,
+    sources,
+    sourceRuns,
     escapeFormulas: escapesFormulas(config),
   }
 }

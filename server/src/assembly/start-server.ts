@@ -103,6 +103,8 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
         setTimeout(() => parts.housekeeping.runSoon('tiles of new versions', buildTiles), 10).unref()
     })
   }
+  if (config.role !== 'api')
+    parts.housekeeping.add('sources that are due', 10 * SECOND, () => parts.sources.sweep())
   const compareVersions = () => parts.changeCounts.sweep()
   parts.housekeeping.add('changes of new versions', MINUTE, compareVersions)
   parts.changes.listen((subject) => {

@@ -27,6 +27,7 @@ export type IdKind =
   | 'blk'
   | 'req'
   | 'grt'
+  | 'run'
 
 /** `key_` and 20 random characters: the prefix shows what kind of thing an id refers to. */
 export function newId(kind: IdKind): string {

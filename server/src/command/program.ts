@@ -15,6 +15,7 @@ import { describeCommand } from './datasets/describe.ts'
 import { grantCommand } from './datasets/grant.ts'
 import { jobCommand } from './datasets/job.ts'
 import { publishCommand } from './datasets/publish.ts'
+import { sourceCommand } from './datasets/source.ts'
 import { tilesCommand } from './datasets/tiles.ts'
 import { InterruptedError } from './interruptible.ts'
 import { adoptFolderCommand } from './operate/adopt-folder.ts'
@@ -53,6 +54,7 @@ export function makeProgram(options: ProgramOptions = {}): Command {
     grantCommand(),
     unpublishCommand(),
     jobCommand(),
+    sourceCommand(options.compile),
     gcCommand(),
     tilesCommand(),
     adoptFolderCommand(),

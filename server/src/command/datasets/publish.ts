@@ -7,7 +7,7 @@ import type { ColumnType } from '@wayleave/geodata/features'
 import { type Command, InvalidArgumentError } from 'commander'
 import { operator } from '../../base/events/events.ts'
 import { isTable } from '../../data/catalog/dataset.ts'
-import { COLUMN_TYPES, ColumnTypesError, parseColumnTypes } from '../../data/publishing/column-types.ts'
+import { COLUMN_TYPES } from '../../data/publishing/column-types.ts'
 import { HEADER_LINES, SKIPPED_LINES } from '../../data/publishing/line-counts.ts'
 import type { PublishOptions, PublishReport } from '../../data/publishing/publishing.ts'
 import { isSourceAddress, parseSourceAddress } from '../../data/sources/source-address.ts'
@@ -17,6 +17,7 @@ import { type OperatorFlags, operatorCommand, print, tableText } from '../operat
 import { ProgressBar } from '../output/progress-bar.ts'
 import { withParts } from '../with-parts.ts'
 import { type DescriptionFlags, descriptionOfFlags, withDescriptionFlags } from './description-flags.ts'
+import { columnTypes, withAddressFlags } from './source-flags.ts'
 
 interface PublishFlags extends OperatorFlags, DescriptionFlags {
   table: string
@@ -60,7 +61,7 @@ export function publishCommand(compile?: PublishOptions['compile']): Command {
     'publish https://data.example.org/stops.zip --table stops',
     'publish postgres://reader@db.example.org/gis --source-table public.parcels --table parcels',
   ]).requiredOption('--table <name>', 'the dataset’s name in addresses (required)', tableName)
-  return withDescriptionFlags(command)
+  return withAddressFlags(withDescriptionFlags(command))
     .option('--note <text>', 'what is new in this version')
     .option('--id-column <name>', 'the column that holds the features’ ids')
     .option('--time-column <name>', 'the column that `datetime` filters')
@@ -89,13 +90,6 @@ export function publishCommand(compile?: PublishOptions['compile']): Command {
       columnTypes,
     )
     .option('--format <name>', 'the format if the file does not show it')
-    .option('--source-table <name>', 'the table or view of a database, as schema.table')
-    .option('--query <sql>', 'the query whose rows are read from a database')
-    .option(
-      '--source-header <header>',
-      'a header to send to the address, as "name: value"; may be repeated',
-      headerLine,
-    )
     .option('--skip-invalid', 'publish the valid rows and report the others')
     .option('--no-sample', 'publish no free sample, and a coarser preview')
     .option('--no-tiles', 'build no vector tiles')
@@ -260,21 +254,6 @@ async function withStandardInput<T>(
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
-}
-
-function columnTypes(text: string, previous: PublishFlags['type'] = {}): PublishFlags['type'] {
-  try {
-    return { ...previous, ...parseColumnTypes(text) }
-  } catch (error) {
-    if (error instanceof ColumnTypesError) throw new InvalidArgumentError(error.message)
-    throw error
-  }
-}
-
-function headerLine(text: string, previous: Record<string, string> = {}): Record<string, string> {
-  const match = /^([\w-]{1,100}): *([\x20-\x7e]{1,8000})$/.exec(text)
-  if (!match) throw new InvalidArgumentError('A header is written as "name: value".')
-  return { ...previous, [match[1]!.toLowerCase()]: match[2]! }
 }
 
 function lineCount({ minimum, maximum }: typeof HEADER_LINES): (text: string) => number {

@@ -306,6 +306,8 @@ export async function deleteDataset(
   if (!existingDataset) return null
   const rows = await tx.selectFrom('versions').select('snapshot').where('table_name', '=', table).execute()
   await tx.deleteFrom('versions').where('table_name', '=', table).execute()
+  // Its source would publish it again.
+  await tx.deleteFrom('sources').where('table_name', '=', table).execute()
   await tx.deleteFrom('datasets').where('table_name', '=', table).execute()
   return rows.map((row) => row.snapshot)
 }

@@ -72,6 +72,7 @@ export const changesSchema = {
         default: 'ndjson',
         description: 'The form of the changes.',
       }),
+      api_key: noQuery.properties.api_key,
     },
     { additionalProperties: false },
   ),

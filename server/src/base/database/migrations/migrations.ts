@@ -1,3 +1,4 @@
+import { sourceTables } from './source-tables.ts'
 import { versionChanges } from './version-changes.ts'
 
 export interface Migration {
@@ -37,6 +38,7 @@ export const migrations: Migration[] = [
   { name: 'who sees datasets, grants and publishers', statements: datasetAccess },
   { name: 'requests that are carried out once', statements: idempotencyKeys },
   { name: 'changes between versions', statements: versionChanges },
+  { name: 'sources of datasets', statements: sourceTables },
 ]
 
 function idempotencyKeys(kind: 'sqlite' | 'postgres'): string[] {
