@@ -1,6 +1,7 @@
 import { jobSchema, sourceRunSchema, sourceSchema } from '@wayleave/contract/records'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { isHidden } from '../../accounts/access/dataset-access.ts'
 import {
   authenticatePublisher,
   type Publisher,
@@ -63,8 +64,13 @@ const sourceBody = Type.Object(
 export function sourceRoutes(app: App, deps: SourceRouteDeps): void {
   const { sources, baseUrl } = deps
   const publishers = new WeakMap<FastifyRequest, Publisher>()
+  const withWriter = async (request: FastifyRequest, reply: FastifyReply) => {
+    publishers.set(request, await writerOf(request, reply, deps))
+  }
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
-    publishers.set(request, await publisherOf(request, reply, deps))
+    await withWriter(request, reply)
+    const { table } = request.params as { table: string }
+    await requireOwner(publishers.get(request)!, table, deps, { isNew: false })
   }
   const common = { ...documented, params }
 
@@ -89,9 +95,11 @@ export function sourceRoutes(app: App, deps: SourceRouteDeps): void {
       body: sourceBody,
       response: { 200: sourceSchema },
     },
-    onRequest,
+    onRequest: withWriter,
     handler: async (request) => {
-      const { origin, organizationId } = publishers.get(request)!
+      const publisher = publishers.get(request)!
+      await requireOwner(publisher, request.params.table, deps, { isNew: true })
+      const { origin, organizationId } = publisher
       const { address, headers, every = null, options = {} } = request.body
       const { table } = request.params
       const ownerId = organizationId ?? (await deps.catalog.findIfAny(table))?.owner?.organizationId ?? null
@@ -148,26 +156,34 @@ export function sourceRoutes(app: App, deps: SourceRouteDeps): void {
   })
 }
 
-/** Requires the operator, or a publisher of the organization that owns the dataset or, before its first run, the source. */
-async function publisherOf(
+/** Requires somebody who may publish datasets of this name, if they are theirs. */
+async function writerOf(
   request: FastifyRequest,
   reply: FastifyReply,
-  { sources, catalog, ...deps }: SourceRouteDeps,
+  deps: SourceRouteDeps,
 ): Promise<Publisher> {
   const { table } = request.params as { table: string }
   const publisher = await authenticatePublisher(deps, request, reply, () => {
     if (!isTable(table)) throw notFound('such dataset: a table name has lower-case letters, digits and _')
   })
   requireWrite(publisher, table)
+  return publisher
+}
+
+/** Requires the operator, or a publisher of the organization that owns the dataset or, before its first run, the source. */
+async function requireOwner(
+  publisher: Publisher,
+  table: string,
+  { sources, catalog }: SourceRouteDeps,
+  { isNew }: { isNew: boolean },
+): Promise<void> {
   const { organizationId } = publisher
-  if (organizationId === null) return publisher
+  if (organizationId === null) return
   const dataset = await catalog.findIfAny(table)
   const ownerId = dataset ? dataset.owner?.organizationId : await sources.ownerOf(table)
-  const isOwn = ownerId === organizationId || (dataset === null && ownerId === undefined)
-  if (isOwn) return publisher
+  if (ownerId === organizationId || (dataset === null && ownerId === undefined)) return
   // Like an upload, which cannot keep secret that the name of a hidden dataset is taken.
-  if (request.method === 'PUT')
-    throw new Problem('permission-missing', `The name "${table}" is taken by another publisher.`)
-  if (dataset) requireOwned(publisher, table, dataset)
+  if (isNew) throw new Problem('permission-missing', `The name "${table}" is taken by another publisher.`)
+  if (dataset && !isHidden(dataset)) requireOwned(publisher, table, dataset)
   throw notFound(`source of "${table}"`)
 }

@@ -13,7 +13,10 @@ const FOLDER = new URL('../../../../docs/', import.meta.url)
 const GROUPS = [
   ['Start', ['index', 'getting-started', 'publish-in-five-minutes', 'gallery']],
   ['Use data', ['keys-and-access', 'downloads', 'explorer', 'ogc', 'cql2', 'tiles', 'python', 'javascript']],
-  ['Run the service', ['publishing', 'operating', 'scaling', 'command-line', 'settings', 'problems']],
+  [
+    'Run the service',
+    ['publishing', 'sources', 'operating', 'scaling', 'command-line', 'settings', 'problems'],
+  ],
 ] as const
 
 export const PAGES: readonly string[] = GROUPS.flatMap(([, pages]) => pages)
