@@ -73,8 +73,8 @@ export class Sources {
   async set(source: NewSource, origin: Origin): Promise<SourceRecord> {
     const { database, clock } = this.#parts
     const { table, ownerId, every, settings } = source
-    const parsed = asInput('address', () => parseSourceAddress(source.address, source.headers))
-    if (every !== null) asInput('every', () => requireSchedule(every))
+    const parsed = asInput('/address', () => parseSourceAddress(source.address, source.headers))
+    if (every !== null) asInput('/every', () => requireSchedule(every))
     requireFitting(parsed.kind, settings)
     const at = clock().toISOString()
     await database.db.transaction().execute(async (tx) => {
@@ -231,16 +231,16 @@ function hostOf(address: string): string {
 function requireFitting(kind: SourceKind, { sourceTable, query }: SourceSettings): void {
   if (kind === 'postgres') {
     if ((sourceTable === undefined) === (query === undefined))
-      throw invalidInput('options', 'a database needs either sourceTable or query')
+      throw invalidInput('/options', 'a database needs either sourceTable or query')
   } else if (sourceTable !== undefined || query !== undefined)
-    throw invalidInput('options', 'sourceTable and query belong to databases')
+    throw invalidInput('/options', 'sourceTable and query belong to databases')
 }
 
 function asInput<T>(field: string, parse: () => T): T {
   try {
     return parse()
   } catch (error) {
-    if (error instanceof SourceError) throw invalidInput(field, error.message)
+    if (error instanceof SourceError) throw invalidInput(field, error.message.replace(/\.$/, ''))
     throw error
   }
 }
