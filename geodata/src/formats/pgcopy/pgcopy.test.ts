@@ -45,6 +45,8 @@ test('dates, times and large integers of PostgreSQL keep every digit', async (t)
     row(int32(2 ** 31 - 1), int64(2n ** 63n - 1n), int64(-(2n ** 63n))),
     row(int32(-(2 ** 31)), int64(-(2n ** 63n)), null),
     row(int32(-746_542), int64(500_000n), int64(0n)),
+    row(int32(2_921_939), int64(252_455_615_999_999_999n), int64(1n)),
+    row(int32(2_921_940), int64(-63_082_281_600_000_000n), int64(1n)),
   ]
   writeFileSync(path, Buffer.concat([pgcopyHeader(TIMES), START, ...rows, END]))
   const read = await readAll(openSource(path))
@@ -56,6 +58,8 @@ test('dates, times and large integers of PostgreSQL keep every digit', async (t)
       ['infinity', 'infinity', -(2n ** 63n)],
       ['-infinity', '-infinity', null],
       ['0045-01-15 BC', '2000-01-01T00:00:00.5Z', 0],
+      ['9999-12-31', '9999-12-31T23:59:59.999999Z', 1],
+      ['10000-01-01', '0001-01-01T00:00:00Z', 1],
     ],
   )
 })
