@@ -60,7 +60,16 @@ const folders = {
     'pgcopy',
   ],
   'geodata/src/compile': ['values', 'stage', 'merge', 'columns'],
-  'geodata/src/exports': ['geometry', 'zip', 'csv', 'kml', 'flatgeobuf', 'geopackage', 'shapefile', 'changes'],
+  'geodata/src/exports': [
+    'geometry',
+    'zip',
+    'csv',
+    'kml',
+    'flatgeobuf',
+    'geopackage',
+    'shapefile',
+    'changes',
+  ],
   'geodata/src/tiles': ['shapes', 'encode', 'archive', 'build', 'selected'],
   'query/src': [
     'work',

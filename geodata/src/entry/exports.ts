@@ -5,7 +5,7 @@ export {
   buildExportInChildProcess,
   buildVariantInChildProcess,
 } from '../exports/build-in-child-process.ts'
-export { type BuiltChanges, buildChanges, type ChangesWork } from '../exports/changes/build-changes.ts'
+export { buildChanges } from '../exports/changes/build-changes.ts'
 export { CHANGES_FORMATS, type ChangesFormat } from '../exports/changes/changes-formats.ts'
 export { type ChangeCounts, hasStableIds } from '../exports/changes/compare-snapshots.ts'
 export type { ExportOptions } from '../exports/export-options.ts'

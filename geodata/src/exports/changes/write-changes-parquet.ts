@@ -62,7 +62,7 @@ export async function writeChangesParquet(
 }
 
 /** The name of the column that says what happened; no column of the dataset has it. */
-export function changeName(columns: readonly string[]): string {
+function changeName(columns: readonly string[]): string {
   const usedNames = new Set(columns.map((name) => name.toLowerCase()))
   let name = 'change'
   for (let n = 1; usedNames.has(name); n++) name = `change_${n}`

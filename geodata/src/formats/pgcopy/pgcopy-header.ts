@@ -6,7 +6,7 @@ import type { ByteWindow } from '../reading/byte-window.ts'
  * A file of rows that were copied from PostgreSQL: these eight bytes, the length of the header (uint32, little-endian),
  * the header as JSON, and then what `COPY … TO STDOUT (FORMAT binary)` sends, byte for byte.
  */
-export const PGCOPY_MAGIC = Buffer.from('WLPGCOPY')
+const PGCOPY_MAGIC = Buffer.from('WLPGCOPY')
 
 const MAX_HEADER_BYTES = 16 << 20
 const KINDS = [
