@@ -5,6 +5,7 @@ export {
   type ItemsSourceOptions,
   type ItemsView,
 } from './add-items-source.ts'
+export type { Aggregate, AggregateOptions } from './aggregate.ts'
 export type { Call, WithResponse } from './call.ts'
 export type { Change, ChangesOptions } from './changes.ts'
 export type {

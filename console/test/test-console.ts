@@ -53,7 +53,7 @@ export async function startConsole(
 
   const mailedLink = async (email: string) => {
     const folder = join(dataDir, 'outbox')
-    for (let tries = 0; tries < 3000; tries++) {
+    for (let tries = 0; tries < 15_000; tries++) {
       const names = existsSync(folder) ? readdirSync(folder).sort() : []
       for (const name of names.filter((one) => one.endsWith('.eml') && !taken.has(one))) {
         const source = readFileSync(join(folder, name), 'utf8')
@@ -79,7 +79,7 @@ export async function startConsole(
       const context = await browser.newContext({ ...defaults, ...options })
       await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url })
       const page = await context.newPage()
-      page.setDefaultTimeout(60_000)
+      page.setDefaultTimeout(180_000)
       context.on('weberror', (event) => faults.push(event.error().message))
       context.on('console', (message) => {
         if (message.text().includes('Content Security Policy')) faults.push(message.text())

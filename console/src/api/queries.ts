@@ -207,7 +207,7 @@ export function queryText(filter: RowFilter): string {
 }
 
 /** An append-only list, newest first, a page at a time. */
-function useRows<T>(path: string, filter: RowFilter = {}) {
+export function useRows<T>(path: string, filter: RowFilter = {}) {
   return useInfiniteQuery({
     queryKey: ['rows', path, filter],
     queryFn: ({ pageParam }) => {
@@ -237,7 +237,7 @@ export function useAccessRequests(organizationId: string, enabled = true) {
   })
 }
 
-function useAdminRows<T>(path: string, filter: RowFilter) {
+export function useAdminRows<T>(path: string, filter: RowFilter) {
   return useInfiniteQuery({
     queryKey: ['admin', path, filter],
     queryFn: ({ pageParam }) =>

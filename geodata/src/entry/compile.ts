@@ -15,6 +15,7 @@ export type {
 } from '../compile/compile-options.ts'
 export { InvalidSourceError } from '../compile/invalid-source-error.ts'
 export { memoryPerCompilation } from '../compile/memory.ts'
+export { lowerPriority } from '../lower-priority.ts'
 export { childEnvironment } from '../sandbox/minimal-environment.ts'
 export { Sandbox } from '../sandbox/sandbox.ts'
 export { SourceError } from '../source-error.ts'

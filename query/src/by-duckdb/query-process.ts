@@ -6,7 +6,6 @@
  * See docs/decisions/duckdb-for-filters.md.
  */
 import { writeFileSync } from 'node:fs'
-import { setPriority } from 'node:os'
 import { DuckDBBlobValue, type DuckDBConnection, type DuckDBValue } from '@duckdb/node-api'
 import { openDuckDb } from '@wayleave/geodata/duckdb'
 import type { QueryOutcome, QueryProcessOptions, QueryReply, QueryRequest } from './query-messages.ts'
@@ -15,11 +14,9 @@ import type { QueryOutcome, QueryProcessOptions, QueryReply, QueryRequest } from
 const MEASURE_MS = 10
 /** An interrupt between two steps of a query has no effect, so it is repeated, in ms. */
 const INTERRUPT_MS = 20
-/** Below the server's priority: requests that need no query are served first. */
-const NICENESS = 10
 
 const options = JSON.parse(process.argv[2]!) as QueryProcessOptions
-yieldToTheServer()
+endBeforeTheServer()
 const opening = openDuckDb({
   threads: options.threads,
   memoryLimit: `${options.databaseMegabytes}MB`,
@@ -103,16 +100,10 @@ async function readPositions(
   return positions.slice(0, count)
 }
 
-/** Each of the two calls may be refused, for example by a seccomp filter; the limits hold anyway. */
-function yieldToTheServer(): void {
-  const calls = [
-    () => setPriority(NICENESS),
-    // If the machine runs out of memory, Linux ends this process and not the server.
-    () => process.platform === 'linux' && writeFileSync('/proc/self/oom_score_adj', '1000'),
-  ]
-  for (const call of calls) {
-    try {
-      call()
-    } catch {}
-  }
+/** If the machine runs out of memory, Linux ends this process and not the server. */
+function endBeforeTheServer(): void {
+  if (process.platform !== 'linux') return
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '1000')
+  } catch {}
 }

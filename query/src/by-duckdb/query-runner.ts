@@ -1,8 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { childEnvironment } from '@wayleave/geodata/compile'
+import { childEnvironment, lowerPriority } from '@wayleave/geodata/compile'
 import type { QueryProcessOptions, QueryReply, QueryRequest, QueryValue } from './query-messages.ts'
 
+/** Below the server's priority: requests that need no query are served first. */
+const NICENESS = 10
 const ENTRY = fileURLToPath(new URL('./query-process.ts', import.meta.url))
 /** How long an interrupted query may take to end before its process is killed, in ms. */
 const GRACE_MS = 500
@@ -36,6 +38,8 @@ export class QueryRunner {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       serialization: 'advanced',
     })
+    // At once: loading its modules takes as long as many pages.
+    if (this.#child.pid !== undefined) lowerPriority(NICENESS, this.#child.pid)
     // A server that has nothing else to do may exit.
     this.#child.unref()
     this.#child.channel?.unref()

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { memoryPerCompilation, Sandbox } from '@wayleave/geodata/compile'
 import { Cashier } from '../accounts/credits/cashier.ts'
-import type { Meter } from '../accounts/usage/meter.ts'
 import { SECOND } from '../base/clock.ts'
 import { childProcessWork } from '../base/data-work.ts'
 import type { Mailer } from '../base/mail/mail.ts'
@@ -35,6 +34,7 @@ import { Sources } from '../data/sources/sources.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { Closers } from './closers.ts'
 import type { ControlPlane } from './control-plane.ts'
+import type { AccountParts } from './open-accounts.ts'
 import type { Opening } from './opening.ts'
 
 export interface StorageParts {
@@ -188,13 +188,14 @@ export interface DownloadParts {
 
 /** After the tiles, because the tile archive is one of the downloads. */
 export function openDownloads(
-  opening: DataOpening & JobParts & { tileFiles: TileFiles; meter: Meter },
+  opening: DataOpening & JobParts & { tileFiles: TileFiles } & Pick<AccountParts, 'meter' | 'billing'>,
   opened: Closers,
 ): DownloadParts {
   const { config, log, database, blobs, catalog, health, verification } = opening
   // Closed after the exports and before the runner of jobs: when a stop aborts a build, its deliveries fail and
   // write refunds.
   const cashier = opened.use(new Cashier(database, opening.meter, opening.clock))
+  cashier.onBudget = (notice) => void opening.billing.mails.aboutBudget(notice)
   const exports = opened.use(
     new Exports({
       blobs,

@@ -15,6 +15,11 @@ export const problems = {
     'Malformed request',
     'The request is not valid HTTP, so it was not read any further.',
   ],
+  'event-refused': [
+    400,
+    'Event refused',
+    'The event of the payment provider has no valid signature, is too old, or belongs to another account or mode.',
+  ],
   'malformed-json': [400, 'Malformed JSON', 'The body is not valid JSON.'],
   'invalid-filter': [
     400,
@@ -26,10 +31,20 @@ export const problems = {
     'Invalid cursor',
     'The cursor belongs to another query, or was changed. Begin again at the first page.',
   ],
+  'assistant-request-invalid': [
+    400,
+    'The request of an assistant is not valid',
+    'A program asked for access to the service in a way that cannot be granted. Start again in that program.',
+  ],
   'extract-too-large': [
     400,
     'Too many rows for one file',
     'The rows that match are more, or larger, than a file of filtered rows may have. Narrow the filter, page through the items, or download the whole dataset.',
+  ],
+  'too-many-groups': [
+    400,
+    'Too many groups',
+    'The result would have more groups than a query may. Group by fewer or coarser values, ask for fewer measures, or narrow the filter.',
   ],
   'token-missing': [
     401,
@@ -66,6 +81,11 @@ export const problems = {
     'Not enough credits',
     'The organization has fewer credits than the download costs.',
   ],
+  'key-budget-exhausted': [
+    402,
+    'Budget of the key used up',
+    'The download costs more than what is left of the credits that the key may spend in this month (UTC).',
+  ],
   'permission-missing': [
     403,
     'Permission missing',
@@ -76,6 +96,7 @@ export const problems = {
     'Add-on missing',
     'The organization lacks the add-on that unlocks this; the sentence names it.',
   ],
+  'test-key': [403, 'Test key', 'A test key gets metadata and samples only.'],
   'access-limited': [
     403,
     'Access limited',
@@ -242,6 +263,11 @@ export const problems = {
     'No sandbox',
     'The service reads files of others only in a sandbox (`WAYLEAVE_SANDBOX=require`), and the sandbox does not work on this machine. The operator has to install bubblewrap or to permit user namespaces; `wayleave doctor` says what is missing.',
   ],
+  'payment-unavailable': [
+    503,
+    'Payment unavailable',
+    'The payment provider cannot be reached or does not respond. Nothing was ordered. Try again after `Retry-After` seconds.',
+  ],
   'not-ready': [503, 'Not ready', 'The service or something it needs does not respond yet.'],
 } as const satisfies Record<string, readonly [status: number, title: string, help: string]>
 
@@ -255,6 +281,7 @@ export type Limit =
   | 'queries'
   | 'tiles'
   | 'extracts'
+  | 'aggregates'
   | 'sign-ins'
   | 'query-time'
   | 'query-memory'

@@ -7,7 +7,9 @@ import type { PublishOptions } from '../data/publishing/publishing.ts'
 import { addressCommand } from './accounts/address.ts'
 import { eventsCommand } from './accounts/events.ts'
 import { keyCommand } from './accounts/key.ts'
+import { orderCommand } from './accounts/order.ts'
 import { orgCommand } from './accounts/org.ts'
+import { productCommand } from './accounts/product.ts'
 import { userCommand } from './accounts/user.ts'
 import { completionCommand } from './completion/completion.ts'
 import { datasetsCommand, unpublishCommand } from './datasets/datasets.ts'
@@ -59,6 +61,8 @@ export function makeProgram(options: ProgramOptions = {}): Command {
     tilesCommand(),
     adoptFolderCommand(),
     orgCommand(),
+    productCommand(),
+    orderCommand(),
     keyCommand(),
     userCommand(),
     addressCommand(),

@@ -1,9 +1,11 @@
 import { accountsSettings } from './accounts.ts'
+import { billingSettings } from './billing.ts'
 import { databasesSettings } from './databases.ts'
 import { instanceSettings } from './instance.ts'
 import { jobsSettings } from './jobs.ts'
 import { limitsSettings } from './limits.ts'
 import { mailSettings } from './mail.ts'
+import { notificationsSettings } from './notifications.ts'
 import { operationSettings } from './operation.ts'
 import { publishingSettings } from './publishing.ts'
 import { retentionSettings } from './retention.ts'
@@ -18,9 +20,11 @@ export const settingGroups = [
   { title: 'Storage', settings: storageSettings },
   { title: 'Mail', settings: mailSettings },
   { title: 'Accounts and keys', settings: accountsSettings },
+  { title: 'Billing', settings: billingSettings },
   { title: 'Limits', settings: limitsSettings },
   { title: 'Publishing', settings: publishingSettings },
   { title: 'Jobs and workers', settings: jobsSettings },
+  { title: 'Webhooks and logs of requests', settings: notificationsSettings },
   { title: 'Retention', settings: retentionSettings },
   { title: 'Operation', settings: operationSettings },
 ] as const
@@ -33,9 +37,11 @@ export const settings = {
   ...storageSettings,
   ...mailSettings,
   ...accountsSettings,
+  ...billingSettings,
   ...limitsSettings,
   ...publishingSettings,
   ...jobsSettings,
+  ...notificationsSettings,
   ...retentionSettings,
   ...operationSettings,
 } as const

@@ -1,3 +1,4 @@
+import type { ExtractPrice } from '@wayleave/contract/extract-prices'
 import type { UpdateFrequency } from '@wayleave/contract/update-frequencies'
 import type { Visibility } from '@wayleave/contract/visibilities'
 import { hasStableIds } from '@wayleave/geodata/exports'
@@ -178,6 +179,7 @@ export async function insertVersion(database: ControlDatabase, tx: Tx, added: Ne
         contact: '',
         citation: '',
         update_frequency: '',
+        extract_price: null,
         keywords: '[]',
         column_notes: '{}',
         credits: 1,
@@ -333,6 +335,7 @@ function currentDatasets(db: Db) {
       'datasets.keywords',
       'datasets.column_notes',
       'datasets.credits',
+      'datasets.extract_price',
       'datasets.visibility',
       'datasets.owner_id',
       'organizations.name as owner_name',
@@ -391,6 +394,7 @@ function datasetFields(row: Omit<DatasetRow, 'manifest'>): Omit<Dataset, 'manife
     keywords: JSON.parse(row.keywords) as string[],
     columnNotes: JSON.parse(row.column_notes) as ColumnNotes,
     credits: row.credits,
+    extractPrice: row.extract_price as ExtractPrice | null,
     visibility: row.visibility as Visibility,
     owner: row.owner_id === null ? null : { organizationId: row.owner_id, name: row.owner_name ?? '' },
     updatedAt: row.updated_at,
@@ -406,10 +410,11 @@ function parseSummary(text: string): ManifestSummary {
 }
 
 /** The columns of the table `datasets` that a description sets; fields that are left out keep their values. */
-function columnsOf({ keywords, columnNotes, updateFrequency, ...texts }: DatasetDescription) {
+function columnsOf({ keywords, columnNotes, updateFrequency, extractPrice, ...texts }: DatasetDescription) {
   const columns = {
     ...texts,
     update_frequency: updateFrequency,
+    extract_price: extractPrice,
     keywords: keywords && JSON.stringify(keywords),
     column_notes: columnNotes && JSON.stringify(columnNotes),
   }

@@ -19,6 +19,7 @@ import type { DataWork } from '../../base/data-work.ts'
 import type { Changes } from '../../base/database/changes/changes.ts'
 import type { ControlDatabase, Tx } from '../../base/database/open.ts'
 import { type Origin, recordEvent } from '../../base/events/events.ts'
+import { datasetAudience } from '../../base/events/webhook-outbox-store.ts'
 import { invalidInput, notFound, Problem } from '../../base/problem.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { ColumnNotes, Dataset, DatasetDescription } from '../catalog/dataset.ts'
@@ -240,12 +241,14 @@ export class Publishing {
       requireOwner(dataset, table, ownerId)
       // Another dataset may get the name: the grants on this one must not open it.
       for (const organizationId of await readGrantees(tx, table)) changed('organization', organizationId)
+      const audience = await datasetAudience(tx, table, clock())
       const removed = await deleteDataset(database, tx, table)
       if (!removed) throw notFound(`dataset named "${table.slice(0, 80)}"`)
       await recordEvent(tx, clock(), origin, {
         action: 'dataset.unpublished',
         organizationId: dataset?.owner?.organizationId ?? null,
         subject: `dataset:${table}`,
+        audience,
       })
       changed('dataset', table)
       return removed

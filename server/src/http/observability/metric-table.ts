@@ -161,6 +161,11 @@ export const metricTable = {
     label: 'result',
     help: 'Mails, by result: "sent" (or written to the outbox) or "failed" for good.',
   },
+  wayleave_webhook_attempts_total: {
+    type: 'counter',
+    label: 'result',
+    help: 'Attempts to send a message to a webhook, by result: "delivered" or "failed".',
+  },
   wayleave_credits_total: {
     type: 'counter',
     label: 'kind',

@@ -12,7 +12,22 @@ const FOLDER = new URL('../../../../docs/', import.meta.url)
 /** The pages in the order in which a new user reads them, by what they are for. */
 const GROUPS = [
   ['Start', ['index', 'getting-started', 'publish-in-five-minutes', 'gallery']],
-  ['Use data', ['keys-and-access', 'downloads', 'explorer', 'ogc', 'cql2', 'tiles', 'python', 'javascript']],
+  [
+    'Use data',
+    [
+      'keys-and-access',
+      'billing',
+      'downloads',
+      'explorer',
+      'ogc',
+      'cql2',
+      'tiles',
+      'python',
+      'javascript',
+      'assistants',
+      'webhooks',
+    ],
+  ],
   [
     'Run the service',
     ['publishing', 'sources', 'operating', 'scaling', 'command-line', 'settings', 'problems'],

@@ -1,5 +1,8 @@
+import { assistantCodes } from './assistant-codes.ts'
+import { billingTables } from './billing-tables.ts'
 import { sourceTables } from './source-tables.ts'
 import { versionChanges } from './version-changes.ts'
+import { webhookTables } from './webhook-tables.ts'
 
 export interface Migration {
   name: string
@@ -37,6 +40,9 @@ export const migrations: Migration[] = [
   { name: 'allowed callers of keys, rotation with an overlap', statements: allowedCallers },
   { name: 'who sees datasets, grants and publishers', statements: datasetAccess },
   { name: 'requests that are carried out once', statements: idempotencyKeys },
+  { name: 'codes of assistants', statements: assistantCodes },
+  { name: 'webhooks, notices, test keys and requests of keys', statements: webhookTables },
+  { name: 'products, orders and plans', statements: billingTables },
   { name: 'changes between versions', statements: versionChanges },
   { name: 'sources of datasets', statements: sourceTables },
 ]

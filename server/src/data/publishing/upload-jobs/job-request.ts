@@ -1,3 +1,4 @@
+import { EXTRACT_PRICES } from '@wayleave/contract/extract-prices'
 import { UPDATE_FREQUENCIES, type UpdateFrequency } from '@wayleave/contract/update-frequencies'
 import { VISIBILITIES, type Visibility } from '@wayleave/contract/visibilities'
 import type { ColumnType } from '@wayleave/geodata/features'
@@ -34,6 +35,7 @@ const storedRequest = Type.Object(
         updateFrequency: Type.Optional(Type.Unsafe<UpdateFrequency>(Type.Enum([...UPDATE_FREQUENCIES]))),
         keywords: Type.Optional(Type.Array(Type.String({ maxLength: 2000 }), { maxItems: 2000 })),
         credits: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+        extractPrice: Type.Optional(Type.Union([Type.Enum([...EXTRACT_PRICES]), Type.Null()])),
         visibility: Type.Optional(Type.Unsafe<Visibility>(Type.Enum([...VISIBILITIES]))),
       },
       { additionalProperties: false },
