@@ -78,6 +78,29 @@ def fix_selection(given: dict[str, Any], *, is_body: bool) -> None:
             del given[name]
 
 
+AGGREGATES = {
+    "groupby": [["name"], ["interval(number,5)", "name"], ["tile(3)"]],
+    "having": ["count > 1", "sum(number) < 100"],
+    "sortby": [["-count"], ["sum(number)"]],
+}
+NOT_OF_AGGREGATES = ["crs", "properties", "ids", "resulttype", "resultType", "count", "columns"]
+
+
+def fix_aggregate(given: dict[str, Any], *, is_body: bool) -> None:
+    """Makes groups, measures and conditions on them valid for the collection and for each other."""
+    for name in NOT_OF_AGGREGATES:
+        given.pop(name, None)
+    for name, values in AGGREGATES.items():
+        if name in given:
+            given[name] = choose(values, given[name])
+    given["measures"] = ["count", "sum(number)"]
+    if given.get("f") == "geojson":
+        given["groupby"] = ["tile(3)"]
+    for name, value in given.items():
+        if isinstance(value, list) and not is_body:
+            given[name] = ",".join(value)
+
+
 ORIGINS = ["https://maps.example.org", "https://*.example.org", "http://localhost:5173"]
 NETWORKS = ["192.0.2.0/24", "192.0.2.1", "2001:db8::/32"]
 
@@ -113,9 +136,15 @@ def before_call(context: schemathesis.HookContext, case: schemathesis.Case, kwar
         return
     query, body, path = case.query or {}, case.body, case.path
     if path.startswith("/collections") or path.startswith("/v1/ogc"):
+        is_aggregate = path.endswith("/aggregate")
+        own = {name: given[name] for given in (query, body) if isinstance(given, dict) for name in AGGREGATES if name in given}
         fix_selection(query, is_body=False)
         if isinstance(body, dict):
             fix_selection(body, is_body=True)
+        if is_aggregate:
+            given = body if isinstance(body, dict) else query
+            given.update(own)
+            fix_aggregate(given, is_body=given is body)
     elif "startDate" in query or "endDate" in query:
         # At most 366 days, which do not end before they begin.
         query.update({name: "2026-10-01" for name in ("startDate", "endDate") if name in query})
