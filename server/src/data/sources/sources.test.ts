@@ -215,3 +215,29 @@ test('the command line sets, lists, runs and removes sources', async (t) => {
   assert.equal((await run('remove', 'places')).code, 0)
   assert.equal((await run('remove', 'places')).code, 1)
 })
+
+test('the webhooks of the publisher, and of no other organization, are told that a source failed', async (t) => {
+  const service = await openTestServer(t, { settings })
+  const received: string[] = []
+  const hook = (name: string) =>
+    serve(t, (_request, response) => {
+      received.push(name)
+      response.end()
+    })
+  const owner = await openAccount(service, 'owner@example.org', { permissions: ['read', 'write'] })
+  const other = await openAccount(service, 'other@example.org')
+  for (const [name, { token }] of [['other', other] as const, ['owner', owner] as const]) {
+    const body = { url: await hook(name), events: ['source.failed'] }
+    assert.equal((await service.request('POST', '/v1/webhooks', { token, body })).status, 201)
+  }
+  await service.parts.organizationAdministration.setPublishing(operator, owner.organizationId, true)
+  const url = await serve(t, (_request, response) => void response.writeHead(404).end())
+  const { key } = owner
+  const body = { address: `${url}/a.csv` }
+  assert.equal((await service.request('PUT', '/v1/dataset/places/source', { key, body })).status, 200)
+  await service.request('POST', '/v1/dataset/places/source/run', { key })
+  await until('the webhook is told', () => received.length > 0)
+  assert.deepEqual(received, ['owner'])
+  const deliveries = await service.parts.database.db.selectFrom('webhook_deliveries').selectAll().execute()
+  assert.equal(deliveries.length, 1)
+})
