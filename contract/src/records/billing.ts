@@ -102,7 +102,7 @@ export const checkoutSchema = Type.Object(
     ),
     returnPath: Type.Optional(
       Type.String({
-        maxLength: 500,
+        maxLength: 1000,
         pattern: '^/(?![/\\\\])[\\x21-\\x7e]*$',
         description: 'A path of the service that the payer comes back to.',
       }),
