@@ -58,7 +58,7 @@ const folders = {
     'arrow',
     'parquet',
   ],
-  'geodata/src/compile': ['values', 'stage', 'merge', 'columns'],
+  'geodata/src/compile': ['values', 'stage', 'merge', 'columns', 'revise'],
   'geodata/src/exports': ['geometry', 'zip', 'csv', 'kml', 'flatgeobuf', 'geopackage', 'shapefile'],
   'geodata/src/tiles': ['shapes', 'encode', 'archive', 'build', 'selected'],
   'query/src': [
@@ -73,6 +73,7 @@ const folders = {
     'page',
     'count',
     'facets',
+    'aggregate',
   ],
   'query/src/cql2': ['parse', 'evaluate', 'check'],
   'server/src': [
@@ -112,6 +113,9 @@ const folders = {
     'billing',
     'access-requests',
     'identity',
+    'webhooks',
+    'notices',
+    'request-log',
     'administration',
   ],
   'server/src/data': [
@@ -131,6 +135,7 @@ const folders = {
     'html',
     'items',
     'facets',
+    'aggregate',
     'extract',
     'tiles',
     'documents',
@@ -225,11 +230,16 @@ export default {
     {
       name: 'fastify',
       comment:
-        'Only routes, what sends their replies, accounts/access/, http/ and ogc/ know Fastify. Rules are functions of their arguments.',
+        'Only routes, what checks their callers and reads their forms, what sends their replies, accounts/access/, http/ and ogc/ know Fastify. Rules are functions of their arguments.',
       severity: 'error',
       from: {
         path: '^server/src/',
-        pathNot: ['(^|[/-])(routes|replies)\\.ts$', '^server/src/(accounts/access|http|ogc)/', development],
+        pathNot: [
+          '(^|[/-])(routes|replies)\\.ts$',
+          '^server/src/data/publishing/(publishers|upload-jobs/receive-form)\\.ts$',
+          '^server/src/(accounts/access|http|ogc)/',
+          development,
+        ],
       },
       to: { path: '(^|/)node_modules/(fastify|@fastify/[^/]+)/' },
     },

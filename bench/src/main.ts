@@ -13,6 +13,7 @@ const benches = {
   filters: 'filters, sort orders and facets, against the same page without, and against PostGIS',
   storage: 'nodes on a bucket, against a node on a folder; cold pages; a start with 10,000 datasets',
   facets: 'a click in the explorer on a million rows, in milliseconds',
+  aggregates: 'groups of a million rows, against PostgreSQL with indexes and DuckDB on Parquet',
   tiles:
     'vector tiles: building against tippecanoe, serving against a bare node:http server, a filtered tile',
   start:

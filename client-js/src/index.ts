@@ -5,6 +5,7 @@ export {
   type ItemsSourceOptions,
   type ItemsView,
 } from './add-items-source.ts'
+export type { Aggregate, AggregateOptions } from './aggregate.ts'
 export type { Call, WithResponse } from './call.ts'
 export type { Archive, Column, Dataset, ExportFormat, FieldError, Format, ProblemBody } from './contract.ts'
 export type { DeliveryOptions, Progress } from './deliver.ts'

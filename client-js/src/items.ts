@@ -108,7 +108,7 @@ function queryOf({ limit, bbox, filter, datetime, sortby, columns, count }: Item
 }
 
 /** Names as the service takes them: separated by commas, or a JSON array if it would misread them. */
-function nameList(names: string | readonly string[] | undefined): string | undefined {
+export function nameList(names: string | readonly string[] | undefined): string | undefined {
   if (!Array.isArray(names)) return names as string | undefined
   return names.some((name) => /^\[|,/.test(name)) ? JSON.stringify(names) : names.join()
 }

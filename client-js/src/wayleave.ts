@@ -1,3 +1,4 @@
+import { type Aggregate, type AggregateOptions, aggregate } from './aggregate.ts'
 import { type Call, startCall } from './call.ts'
 import { checkFormat, checkOptions, checkTable } from './check-arguments.ts'
 import type { Archive, Dataset, ExportFormat } from './contract.ts'
@@ -56,6 +57,14 @@ export class Wayleave {
   /** Awaited, the first page of features; iterated with `for await`, all features. */
   items<P = Record<string, unknown>>(table: string, options: ItemsOptions = {}): Items<P> {
     return new Items<P>(this.#transport, table, options)
+  }
+
+  /**
+   * Groups of the features that match, with measures of each group: how many, how much, where, since when. Costs
+   * nothing.
+   */
+  aggregate(table: string, options: AggregateOptions = {}): Call<Aggregate> {
+    return startCall((receipt) => aggregate(this.#transport, table, options, receipt))
   }
 
   /**

@@ -77,6 +77,34 @@ test('items iterated are all features, each once', async () => {
   assert.deepEqual(sizes, Array(MANY / 10_000).fill(10_000))
 })
 
+test('aggregate returns groups with their measures, all pages of them', async () => {
+  const one = await client.aggregate('places', { measures: ['count', 'max(number)'], filter: 'number <= 10' })
+  assert.deepEqual(one, {
+    columns: [
+      { name: 'count', type: 'integer' },
+      { name: 'max(number)', type: 'integer' },
+    ],
+    rows: [[10, 10]],
+    numberGroups: 1,
+  })
+  const all = await client.aggregate('many', { groupby: 'number', sortby: '-number' })
+  assert.deepEqual([all.rows.length, all.numberGroups, all.rows[0]![0]], [MANY, MANY, MANY])
+  const few = await client.aggregate('many', {
+    groupby: ['interval(number,1000)'],
+    having: 'count = 1000',
+    limit: 3,
+  })
+  assert.equal(few.rows.length, 3)
+  const awkward = await client.aggregate('awkward', { groupby: ['"size, in m²"'], measures: 'count' })
+  assert.deepEqual(
+    awkward.rows.map(([size]) => size),
+    [0, 1, 2],
+  )
+  await assert.rejects(client.aggregate('places', { groupby: 'numbr' }), /number/)
+  // @ts-expect-error: no such option
+  await assert.rejects(client.aggregate('places', { orderby: 'number' }), /sortby/)
+})
+
 test('items select by bbox, filter, order and columns', async () => {
   const page = await client.items('many', { bbox: [0, 30, 20, 40], limit: 10 })
   assert.equal(page.features.length, 10)

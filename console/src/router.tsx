@@ -7,6 +7,7 @@ import { InvitationPage } from './pages/invitation-page.tsx'
 import { NotFoundPage } from './pages/not-found-page.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
 import { StartPage } from './pages/start-page.tsx'
+import { UnsubscribePage } from './pages/unsubscribe-page.tsx'
 
 /** Every page of the console. The server serves the console at these paths and at no others. */
 const routes: RouteObject[] = [
@@ -18,6 +19,7 @@ const routes: RouteObject[] = [
       { path: '/', Component: StartPage },
       { path: '/sign-in', Component: SignInPage },
       { path: '/invitation', Component: InvitationPage },
+      { path: '/unsubscribe', Component: UnsubscribePage },
       { path: '/datasets', Component: CatalogPage },
       {
         path: '/datasets/:table',
@@ -26,6 +28,10 @@ const routes: RouteObject[] = [
       {
         Component: SignedIn,
         children: [
+          {
+            path: '/connect',
+            lazy: async () => ({ Component: (await import('./pages/connect-page.tsx')).ConnectPage }),
+          },
           {
             path: '/getting-started',
             lazy: async () => ({
@@ -94,6 +100,24 @@ const routes: RouteObject[] = [
                 path: 'events',
                 lazy: async () => ({
                   Component: (await import('./pages/organization/events-page.tsx')).EventsPage,
+                }),
+              },
+              {
+                path: 'webhooks',
+                lazy: async () => ({
+                  Component: (await import('./pages/organization/webhooks-page.tsx')).WebhooksPage,
+                }),
+              },
+              {
+                path: 'webhooks/:webhookId',
+                lazy: async () => ({
+                  Component: (await import('./pages/organization/webhooks-page.tsx')).WebhookPage,
+                }),
+              },
+              {
+                path: 'notices',
+                lazy: async () => ({
+                  Component: (await import('./pages/organization/notices-page.tsx')).NoticesPage,
                 }),
               },
             ],
@@ -183,6 +207,18 @@ const routes: RouteObject[] = [
                 path: 'addresses',
                 lazy: async () => ({
                   Component: (await import('./pages/administration/addresses-page.tsx')).AddressesPage,
+                }),
+              },
+              {
+                path: 'webhooks',
+                lazy: async () => ({
+                  Component: (await import('./pages/organization/webhooks-page.tsx')).PlatformWebhooksPage,
+                }),
+              },
+              {
+                path: 'webhooks/:webhookId',
+                lazy: async () => ({
+                  Component: (await import('./pages/organization/webhooks-page.tsx')).PlatformWebhookPage,
                 }),
               },
               {

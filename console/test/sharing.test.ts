@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { needs } from '../../scripts/test-run/needs.ts'
@@ -112,6 +116,52 @@ describe('open and private datasets in the console', { concurrency: 1 }, () => {
     await dialog.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('button', { name: 'Draft · Share' }).waitFor()
     await picture(page, 'draft')
+  })
+
+  step('an assistant asks for access, and gets a key that its user sees', async () => {
+    const { page, service } = explorer
+    const returned: URL[] = []
+    const receiver = createServer((request, response) => {
+      if (request.url!.startsWith('/callback')) returned.push(new URL(request.url!, 'http://127.0.0.1'))
+      response.end('You may close this page.')
+    }).listen(0, '127.0.0.1')
+    await once(receiver, 'listening')
+    const redirect_uri = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/callback`
+    try {
+      const registered = await fetch(`${service.url}/oauth/register`, {
+        method: 'POST',
+        body: JSON.stringify({ client_name: 'Desk assistant', redirect_uris: [redirect_uri] }),
+      })
+      const { client_id } = await registered.json()
+      const verifier = 'v'.repeat(43)
+      const code_challenge = createHash('sha256').update(verifier).digest('base64url')
+      const request = { client_id, redirect_uri, code_challenge, code_challenge_method: 'S256', state: 's' }
+      const query = new URLSearchParams({ ...request, response_type: 'code' })
+      await page.goto(`${service.url}/connect?${query}`)
+      await page.getByRole('heading', { name: 'Desk assistant wants to read data for you' }).waitFor()
+      await page.getByLabel('Only some').check()
+      await page.getByLabel('Parcels').check()
+      await picture(page, 'connect')
+      await page.getByRole('button', { name: 'Allow' }).click()
+      await page.getByText('You may close this page.').waitFor()
+      const code = returned[0]!.searchParams.get('code')!
+      const form = {
+        grant_type: 'authorization_code',
+        code,
+        client_id,
+        redirect_uri,
+        code_verifier: verifier,
+      }
+      const token = await fetch(`${service.url}/oauth/token`, {
+        method: 'POST',
+        body: new URLSearchParams(form),
+      })
+      assert.equal(token.status, 200)
+      await page.goto(`${service.url}/keys`)
+      await page.getByRole('link', { name: 'Desk assistant' }).first().waitFor()
+    } finally {
+      receiver.close()
+    }
   })
 
   step('publishers have a section for their datasets', async () => {

@@ -2,6 +2,8 @@
 
 import { ColumnCache, type PositionBits, type Snapshot } from '@wayleave/geodata/features'
 import type { Bbox } from '@wayleave/geodata/geometry'
+import type { AggregateQuery, AggregateResult } from './aggregate/aggregate-query.ts'
+import { Aggregates } from './aggregate/aggregates.ts'
 import { CompiledSelection } from './by-codes/compiled-selection.ts'
 import { DuckdbQueries, type DuckdbQueriesOptions } from './by-duckdb/duckdb-queries.ts'
 import { type FoundPage, MatchCounts } from './count/match-counts.ts'
@@ -15,6 +17,21 @@ import type { Selected } from './positions/selected.ts'
 import type { TimedWork } from './work/timed-work.ts'
 import type { MaybeUnfinished } from './work/unfinished.ts'
 
+export {
+  type AggregateQuery,
+  type AggregateResult,
+  type Dimension,
+  MAX_DIMENSIONS,
+  MAX_GROUPS,
+  MAX_MEASURES,
+  MAX_VALUES,
+  type Measure,
+  type Named,
+  PERIODS,
+  type ResultColumn,
+  type ResultValue,
+  type ZoneSource,
+} from './aggregate/aggregate-query.ts'
 export { DEFAULT_LIMITS, type Limits } from './cql2/ast.ts'
 export type { FacetQuery, FacetResult } from './facets/facets.ts'
 export { PageBytes } from './features/page-bytes.ts'
@@ -43,8 +60,8 @@ export interface EngineOptions extends DuckdbQueriesOptions {
 }
 
 /**
- * Answers questions about the features of snapshots: the page of a query, the number of its matches, their facets and
- * their positions. `plan` is always made by `planConditions` of the same query's conditions; null if it has none.
+ * Answers questions about the features of snapshots: the page of a query, the number of its matches, their facets,
+ * their groups and their positions. `plan` is always made by `planConditions` of the same query's conditions; null if it has none.
  * Refuses a query by a `QueryError`.
  */
 export class QueryEngine {
@@ -54,6 +71,7 @@ export class QueryEngine {
   readonly #pages: PageSelection
   readonly #counts: MatchCounts
   readonly #facets: Facets
+  readonly #aggregates: Aggregates
 
   /** `folder` is the snapshots folder. */
   constructor(folder: string, { geometryBytes, columnBytes, ...options }: EngineOptions) {
@@ -67,6 +85,7 @@ export class QueryEngine {
     this.#pages = new PageSelection({ duckdb, geometries, compiled })
     this.#counts = new MatchCounts({ duckdb, geometries, compiled }, this.#pages)
     this.#facets = new Facets({ columns, compiled, geometries, duckdb })
+    this.#aggregates = new Aggregates({ columns, compiled, geometries, duckdb })
   }
 
   /** The page of a query. Unfinished if something has to be read, if it takes longer, or if the database decides. */
@@ -110,6 +129,16 @@ export class QueryEngine {
     work: TimedWork,
   ): Promise<FacetResult> {
     return this.#facets.count(snapshot, query, plan, work)
+  }
+
+  /** The groups of the features that match, with measures of each group. */
+  aggregate(
+    snapshot: Snapshot,
+    query: AggregateQuery,
+    plan: FilterPlan | null,
+    work: TimedWork,
+  ): Promise<AggregateResult> {
+    return this.#aggregates.compute(snapshot, query, plan, work)
   }
 
   /** The positions of all features that match. */

@@ -7,13 +7,15 @@ export type QueryLimit =
   | 'query-time'
   | 'query-memory'
   | 'filter-cost'
+  | 'aggregates'
 
 /**
  * - `invalid-filter`: the filter is wrong, or evaluating it costs more than a query may.
  * - `invalid-parameter`: another condition is wrong; `parameter` names it.
+ * - `too-many-groups`: the result would have more groups than a query may.
  * - `overloaded`: others are served first; the same query may succeed later.
  */
-export type QueryErrorCode = 'invalid-filter' | 'invalid-parameter' | 'overloaded'
+export type QueryErrorCode = 'invalid-filter' | 'invalid-parameter' | 'too-many-groups' | 'overloaded'
 
 /** The only error type with which the engine refuses a query. `message` is for the author of the query. */
 export class QueryError extends Error {

@@ -10,6 +10,10 @@ export interface Opponent {
   count(): Promise<number>
   /** Asks on 16 connections, with these values in turn. `rest` follows the list of columns. */
   measure(rest: string, values: unknown[][]): Promise<OpponentFigures>
+  /** Runs one statement on one connection, and returns its rows. */
+  ask(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>
+  /** The process id of the database. */
+  pid: number
   stop(): Promise<void>
 }
 
@@ -49,6 +53,8 @@ export async function openOpponent(csv: string): Promise<Opponent> {
       return Number((await client.query('SELECT count(*) FROM points')).rows[0].count)
     },
     measure: (rest, values) => measure(server, rest, values),
+    ask: async (text, values = []) => (await client.query(text, values)).rows,
+    pid: server.pid,
     async stop() {
       await client.end()
       await server.stop()

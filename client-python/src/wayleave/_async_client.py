@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import random as random_module
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
@@ -35,6 +35,7 @@ from wayleave._http.steps import (
 from wayleave._http.tls import tls_context
 from wayleave._models import ARCHIVES_SHOWN, DATASETS_SHOWN, Archive, Feature, Job, Page, Table
 from wayleave._options import (
+    AggregateOptions,
     CallOptions,
     DownloadOptions,
     DuckDBOptions,
@@ -46,6 +47,7 @@ from wayleave._options import (
 )
 from wayleave._selection import DEFAULT_PAGE, MAX_PAGE, Selection, selection_of
 from wayleave._settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT, Settings, settings_of
+from wayleave._tables import aggregating as aggregating
 from wayleave._tables import reading as reading
 
 if TYPE_CHECKING:
@@ -171,6 +173,19 @@ class AsyncClient:
     def items(self, table: str, **options: Unpack[PageOptions]) -> AsyncItemPages:
         """See `Client.items`."""
         return AsyncItemPages(self, table, selection_of(options), self._settings.policy(options))
+
+    @takes(AggregateOptions)
+    async def aggregate(
+        self,
+        table: str,
+        groupby: str | Sequence[str] | None = None,
+        measures: str | Sequence[str] = "count",
+        **options: Unpack[AggregateOptions],
+    ) -> pd.DataFrame | gpd.GeoDataFrame:
+        """See `Client.aggregate`."""
+        policy = self._settings.policy(options)
+        plan = aggregating.aggregate(table, groupby, measures, options, policy)
+        return await self._run(plan)
 
     @takes(PublishOptions)
     async def publish(

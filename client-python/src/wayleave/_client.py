@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import random as random_module
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,6 +33,7 @@ from wayleave._http.steps import (
 from wayleave._http.tls import tls_context
 from wayleave._models import ARCHIVES_SHOWN, DATASETS_SHOWN, Archive, Feature, Job, Page, Table
 from wayleave._options import (
+    AggregateOptions,
     CallOptions,
     DownloadOptions,
     DuckDBOptions,
@@ -44,6 +45,7 @@ from wayleave._options import (
 )
 from wayleave._selection import DEFAULT_PAGE, MAX_PAGE, Selection, selection_of
 from wayleave._settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT, Settings, settings_of
+from wayleave._tables import aggregating as aggregating
 from wayleave._tables import reading as reading
 
 if TYPE_CHECKING:
@@ -217,6 +219,26 @@ class Client:
         to fetch. With `count="exact"` the pages always have `number_matched`, with `count="none"` never.
         """
         return ItemPages(self, table, selection_of(options), self._settings.policy(options))
+
+    @takes(AggregateOptions)
+    def aggregate(
+        self,
+        table: str,
+        groupby: str | Sequence[str] | None = None,
+        measures: str | Sequence[str] = "count",
+        **options: Unpack[AggregateOptions],
+    ) -> pd.DataFrame | gpd.GeoDataFrame:
+        """Groups of the features that match, with measures of each group, as a dataframe.
+
+        `groupby` has up to three of: a column, `interval(population,1000)`, `quantile(population,4)`,
+        `year(time)`, `month(time)` and the like, `tile(6)`, `h3(4)`, `within(countries)`. `measures` are
+        `count`, `sum(population)`, `mean(…)`, `min`, `max`, `median`, `percentile(population,95)`, `stddev`,
+        `distinct`, `first`, `last`, `area` and `length`. With `geometry=True` the result is a geodataframe of
+        the cells or areas. Needs GIS_ACCESS and costs nothing.
+        """
+        policy = self._settings.policy(options)
+        plan = aggregating.aggregate(table, groupby, measures, options, policy)
+        return self._run(plan)
 
     @takes(PublishOptions)
     def publish(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wayleave._errors import WayleaveError
 from wayleave._models import Archive, Metadata
 from wayleave._options import (
+    AggregateOptions,
     CallOptions,
     DownloadOptions,
     DuckDBOptions,
@@ -103,6 +105,16 @@ class Dataset(_Bound):
         """See `Client.items`."""
         return self._client.items(self.table, **options)
 
+    @takes(AggregateOptions)
+    def aggregate(
+        self,
+        groupby: str | Sequence[str] | None = None,
+        measures: str | Sequence[str] = "count",
+        **options: Unpack[AggregateOptions],
+    ) -> pd.DataFrame | gpd.GeoDataFrame:
+        """See `Client.aggregate`."""
+        return self._client.aggregate(self.table, groupby, measures, **options)
+
     @takes(DownloadOptions)
     def download(
         self, format: str, path: str | Path | None = None, **options: Unpack[DownloadOptions]
@@ -158,6 +170,16 @@ class AsyncDataset(_Bound):
     def items(self, **options: Unpack[PageOptions]) -> AsyncItemPages:
         """See `Client.items`."""
         return self._client.items(self.table, **options)
+
+    @takes(AggregateOptions)
+    async def aggregate(
+        self,
+        groupby: str | Sequence[str] | None = None,
+        measures: str | Sequence[str] = "count",
+        **options: Unpack[AggregateOptions],
+    ) -> pd.DataFrame | gpd.GeoDataFrame:
+        """See `Client.aggregate`."""
+        return await self._client.aggregate(self.table, groupby, measures, **options)
 
     @takes(DownloadOptions)
     async def download(

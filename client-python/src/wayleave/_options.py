@@ -78,6 +78,25 @@ class DuckDBOptions(TableOptions, total=False):
     """The connection that the relation belongs to; DuckDB's default one without it."""
 
 
+class AggregateOptions(CallOptions, total=False):
+    """Arguments of `aggregate` beside `groupby` and `measures`."""
+
+    bbox: Sequence[float] | None
+    """West, south, east, north in degrees of WGS84."""
+    filter: str | Mapping[str, Any] | None
+    """CQL2, as text or as JSON."""
+    datetime: str | None
+    """An instant or an interval, as in OGC API - Features."""
+    having: str | None
+    """A condition on the groups, such as `count > 10`."""
+    sortby: str | Sequence[str] | None
+    """Parts of `groupby` and `measures`; `-` before a name sorts descending."""
+    limit: int | None
+    """The max number of groups; all without it."""
+    geometry: bool
+    """True returns a geodataframe with the areas of the cells or of the other dataset."""
+
+
 class DownloadOptions(CallOptions, total=False):
     """Arguments of `download`."""
 
@@ -163,6 +182,7 @@ _SHOWN_DEFAULTS: dict[str, Any] = {
     "progress": False,
     "format": "auto",
     "wait": True,
+    "geometry": False,
 }
 
 

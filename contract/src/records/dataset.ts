@@ -3,7 +3,7 @@ import { EXTRACT_PRICES } from '../extract-prices.ts'
 import { DATASET_ACCESS, VISIBILITIES } from '../visibilities.ts'
 import { nullable, oneOf } from './schema-parts.ts'
 
-const bbox = nullable(
+export const bbox = nullable(
   Type.Unsafe<[number, number, number, number]>({
     type: 'array',
     items: { type: 'number' },
@@ -12,10 +12,10 @@ const bbox = nullable(
     description: 'West, south, east, north in WGS84.',
   }),
 )
-const geometryType = nullable(
+export const geometryType = nullable(
   Type.String({ description: '`Geometry` if types are mixed; null for a table without geometry.' }),
 )
-const geometryTypes = Type.Array(Type.String(), { description: 'The types that occur.' })
+export const geometryTypes = Type.Array(Type.String(), { description: 'The types that occur.' })
 const timeExtent = nullable(
   Type.Unsafe<[string, string]>({
     type: 'array',

@@ -44,7 +44,7 @@ const PARAMETERS: Record<string, (table: string) => string> = {
 
 /** Routes whose parameters name no dataset. */
 const OTHERS =
-  /:(organizationId|userId|keyId|blockId|requestId|productId|orderId|invoiceFile|part|name|page|code)\b|^\/(v1\/jobs\/:id|sitemaps\/:file|v1\/ogc\/tileMatrixSets\/:tileMatrixSetId)$/
+  /:(organizationId|userId|keyId|webhookId|blockId|requestId|productId|orderId|invoiceFile|part|name|page|code)\b|^\/(v1\/jobs\/:id|sitemaps\/:file|v1\/ogc\/tileMatrixSets\/:tileMatrixSetId)$/
 
 /** Bodies of requests that need one. */
 const BODIES: Record<string, unknown> = {
@@ -230,6 +230,16 @@ for (const database of databaseKinds) {
         }
       }
       await Promise.all(callers.map(compare))
+    }
+    // The dataset of zones is named by a parameter.
+    const zonesPath = (table: string) =>
+      `/v1/ogc/collections/${NAMES.open}/aggregate?groupby=within(${table})`
+    for (const { name, options, knows } of callers) {
+      const unknown = shown(await service.request('GET', zonesPath(UNKNOWN), options), UNKNOWN)
+      for (const table of HIDDEN.filter((one) => !knows.includes(one))) {
+        const answer = await service.request('GET', zonesPath(table), options)
+        assert.deepEqual(shown(answer, table), unknown, `${name}: zones of ${table}`)
+      }
     }
     // The test would notice nothing if no caller got anything.
     assert.ok(compared > 500, String(compared))

@@ -10,10 +10,14 @@ import { creditRoutes } from '../accounts/credits/routes.ts'
 import { honourIdempotencyKeys } from '../accounts/idempotency/idempotent-routes.ts'
 import { signInRoutes } from '../accounts/identity/routes.ts'
 import { keyRoutes } from '../accounts/keys/routes.ts'
+import { noticeRoutes } from '../accounts/notices/routes.ts'
 import { eventRoutes } from '../accounts/organizations/event-routes.ts'
 import { organizationRoutes } from '../accounts/organizations/routes.ts'
+import { keyRequestRoutes } from '../accounts/request-log/routes.ts'
 import { usageRoutes } from '../accounts/usage/routes.ts'
+import { webhookRoutes } from '../accounts/webhooks/routes.ts'
 import { mcpRoutes } from '../assistants/mcp-routes.ts'
+import { assistantSignInRoutes } from '../assistants/sign-in/routes.ts'
 import { version } from '../base/version.ts'
 import { metadataRoute } from '../data/catalog/metadata-route.ts'
 import { catalogRoutes } from '../data/catalog/routes.ts'
@@ -58,7 +62,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   ogc(app, parts)
   accounts(app, parts)
   operation(app, parts)
-  mcpRoutes(app, { ...parts, about: aboutOf(parts.config) })
+  assistants(app, parts)
   site(app, parts)
 
   const handedOver = new HandedOver()
@@ -108,7 +112,10 @@ function accounts(app: App, parts: Parts): void {
   accessRequestRoutes(app, parts)
   keyRoutes(app, parts)
   usageRoutes(app, parts)
+  keyRequestRoutes(app, parts)
   creditRoutes(app, parts)
+  webhookRoutes(app, parts)
+  noticeRoutes(app, parts)
   billingRoutes(app, parts)
   billingAdministrationRoutes(app, parts)
   stripeRoutes(app, parts)
@@ -116,6 +123,12 @@ function accounts(app: App, parts: Parts): void {
   administrationRoutes(app, parts)
   organizationAdministrationRoutes(app, parts)
   operatorRoutes(app, parts)
+}
+
+function assistants(app: App, parts: Parts): void {
+  const deps = { ...parts, about: aboutOf(parts.config) }
+  mcpRoutes(app, deps)
+  assistantSignInRoutes(app, deps)
 }
 
 function operation(app: App, parts: Parts): void {

@@ -178,6 +178,7 @@ const GRANT = {
   kind: 'key' as const,
   userId: null,
   permissions: new Set(['read']),
+  isTest: false,
   addOns: new Set(['API_ACCESS']),
   datasetGrants: new Map(),
   seesHidden: false,

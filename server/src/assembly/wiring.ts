@@ -8,6 +8,7 @@ import { jobLimits, kindsOf, requirePossibleRole } from '../data/jobs/job-limits
 import { Closers } from './closers.ts'
 import { type ControlPlane, openControlPlane } from './control-plane.ts'
 import { type AccountParts, openAccounts } from './open-accounts.ts'
+import { type AssistantParts, openAssistants } from './open-assistants.ts'
 import { type BaseParts, openBase } from './open-base.ts'
 import {
   type CatalogParts,
@@ -33,6 +34,7 @@ export interface Parts
     CatalogParts,
     JobParts,
     OgcParts,
+    AssistantParts,
     DownloadParts,
     OperationParts {
   config: Config
@@ -72,6 +74,7 @@ async function wire(opening: Opening, opened: Closers): Promise<Parts> {
   const storage = await openInstallation({ ...opening, ...control }, opened)
   const base = await openBase(opening, opened)
   const accounts = await openAccounts({ ...opening, ...http, ...control, ...base }, opened)
+  const assistants = await openAssistants({ ...opening, ...control })
   const catalog = openCatalog({ ...opening, ...control, ...storage }, opened)
   const data = { ...opening, ...control, ...catalog, nodeId, limits }
   const features = await openFeatures(data, opened)
@@ -88,6 +91,7 @@ async function wire(opening: Opening, opened: Closers): Promise<Parts> {
     ...control,
     ...base,
     ...accounts,
+    ...assistants,
     ...catalog,
     ...jobs,
     ...ogc,

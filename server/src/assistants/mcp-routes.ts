@@ -6,7 +6,9 @@ import type { Grant } from '../accounts/access/grant.ts'
 import { readBalance } from '../accounts/credits/purchase-store.ts'
 import type { UsageReports } from '../accounts/usage/usage-reports.ts'
 import type { ControlDatabase } from '../base/database/open.ts'
+import { isLoopback } from '../base/loopback.ts'
 import { Problem } from '../base/problem.ts'
+import type { Config } from '../base/settings/config.ts'
 import { version } from '../base/version.ts'
 import type { About } from '../http/about.ts'
 import type { BaseUrl } from '../http/base-url.ts'
@@ -21,6 +23,7 @@ export interface McpDeps {
   database: Pick<ControlDatabase, 'db'>
   baseUrl: BaseUrl
   about: About
+  config: Pick<Config, 'host' | 'baseUrl'>
 }
 
 /** Calls are short texts. */
@@ -32,7 +35,8 @@ const RESOURCE_METADATA = '/.well-known/oauth-protected-resource/mcp'
  * itself. Its tools call the service's own routes as the caller.
  */
 export function mcpRoutes(app: App, deps: McpDeps): void {
-  const { authenticate, baseUrl, about } = deps
+  const { authenticate, baseUrl, about, config } = deps
+  const isPrivate = config.baseUrl === null && isLoopback(config.host)
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
     const base = baseUrl.of(request)
     const challenge = `Bearer resource_metadata="${base}${RESOURCE_METADATA}"`
@@ -78,7 +82,10 @@ export function mcpRoutes(app: App, deps: McpDeps): void {
       method: ['GET', 'POST', 'DELETE'],
       url: '/mcp',
       schema: { hide: true },
-      onRequest: async (request) => readKeyAsBearer(request),
+      onRequest: async (request) => {
+        if (isPrivate) requireThisMachine(request)
+        readKeyAsBearer(request)
+      },
       handler: serve,
     })
   })
@@ -88,6 +95,18 @@ const log =
   ({ log }: FastifyRequest) =>
   (error: Error) =>
     log.debug({ err: error }, 'A call of an assistant was refused.')
+
+/**
+ * A service that only this machine reaches is used by programs and pages of this machine only. A page whose name was
+ * made to mean this machine (DNS rebinding) could use it otherwise.
+ */
+function requireThisMachine({ headers }: FastifyRequest): void {
+  const hosts = [URL.parse(`http://${headers.host ?? ''}`), headers.origin && URL.parse(headers.origin)]
+  for (const url of hosts) {
+    if (url === undefined || url === '') continue
+    if (url === null || !isLoopback(url.hostname)) throw new Problem('origin-refused')
+  }
+}
 
 /** Clients of the protocol send a key as a Bearer token. A token of a session, which has dots, stays one. */
 function readKeyAsBearer({ headers }: FastifyRequest): void {

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { request as httpRequest } from 'node:http'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { lacks } from '../../../scripts/test-run/needs.ts'
 import { createKey, openAccount } from '../testing/account.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { openTestServer } from '../testing/test-server.ts'
@@ -173,6 +178,37 @@ test('assistants', async (t) => {
     assert.equal((await client.listPrompts()).prompts.length, 3)
     const { messages } = await client.getPrompt({ name: 'explore', arguments: { table: 'places' } })
     assert.match((messages[0]!.content as { text: string }).text, /dataset places/)
+  })
+
+  await t.test('on loopback, pages and names of other machines are refused', async () => {
+    const statusOf = (headers: Record<string, string>) =>
+      new Promise<number>((resolve, reject) => {
+        const options = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } }
+        const sent = httpRequest(`${service.url}/mcp`, options, (response) => {
+          response.resume()
+          resolve(response.statusCode!)
+        })
+        sent.on('error', reject)
+        sent.end('{')
+      })
+    assert.equal(await statusOf({ host: 'evil.example' }), 403)
+    assert.equal(await statusOf({ origin: 'https://evil.example' }), 403)
+    assert.equal(await statusOf({ origin: 'null' }), 403)
+    assert.equal(await statusOf({ origin: 'http://localhost:6274' }), 406)
+  })
+
+  // The others of its scenarios call tools that only a server for tests has.
+  const scenarios = [
+    ...['server-initialize', 'ping', 'tools-list', 'resources-list', 'prompts-list'],
+    'dns-rebinding-protection',
+  ]
+  await t.test("the protocol's own suite finds nothing", { skip: lacks('processes') }, async () => {
+    const program = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'))
+    for (const scenario of scenarios) {
+      const args = [program, 'server', '--url', `${service.url}/mcp`, '--scenario', scenario]
+      const { stdout } = await promisify(execFile)(process.execPath, args)
+      assert.match(stdout, /Passed: (\d+)\/\1, 0 failed/, scenario)
+    }
   })
 
   await t.test('what is too large, not JSON, or another method is refused', async () => {

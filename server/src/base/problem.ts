@@ -31,10 +31,20 @@ export const problems = {
     'Invalid cursor',
     'The cursor belongs to another query, or was changed. Begin again at the first page.',
   ],
+  'assistant-request-invalid': [
+    400,
+    'The request of an assistant is not valid',
+    'A program asked for access to the service in a way that cannot be granted. Start again in that program.',
+  ],
   'extract-too-large': [
     400,
     'Too many rows for one file',
     'The rows that match are more, or larger, than a file of filtered rows may have. Narrow the filter, page through the items, or download the whole dataset.',
+  ],
+  'too-many-groups': [
+    400,
+    'Too many groups',
+    'The result would have more groups than a query may. Group by fewer or coarser values, ask for fewer measures, or narrow the filter.',
   ],
   'token-missing': [
     401,
@@ -86,6 +96,7 @@ export const problems = {
     'Add-on missing',
     'The organization lacks the add-on that unlocks this; the sentence names it.',
   ],
+  'test-key': [403, 'Test key', 'A test key gets metadata and samples only.'],
   'access-limited': [
     403,
     'Access limited',
@@ -265,6 +276,7 @@ export type Limit =
   | 'queries'
   | 'tiles'
   | 'extracts'
+  | 'aggregates'
   | 'sign-ins'
   | 'query-time'
   | 'query-memory'

@@ -6,6 +6,8 @@ export function queryProblem({ code, message, parameter, limit }: QueryError): P
   switch (code) {
     case 'invalid-filter':
       return new Problem(code, message, { limit })
+    case 'too-many-groups':
+      return new Problem(code, message)
     case 'invalid-parameter':
       return invalidInput(parameter!, message)
     case 'overloaded':

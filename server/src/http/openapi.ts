@@ -113,6 +113,8 @@ const PATH_PARAMETERS: Record<string, object> = {
   invitationId: idPattern('inv'),
   blockId: idPattern('blk'),
   requestId: idPattern('req'),
+  webhookId: idPattern('whk'),
+  messageId: idPattern('msg'),
   productId: idPattern('prd'),
   orderId: idPattern('ord'),
   invoiceFile: { type: 'string', pattern: '^[A-Z0-9-]{1,40}\\.pdf$' },

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import { authRequestOf } from '../accounts/access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
+import { aggregateRoutes } from './aggregate/aggregate-routes.ts'
 import { featureSchema } from './documents/feature-schema.ts'
 import { type ExtractDeps, extractRoutes } from './extract/extract-routes.ts'
 import { facetRoutes } from './facets/facet-routes.ts'
@@ -53,6 +54,7 @@ export function ogcRoutes(app: App, parts: OgcDeps): void {
   })
 
   facetRoutes(app, parts)
+  aggregateRoutes(app, parts)
   extractRoutes(app, parts)
   searchRoutes(app, parts)
 }

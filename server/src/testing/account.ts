@@ -66,6 +66,7 @@ export function grantOf({ keyId, organizationId }: Account): Grant {
     organizationId,
     userId: null,
     permissions: new Set(['read']),
+    isTest: false,
     addOns: new Set(['API_ACCESS']),
     datasetGrants: new Map(),
     seesHidden: false,

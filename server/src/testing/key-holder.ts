@@ -23,6 +23,7 @@ export const RECORD = [
   'allowedAddresses',
   'creditLimit',
   'previousSecret',
+  'test',
 ]
 export const CREATED = ['id', 'name', 'scope', 'permissions', 'secret', 'expiresAt', 'createdAt']
 export const MAP = { name: 'Map', permissions: ['read'] }

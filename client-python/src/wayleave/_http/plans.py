@@ -81,10 +81,15 @@ def items_page(
     try:
         return (yield from with_table_hint(table, fetch(path, policy, page_of, params, received)))
     except BadRequestError as error:
-        metadata = yield from _quietly(dataset(table, _once(policy)))
-        columns = [] if metadata is None else [column.name for column in metadata.columns]
+        columns = yield from column_names(table, policy)
         error.add_hint(column_hint(error, selection.names(), columns) or "" if columns else "")
         raise
+
+
+def column_names(table: str, policy: Policy) -> Plan[list[str]]:
+    """For a hint: empty if they cannot be fetched at once."""
+    metadata = yield from _quietly(dataset(table, _once(policy)))
+    return [] if metadata is None else [column.name for column in metadata.columns]
 
 
 def provenance(settings: Settings, metadata: Metadata, version: int | None = None) -> Plan[dict[str, Any]]:

@@ -30,6 +30,7 @@ export function AdministrationPage() {
         {site.sells && <NavLink to="products">Products</NavLink>}
         {site.sells && <NavLink to="orders">Orders</NavLink>}
         <NavLink to="addresses">Addresses</NavLink>
+        <NavLink to="webhooks">Webhooks</NavLink>
         <NavLink to="events">Events</NavLink>
       </TabLinks>
       <Outlet />

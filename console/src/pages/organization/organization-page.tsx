@@ -49,6 +49,8 @@ export function OrganizationPage() {
         {may('BILLING_VIEW') && <NavLink to="credits">Credits</NavLink>}
         {site.sells && may('BILLING_VIEW') && <NavLink to="billing">Plans and credits</NavLink>}
         {may('MEMBER_MANAGE') && <NavLink to="events">Events</NavLink>}
+        {may('MEMBER_MANAGE') && <NavLink to="webhooks">Webhooks</NavLink>}
+        <NavLink to="notices">Notices</NavLink>
       </TabLinks>
       <Outlet />
       {renaming && <RenameDialog organization={organization} onClose={() => setRenaming(false)} />}

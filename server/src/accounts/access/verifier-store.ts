@@ -14,6 +14,8 @@ export interface KeyRow {
   expires_at: string | null
   revoked_at: string | null
   allowed_origins: string | null
+  /** 1 for a key that gets samples only. */
+  test: number
   allowed_addresses: string | null
   credit_limit: number | null
   /** When this secret ends because the key was rotated with an overlap; null for the current secret. */
@@ -63,6 +65,7 @@ export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow 
       'api_keys.expires_at',
       'api_keys.revoked_at',
       'api_keys.allowed_origins',
+      'api_keys.test',
       'api_keys.allowed_addresses',
       'api_keys.credit_limit',
       'api_keys.secret_hash',
@@ -118,6 +121,7 @@ export async function findSignedInUser(db: Db, userId: string): Promise<KeyRow |
     expires_at: null,
     revoked_at: null,
     allowed_origins: null,
+    test: 0,
     allowed_addresses: null,
     credit_limit: null,
     secret_ends_at: null,

@@ -187,6 +187,17 @@ for (const database of databaseKinds) {
         ['POST', `/keys/${key.id}/revoke`],
         ['DELETE', `/keys/${key.id}`],
         ['GET', `/keys/${key.id}/usage`],
+        ['GET', `/keys/${key.id}/requests`],
+        ['GET', `/keys/${key.id}/requests.csv`],
+        ['GET', '/webhooks'],
+        ['POST', '/webhooks', { url: 'https://hooks.example.org/', events: ['key.created'] }],
+        ['GET', '/webhooks/x'],
+        ['PATCH', '/webhooks/x', { paused: true }],
+        ['DELETE', '/webhooks/x'],
+        ['POST', '/webhooks/x/rotate'],
+        ['POST', '/webhooks/x/test'],
+        ['GET', '/webhooks/x/deliveries'],
+        ['POST', '/webhooks/x/deliveries/x/redeliver'],
       ]
       const registered = service.routes.rows.filter(
         ({ method, url }) => url.startsWith('/v1/admin/') && method !== 'HEAD',

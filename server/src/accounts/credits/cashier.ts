@@ -5,6 +5,7 @@ import { Problem } from '../../base/problem.ts'
 import type { Grant } from '../access/grant.ts'
 import type { Call, Meter } from '../usage/meter.ts'
 import { addUsage, readCreditsSince, type UsageRow } from '../usage/usage-store.ts'
+import { noteExhausted, noteLowCredits } from './credit-levels.ts'
 import { addLedgerRow, lockBalance, type NewLedgerRow } from './ledger-store.ts'
 import {
   endPurchase,
@@ -98,6 +99,7 @@ export class Cashier {
     const paid = await this.#database.db
       .transaction()
       .execute((tx) => this.#debit(tx, organizationId, bill, purchase))
+    if (paid instanceof Problem) throw paid
     if (paid === null) return free()
     this.credits.charged += price
     if (paid.reached !== null) this.onBudget({ organizationId, keyId: grant.keyId, percent: paid.reached })
@@ -155,21 +157,33 @@ export class Cashier {
     while (this.#deliveries.size > 0) await Promise.all(this.#deliveries)
   }
 
-  /** Null if another request of the same payer has paid meanwhile: the balance's lock serializes them. */
-  async #debit(tx: Tx, organizationId: string, bill: Bill, purchase: Purchase): Promise<Debit | null> {
+  /**
+   * Null if another request of the same payer has paid meanwhile: the balance's lock serializes them. A problem is
+   * returned if there are too few credits, because the record of that is committed.
+   */
+  async #debit(
+    tx: Tx,
+    organizationId: string,
+    bill: Bill,
+    purchase: Purchase,
+  ): Promise<Debit | Problem | null> {
     const { grant, call, price } = bill
     const before = await lockBalance(this.#database, tx, organizationId)
     if (before === undefined) throw new Problem('key-invalid')
     if (await hasPurchase(tx, purchase, this.#rightSince())) return null
-    if (before < price) throw tooFewCredits(price, before)
+    if (before < price) {
+      await noteExhausted(tx, this.#clock(), organizationId, before)
+      return tooFewCredits(price, before)
+    }
     // The balance's lock makes sure that no other charge of this key is under way.
     const used = await this.#usedBudget(tx, grant)
     const refusal = used === null ? null : budgetProblem(bill, used)
-    if (refusal) throw refusal
+    if (refusal) return refusal
     const at = this.#clock().toISOString()
     const balance = before - price
     const ledgerId = await addLedgerRow(tx, ledgerRow(organizationId, bill, at, -price, balance, null))
     await recordPurchase(tx, purchase, at, ledgerId)
+    await noteLowCredits(tx, this.#clock(), { organizationId, before, balance })
     const row = this.#meter.paidRow(grant, call, price)
     const usage = bill.isMetered ? { ...row, calls: 0 } : row
     await addUsage(tx, [usage])

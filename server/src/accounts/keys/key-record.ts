@@ -19,6 +19,7 @@ export function keyRecord(row: StoredKey, now: Date): KeyRecord {
     allowedAddresses: listOf(row.allowed_addresses),
     creditLimit: row.credit_limit,
     previousSecret: previousSecretOf(row, now),
+    test: row.test === 1,
   }
 }
 

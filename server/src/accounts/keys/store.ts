@@ -1,7 +1,8 @@
+import type { Selectable } from 'kysely'
 import { type ControlDatabase, type Db, deleteInSteps, type Tx } from '../../base/database/open.ts'
 import type { Tables } from '../../base/database/schema.ts'
 
-export type StoredKey = Tables['api_keys']
+export type StoredKey = Selectable<Tables['api_keys']>
 
 /** Includes revoked and expired keys: their records are kept until they are deleted. */
 export async function countKeys(
@@ -119,6 +120,16 @@ export function lockWorkingOrganizationKeys(
         .where('revoked_at', 'is', null)
         .orderBy('id'),
     )
+    .execute()
+}
+
+/** Keys that are not revoked. */
+export function listKeysExpiringBetween(db: Db, from: string, to: string): Promise<StoredKey[]> {
+  return selectKeys(db)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', from)
+    .where('expires_at', '<=', to)
+    .orderBy('id')
     .execute()
 }
 

@@ -17,7 +17,7 @@ const LAST_USED_ROUNDS = 60
  */
 const MAX_ROWS = 200_000
 
-/** `operation` is one of `download`, `archive`, `items`, `item`, `facets`, `collections`, `metadata`, `sample`, `administration`. */
+/** `operation` is one of `download`, `archive`, `items`, `item`, `facets`, `aggregate`, `extract`, `collections`, `metadata`, `sample`, `administration`. */
 export interface Call {
   operation: string
   table: string

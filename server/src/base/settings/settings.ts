@@ -5,6 +5,7 @@ import { instanceSettings } from './instance.ts'
 import { jobsSettings } from './jobs.ts'
 import { limitsSettings } from './limits.ts'
 import { mailSettings } from './mail.ts'
+import { notificationsSettings } from './notifications.ts'
 import { operationSettings } from './operation.ts'
 import { publishingSettings } from './publishing.ts'
 import { retentionSettings } from './retention.ts'
@@ -23,6 +24,7 @@ export const settingGroups = [
   { title: 'Limits', settings: limitsSettings },
   { title: 'Publishing', settings: publishingSettings },
   { title: 'Jobs and workers', settings: jobsSettings },
+  { title: 'Webhooks and logs of requests', settings: notificationsSettings },
   { title: 'Retention', settings: retentionSettings },
   { title: 'Operation', settings: operationSettings },
 ] as const
@@ -39,6 +41,7 @@ export const settings = {
   ...limitsSettings,
   ...publishingSettings,
   ...jobsSettings,
+  ...notificationsSettings,
   ...retentionSettings,
   ...operationSettings,
 } as const

@@ -50,6 +50,9 @@ export const parquet = encoding('parquet', 'application/vnd.apache.parquet', 'Ge
   names: ['geoparquet'],
 })
 
+/** Cells or areas as features; JSON is another encoding of the same groups. */
+export const geojsonAreas = encoding('geojson', 'application/geo+json', 'GeoJSON')
+
 export const mvt = encoding('mvt', 'application/vnd.mapbox-vector-tile', 'Mapbox Vector Tile', {
   names: ['pbf'],
   types: ['application/x-protobuf', 'application/vnd.mapbox-vector-tile'],
@@ -75,6 +78,8 @@ export const ITEMS_ENCODINGS = [geojson, jsonFg, ndjson, geojsonSeq, csv, flatge
 export const SEARCH_ENCODINGS = ITEMS_ENCODINGS.filter((encoding) => encoding !== html)
 /** The files of selected rows; CSV is first, because a browser's `Accept` names none of them. */
 export const EXTRACT_ENCODINGS = [csv, geojson, parquet]
+export const AGGREGATE_ENCODINGS = [json, csv, parquet, geojsonAreas]
+export type AggregateEncoding = (typeof AGGREGATE_ENCODINGS)[number]
 /** One of the encodings of a page of features. */
 export type ItemsEncoding = (typeof ITEMS_ENCODINGS)[number]
 export const ITEM_ENCODINGS = [geojson, jsonFg, html]

@@ -5,7 +5,7 @@ import { invalidInput } from '../../base/problem.ts'
 import { MAX_PAIRS, type QueryPair } from './query-string.ts'
 
 /** Members that may be arrays, whose elements are separated by commas in a URL. */
-const LISTS = ['bbox', 'sortby', 'properties']
+const LISTS = ['bbox', 'sortby', 'properties', 'groupby', 'measures']
 
 /** Parsing takes a time that grows with the square of the digits, and no column has integers of more than 38. */
 const MAX_DIGITS = 399

@@ -205,6 +205,26 @@ test('sitemap and robots.txt list the pages, with an index past the limit of one
   assert.match(sitemapIndex(2, 'https://a.example'), /<loc>https:\/\/a\.example\/sitemaps\/2\.xml<\/loc>/)
 })
 
+test('llms.txt names what everybody may know, without what titles could add', async (t) => {
+  const service = await openTestServer(t)
+  const titles = { places: 'Places](http://evil.example)\n# New', hidden: 'Hidden' }
+  for (const [table, title] of Object.entries(titles)) {
+    const visibility = table === 'hidden' ? 'private' : 'public'
+    await publishText(service, table, 'a.geojson', points(3), { description: { title, visibility } })
+  }
+  const { text, headers } = await service.request('GET', '/llms.txt')
+  assert.match(headers.get('content-type')!, /^text\/plain/)
+  assert.match(
+    text,
+    new RegExp(
+      `^- \\[Places\\(http://evil.example\\) # New\\]\\(${service.url}/v1/dataset/places\\): 3 rows$`,
+      'm',
+    ),
+  )
+  assert.match(text, /^# Wayleave\n\n> /)
+  assert.doesNotMatch(text, /Hidden/)
+})
+
 test('the documents for machines count against the network address', async (t) => {
   const service = await openTestServer(t, { settings: { addressRate: 5 } })
   const paths = [

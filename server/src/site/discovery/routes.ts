@@ -14,6 +14,7 @@ import { matchesEtag } from '../../http/headers.ts'
 import type { Html } from '../../http/pages/html.ts'
 import { DCAT_PREFIXES, dcatGraph } from './dcat.ts'
 import { jsonLd, turtle } from './graph.ts'
+import { llms } from './llms.ts'
 import { pageHead } from './page-head.ts'
 import { robots, sitemap, sitemapCount, sitemapIndex } from './sitemap.ts'
 
@@ -30,7 +31,7 @@ interface Document {
 
 const XML = 'application/xml; charset=utf-8'
 
-/** The catalogue for machines: DCAT, sitemaps and robots.txt. It has what everybody may know. */
+/** The catalogue for machines: DCAT, sitemaps, llms.txt and robots.txt. It has what everybody may know. */
 export function discoveryRoutes(
   app: App,
   { catalog, baseUrl, about, authenticate }: DiscoveryDeps & { authenticate: Authenticate },
@@ -99,6 +100,10 @@ export function discoveryRoutes(
       if (!(number <= sitemapCount(await catalog.allFor(null)))) throw notFound('such sitemap')
       return send(request, reply, XML, (datasets, base) => sitemap(datasets, base, number))
     },
+  )
+
+  app.get('/llms.txt', hidden, (request, reply) =>
+    send(request, reply, 'text/plain; charset=utf-8', (datasets, base) => llms(datasets, about, base)),
   )
 
   app.get('/robots.txt', hidden, async (request, reply) =>

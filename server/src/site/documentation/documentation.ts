@@ -14,7 +14,19 @@ const GROUPS = [
   ['Start', ['index', 'getting-started', 'publish-in-five-minutes', 'gallery']],
   [
     'Use data',
-    ['keys-and-access', 'billing', 'downloads', 'explorer', 'ogc', 'cql2', 'tiles', 'python', 'javascript'],
+    [
+      'keys-and-access',
+      'billing',
+      'downloads',
+      'explorer',
+      'ogc',
+      'cql2',
+      'tiles',
+      'python',
+      'javascript',
+      'assistants',
+      'webhooks',
+    ],
   ],
   ['Run the service', ['publishing', 'operating', 'scaling', 'command-line', 'settings', 'problems']],
 ] as const

@@ -10,6 +10,7 @@ import type { Documentation } from './documentation.ts'
 import { packageAsset } from './package-assets.ts'
 
 const ASSETS = new URL('./assets/', import.meta.url)
+const PICTURES = new URL('../../../../docs/pictures/', import.meta.url)
 const MEDIA_TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -53,6 +54,17 @@ export function documentationRoutes(app: App, { about, baseUrl }: DocumentationD
     const page = (await load()).page(request.params.page, baseUrl.of(request))
     if (!page) throw notFound('such page')
     return reply.headers(PAGE_HEADERS).send(page)
+  })
+
+  app.get<{ Params: { name: string } }>('/docs/pictures/:name', hidden, async (request, reply) => {
+    const { name } = request.params
+    const bytes =
+      /^[a-z-]+\.png$/.test(name) && (await readFile(new URL(name, PICTURES)).catch(() => undefined))
+    if (!bytes) throw notFound('such picture')
+    return reply
+      .header('content-type', 'image/png')
+      .header('cache-control', 'public, max-age=3600')
+      .send(bytes)
   })
 
   app.get<{ Params: { code: string } }>('/problems/:code', hidden, async (request, reply) => {

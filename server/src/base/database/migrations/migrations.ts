@@ -1,4 +1,7 @@
+import { assistantCodes } from './assistant-codes.ts'
 import { billingTables } from './billing-tables.ts'
+import { publishingColumns } from './publishing-columns.ts'
+import { webhookTables } from './webhook-tables.ts'
 
 export interface Migration {
   name: string
@@ -36,7 +39,10 @@ export const migrations: Migration[] = [
   { name: 'allowed callers of keys, rotation with an overlap', statements: allowedCallers },
   { name: 'who sees datasets, grants and publishers', statements: datasetAccess },
   { name: 'requests that are carried out once', statements: idempotencyKeys },
+  { name: 'codes of assistants', statements: assistantCodes },
+  { name: 'webhooks, notices, test keys and requests of keys', statements: webhookTables },
   { name: 'products, orders and plans', statements: billingTables },
+  { name: 'schemas, drafts and versions that reuse a snapshot', statements: publishingColumns },
 ]
 
 function idempotencyKeys(kind: 'sqlite' | 'postgres'): string[] {

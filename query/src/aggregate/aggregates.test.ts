@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { openSnapshot, type Snapshot } from '@wayleave/geodata/features'
+import { compileText, feature, scratch } from '@wayleave/geodata/testing'
+import fc from 'fast-check'
+import {
+  type AggregateQuery,
+  type AggregateResult,
+  type Dimension,
+  type Measure,
+  planConditions,
+  QueryEngine,
+  QueryError,
+  type ResultValue,
+  TimedWork,
+} from '../engine.ts'
+import { conditionsOf } from '../testing/conditions.ts'
+import { keyOf, type Row, referenceAggregate } from './testing/reference.ts'
+
+const ROWS = 6000
+const TEXTS = ['', 'a', 'B', 'é', '😀', "'; --", null]
+const work = new TimedWork({ owner: 'test', maxMs: 600_000 })
+const TIMES = [
+  '0001-01-01T00:00:00Z',
+  '1969-12-31T23:59:59.999999Z',
+  '2020-02-29T12:30:00.000001Z',
+  '9999-12-31T23:59:59Z',
+]
+
+function propertiesOf(i: number): Record<string, ResultValue> {
+  const mixed = Math.imul(i + 1, 2654435761) >>> 0
+  const bit = (shift: number, count: number) => (mixed >>> shift) % count
+  return {
+    text: TEXTS[bit(3, 7)]!,
+    number: bit(5, 11) === 0 ? null : (bit(7, 4001) - 2000) / 16,
+    small: bit(9, 13) === 0 ? null : BigInt(bit(4, 50) - 25),
+    big: [2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + BigInt(i), null, 1n][bit(6, 5)]!,
+    wide: BigInt(bit(8, 9) - 4) * 10n ** 29n + BigInt(i % 5),
+    flag: [true, false, null][bit(2, 3)]!,
+    day:
+      bit(10, 9) === 0
+        ? null
+        : new Date(Date.UTC(1950 + bit(1, 120), bit(4, 12), 1 + bit(6, 28))).toISOString().slice(0, 10),
+    time:
+      bit(11, 9) === 0
+        ? (TIMES[bit(12, 5)] ?? null)
+        : new Date(Date.UTC(2019, bit(4, 30), 1, bit(9, 100), bit(3, 60))).toISOString().replace('.000', ''),
+  }
+}
+
+/** `JSON.rawJSON` is newer than the type definitions. */
+type RawJson = { rawJSON(text: string): unknown }
+
+let snapshot: Snapshot
+let rows: Row[]
+let engine: QueryEngine
+
+before(async () => {
+  const source = Array.from({ length: ROWS }, (_, i) => {
+    const coordinates = [((i * 7919) % 3600) / 10 - 180, ((i * 104_729) % 1700) / 10 - 85]
+    return feature({ i, ...propertiesOf(i) } as never, i % 50 === 0 ? null : { type: 'Point', coordinates })
+  })
+  const text = JSON.stringify({ type: 'FeatureCollection', features: source }, (_name, value: unknown) =>
+    typeof value === 'bigint' ? (JSON as unknown as RawJson).rawJSON(String(value)) : value,
+  )
+  const compiled = await compileText(text)
+  snapshot = await openSnapshot(compiled.folder)
+  rows = compiled.features.map(({ properties }) => ({
+    properties: { ...propertiesOf(Number(properties['i'])), i: BigInt(properties['i'] as number) },
+  }))
+  engine = new QueryEngine(scratch, { geometryBytes: 1 << 24, columnBytes: 1 << 28 })
+})
+after(async () => {
+  await engine.close()
+  await snapshot.close()
+})
+
+const EMPTY: AggregateQuery = {
+  groupby: [],
+  measures: [{ kind: 'count', name: 'count' }],
+  having: null,
+  sort: [],
+  offset: 0,
+  limit: 100_000,
+  geometry: false,
+  box: null,
+}
+
+function ask(query: Partial<AggregateQuery>, filter?: string): Promise<AggregateResult> {
+  const whole: AggregateQuery = { ...EMPTY, ...query }
+  return engine.aggregate(
+    snapshot,
+    whole,
+    filter ? planConditions(conditionsOf(filter), snapshot) : null,
+    work,
+  )
+}
+
+function named<T extends object>(parts: readonly T[]): (T & { name: string })[] {
+  return parts.map((part) => ({ ...part, name: JSON.stringify(part) }))
+}
+
+const dimension: fc.Arbitrary<Dimension> = fc.oneof(
+  fc.constantFrom('text', 'number', 'small', 'big', 'wide', 'flag', 'day', 'time').map((column) => ({
+    kind: 'column' as const,
+    column,
+  })),
+  fc
+    .constantFrom(0.5, 7, 1000, 0.125)
+    .map((width) => ({ kind: 'interval' as const, column: 'number', width })),
+  fc
+    .record({ column: fc.constantFrom('small', 'big', 'wide'), width: fc.constantFrom(3, 10, 2 ** 40) })
+    .map((part) => ({ kind: 'interval' as const, ...part })),
+  fc
+    .record({
+      column: fc.constantFrom('day', 'time'),
+      period: fc.constantFrom(
+        'year' as const,
+        'quarter' as const,
+        'month' as const,
+        'week' as const,
+        'day' as const,
+        'weekday' as const,
+      ),
+    })
+    .filter(({ column, period }) => column === 'day' || period !== 'week')
+    .map((part) => ({ kind: 'period' as const, ...part })),
+  fc.constant({ kind: 'period' as const, column: 'time', period: 'hour' as const }),
+)
+
+const numeric = fc.constantFrom('number', 'small', 'big', 'wide')
+const any = fc.constantFrom('text', 'number', 'small', 'big', 'wide', 'flag', 'day', 'time')
+const measure: fc.Arbitrary<Measure> = fc.oneof(
+  fc.constant({ kind: 'count' as const }),
+  fc
+    .record({ kind: fc.constantFrom('sum' as const, 'mean' as const, 'stddev' as const), column: numeric })
+    // The reference computes deviations of small numbers only.
+    .filter(({ kind, column }) => kind !== 'stddev' || column === 'number' || column === 'small'),
+  fc.record({ kind: fc.constantFrom('distinct' as const, 'min' as const, 'max' as const), column: any }),
+  fc.record({
+    kind: fc.constant('percentile' as const),
+    column: fc.constantFrom('number', 'small', 'big', 'day', 'time'),
+    percent: fc.constantFrom(0, 10, 50, 95, 99.9, 100),
+  }),
+  fc.record({
+    kind: fc.constantFrom('first' as const, 'last' as const),
+    column: any,
+    time: fc.constantFrom('day', 'time'),
+  }),
+)
+
+const FILTERS: [text: string | undefined, matches: (row: Row['properties']) => boolean][] = [
+  [undefined, () => true],
+  ['small > 5', ({ small }) => small !== null && (small as bigint) > 5n],
+  ["text = 'é' AND flag = TRUE", ({ text, flag }) => text === 'é' && flag === true],
+  // The database decides.
+  ['i % 10 = 3', ({ i }) => (i as bigint) % 10n === 3n],
+  ['number > 1000', () => false],
+]
+
+function isSame(a: ResultValue, b: ResultValue): boolean {
+  if (typeof a === 'bigint' || typeof b === 'bigint')
+    return a !== null && b !== null && BigInt(a) === BigInt(b)
+  if (typeof a !== 'number' || typeof b !== 'number') return a === b
+  return a === b || Math.abs(a - b) <= 1e-12 * Math.max(Math.abs(a), Math.abs(b)) + 1e-13
+}
+
+test('measures of groups are those of the simplest code, for all types, nulls, extreme numbers and filters', async () => {
+  const question = fc.record({
+    groupby: fc.array(dimension, { maxLength: 3 }),
+    measures: fc.array(measure, { minLength: 1, maxLength: 4 }),
+    filter: fc.constantFrom(...FILTERS),
+  })
+  await fc.assert(
+    fc.asyncProperty(question, async ({ groupby, measures, filter: [filter, matches] }) => {
+      const matching = rows.filter(({ properties }) => matches(properties))
+      const expected = referenceAggregate(matching, groupby, measures)
+      const result = await ask({ groupby: named(groupby), measures: named(measures) }, filter)
+      assert.equal(result.numberGroups, expected.size)
+      assert.equal(result.rows.length, expected.size)
+      for (const row of result.rows) {
+        const values = expected.get(keyOf(row.slice(0, groupby.length)))
+        assert.ok(values, `no group ${keyOf(row.slice(0, groupby.length))}`)
+        for (const [i, value] of values.entries()) {
+          const own = row[groupby.length + i]!
+          assert.ok(isSame(own, value), `${JSON.stringify(measures[i])}: ${own} is not ${value}`)
+        }
+      }
+    }),
+    { numRuns: 150, seed: 41 },
+  )
+})
+
+test('texts that are not compiled are ranked by the database', async (t) => {
+  // No column fits into this memory.
+  const small = new QueryEngine(scratch, { geometryBytes: 1 << 20, columnBytes: 1000 })
+  t.after(() => small.close())
+  const groupby = named([{ kind: 'column' as const, column: 'text' }])
+  const kinds = ['distinct', 'min', 'max'] as const
+  const measures = named(kinds.map((kind) => ({ kind, column: 'text' })))
+  const query: AggregateQuery = {
+    ...EMPTY,
+    groupby,
+    measures: [{ kind: 'count', name: 'count' }, ...measures],
+  }
+  for (const [filter, having] of [
+    [undefined, null],
+    ['i % 10 = 3', `count > 10 AND ${JSON.stringify(groupby[0]!.name).replaceAll('\\"', '""')} > 'a'`],
+  ] as const) {
+    const plan = filter ? planConditions(conditionsOf(filter), snapshot) : null
+    const work = new TimedWork({ owner: 'test', maxMs: 600_000 })
+    const own = await small.aggregate(snapshot, { ...query, having }, plan, work)
+    assert.deepEqual(own, await engine.aggregate(snapshot, { ...query, having }, plan, work))
+    assert.ok(own.rows.length > 1)
+    work.end()
+  }
+  const sum = { ...query, measures: named([{ kind: 'sum' as const, column: 'number' }]) }
+  await assert.rejects(small.aggregate(snapshot, sum, null, work), QueryError)
+})
+
+test('three dimensions may have more combinations than groups may be', async () => {
+  const groupby = named(['i', 'time', 'number'].map((column) => ({ kind: 'column' as const, column })))
+  const { numberGroups } = await ask({ groupby, limit: 10 })
+  assert.equal(numberGroups, ROWS)
+})
+
+test('a client that disconnects ends the work', async () => {
+  const leaving = new AbortController()
+  const aborted = new TimedWork({ owner: 'test', maxMs: 600_000, disconnected: () => leaving.signal })
+  leaving.abort(new Error('the client left'))
+  const query: AggregateQuery = { ...EMPTY, measures: named([{ kind: 'distinct' as const, column: 'i' }]) }
+  await assert.rejects(engine.aggregate(snapshot, query, null, aborted), /the client left/)
+})
+
+test('quantiles have about as many features each, and equal values are in one', async () => {
+  const groupby = named([{ kind: 'quantile' as const, column: 'number', count: 4 }])
+  const measures = named([
+    { kind: 'count' as const },
+    { kind: 'min' as const, column: 'number' },
+    { kind: 'max' as const, column: 'number' },
+  ])
+  const result = (await ask({ groupby, measures })).rows as (number | null)[][]
+  assert.deepEqual(result.at(-1)!.slice(2), [null, null])
+  const quarters = result.slice(0, -1)
+  const all = rows.filter(({ properties }) => properties['number'] !== null).length
+  assert.equal(quarters.length, 4)
+  for (const [i, [lower, count, min, max]] of quarters.entries()) {
+    assert.ok(Math.abs(count! - all / 4) < all / 50)
+    assert.equal(lower, min)
+    if (i > 0) assert.ok(quarters[i - 1]![3]! < min! && min! <= max!)
+  }
+})

@@ -1,0 +1,183 @@
+import { BLOCK_ROWS, type ColumnCache, type CompiledColumn, type Snapshot } from '@wayleave/geodata/features'
+import type { Column } from '@wayleave/geodata/geometry'
+import { queryColumns } from '@wayleave/geodata/snapshot'
+import type { CompiledSelection } from '../by-codes/compiled-selection.ts'
+import { PositionScan } from '../by-codes/position-scan.ts'
+import type { DuckdbQueries } from '../by-duckdb/duckdb-queries.ts'
+import { selectByDuckdb } from '../by-duckdb/select-by-duckdb.ts'
+import type { GeometryCache } from '../features/geometry-cache.ts'
+import type { FilterPlan } from '../plan/plan-filter.ts'
+import { FairQueue } from '../work/fair-queue.ts'
+import type { TimedWork } from '../work/timed-work.ts'
+import { finish } from '../work/unfinished.ts'
+import type { AggregateQuery, AggregateResult, Dimension, Measure, Named } from './aggregate-query.ts'
+import { CellCache } from './cell-groups.ts'
+import { columnGroups } from './column-groups.ts'
+import { DecodedCache, type DecodedColumns } from './decoded-columns.ts'
+import { GeometrySizes } from './geometry-sizes.ts'
+import type { GroupDimension } from './group-dimension.ts'
+import { groupOfPosition } from './group-measure.ts'
+import { GroupMeasures } from './group-measures.ts'
+import { GroupNumbers } from './group-numbers.ts'
+import { GroupPage, type ReadValues } from './group-page.ts'
+import { cellGrid } from './map-cells.ts'
+import { MatchedGroups } from './matched-groups.ts'
+import { type PlaceOf, placeOf } from './place-of.ts'
+import { RankedColumns } from './ranked-columns.ts'
+import { ZoneCache } from './zone-groups.ts'
+
+export interface AggregateDeps {
+  columns: ColumnCache
+  compiled: CompiledSelection
+  geometries: GeometryCache
+  duckdb: DuckdbQueries
+}
+
+/** The memory of all queries that need the group of every position, in bytes, and of one owner's. */
+const WALK_MEMORY = 256 << 20
+const MAX_WAIT_MS = 3000
+
+/** Groups the features that match a query and computes measures of each group. */
+export class Aggregates {
+  readonly #deps: AggregateDeps
+  readonly #cells = new CellCache()
+  readonly #zones = new ZoneCache()
+  readonly #sizes = new GeometrySizes()
+  readonly #ranked: RankedColumns
+  readonly #decoded = new DecodedCache()
+  readonly #memory = new FairQueue({
+    capacity: WALK_MEMORY,
+    share: WALK_MEMORY / 2,
+    maxWaitMs: MAX_WAIT_MS,
+    limit: 'aggregates',
+  })
+
+  constructor(deps: AggregateDeps) {
+    this.#deps = deps
+    this.#ranked = new RankedColumns(deps.duckdb)
+  }
+
+  async compute(
+    snapshot: Snapshot,
+    query: AggregateQuery,
+    plan: FilterPlan | null,
+    work: TimedWork,
+  ): Promise<AggregateResult> {
+    const { rows } = snapshot.manifest
+    const columns = await this.#columnsOf(snapshot, query, work)
+    const decoded = this.#decoded.of(snapshot)
+    for (const measure of query.measures)
+      if (isOfNumbers(measure)) await decoded.loadNumbers(columns.get(measure.column)!, work)
+    const dimensions: GroupDimension[] = []
+    for (const dimension of query.groupby)
+      dimensions.push(await this.#dimension(snapshot, dimension, columns, decoded, work))
+    const numbers = new GroupNumbers(dimensions, query.measures.length, rows)
+    const measures = new GroupMeasures(
+      query.measures,
+      { columns, sizes: await this.#sizesOf(snapshot, query, work) },
+      numbers.capacity,
+    )
+    const needsGroups = measures.walks.length > 0
+    const hold = needsGroups ? await this.#memory.acquire(work.owner, rows * 4, work.signal) : null
+    try {
+      const groupOf = needsGroups ? groupOfPosition(rows, numbers.capacity) : null
+      const matches = new MatchedGroups(numbers, measures, decoded, groupOf)
+      await this.#eachMatch(snapshot, query, plan, work, matches)
+      matches.finish()
+      for (const walk of measures.walks) await walk(groupOf!, work)
+    } finally {
+      hold?.release()
+    }
+    const isRanked = columns.values().some((column) => this.#ranked.has(column))
+    const readValues: ReadValues = isRanked
+      ? (column, codes) => this.#ranked.read(snapshot, column, codes, work)
+      : null
+    return new GroupPage(query, { dimensions, numbers, measures, readValues }).read(work)
+  }
+
+  async #columnsOf(
+    snapshot: Snapshot,
+    { groupby, measures }: AggregateQuery,
+    work: TimedWork,
+  ): Promise<Map<string, CompiledColumn>> {
+    const names = new Set<string>()
+    for (const part of [...groupby, ...measures]) {
+      if ('column' in part) names.add(part.column)
+      if ('time' in part) names.add(part.time)
+    }
+    const columns = new Map<string, CompiledColumn>()
+    for (const name of names) {
+      const column = await this.#deps.columns.load(snapshot, name)
+      work.check()
+      columns.set(name, column ?? (await this.#ranked.load(snapshot, columnNamed(snapshot, name), work)))
+    }
+    return columns
+  }
+
+  async #dimension(
+    snapshot: Snapshot,
+    dimension: Named<Dimension>,
+    columns: ReadonlyMap<string, CompiledColumn>,
+    decoded: DecodedColumns,
+    work: TimedWork,
+  ): Promise<GroupDimension> {
+    if ('column' in dimension) return columnGroups(dimension, columns.get(dimension.column)!, decoded, work)
+    const places = await this.#placesOf(snapshot, work)
+    if (dimension.kind !== 'within')
+      return this.#cells.groups(dimension.name, snapshot, cellGrid(dimension), places)
+    const { name, zones, label } = dimension
+    return this.#zones.groups({ name, snapshot, zones, label, placeOf: places }, work)
+  }
+
+  async #placesOf(snapshot: Snapshot, work: TimedWork): Promise<PlaceOf> {
+    const isPoints = snapshot.tree.isPoints
+    return placeOf(snapshot, isPoints ? null : await this.#sizes.load(snapshot, 'point', work))
+  }
+
+  async #sizesOf(
+    snapshot: Snapshot,
+    { measures }: AggregateQuery,
+    work: TimedWork,
+  ): Promise<{ area?: Float64Array; length?: Float64Array }> {
+    const sizes: { area?: Float64Array; length?: Float64Array } = {}
+    for (const { kind } of measures)
+      if (kind === 'area' || kind === 'length') sizes[kind] = await this.#sizes.load(snapshot, kind, work)
+    return sizes
+  }
+
+  async #eachMatch(
+    snapshot: Snapshot,
+    { box }: AggregateQuery,
+    plan: FilterPlan | null,
+    work: TimedWork,
+    matches: MatchedGroups,
+  ): Promise<void> {
+    const { compiled, duckdb, geometries } = this.#deps
+    const request = { snapshot, condition: plan?.condition ?? null, sort: [], box, isWhole: true }
+    const prepared = await finish(compiled.prepare(request), work)
+    if (prepared) {
+      await finish(compiled.run(new PositionScan(prepared, 0, Infinity, matches), snapshot), work)
+      return
+    }
+    const all = snapshot.manifest.rows
+    const selection = { snapshot, plan, box, sort: [], after: -1, skip: 0, limit: all }
+    const { runs } = await selectByDuckdb(selection, { duckdb, geometries, work })
+    let count = 0
+    for (let run = 0; run < runs.length; run++) {
+      const end = runs.bounds[run * 2 + 1]!
+      for (let position = runs.bounds[run * 2]!; position < end; position++) {
+        matches.take(position)
+        // Positions are counted, because scattered ones may skip every multiple.
+        if (++count % BLOCK_ROWS === 0) await work.next()
+      }
+    }
+  }
+}
+
+function columnNamed({ manifest }: Snapshot, name: string): Column {
+  return queryColumns(manifest).find((column) => column.name === name)!
+}
+
+function isOfNumbers(measure: Measure): measure is Measure & { column: string } {
+  return measure.kind === 'sum' || measure.kind === 'mean' || measure.kind === 'stddev'
+}

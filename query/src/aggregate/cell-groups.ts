@@ -1,0 +1,118 @@
+import { BoundedCache } from '@wayleave/geodata/base'
+import type { Snapshot } from '@wayleave/geodata/features'
+import type { Geometry } from '@wayleave/geodata/geometry'
+import { MAX_GROUPS, type ResultColumn, type ResultValue } from './aggregate-query.ts'
+import type { Block } from './block.ts'
+import type { GroupDimension } from './group-dimension.ts'
+import { tooManyGroups } from './group-numbers.ts'
+import type { CellGrid } from './map-cells.ts'
+import type { PlaceOf } from './place-of.ts'
+
+/** The memory of all cached cells, in bytes. */
+const MAX_BYTES = 128 << 20
+/** An estimate of what a cell takes in the dictionary of a grid. */
+const CELL_BYTES = 100
+
+/** What `ids` has for a position whose cell was not computed yet, and for one without a place. */
+const UNKNOWN = 0
+const NOWHERE = 1
+
+/**
+ * The cell of each position, numbered in the order in which they are first needed. Computing a cell takes up to 2.5 µs,
+ * reading its number a nanosecond.
+ */
+class NumberedCells {
+  readonly #grid: CellGrid
+  readonly #ids: Uint32Array
+  readonly #idOf = new Map<number | string, number>()
+  readonly cells: (number | string)[] = []
+
+  constructor(grid: CellGrid, rows: number) {
+    this.#grid = grid
+    this.#ids = new Uint32Array(rows)
+  }
+
+  /** Whether one more query might need more cells than there may be. */
+  get isFull(): boolean {
+    return this.cells.length > MAX_GROUPS / 2
+  }
+
+  /** Writes 0 for a position without a place, and otherwise the number of its cell, counted from 1. */
+  number({ positions, length }: Block, placeOf: PlaceOf, groups: Uint32Array): void {
+    const ids = this.#ids
+    for (let i = 0; i < length; i++) {
+      const id = ids[positions[i]!]!
+      groups[i] = (id === UNKNOWN ? this.#find(positions[i]!, placeOf) : id) - 1
+    }
+  }
+
+  #find(position: number, placeOf: PlaceOf): number {
+    const [longitude, latitude] = placeOf(position)
+    if (Number.isNaN(longitude)) {
+      this.#ids[position] = NOWHERE
+      return NOWHERE
+    }
+    const cell = this.#grid.cellAt(longitude, latitude)
+    let id = this.#idOf.get(cell)
+    if (id === undefined) {
+      if (this.cells.length === MAX_GROUPS) throw tooManyGroups(MAX_GROUPS)
+      id = this.cells.push(cell) + NOWHERE
+      this.#idOf.set(cell, id)
+    }
+    this.#ids[position] = id
+    return id
+  }
+}
+
+/** The cells of snapshots, by grid. */
+export class CellCache {
+  readonly #cells = new BoundedCache<string, { cells: NumberedCells; bytes: number }>(
+    MAX_BYTES,
+    ({ bytes }) => bytes,
+  )
+
+  groups(name: string, snapshot: Snapshot, grid: CellGrid, placeOf: PlaceOf): GroupDimension {
+    const key = `${snapshot.folder}\n${grid.name}`
+    let cells = this.#cells.get(key)?.cells
+    if (cells === undefined || cells.isFull) {
+      const { rows } = snapshot.manifest
+      cells = new NumberedCells(grid, rows)
+      const bytes = rows * 4 + Math.min(rows, grid.count, MAX_GROUPS) * CELL_BYTES
+      this.#cells.set(key, { cells, bytes })
+    }
+    return new CellGroups(name, grid, cells, placeOf)
+  }
+}
+
+class CellGroups implements GroupDimension {
+  readonly size: number
+  readonly columns: readonly ResultColumn[]
+  readonly #grid: CellGrid
+  readonly #cells: NumberedCells
+  readonly #placeOf: PlaceOf
+
+  constructor(name: string, grid: CellGrid, cells: NumberedCells, placeOf: PlaceOf) {
+    this.columns = [{ name, type: 'text' }]
+    this.size = Math.min(grid.count, MAX_GROUPS) + 1
+    this.#grid = grid
+    this.#cells = cells
+    this.#placeOf = placeOf
+  }
+
+  number(block: Block, groups: Uint32Array): Uint32Array {
+    this.#cells.number(block, this.#placeOf, groups)
+    return groups
+  }
+
+  values(group: number): ResultValue[] {
+    return [group === 0 ? null : this.#grid.text(this.#cells.cells[group - 1]!)]
+  }
+
+  order(group: number): number | string {
+    return this.#cells.cells[group - 1]!
+  }
+
+  async geometry(group: number): Promise<Geometry> {
+    return this.#grid.geometry(this.#cells.cells[group - 1]!)
+  }
+}

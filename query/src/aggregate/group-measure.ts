@@ -1,0 +1,60 @@
+import type { Codes, CompiledColumn } from '@wayleave/geodata/features'
+import type { TimedWork } from '../work/timed-work.ts'
+import type { ResultColumn, ResultValue } from './aggregate-query.ts'
+import type { Block } from './block.ts'
+import type { ColumnCode } from './group-dimension.ts'
+
+/** Adds the positions of a block to their groups. Several measures may read the same account. */
+export interface GroupAccount {
+  add(block: Block): void
+}
+
+/** A measure of a query: it reads accounts after the last position. */
+export interface GroupMeasure {
+  readonly column: ResultColumn
+  value(group: number): ResultValue
+  /** The value of the group as a code, if it is one of a column. */
+  code?(group: number): ColumnCode
+  /** What groups are sorted by; null comes last. */
+  order(group: number): number | bigint | string | null
+}
+
+/**
+ * The group of each position plus 1; 0 for a position that does not match. It is read in the order of values, that is
+ * all over its memory, which is faster the smaller it is.
+ */
+export type GroupOfPosition = Codes
+
+export function groupOfPosition(rows: number, groupCount: number): GroupOfPosition {
+  return groupCount < 255
+    ? new Uint8Array(rows)
+    : groupCount < 65_535
+      ? new Uint16Array(rows)
+      : new Uint32Array(rows)
+}
+
+/** Work that is left after the last position and needs the group of every position. */
+export type GroupWalk = (groupOf: GroupOfPosition, work: TimedWork) => Promise<void>
+
+/** How many features of each group have a value. */
+export class ValueCounts implements GroupAccount {
+  readonly counts: Uint32Array
+  readonly #column: CompiledColumn
+
+  constructor(column: CompiledColumn, capacity: number) {
+    this.#column = column
+    this.counts = new Uint32Array(capacity)
+  }
+
+  add(block: Block): void {
+    const { counts } = this
+    const { groups, length } = block
+    const codes = block.codesOf(this.#column)
+    for (let i = 0; i < length; i++) if (codes[i] !== 0) counts[groups[i]!]!++
+  }
+}
+
+/** Results that are not a number in JSON are missing: the sum of numbers near the largest one may be infinite. */
+export function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null
+}

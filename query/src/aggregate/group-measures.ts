@@ -1,0 +1,161 @@
+import { BLOCK_ROWS, type CompiledColumn } from '@wayleave/geodata/features'
+import type { Measure, Named, ResultColumn, ResultValue } from './aggregate-query.ts'
+import type { Block } from './block.ts'
+import { finite, type GroupAccount, type GroupMeasure, type GroupWalk, ValueCounts } from './group-measure.ts'
+import { CodesByTime, Deviations, ExtremeCodes } from './measure-extremes.ts'
+import { type ColumnSums, CompensatedSums, columnSums, meanOf, sumOf } from './measure-sums.ts'
+import { DistinctCounts, PercentileCodes } from './measure-walks.ts'
+
+export interface MeasureData {
+  columns: ReadonlyMap<string, CompiledColumn>
+  /** By position, in m² and m. */
+  sizes: { area?: Float64Array | undefined; length?: Float64Array | undefined }
+}
+
+/** The measures of a query and the accounts that they read. Accounts of one column are shared. */
+export class GroupMeasures {
+  readonly measures: GroupMeasure[]
+  readonly accounts: GroupAccount[] = []
+  readonly walks: GroupWalk[] = []
+  /** How many features each group has. */
+  readonly counts: Uint32Array
+  readonly #data: MeasureData
+  readonly #valueCounts = new Map<CompiledColumn, ValueCounts>()
+  readonly #sums = new Map<CompiledColumn, ColumnSums>()
+
+  constructor(measures: readonly Named<Measure>[], data: MeasureData, capacity: number) {
+    this.#data = data
+    this.counts = new Uint32Array(capacity)
+    this.measures = measures.map((measure) => this.#make(measure))
+  }
+
+  add(block: Block): void {
+    countGroups(block.groups, block.length, this.counts)
+    for (const account of this.accounts) account.add(block)
+  }
+
+  #make(measure: Named<Measure>): GroupMeasure {
+    const { name } = measure
+    switch (measure.kind) {
+      case 'count':
+        return numbers({ name, type: 'integer' }, (group) => this.counts[group]!)
+      case 'area':
+      case 'length':
+        return this.#sizes(name, measure.kind)
+      case 'distinct': {
+        const distinct = new DistinctCounts(this.#column(measure.column), this.counts.length)
+        this.walks.push(distinct.walk)
+        return numbers({ name, type: 'integer' }, (group) => distinct.counts[group]!)
+      }
+      case 'sum':
+      case 'mean':
+        return this.#sum(name, this.#column(measure.column), measure.kind === 'mean')
+      case 'min':
+      case 'max': {
+        const column = this.#column(measure.column)
+        const extremes = this.#added(new ExtremeCodes(column, measure.kind === 'max', this.counts.length))
+        return values(name, column, extremes.codes)
+      }
+      case 'first':
+      case 'last': {
+        const column = this.#column(measure.column)
+        const [time, isLast] = [this.#column(measure.time), measure.kind === 'last']
+        const codes = this.#added(new CodesByTime(column, time, isLast, this.counts.length)).codes
+        return values(name, column, codes)
+      }
+      case 'stddev': {
+        const column = this.#column(measure.column)
+        const deviations = this.#added(new Deviations(column, this.counts.length))
+        return numbers({ name, type: 'number', unitOf: column.name }, (group) => deviations.deviation(group))
+      }
+      case 'percentile':
+        return this.#percentile(name, this.#column(measure.column), measure.percent)
+    }
+  }
+
+  #column(name: string): CompiledColumn {
+    return this.#data.columns.get(name)!
+  }
+
+  #added<T extends GroupAccount>(account: T): T {
+    this.accounts.push(account)
+    return account
+  }
+
+  /** How many features of each group have a value. */
+  #countsOf(column: CompiledColumn): Uint32Array {
+    if (column.nulls === 0) return this.counts
+    let counts = this.#valueCounts.get(column)
+    if (counts === undefined) {
+      counts = this.#added(new ValueCounts(column, this.counts.length))
+      this.#valueCounts.set(column, counts)
+    }
+    return counts.counts
+  }
+
+  #sum(name: string, column: CompiledColumn, isMean: boolean): GroupMeasure {
+    let sums = this.#sums.get(column)
+    if (sums === undefined) {
+      sums = this.#added(columnSums(column, this.counts.length))
+      this.#sums.set(column, sums)
+    }
+    const type = column.type === 'integer' && !isMean ? 'integer' : 'number'
+    return numbers({ name, type, unitOf: column.name }, (group) =>
+      isMean ? meanOf(sums, group) : sumOf(sums, group),
+    )
+  }
+
+  #percentile(name: string, column: CompiledColumn, percent: number): GroupMeasure {
+    const percentiles = new PercentileCodes(column, percent, this.#countsOf(column))
+    this.walks.push(percentiles.walk)
+    const { lower, upper } = percentiles
+    const isNumber = column.type === 'integer' || column.type === 'number'
+    // Other values have no middle: the percentile is the value below it.
+    if (!isNumber) return values(name, column, lower)
+    return numbers({ name, type: 'number', unitOf: column.name }, (group) => {
+      if (lower[group] === 0) return null
+      const below = column.value(lower[group]!) as number | bigint
+      const fraction = percentiles.fraction(group)
+      if (fraction === 0 || lower[group] === upper[group]) return below
+      return between(Number(below), Number(column.value(upper[group]!)), fraction)
+    })
+  }
+
+  #sizes(name: string, kind: 'area' | 'length'): GroupMeasure {
+    const sizes = this.#data.sizes[kind]!
+    const sums = new CompensatedSums(this.counts.length)
+    const copy = new Float64Array(BLOCK_ROWS)
+    this.accounts.push({
+      add: ({ positions, groups, length }) => {
+        for (let i = 0; i < length; i++) copy[i] = sizes[positions[i]!]!
+        sums.add(copy, 1, groups, length)
+      },
+    })
+    const unit = kind === 'area' ? 'm²' : 'm'
+    return numbers({ name, type: 'number', unit }, (group) => finite(sums.sum(group)))
+  }
+}
+
+function countGroups(groups: Uint32Array, length: number, counts: Uint32Array): void {
+  for (let i = 0; i < length; i++) counts[groups[i]!]!++
+}
+
+/** Exact at both ends, and finite also if the distance of the numbers is not. */
+function between(below: number, above: number, fraction: number): number {
+  const distance = above - below
+  return Number.isFinite(distance) ? below + distance * fraction : below * (1 - fraction) + above * fraction
+}
+
+function numbers(column: ResultColumn, value: (group: number) => number | bigint | null): GroupMeasure {
+  return { column, value, order: value }
+}
+
+/** Values of a column, sorted by their codes. */
+function values(name: string, column: CompiledColumn, codes: Uint32Array): GroupMeasure {
+  return {
+    column: { name, type: column.type as ResultColumn['type'], unitOf: column.name },
+    value: (group): ResultValue => column.value(codes[group]!),
+    code: (group) => ({ column, code: codes[group]! }),
+    order: (group) => (codes[group] === 0 ? null : codes[group]!),
+  }
+}

@@ -1,0 +1,134 @@
+import { BLOCK_ROWS, type CompiledColumn } from '@wayleave/geodata/features'
+import type { Block } from './block.ts'
+import type { GroupAccount } from './group-measure.ts'
+
+/** The smallest or the largest code of each group; 0 if it has no value. Codes are in the order of values. */
+export class ExtremeCodes implements GroupAccount {
+  readonly codes: Uint32Array
+  readonly #column: CompiledColumn
+  readonly #isMax: boolean
+
+  constructor(column: CompiledColumn, isMax: boolean, capacity: number) {
+    this.#column = column
+    this.#isMax = isMax
+    this.codes = new Uint32Array(capacity)
+  }
+
+  add(block: Block): void {
+    const codes = block.codesOf(this.#column)
+    if (this.#isMax) takeLargest(codes, block.groups, block.length, this.codes)
+    else takeSmallest(codes, block.groups, block.length, this.codes)
+  }
+}
+
+function takeLargest(codes: Uint32Array, groups: Uint32Array, length: number, largest: Uint32Array): void {
+  for (let i = 0; i < length; i++) if (codes[i]! > largest[groups[i]!]!) largest[groups[i]!] = codes[i]!
+}
+
+function takeSmallest(codes: Uint32Array, groups: Uint32Array, length: number, smallest: Uint32Array): void {
+  for (let i = 0; i < length; i++) {
+    const code = codes[i]!
+    const group = groups[i]!
+    if (code !== 0 && (code < smallest[group]! || smallest[group] === 0)) smallest[group] = code
+  }
+}
+
+/**
+ * The code of each group's feature with the smallest or the largest time, among those that have both; the first one in
+ * the dataset's order if times are equal.
+ */
+export class CodesByTime implements GroupAccount {
+  readonly codes: Uint32Array
+  readonly #times: Uint32Array
+  readonly #column: CompiledColumn
+  readonly #time: CompiledColumn
+  readonly #isLast: boolean
+
+  constructor(column: CompiledColumn, time: CompiledColumn, isLast: boolean, capacity: number) {
+    this.#column = column
+    this.#time = time
+    this.#isLast = isLast
+    this.codes = new Uint32Array(capacity)
+    this.#times = new Uint32Array(capacity)
+  }
+
+  add(block: Block): void {
+    const codes = block.codesOf(this.#column)
+    const times = block.codesOf(this.#time)
+    const { groups, length } = block
+    for (let i = 0; i < length; i++) {
+      const group = groups[i]!
+      const time = times[i]!
+      const best = this.#times[group]!
+      if (time === 0 || codes[i] === 0) continue
+      if (best !== 0 && (this.#isLast ? time <= best : time >= best)) continue
+      this.#times[group] = time
+      this.codes[group] = codes[i]!
+    }
+  }
+}
+
+/** Squares of numbers between these are neither infinite nor zero. */
+const MAX_SQUARED = 1e150
+const MIN_SQUARED = 1e-140
+
+/** Means and squared deviations, updated by every value (Welford), which is exact also for numbers far from zero. */
+export class Deviations implements GroupAccount {
+  readonly #column: CompiledColumn
+  /** The values of a column that are not doubles. */
+  readonly #rounded: Float64Array | null
+  readonly #copy = new Float64Array(BLOCK_ROWS)
+  readonly #scale: number
+  readonly #counts: Float64Array
+  readonly #means: Float64Array
+  readonly #squares: Float64Array
+
+  constructor(column: CompiledColumn, capacity: number) {
+    const { values } = column
+    this.#column = column
+    this.#rounded = values instanceof Float64Array ? null : Float64Array.from(values as never, Number)
+    this.#scale = scaleOf(this.#rounded ?? (values as Float64Array))
+    this.#counts = new Float64Array(capacity)
+    this.#means = new Float64Array(capacity)
+    this.#squares = new Float64Array(capacity)
+  }
+
+  add(block: Block): void {
+    const { groups, length } = block
+    const numbers = this.#numbers(block)
+    const scale = this.#scale
+    const counts = this.#counts
+    const means = this.#means
+    const squares = this.#squares
+    for (let i = 0; i < length; i++) {
+      const value = numbers[i]! * scale
+      if (Number.isNaN(value)) continue
+      const group = groups[i]!
+      const distance = value - means[group]!
+      const mean = means[group]! + distance / ++counts[group]!
+      squares[group]! += distance * (value - mean)
+      means[group] = mean
+    }
+  }
+
+  /** Integers beyond 2^53 are rounded. */
+  #numbers(block: Block): Float64Array {
+    if (this.#rounded === null) return block.numbersOf(this.#column)
+    const codes = block.codesOf(this.#column)
+    for (let i = 0; i < block.length; i++)
+      this.#copy[i] = codes[i] === 0 ? Number.NaN : this.#rounded[codes[i]! - 1]!
+    return this.#copy
+  }
+
+  /** The standard deviation of a sample; null for less than two values. */
+  deviation(group: number): number | null {
+    const count = this.#counts[group]!
+    return count < 2 ? null : Math.sqrt(this.#squares[group]! / (count - 1)) / this.#scale
+  }
+}
+
+function scaleOf(values: Float64Array): number {
+  const largest = Math.max(Math.abs(values[0] ?? 0), Math.abs(values.at(-1) ?? 0))
+  if (largest > MAX_SQUARED) return 2 ** -600
+  return largest > 0 && largest < MIN_SQUARED ? 2 ** 600 : 1
+}

@@ -1,0 +1,203 @@
+import { BoundedCache, SingleFlights } from '@wayleave/geodata/base'
+import { type Snapshot, sliceFeature } from '@wayleave/geodata/features'
+import { EXTERIOR, type Geometry, INTERIOR, locateBox, prepare, relates } from '@wayleave/geodata/geometry'
+import { parseFeature } from '../features/parse-feature.ts'
+import { invalidParameter } from '../query-error.ts'
+import type { TimedWork } from '../work/timed-work.ts'
+import type { ResultColumn, ResultValue, ZoneSource } from './aggregate-query.ts'
+import { type Block, gather } from './block.ts'
+import type { GroupDimension } from './group-dimension.ts'
+import type { PlaceOf } from './place-of.ts'
+
+/** The max number of zones, and the max bytes of their features. */
+const MAX_ZONES = 50_000
+const MAX_ZONE_BYTES = 256 << 20
+/** The memory of all cached zones of positions, in bytes. */
+const MAX_BYTES = 128 << 20
+/** Runs of the tree between two looks at the clock. */
+const STEP = 16
+
+/** The zone of each position plus 1; 0 for positions outside of all zones. */
+type ZoneOf = Uint32Array
+
+/** A dimension of zones. */
+export interface ZoneQuery {
+  name: string
+  snapshot: Snapshot
+  zones: ZoneSource
+  label: string | null
+  placeOf: PlaceOf
+}
+
+interface ZoneNames {
+  ids: ResultValue[]
+  labels: ResultValue[] | null
+}
+
+/** The features of one dataset in whose areas the places of another one lie. */
+export class ZoneCache {
+  readonly #zones = new BoundedCache<string, ZoneOf>(MAX_BYTES, ({ byteLength }) => byteLength)
+  readonly #locating = new SingleFlights<string, void>()
+  readonly #names = new WeakMap<Snapshot, Map<string, ZoneNames>>()
+
+  groups(
+    { name, snapshot, zones: source, label, placeOf }: ZoneQuery,
+    work: TimedWork,
+  ): Promise<GroupDimension> {
+    return source(async (zones) => {
+      requireFew(zones)
+      const zoneOf = await this.#zoneOf(snapshot, zones, placeOf, work)
+      const names = await this.#namesOf(zones, label, work)
+      const geometryOf = (zone: number) =>
+        source(async (current) => (current === zones ? readGeometry(zones, zone) : null))
+      return new ZoneGroups(columnsOf(zones, name, label), zoneOf, names, geometryOf)
+    })
+  }
+
+  async #zoneOf(snapshot: Snapshot, zones: Snapshot, placeOf: PlaceOf, work: TimedWork): Promise<ZoneOf> {
+    const key = `${snapshot.folder}\n${zones.folder}`
+    for (;;) {
+      const cached = this.#zones.get(key)
+      if (cached) return cached
+      let own: ZoneOf | null = null
+      let isOwn = false
+      const locating = this.#locating.run(key, async () => {
+        isOwn = true
+        own = await locate(snapshot, zones, placeOf, work)
+        this.#zones.set(key, own)
+      })
+      // The request that locates may be aborted: then this one does it.
+      await locating.catch((error: unknown) => {
+        if (isOwn) throw error
+      })
+      if (own) return own
+      work.check()
+    }
+  }
+
+  async #namesOf(zones: Snapshot, label: string | null, work: TimedWork): Promise<ZoneNames> {
+    let byLabel = this.#names.get(zones)
+    if (byLabel === undefined) {
+      byLabel = new Map()
+      this.#names.set(zones, byLabel)
+    }
+    let names = byLabel.get(label ?? '')
+    if (names === undefined) {
+      names = await readNames(zones, label, work)
+      byLabel.set(label ?? '', names)
+    }
+    return names
+  }
+}
+
+/** Nodes of the tree that lie inside a zone are not divided; only features at its edge are looked at one by one. */
+async function locate(
+  snapshot: Snapshot,
+  zones: Snapshot,
+  placeOf: PlaceOf,
+  work: TimedWork,
+): Promise<ZoneOf> {
+  const { tree, manifest } = snapshot
+  const zoneOf = new Uint32Array(manifest.rows)
+  let steps = 0
+  for (let zone = 0; zone < zones.tree.count; zone++) {
+    const geometry = await readGeometry(zones, zone)
+    await work.next()
+    if (geometry === null) continue
+    const area = prepare(geometry)
+    if (area.areas === 0) continue
+    const decide = (west: number, south: number, east: number, north: number) => {
+      const location = locateBox(area, west, south, east, north)
+      return location === INTERIOR ? true : location === EXTERIOR ? false : undefined
+    }
+    for (const { begin, end, isCertain } of tree.runsWhere(decide, 0)) {
+      for (let position = begin; position < end; position++) {
+        // The first zone in the order of its dataset, if several overlap or share an edge.
+        if (zoneOf[position] !== 0) continue
+        const isIn = isCertain || relates('intersects', area, pointAt(placeOf, position))
+        if (isIn) zoneOf[position] = zone + 1
+      }
+      if (++steps % STEP === 0) await work.next()
+    }
+  }
+  return zoneOf
+}
+
+function pointAt(placeOf: PlaceOf, position: number): Geometry {
+  return { type: 'Point', coordinates: [...placeOf(position)] }
+}
+
+async function readGeometry(zones: Snapshot, zone: number): Promise<Geometry | null> {
+  const text = sliceFeature(await zones.readPack(zone, zone + 1)).geometry
+  return JSON.parse(text.toString('utf8')) as Geometry | null
+}
+
+async function readNames(zones: Snapshot, label: string | null, work: TimedWork): Promise<ZoneNames> {
+  const names: ZoneNames = { ids: [], labels: label === null ? null : [] }
+  for (let zone = 0; zone < zones.tree.count; zone++) {
+    const { id, properties } = sliceFeature(await zones.readPack(zone, zone + 1))
+    const text = `{"type":"Feature","id":${id},"geometry":null,"properties":${properties}}`
+    const parsed = parseFeature(Buffer.from(text))
+    names.ids.push(parsed.id)
+    if (label !== null) names.labels!.push((parsed.properties[label] ?? null) as ResultValue)
+    await work.next()
+  }
+  return names
+}
+
+function requireFew({ manifest: { rows }, offsets }: Snapshot): void {
+  const bytes = offsets[rows]! - offsets[0]!
+  if (rows <= MAX_ZONES && bytes <= MAX_ZONE_BYTES) return
+  const max = `${MAX_ZONES} features and ${MAX_ZONE_BYTES >> 20} MB`
+  throw invalidParameter(
+    'groupby',
+    `names zones of ${rows} features and ${bytes >> 20} MB; the limit is ${max}`,
+  )
+}
+
+function columnsOf({ manifest }: Snapshot, name: string, label: string | null): ResultColumn[] {
+  const column = manifest.columns.find((each) => each.name === label)
+  const id = { name, type: manifest.id.type }
+  return column ? [id, { name: `${name}.${column.name}`, type: column.type as ResultColumn['type'] }] : [id]
+}
+
+class ZoneGroups implements GroupDimension {
+  readonly size: number
+  readonly columns: readonly ResultColumn[]
+  readonly #zoneOf: ZoneOf
+  readonly #names: ZoneNames
+  readonly #geometryOf: (zone: number) => Promise<Geometry | null>
+
+  constructor(
+    columns: ResultColumn[],
+    zoneOf: ZoneOf,
+    names: ZoneNames,
+    geometryOf: (zone: number) => Promise<Geometry | null>,
+  ) {
+    this.columns = columns
+    this.size = names.ids.length + 1
+    this.#zoneOf = zoneOf
+    this.#names = names
+    this.#geometryOf = geometryOf
+  }
+
+  number({ positions, length }: Block, groups: Uint32Array): Uint32Array {
+    gather(this.#zoneOf, positions, length, groups)
+    return groups
+  }
+
+  values(group: number): ResultValue[] {
+    const { ids, labels } = this.#names
+    const id = group === 0 ? null : ids[group - 1]!
+    if (this.columns.length === 1) return [id]
+    return [id, group === 0 ? null : labels![group - 1]!]
+  }
+
+  order(group: number): number | bigint | string {
+    return this.#names.ids[group - 1] as number | bigint | string
+  }
+
+  geometry(group: number): Promise<Geometry | null> {
+    return this.#geometryOf(group - 1)
+  }
+}

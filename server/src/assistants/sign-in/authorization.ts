@@ -1,0 +1,178 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { CreatedKey } from '@wayleave/contract/records'
+import type { Keys } from '../../accounts/keys/keys.ts'
+import { type Clock, DAY, MINUTE, plus } from '../../base/clock.ts'
+import type { Db } from '../../base/database/open.ts'
+import type { UserOrigin } from '../../base/events/events.ts'
+import { Problem } from '../../base/problem.ts'
+import { allowsRedirect, type Client, type RegisteredClients } from './client.ts'
+import type { ClientDocuments } from './client-documents.ts'
+import { insertCode, takeCode } from './code-store.ts'
+
+const CODE_LIFE = 2 * MINUTE
+const CHALLENGE = /^[\w-]{43}$/
+const VERIFIER = /^[\w.~-]{43,128}$/
+
+/** What a client sends with the user to the page that asks for consent. */
+export interface AuthorizationRequest {
+  client_id: string
+  redirect_uri: string
+  response_type: string
+  code_challenge: string
+  code_challenge_method: string
+  state?: string
+  resource?: string
+  scope?: string
+}
+
+/** What the user agrees to. */
+export interface Consent {
+  /** The datasets that may be read; null for all that the user may read. */
+  tables: string[] | null
+  /** How many days the access lasts. */
+  days: number
+}
+
+export interface TokenRequest {
+  grant_type: string | undefined
+  code: string | undefined
+  redirect_uri: string | undefined
+  client_id: string | undefined
+  code_verifier: string | undefined
+  resource: string | undefined
+}
+
+/** A refusal as OAuth names it. */
+export class TokenRefused extends Error {
+  readonly code: string
+
+  constructor(code: string, description: string) {
+    super(description)
+    this.code = code
+  }
+}
+
+interface Granted extends Consent {
+  userId: string
+  clientId: string
+  clientName: string
+  redirectUri: string
+  challenge: string
+}
+
+export interface AuthorizationOptions {
+  db: Db
+  clock: Clock
+  keys: Keys
+  registered: RegisteredClients
+  documents: ClientDocuments
+}
+
+/**
+ * Lets a user give an assistant a key, by the authorization code flow of OAuth 2.1 with PKCE. What the assistant gets
+ * is a personal key: in the user's list, limited, counted and revoked like any other.
+ */
+export class Authorization {
+  readonly #options: AuthorizationOptions
+
+  constructor(options: AuthorizationOptions) {
+    this.#options = options
+  }
+
+  /** The client of a request, if everything about the request is right. `resource` is what the service grants. */
+  async check(request: AuthorizationRequest, resource: string): Promise<Client> {
+    const client = await this.#client(request.client_id)
+    if (!client)
+      throw invalid('The program that sent you is not known here, or its description cannot be read.')
+    if (!allowsRedirect(client, request.redirect_uri)) {
+      throw invalid('The address to return to is not one of the program that sent you.')
+    }
+    if (request.response_type !== 'code') throw invalid('response_type must be code.')
+    if (request.code_challenge_method !== 'S256' || !CHALLENGE.test(request.code_challenge)) {
+      throw invalid('A code_challenge by the method S256 is needed.')
+    }
+    if (request.resource !== undefined && request.resource !== resource) {
+      throw invalid(`The resource must be ${resource}.`)
+    }
+    return client
+  }
+
+  /** Returns where the user goes on: back to the client, with a code. */
+  async consent(
+    { userId }: UserOrigin,
+    request: AuthorizationRequest,
+    { tables, days }: Consent,
+    place: { issuer: string; resource: string },
+  ): Promise<string> {
+    const client = await this.check(request, place.resource)
+    const code = randomBytes(32).toString('base64url')
+    const granted: Granted = {
+      userId,
+      tables,
+      days,
+      clientId: client.id,
+      clientName: client.name,
+      redirectUri: request.redirect_uri,
+      challenge: request.code_challenge,
+    }
+    const { db, clock } = this.#options
+    const expires = plus(clock(), CODE_LIFE).toISOString()
+    await insertCode(db, { id: hashOf(code), content: JSON.stringify(granted), expires_at: expires })
+    return returnAddress(request, { code, iss: place.issuer })
+  }
+
+  /** Exchanges a code for a key, once. */
+  async exchange(request: TokenRequest, resource: string, origin: UserOrigin['origin']): Promise<CreatedKey> {
+    const { db, clock, keys } = this.#options
+    if (request.grant_type !== 'authorization_code') {
+      throw new TokenRefused('unsupported_grant_type', 'The grant_type must be authorization_code.')
+    }
+    if (request.resource !== undefined && request.resource !== resource) {
+      throw new TokenRefused('invalid_target', `The resource must be ${resource}.`)
+    }
+    const stored = request.code ? await takeCode(db, hashOf(request.code)) : undefined
+    const granted =
+      stored && stored.expires_at > clock().toISOString() ? (JSON.parse(stored.content) as Granted) : null
+    const isRight =
+      granted !== null &&
+      granted.clientId === request.client_id &&
+      granted.redirectUri === request.redirect_uri &&
+      VERIFIER.test(request.code_verifier ?? '') &&
+      hashOf(request.code_verifier!) === granted.challenge
+    if (!isRight)
+      throw new TokenRefused('invalid_grant', 'The code is not valid for this request, or was used before.')
+    const { userId, tables, days, clientName } = granted
+    return keys.createPersonal(
+      { userId, origin: { ...origin, actor: `user:${userId}` } },
+      {
+        name: clientName,
+        permissions: tables === null ? ['read'] : tables.map((table) => `read:${table}`),
+        expiresAt: plus(clock(), days * DAY).toISOString(),
+      },
+    )
+  }
+
+  async #client(id: string): Promise<Client | null> {
+    const { registered, documents } = this.#options
+    return /^https?:/.test(id) ? documents.find(id) : registered.find(id)
+  }
+}
+
+/** The address of the client, with what it is to know. */
+export function returnAddress(
+  { redirect_uri, state }: Pick<AuthorizationRequest, 'redirect_uri' | 'state'>,
+  values: Record<string, string>,
+): string {
+  const url = new URL(redirect_uri)
+  for (const [name, value] of Object.entries(values)) url.searchParams.set(name, value)
+  if (state !== undefined) url.searchParams.set('state', state)
+  return url.href
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}
+
+function invalid(detail: string): Problem {
+  return new Problem('assistant-request-invalid', detail)
+}

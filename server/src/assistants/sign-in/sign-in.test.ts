@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { MINUTE } from '../../base/clock.ts'
+import { signIn } from '../../testing/sign-in.ts'
+import { testClock } from '../../testing/test-clock.ts'
+import { openTestServer } from '../../testing/test-server.ts'
+import { allowsRedirect, isRedirectUri, RegisteredClients, readClient } from './client.ts'
+
+test('an address to return to is https, this machine with any port, or a scheme of a program', () => {
+  const allowed = [
+    'https://a.example/cb',
+    'http://127.0.0.1:1/cb',
+    'http://localhost/cb',
+    'cursor://x/cb',
+    'com.a.b:/cb',
+  ]
+  for (const uri of allowed) assert.ok(isRedirectUri(uri), uri)
+  const refused = [
+    ...[
+      'http://a.example/cb',
+      'javascript:alert(1)',
+      'data:text/html,x',
+      'file:///etc/passwd',
+      'blob:x',
+      '/cb',
+    ],
+    ...['https://user:password@a.example/', 'https://a.example/#x', `https://a.example/${'x'.repeat(500)}`],
+  ]
+  for (const uri of refused) assert.ok(!isRedirectUri(uri), uri)
+  const client = readClient('id', null, { redirect_uris: ['http://127.0.0.1:1/cb', 'https://a.example/cb'] })!
+  assert.ok(allowsRedirect(client, 'http://127.0.0.1:4711/cb'))
+  for (const uri of [
+    'http://127.0.0.1:1/other',
+    'https://a.example:8443/cb',
+    'https://a.example/cb?x',
+    'https://b.example/cb',
+  ]) {
+    assert.ok(!allowsRedirect(client, uri), uri)
+  }
+})
+
+test('the id of a registered client cannot be changed, nor made by another installation', () => {
+  const clients = new RegisteredClients('one secret')
+  const { id } = clients.register({
+    client_name: 'An\u202e editor',
+    redirect_uris: ['https://a.example/cb'],
+  })!
+  assert.equal(clients.find(id)!.name, 'An editor')
+  const [, signature] = id.split('.')
+  const other = Buffer.from(JSON.stringify(['An editor', ['https://evil.example/']])).toString('base64url')
+  for (const changed of [`${other}.${signature}`, `${id}x`, id.slice(0, -1), `${id}.x`, other, '', '.']) {
+    assert.equal(clients.find(changed), null, changed)
+  }
+  assert.equal(new RegisteredClients('another secret').find(id), null)
+  assert.equal(clients.register({ redirect_uris: [] }), null)
+})
+
+test('a user gives an assistant a key: only the right client gets it, once, and the user can revoke it', async (t) => {
+  const time = testClock()
+  const service = await openTestServer(t, { clock: time.clock, settings: { allowInternalAddresses: true } })
+  const user = await signIn(service, 'ada@example.org')
+  const json = { 'content-type': 'application/json' }
+  const send = (path: string, body: unknown, headers: Record<string, string> = json) =>
+    fetch(service.url + path, {
+      method: 'POST',
+      headers,
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+  const metadata = await (await fetch(`${service.url}/.well-known/oauth-authorization-server`)).json()
+  const resource = await (await fetch(`${service.url}/.well-known/oauth-protected-resource/mcp`)).json()
+  assert.deepEqual(resource.authorization_servers, [metadata.issuer])
+  const path = (address: string) => new URL(address).pathname
+
+  const redirect_uri = 'http://127.0.0.1:33418/callback'
+  const registered = await send(path(metadata.registration_endpoint), {
+    client_name: 'Editor',
+    redirect_uris: ['http://127.0.0.1/callback'],
+  })
+  const { client_id } = await registered.json()
+  const verifier = randomBytes(32).toString('base64url')
+  const asked = {
+    client_id,
+    redirect_uri,
+    response_type: 'code',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+    state: 'a state & more',
+    resource: resource.resource,
+  }
+  const shown = await (await send('/v1/assistants/request', asked)).json()
+  assert.deepEqual([shown.name, shown.host, shown.returnsTo], ['Editor', null, '127.0.0.1:33418'])
+  assert.match(shown.refusal, /error=access_denied.*state=a\+state/)
+
+  const wrongs = {
+    client_id: `${client_id}x`,
+    redirect_uri: 'https://evil.example/',
+    response_type: 'token',
+    code_challenge: 'short',
+    code_challenge_method: 'plain',
+    resource: 'https://other.example/mcp',
+  }
+  for (const [name, value] of Object.entries(wrongs)) {
+    const refused = await send('/v1/assistants/request', { ...asked, [name]: value })
+    assert.equal((await refused.json()).code, 'assistant-request-invalid', name)
+  }
+
+  const bearer = { ...json, authorization: `Bearer ${user.token}` }
+  const agree = async (tables: string[] | null = ['places']) => {
+    const response = await send('/v1/assistants/consent', { request: asked, tables, days: 30 }, bearer)
+    assert.equal(response.status, 200)
+    const address = new URL((await response.json()).redirect)
+    assert.equal(address.origin + address.pathname, redirect_uri)
+    assert.equal(address.searchParams.get('state'), asked.state)
+    assert.equal(address.searchParams.get('iss'), metadata.issuer)
+    return address.searchParams.get('code')!
+  }
+  assert.equal((await send('/v1/assistants/consent', { request: asked, tables: null, days: 30 })).status, 401)
+
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const exchange = async (change: Record<string, string>) => {
+    const fields = {
+      grant_type: 'authorization_code',
+      client_id,
+      redirect_uri,
+      code_verifier: verifier,
+      ...change,
+    }
+    const response = await send(path(metadata.token_endpoint), new URLSearchParams(fields).toString(), form)
+    assert.equal(response.headers.get('cache-control'), 'no-store')
+    return { status: response.status, body: await response.json() }
+  }
+  const wrongFields: Record<string, string>[] = [
+    { code_verifier: randomBytes(32).toString('base64url') },
+    { redirect_uri: 'http://127.0.0.1:1/callback' },
+    { client_id: `${client_id}x` },
+    { code: 'another' },
+    { grant_type: 'password' },
+    { resource: 'https://other.example/mcp' },
+  ]
+  for (const change of wrongFields) {
+    const refused = await exchange({ code: await agree(), ...change })
+    assert.equal(refused.status, 400, JSON.stringify(change))
+    assert.match(refused.body.error, /^(invalid_grant|unsupported_grant_type|invalid_target)$/)
+  }
+  const late = await agree()
+  time.pass(3 * MINUTE)
+  assert.equal((await exchange({ code: late })).body.error, 'invalid_grant')
+
+  const code = await agree()
+  const both = await Promise.all([exchange({ code }), exchange({ code })])
+  assert.deepEqual(both.map(({ status }) => status).sort(), [200, 400])
+  const { body: token } = both.find(({ status }) => status === 200)!
+  assert.deepEqual([token.token_type, token.expires_in], ['Bearer', 30 * 86_400])
+
+  const list = await (await fetch(`${service.url}/v1/api-keys/my-keys`, { headers: bearer })).json()
+  assert.deepEqual(
+    list.data.map(({ name, permissions }: { name: string; permissions: string[] }) => ({
+      name,
+      permissions,
+    })),
+    [{ name: 'Editor', permissions: ['read:places'] }],
+  )
+  const list_tools = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
+  const use = () =>
+    send('/mcp', list_tools, {
+      ...json,
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer ${token.access_token}`,
+    })
+  assert.equal((await use()).status, 200)
+  const revoked = await fetch(`${service.url}/v1/api-keys/${list.data[0].id}/revoke`, {
+    method: 'POST',
+    headers: { authorization: bearer.authorization },
+  })
+  assert.equal(revoked.status, 200)
+  assert.equal((await use()).status, 401)
+
+  await t.test('a client whose id is the address of its description', async () => {
+    const documents: Record<string, string> = {}
+    const server = createServer((request, response) => {
+      response.end(documents[request.url!] ?? '{')
+    }).listen(0, '127.0.0.1')
+    t.after(() => server.close())
+    await new Promise((resolve) => server.once('listening', resolve))
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const document = { client_name: 'Desk', redirect_uris: [redirect_uri] }
+    documents['/right'] = JSON.stringify({ ...document, client_id: `${origin}/right` })
+    documents['/other'] = JSON.stringify({ ...document, client_id: `${origin}/right` })
+    documents['/large'] = JSON.stringify({ ...document, client_id: `${origin}/large`, x: 'x'.repeat(20_000) })
+    const right = await send('/v1/assistants/request', { ...asked, client_id: `${origin}/right` })
+    assert.deepEqual((await right.json()).host, new URL(origin).host)
+    for (const wrong of ['/other', '/large', '/absent']) {
+      const refused = await send('/v1/assistants/request', { ...asked, client_id: origin + wrong })
+      assert.equal(refused.status, 400, wrong)
+    }
+  })
+})
+
+test('without permission for internal addresses, the description of a client is not fetched from inside', async (t) => {
+  let requests = 0
+  const server = createServer((_, response) => {
+    requests++
+    response.end()
+  }).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await new Promise((resolve) => server.once('listening', resolve))
+  const service = await openTestServer(t)
+  const { port } = server.address() as AddressInfo
+  for (const scheme of ['http', 'https']) {
+    const response = await fetch(`${service.url}/v1/assistants/request`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        client_id: `${scheme}://127.0.0.1:${port}/client`,
+        redirect_uri: 'https://a.example/',
+        response_type: 'code',
+        code_challenge: 'x'.repeat(43),
+        code_challenge_method: 'S256',
+      }),
+    })
+    assert.equal(response.status, 400)
+  }
+  assert.equal(requests, 0)
+})

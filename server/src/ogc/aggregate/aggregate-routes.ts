@@ -1,0 +1,162 @@
+import type { Snapshot } from '@wayleave/geodata/features'
+import {
+  type AggregateResult,
+  type Dimension,
+  type FilterPlan,
+  type Named,
+  planConditions,
+  type TimedWork,
+} from '@wayleave/query'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { authRequestOf } from '../../accounts/access/authenticate.ts'
+import type { Grant } from '../../accounts/access/grant.ts'
+import type { Dataset } from '../../data/catalog/dataset.ts'
+import type { App } from '../../http/fastify-app.ts'
+import { exchangeOf } from '../../http/sockets/fastify-transport.ts'
+import { admit, readCharged, tableOf } from '../items/admit.ts'
+import type { ItemsDeps } from '../items/items-page.ts'
+import { csv, geojsonAreas, json, parquet } from '../request/encodings.ts'
+import { SEARCH_LIMITS } from '../request/items-query.ts'
+import { type QueryPair, readQuery } from '../request/query-string.ts'
+import { readSearchBody } from '../request/search-body.ts'
+import { type Link, linkHeader, linkQuery, ROOT } from '../write/links.ts'
+import { cacheControlFor, sendDocument, VARY } from '../write/respond.ts'
+import { csvBody, geojsonBody, jsonBody, type ShownColumn, type ShownResult } from './aggregate-body.ts'
+import { parquetBody } from './aggregate-parquet.ts'
+import { type AggregateRequest, areasOf, readAggregateRequest } from './aggregate-request.ts'
+import { zonesOf } from './zones-of.ts'
+
+/** The routes of aggregates: the features that match in groups, with measures of each group. */
+export function aggregateRoutes(app: App, deps: ItemsDeps): void {
+  const path = `${ROOT}/collections/:table/aggregate`
+  app.get(path, (request, reply) => respond(request, reply, deps, () => readQuery(request.url)))
+  app.register(async (scope) => {
+    scope.removeContentTypeParser('application/json')
+    // Parsed after the key was checked, and so that large integers are exact.
+    scope.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) =>
+      done(null, body),
+    )
+    scope.post(path, (request, reply) => {
+      const body = typeof request.body === 'string' ? request.body : ''
+      return respond(request, reply, { ...deps, limits: SEARCH_LIMITS }, () => readSearchBody(body))
+    })
+  })
+}
+
+type AggregateDeps = ItemsDeps & { limits?: typeof SEARCH_LIMITS }
+
+async function respond(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: AggregateDeps,
+  readPairs: () => QueryPair[],
+): Promise<FastifyReply> {
+  const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps)
+  const read = (current: Dataset) => {
+    const query = readAggregateRequest(readPairs(), request.headers.accept, current, deps)
+    return { query, plan: query.items.conditions && planConditions(query.items.conditions, current) }
+  }
+  const first = readCharged(grant, deps, () => read(dataset))
+  const { encoding } = first.query
+  deps.meter.record(grant, { operation: 'aggregate', table: dataset.table, format: encoding.name })
+  const exchange = exchangeOf(request, reply)
+  const work = deps.workload.begin(grant.owner, () => exchange.disconnected())
+  try {
+    const shown = await deps.catalog.withCurrent(dataset, async (current) => {
+      const { query, plan } = current === dataset ? first : read(current)
+      const result = await aggregate(grant, current, query, plan, work, deps)
+      return shownResult(result, query, current, deps.baseUrl.of(request), request.method === 'POST')
+    })
+    return await send(request, reply, grant, first.query, shown, work, deps)
+  } finally {
+    work.end()
+  }
+}
+
+async function aggregate(
+  grant: Grant,
+  dataset: Dataset,
+  request: AggregateRequest,
+  plan: FilterPlan | null,
+  work: TimedWork,
+  deps: AggregateDeps,
+): Promise<AggregateResult> {
+  const { groupby, measures, having, sort, offset, limit, items, encoding } = request
+  const geometry = encoding === geojsonAreas || (encoding === parquet && areasOf(groupby).length === 1)
+  const dimensions: Named<Dimension>[] = []
+  for (const dimension of groupby)
+    dimensions.push(dimension.kind === 'within' ? await zonesOf(grant, dimension, deps) : dimension)
+  const query = { groupby: dimensions, measures, having, sort, offset, limit, geometry, box: items.box }
+  return deps.snapshots.use(dataset, (snapshot: Snapshot) =>
+    deps.workload.search(work, () => deps.engine.aggregate(snapshot, query, plan, work)),
+  )
+}
+
+function shownResult(
+  result: AggregateResult,
+  { pairs, offset, limit, encoding }: AggregateRequest,
+  { table, title, columnNotes }: Dataset,
+  base: string,
+  isPost: boolean,
+): ShownResult {
+  const columns = result.columns.map(({ name, type, unitOf, unit }): ShownColumn => {
+    const shown = unit ?? (unitOf === undefined ? undefined : columnNotes?.[unitOf]?.unit)
+    return { name, type, ...(shown ? { unit: shown } : {}) }
+  })
+  const collection = `${base}${ROOT}/collections/${table}`
+  const url = `${collection}/aggregate`
+  const next = offset + limit
+  const links: Link[] = []
+  if (!isPost) links.push({ href: url + linkQuery(pairs, []), rel: 'self', type: encoding.mediaType })
+  if (next < result.numberGroups) {
+    links.push(
+      isPost
+        ? {
+            href: url,
+            rel: 'next',
+            type: encoding.mediaType,
+            method: 'POST',
+            body: { offset: next },
+            merge: true,
+          }
+        : {
+            href: url + linkQuery(pairs, ['offset'], `offset=${next}`),
+            rel: 'next',
+            type: encoding.mediaType,
+          },
+    )
+  }
+  links.push({ href: collection, rel: 'collection', type: json.mediaType, title })
+  return { ...result, columns, links }
+}
+
+async function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  grant: Grant,
+  { encoding }: AggregateRequest,
+  shown: ShownResult,
+  work: TimedWork,
+  { escapeFormulas }: AggregateDeps,
+): Promise<FastifyReply> {
+  reply.header('ogc-numberreturned', String(shown.rows.length))
+  reply.header('ogc-numbermatched', String(shown.numberGroups))
+  const mediaType = encoding === csv ? `${csv.mediaType}; charset=utf-8` : encoding.mediaType
+  const isGet = request.method !== 'POST'
+  // Encodings that cannot contain links have them in a header.
+  if (isGet && (encoding === csv || encoding === parquet)) reply.header('link', linkHeader(shown.links))
+  if (encoding === parquet) return sendUntagged(reply, grant, mediaType, parquetBody(shown))
+  const text =
+    encoding === csv
+      ? await csvBody(shown, escapeFormulas, work)
+      : encoding === geojsonAreas
+        ? await geojsonBody(shown, work)
+        : await jsonBody(shown, work)
+  if (isGet) return sendDocument(request, reply, { ...encoding, mediaType }, text, grant)
+  return sendUntagged(reply, grant, mediaType, Buffer.from(text))
+}
+
+function sendUntagged(reply: FastifyReply, grant: Grant, mediaType: string, body: Buffer): FastifyReply {
+  reply.header('vary', VARY).header('cache-control', cacheControlFor(grant)).header('content-type', mediaType)
+  return reply.send(body)
+}
