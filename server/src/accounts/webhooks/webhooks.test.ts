@@ -200,8 +200,10 @@ test('only managers of an organization reach its webhooks', async (t) => {
 test('the address of a receiver is checked', async (t) => {
   const service = await openTestServer(t)
   const { token } = await openAccount(service, 'ada@example.org')
-  const create = async (url: string) =>
-    (await service.request('POST', '/v1/webhooks', { token, body: { url, events: ['key.created'] } })).status
+  const create = async (url: string, more: object = {}) => {
+    const body = { url, events: ['key.created'], ...more }
+    return (await service.request('POST', '/v1/webhooks', { token, body })).status
+  }
   for (const url of [
     'http://hooks.example.org/',
     'https://user:pass@hooks.example.org/',
@@ -214,6 +216,9 @@ test('the address of a receiver is checked', async (t) => {
     'hooks.example.org',
   ])
     assert.equal(await create(url), 400, url)
+  // PostgreSQL stores no NUL.
+  for (const more of [{ description: '\0' }, { events: [] }, { events: ['other'] }, { secret: 'mine' }])
+    assert.equal(await create('https://hooks.example.org/a', more), 400, JSON.stringify(more))
   assert.equal(await create('https://hooks.example.org/a#b'), 201)
   for (let more = 1; more < 20; more++) assert.equal(await create('https://hooks.example.org/a'), 201)
   assert.equal(await create('https://hooks.example.org/a'), 409)
