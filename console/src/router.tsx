@@ -91,6 +91,12 @@ const routes: RouteObject[] = [
                 }),
               },
               {
+                path: 'billing',
+                lazy: async () => ({
+                  Component: (await import('./pages/organization/billing-page.tsx')).BillingPage,
+                }),
+              },
+              {
                 path: 'events',
                 lazy: async () => ({
                   Component: (await import('./pages/organization/events-page.tsx')).EventsPage,
@@ -183,6 +189,18 @@ const routes: RouteObject[] = [
                 path: 'jobs',
                 lazy: async () => ({
                   Component: (await import('./pages/administration/jobs-page.tsx')).JobsPage,
+                }),
+              },
+              {
+                path: 'products',
+                lazy: async () => ({
+                  Component: (await import('./pages/administration/products-page.tsx')).ProductsPage,
+                }),
+              },
+              {
+                path: 'orders',
+                lazy: async () => ({
+                  Component: (await import('./pages/administration/orders-page.tsx')).OrdersPage,
                 }),
               },
               {

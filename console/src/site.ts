@@ -12,6 +12,7 @@ const UNKNOWN: Site = {
   imprintUrl: null,
   demoAdministrator: null,
   showsMails: false,
+  sells: false,
 }
 
 /** What the operator says about the service. The server writes it into every page, so no request is needed. */

@@ -6,6 +6,7 @@ export const MEMBER_PERMISSION_MEANINGS = {
   BILLING_VIEW: 'See credits, the ledger and the usage of all keys.',
   DATASET_PUBLISH:
     'Publish, change and remove the organization’s datasets, and decide who gets them, if the operator allows it.',
+  BILLING_MANAGE: 'Buy credits and plans, cancel plans, change the address on invoices.',
 } as const
 
 export type MemberPermission = keyof typeof MEMBER_PERMISSION_MEANINGS

@@ -22,6 +22,8 @@ const ALLOWED_ADDRESSES =
   'Network addresses that may use the key: networks in CIDR notation or single addresses, IPv4 and IPv6. Null: any address.'
 const allowedOrigins = nullable(Type.Array(Type.String(), { description: ALLOWED_ORIGINS }))
 const allowedAddresses = nullable(Type.Array(Type.String(), { description: ALLOWED_ADDRESSES }))
+const CREDIT_LIMIT =
+  'Credits that the key may spend in a month (UTC); downloads beyond it are 402 `key-budget-exhausted`. Null: no limit of its own.'
 const prefix = Type.String({ description: 'The leading part of the secret, to recognise it by.' })
 const TEST =
   'A test key: it gets metadata and samples only and costs nothing. Its secret has the label `test`.'
@@ -47,6 +49,7 @@ export const keyRecordSchema = Type.Object({
   ),
   allowedOrigins,
   allowedAddresses,
+  creditLimit: nullable(Type.Integer({ description: CREDIT_LIMIT })),
   previousSecret: nullable(
     Type.Object(
       {
@@ -128,6 +131,7 @@ const inputOf = (permission: string) => ({
   ),
   allowedOrigins: allowed(ALLOWED_ORIGINS, '^\\s*https?://[^/?#@\\s]+/?\\s*$'),
   allowedAddresses: allowed(ALLOWED_ADDRESSES, '^\\s*[0-9a-fA-F.:]+(/[0-9]{1,3})?\\s*$'),
+  creditLimit: nullable(Type.Integer({ minimum: 0, maximum: 1_000_000_000_000, description: CREDIT_LIMIT })),
 })
 
 function newKey<More extends TProperties>(permission: string, more: More) {

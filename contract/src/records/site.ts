@@ -17,6 +17,8 @@ const siteSchema = Type.Object({
   demoAdministrator: nullable(Type.String()),
   /** Whether the console can show the links of mails: in a demo on loopback. */
   showsMails: Type.Boolean(),
+  /** Whether credits and plans can be bought. */
+  sells: Type.Boolean(),
 })
 
 /** What the operator says about the service; it is in the head of every console page. */

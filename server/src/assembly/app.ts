@@ -2,6 +2,10 @@ import { accessRequestRoutes } from '../accounts/access-requests/access-request-
 import { operatorRoutes } from '../accounts/administration/operator-routes.ts'
 import { organizationAdministrationRoutes } from '../accounts/administration/organization-routes.ts'
 import { administrationRoutes } from '../accounts/administration/routes.ts'
+import { billingAdministrationRoutes } from '../accounts/billing/admin-routes.ts'
+import { reportRoutes } from '../accounts/billing/report-routes.ts'
+import { billingRoutes } from '../accounts/billing/routes.ts'
+import { stripeRoutes } from '../accounts/billing/stripe-routes.ts'
 import { creditRoutes } from '../accounts/credits/routes.ts'
 import { honourIdempotencyKeys } from '../accounts/idempotency/idempotent-routes.ts'
 import { signInRoutes } from '../accounts/identity/routes.ts'
@@ -112,6 +116,10 @@ function accounts(app: App, parts: Parts): void {
   creditRoutes(app, parts)
   webhookRoutes(app, parts)
   noticeRoutes(app, parts)
+  billingRoutes(app, parts)
+  billingAdministrationRoutes(app, parts)
+  stripeRoutes(app, parts)
+  reportRoutes(app, parts)
   administrationRoutes(app, parts)
   organizationAdministrationRoutes(app, parts)
   operatorRoutes(app, parts)

@@ -185,6 +185,7 @@ const GRANT = {
   publishes: false,
   expiresAt: null,
   allowedCallers: null,
+  creditLimit: null,
   secretHash: '',
   owner: 'organization:org',
   ownerBucket: null,

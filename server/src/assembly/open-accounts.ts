@@ -3,6 +3,7 @@ import { Authenticate } from '../accounts/access/authenticate.ts'
 import { Refusals } from '../accounts/access/refusals.ts'
 import { Verifier } from '../accounts/access/verifier.ts'
 import { AccessRequests } from '../accounts/access-requests/access-requests.ts'
+import { type Billing, openBilling } from '../accounts/billing/billing.ts'
 import { IdempotentRequests } from '../accounts/idempotency/idempotent-requests.ts'
 import { type Identity, mailRate, openIdentity } from '../accounts/identity/identity.ts'
 import { installationSecret } from '../accounts/identity/installation-secret-store.ts'
@@ -42,6 +43,7 @@ export interface AccountParts {
   /** Null if the settings say that no requests are recorded. */
   keyRequestLog: RequestLog | null
   keyRequests: KeyRequests
+  billing: Billing
 }
 
 export type AccountsOpening = Opening & ControlPlane & Pick<BaseParts, 'limiter'> & Pick<HttpParts, 'baseUrl'>
@@ -81,6 +83,16 @@ export async function openAccounts(opening: AccountsOpening, opened: Closers): P
       serving && config.requestLogDays > 0 ? opened.use(new RequestLog(database, clock, log)) : null,
     keyRequests: new KeyRequests(database.db),
     ...(await openNotices(opening, mailer, opened)),
+    billing: openBilling({
+      config,
+      log,
+      database,
+      changes,
+      clock,
+      mailer,
+      baseUrl,
+      operators: operatorAddresses(config),
+    }),
   }
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { deleteAddressBlocksExpiredBefore } from '../accounts/access/address-block-store.ts'
 import type { Refusals } from '../accounts/access/refusals.ts'
+import { type Billing, billingRounds } from '../accounts/billing/billing.ts'
 import { deletePurchasesBefore } from '../accounts/credits/purchase-store.ts'
 import { deleteIdempotencyKeysBefore } from '../accounts/idempotency/store.ts'
 import type { Identity } from '../accounts/identity/identity.ts'
@@ -30,6 +31,7 @@ export interface HousekeepingDeps {
   log: Logger
   blobs: Blobs
   identity: Identity
+  billing: Billing
   jobs: Jobs
   refusals: Refusals
   housekeeping: Housekeeping
@@ -45,6 +47,7 @@ export async function scheduleHousekeeping(
     log,
     blobs,
     identity,
+    billing,
     jobs,
     refusals,
     housekeeping,
@@ -73,6 +76,7 @@ export async function scheduleHousekeeping(
   tidy('old purchases', 60 * MINUTE, (now) =>
     deletePurchasesBefore(database, plus(now, -2 * DAY).toISOString()),
   )
+  for (const { name, every, work } of billingRounds(billing)) housekeeping.addQueued(name, every, work)
   tidy('old idempotency keys', 60 * MINUTE, (now) =>
     deleteIdempotencyKeysBefore(database, plus(now, -2 * DAY).toISOString()),
   )

@@ -30,6 +30,9 @@ export type IdKind =
   | 'whk'
   | 'msg'
   | 'ntc'
+  | 'prd'
+  | 'ord'
+  | 'sub'
 
 /** `key_` and 20 random characters: the prefix shows what kind of thing an id refers to. */
 export function newId(kind: IdKind): string {

@@ -73,6 +73,7 @@ export function grantOf({ keyId, organizationId }: Account): Grant {
     publishes: false,
     expiresAt: null,
     allowedCallers: null,
+    creditLimit: null,
     bucket: { name: `key:${keyId}`, rate: { requests: 1, burst: 1 } },
     payer: keyId,
     owner: keyId,

@@ -21,6 +21,7 @@ export const RECORD = [
   'lastUsedAt',
   'allowedOrigins',
   'allowedAddresses',
+  'creditLimit',
   'previousSecret',
   'test',
 ]

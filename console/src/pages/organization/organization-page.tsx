@@ -47,6 +47,7 @@ export function OrganizationPage() {
         {mayPublish && <NavLink to="data">Data</NavLink>}
         {may('BILLING_VIEW') && <NavLink to="usage">Usage</NavLink>}
         {may('BILLING_VIEW') && <NavLink to="credits">Credits</NavLink>}
+        {site.sells && may('BILLING_VIEW') && <NavLink to="billing">Plans and credits</NavLink>}
         {may('MEMBER_MANAGE') && <NavLink to="events">Events</NavLink>}
         {may('MEMBER_MANAGE') && <NavLink to="webhooks">Webhooks</NavLink>}
         <NavLink to="notices">Notices</NavLink>

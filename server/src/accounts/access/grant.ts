@@ -43,6 +43,8 @@ export interface Grant {
   expiresAt: number | null
   /** The pages and addresses that may use the key; null if any caller may. */
   allowedCallers: AllowedCallers | null
+  /** Credits that the key may spend in a month; null: no limit. */
+  creditLimit: number | null
   /**
    * Identifies whose purchase a download counts as. For a session key this is its user, so that the user's next
    * session key continues with it.
@@ -80,6 +82,7 @@ export function anonymousGrant(owner: string, bucket: Bucket): Grant {
     publishes: false,
     expiresAt: null,
     allowedCallers: null,
+    creditLimit: null,
     payer: owner,
     bucket,
     owner,

@@ -17,6 +17,7 @@ export interface KeyRow {
   /** 1 for a key that gets samples only. */
   test: number
   allowed_addresses: string | null
+  credit_limit: number | null
   /** When this secret ends because the key was rotated with an overlap; null for the current secret. */
   secret_ends_at: string | null
   /** The organization that the key's owner belongs to at present. */
@@ -66,6 +67,7 @@ export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow 
       'api_keys.allowed_origins',
       'api_keys.test',
       'api_keys.allowed_addresses',
+      'api_keys.credit_limit',
       'api_keys.secret_hash',
       'api_keys.previous_ends_at',
       'members.organization_id as owner_organization_id',
@@ -121,6 +123,7 @@ export async function findSignedInUser(db: Db, userId: string): Promise<KeyRow |
     allowed_origins: null,
     test: 0,
     allowed_addresses: null,
+    credit_limit: null,
     secret_ends_at: null,
     owner_organization_id: first.organization_id,
     add_ons: rows.flatMap((row) => (row.add_on === null ? [] : [row.add_on])),

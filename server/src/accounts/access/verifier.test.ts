@@ -61,6 +61,7 @@ async function open(t: TestContext, kind: 'sqlite' | 'postgres') {
       allowed_origins: null,
       allowed_addresses: null,
       test: 0,
+      credit_limit: null,
       ...NO_PREVIOUS_SECRET,
       ...values,
     }

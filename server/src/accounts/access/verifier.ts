@@ -153,6 +153,7 @@ function toGrant(
     publishes: mayPublish(row),
     expiresAt: earlier(row.expires_at, row.secret_ends_at),
     allowedCallers: allowedCallersOf(row),
+    creditLimit: row.credit_limit,
     payer,
     bucket: {
       name: `key:${payer}`,

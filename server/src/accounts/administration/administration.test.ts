@@ -115,7 +115,7 @@ for (const database of databaseKinds) {
       'blockReason',
     ])
     assert.equal(users.data[1].organizationId, ada.organizationId)
-    assert.equal(users.data[1].permissions.length, 5)
+    assert.equal(users.data[1].permissions.length, 6)
     assert.deepEqual(ids((await call('GET', '/users?search=ADA')).body), [ada.userId])
     const one = (await call('GET', '/users?limit=1')).body
     assert.deepEqual(ids((await call('GET', `/users?after=${one.next}`)).body), [ada.userId])

@@ -64,6 +64,7 @@ export function readLedger(db: Db, organizationId: string, filter: LedgerFilter)
       'kind',
       'amount',
       'balance',
+      'order_id as orderId',
       'key_id as keyId',
       'table_name as table',
       'version',

@@ -126,6 +126,7 @@ export class Ledger {
       format: null,
       actor: origin.actor,
       refunds: null,
+      order_id: null,
     })
     await recordEvent(tx, now, origin, {
       action: kind === 'grant' ? 'credits.granted' : 'credits.corrected',

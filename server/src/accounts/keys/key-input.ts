@@ -13,6 +13,7 @@ export interface KeyInput {
   allowedOrigins: string[] | null
   allowedAddresses: string[] | null
   test: boolean
+  creditLimit: number | null
 }
 
 const LONGEST_NAME = 100
@@ -28,6 +29,7 @@ export function checkNewKey(newKey: NewKey, scope: KeyScope, now: Date): KeyInpu
     allowedOrigins: checkOrigins(newKey.allowedOrigins ?? null, errors),
     allowedAddresses: checkAddresses(newKey.allowedAddresses ?? null, errors),
     test: newKey.test ?? false,
+    creditLimit: newKey.creditLimit ?? null,
   }
   if (input.test) checkTestPermissions(input.permissions, errors)
   refuse(errors)
@@ -52,8 +54,9 @@ export function checkKeyChange(
   if (change.allowedAddresses !== undefined) {
     input.allowedAddresses = checkAddresses(change.allowedAddresses, errors)
   }
+  if (change.creditLimit !== undefined) input.creditLimit = change.creditLimit
   if (Object.keys(input).length === 0) {
-    const fields = 'name, permissions, expiresAt, allowedOrigins and allowedAddresses'
+    const fields = 'name, permissions, expiresAt, allowedOrigins, allowedAddresses and creditLimit'
     errors.push({ path: 'body', message: `must have at least one of ${fields}` })
   }
   refuse(errors)

@@ -34,6 +34,7 @@ for (const database of databaseKinds) {
       lastUsedAt: null,
       allowedOrigins: null,
       allowedAddresses: null,
+      creditLimit: null,
       previousSecret: null,
       test: false,
     })

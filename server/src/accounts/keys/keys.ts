@@ -24,7 +24,7 @@ import { checkKeyChange, checkNewKey, type KeyInput } from './key-input.ts'
 import { keyRecord, statusOf } from './key-record.ts'
 import * as store from './store.ts'
 
-const ANY_CALLER = { allowedOrigins: null, allowedAddresses: null, test: false }
+const ANY_CALLER = { allowedOrigins: null, allowedAddresses: null, test: false, creditLimit: null }
 const SESSION_LIFE = 15 * MINUTE
 
 export interface KeysOptions {
@@ -146,6 +146,7 @@ export class Keys {
         ...(input.allowedAddresses === undefined
           ? {}
           : { allowed_addresses: jsonOf(input.allowedAddresses) }),
+        ...(input.creditLimit === undefined ? {} : { credit_limit: input.creditLimit }),
       }
       await store.updateKey(tx, id, values)
       await recordKeyEvent(tx, now, actor.origin, 'key.changed', key, { ...input })
@@ -234,7 +235,7 @@ export class Keys {
     tx: Tx,
     origin: Origin,
     { scope, organizationId, userId }: Owner,
-    { name, permissions, expiresAt, allowedOrigins, allowedAddresses, test }: KeyInput,
+    { name, permissions, expiresAt, allowedOrigins, allowedAddresses, test, creditLimit }: KeyInput,
     sessionId: string | null = null,
   ): Promise<CreatedKey> {
     const now = this.#options.clock()
@@ -260,6 +261,7 @@ export class Keys {
       allowed_origins: jsonOf(allowedOrigins),
       allowed_addresses: jsonOf(allowedAddresses),
       test: test ? 1 : 0,
+      credit_limit: creditLimit,
       ...store.NO_PREVIOUS_SECRET,
     }
     await store.insertKey(tx, key)
@@ -271,6 +273,7 @@ export class Keys {
         ...(allowedOrigins && { allowedOrigins }),
         ...(allowedAddresses && { allowedAddresses }),
         ...(test && { test }),
+        ...(creditLimit !== null && { creditLimit }),
       }
       await recordKeyEvent(tx, now, origin, 'key.created', key, detail)
     }

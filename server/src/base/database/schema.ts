@@ -1,12 +1,13 @@
 import type { JobKind } from '@wayleave/contract/job-states'
 import type { KeyScope } from '@wayleave/contract/permissions'
 import type { Generated } from 'kysely'
+import type { BillingTables } from './billing-schema.ts'
 
 /**
  * The control database, the same on SQLite and PostgreSQL. Times are ISO 8601 UTC text with milliseconds, so
  * that they sort and compare as text; lists and objects are JSON text; ids are text that we generate.
  */
-export interface Tables {
+export interface Tables extends BillingTables {
   migrations: { number: number; name: string; applied_at: string }
 
   users: {
@@ -138,6 +139,8 @@ export interface Tables {
     previous_last_used_at: string | null
     /** 1 for a key that gets samples only. */
     test: Generated<number>
+    /** Credits that the key may spend in a month (UTC); null: no limit. */
+    credit_limit: number | null
   }
 
   /** Codes that an assistant exchanges for a key, for two minutes. */
@@ -205,7 +208,7 @@ export interface Tables {
     /** Positive: credits granted or refunded. Negative: credits spent. */
     amount: number
     balance: number
-    kind: 'grant' | 'correction' | 'download' | 'refund'
+    kind: 'grant' | 'correction' | 'download' | 'refund' | 'purchase' | 'reversal' | 'lapse'
     key_id: string | null
     table_name: string | null
     version: number | null
@@ -213,6 +216,8 @@ export interface Tables {
     actor: string | null
     /** The ledger row that a refund reverses. */
     refunds: number | null
+    /** The order that brought the credits or took them back; for a lapse, the order of the period's credits. */
+    order_id: string | null
   }
   /** The right to download one format of one version again for 24 hours. */
   purchases: {
@@ -243,6 +248,10 @@ export interface Tables {
     visibility: string
     /** The organization that publishes it; null for the operator. */
     owner_id: string | null
+    /** What a file of filtered rows costs: `share`, `free`, `whole`; null for that of the settings. */
+    extract_price: string | null
+    /** What the publisher fixed about its columns, in JSON; null if nothing. */
+    publishing_schema: string | null
   }
   /** The rights of organizations to single datasets, beyond their add-ons. */
   dataset_grants: {
@@ -260,8 +269,12 @@ export interface Tables {
   versions: {
     table_name: string
     version: number
-    /** The name of the snapshot's folder. */
+    /** The name of the snapshot's folder. Unique, so that a version that reuses a snapshot has a name that no folder has. */
     snapshot: string
+    /** The snapshot of an earlier version that this one reuses; null if it has its own. */
+    reused_snapshot: string | null
+    /** Of a version that is not released yet: what its release will change, in JSON; null for all others. */
+    draft: string | null
     created_at: string
     rows: number
     /** The snapshot's manifest, so that metadata can be served without reading a file. */

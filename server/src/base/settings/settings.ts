@@ -1,4 +1,5 @@
 import { accountsSettings } from './accounts.ts'
+import { billingSettings } from './billing.ts'
 import { databasesSettings } from './databases.ts'
 import { instanceSettings } from './instance.ts'
 import { jobsSettings } from './jobs.ts'
@@ -19,6 +20,7 @@ export const settingGroups = [
   { title: 'Storage', settings: storageSettings },
   { title: 'Mail', settings: mailSettings },
   { title: 'Accounts and keys', settings: accountsSettings },
+  { title: 'Billing', settings: billingSettings },
   { title: 'Limits', settings: limitsSettings },
   { title: 'Publishing', settings: publishingSettings },
   { title: 'Jobs and workers', settings: jobsSettings },
@@ -35,6 +37,7 @@ export const settings = {
   ...storageSettings,
   ...mailSettings,
   ...accountsSettings,
+  ...billingSettings,
   ...limitsSettings,
   ...publishingSettings,
   ...jobsSettings,

@@ -111,7 +111,7 @@ export const metricTable = {
   wayleave_jobs: {
     type: 'gauge',
     label: ['kind', 'state'],
-    help: 'Jobs of all nodes that have not ended, by kind ("publish", "export", "tiles") and state ("waiting", "running").',
+    help: 'Jobs of all nodes that have not ended, by kind ("publish", "inspect", "export", "tiles") and state ("waiting", "running").',
   },
   wayleave_job_oldest_waiting_seconds: {
     type: 'gauge',

@@ -16,6 +16,7 @@ const GROUPS = [
     'Use data',
     [
       'keys-and-access',
+      'billing',
       'downloads',
       'explorer',
       'ogc',

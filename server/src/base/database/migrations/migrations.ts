@@ -1,4 +1,6 @@
 import { assistantCodes } from './assistant-codes.ts'
+import { billingTables } from './billing-tables.ts'
+import { publishingColumns } from './publishing-columns.ts'
 import { webhookTables } from './webhook-tables.ts'
 
 export interface Migration {
@@ -39,6 +41,8 @@ export const migrations: Migration[] = [
   { name: 'requests that are carried out once', statements: idempotencyKeys },
   { name: 'codes of assistants', statements: assistantCodes },
   { name: 'webhooks, notices, test keys and requests of keys', statements: webhookTables },
+  { name: 'products, orders and plans', statements: billingTables },
+  { name: 'schemas, drafts and versions that reuse a snapshot', statements: publishingColumns },
 ]
 
 function idempotencyKeys(kind: 'sqlite' | 'postgres'): string[] {
