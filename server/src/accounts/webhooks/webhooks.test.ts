@@ -88,7 +88,7 @@ for (const database of databaseKinds) {
     await createWebhook(service, ada.token, customer.url)
     await createWebhook(service, bob.token, stranger.url)
     const description = { visibility: 'private', title: 'Salaries' } as const
-    const { publishing, grants } = service.parts
+    const { publishing, grants, versions } = service.parts
     await publishText(service, 'salaries', 'a.geojson', points(3), { description })
     await grants.give(operator, 'salaries', { organizationId: ada.organizationId })
     await publishText(service, 'salaries', 'a.geojson', points(4))
@@ -105,6 +105,16 @@ for (const database of databaseKinds) {
     await publishText(service, 'parks', 'a.geojson', points(3))
     assert.equal((await messageOf(stranger, 'dataset.published')).body.data.table, 'parks')
     assert.ok(!JSON.stringify(stranger.received).includes('salaries'))
+
+    // Nobody is told of a draft before it is released.
+    await publishText(service, 'parks', 'a.geojson', points(4), { draft: true })
+    await versions.release({ table: 'parks', origin: operator })
+    await versions.rollBack({ table: 'parks', version: 1, origin: operator })
+    await messageOf(stranger, 'dataset.published', 3)
+    assert.deepEqual(
+      stranger.received.map(({ body }) => [body.type, body.data.version]),
+      [1, 2, 3].map((version) => ['dataset.published', version]),
+    )
   })
 }
 
