@@ -39,6 +39,10 @@ const routes: RouteObject[] = [
             }),
           },
           {
+            path: '/account',
+            lazy: async () => ({ Component: (await import('./pages/account-page.tsx')).AccountPage }),
+          },
+          {
             path: '/keys',
             lazy: async () => ({ Component: (await import('./pages/organization/keys-page.tsx')).KeysPage }),
           },

@@ -13,6 +13,7 @@ const UNKNOWN: Site = {
   demoAdministrator: null,
   showsMails: false,
   sells: false,
+  signIn: 'link',
 }
 
 /** What the operator says about the service. The server writes it into every page, so no request is needed. */

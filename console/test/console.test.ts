@@ -528,6 +528,12 @@ describe('the console', { concurrency: 1 }, () => {
       await page.getByRole('heading', { name: 'Members' }).waitFor()
       await page.getByRole('button', { name: `Leave ${guest}` }).click()
       await page.getByRole('button', { name: 'Leave the organization' }).click()
+      // The guest goes on in their own organization, and deletes it.
+      await page.getByRole('heading', { name: 'Getting started' }).waitFor()
+      await page.getByRole('link', { name: 'Organization', exact: true }).click()
+      await page.getByRole('button', { name: 'Delete', exact: true }).click()
+      await page.getByLabel('Type the name of the organization').fill("guest's organization")
+      await page.getByRole('button', { name: 'Delete the organization' }).click()
       await page.getByRole('link', { name: 'Organization', exact: true }).waitFor({ state: 'detached' })
       await page.getByRole('heading', { name: 'Recently updated' }).waitFor()
       assert.deepEqual(refused, [])

@@ -68,6 +68,16 @@ export function useOrganization(): OrganizationRecord | null {
   return useMe().data?.organization ?? null
 }
 
+/** All organizations of the user. */
+export function useOrganizations() {
+  const enabled = useSession() === 'signed-in'
+  return useQuery({
+    queryKey: ['organizations'],
+    queryFn: () => list<OrganizationRecord>('/v1/organizations'),
+    enabled,
+  })
+}
+
 export function useDatasets() {
   return useQuery({ queryKey: ['datasets'], queryFn: () => publicData.datasets() })
 }

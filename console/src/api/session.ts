@@ -23,12 +23,15 @@ class Session {
   hasEnded = false
   #token = ''
   #endsAt = 0
+  /** The organization that this page shows; undefined before the first token. */
+  #organizationId: string | null | undefined
   #renewing: Promise<string> | null = null
   readonly #listeners = new Set<() => void>()
   readonly #otherTabs = new BroadcastChannel('session')
 
   constructor() {
     this.#otherTabs.onmessage = ({ data }) => {
+      if (data === 'switched') return window.location.reload()
       this.hasEnded ||= data === 'signed-out' && this.state === 'signed-in'
       // Another user may have signed in there, so discard the state of the previous user.
       this.#forget()
@@ -70,6 +73,23 @@ class Session {
     this.#begin(await post<Tokens>('/v1/auth/token', { email, code, request, cookie: true }))
   }
 
+  async signInBySignOn(response: string): Promise<void> {
+    this.#begin(await post<Tokens>('/v1/auth/oidc/token', { response, cookie: true }))
+  }
+
+  /** After the session has switched to another organization: loads the page anew, here and in other tabs. */
+  switched(path: string): void {
+    this.#otherTabs.postMessage('switched')
+    window.location.assign(path)
+  }
+
+  /** After the account was closed: nothing of it stays in memory. */
+  closed(): void {
+    this.#forget()
+    this.#otherTabs.postMessage('signed-out')
+    window.location.assign('/')
+  }
+
   async signOut(): Promise<void> {
     await post('/v1/auth/sign-out', {})
     this.#forget()
@@ -78,7 +98,15 @@ class Session {
 
   async #refresh(): Promise<string> {
     try {
-      return this.#hold(await post<Tokens>('/v1/auth/refresh', { cookie: true }))
+      const tokens = await post<Tokens>('/v1/auth/refresh', { cookie: true })
+      const isSwitched =
+        this.#organizationId !== undefined && this.#organizationId !== organizationOf(tokens.accessToken)
+      // Another tab has switched to another organization: what this page shows must not be done there.
+      if (isSwitched) {
+        window.location.reload()
+        return new Promise(() => {})
+      }
+      return this.#hold(tokens)
     } catch (error) {
       if (error instanceof ProblemError && error.status === 401) {
         this.hasEnded ||= this.state === 'signed-in' || isMarked() === true
@@ -96,6 +124,7 @@ class Session {
 
   #hold({ accessToken, expiresIn }: Tokens): string {
     this.#token = accessToken
+    this.#organizationId = organizationOf(accessToken)
     this.#endsAt = Date.now() + expiresIn * 1000
     this.hasEnded = false
     mark(true)
@@ -106,6 +135,7 @@ class Session {
   #forget(): void {
     this.#token = ''
     this.#endsAt = 0
+    this.#organizationId = undefined
     mark(false)
     this.#become('signed-out')
   }
@@ -118,6 +148,13 @@ class Session {
 }
 
 export const session = new Session()
+
+/** The organization that an access token is for; null for a user without one. */
+function organizationOf(accessToken: string): string | null {
+  const [, payload = ''] = accessToken.split('.')
+  const { org } = JSON.parse(atob(payload.replace(/-/g, '+').replace(/_/g, '/'))) as { org?: string }
+  return org ?? null
+}
 
 /** Null if storage is blocked: then only the service knows. */
 function isMarked(): boolean | null {
@@ -141,8 +178,10 @@ function mark(isSignedIn: boolean): void {
 export async function post<T = void>(path: string, body: unknown): Promise<T> {
   const response = await fetch(path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    ...(body !== undefined && {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
   }).catch(() => {
     throw unreachable()
   })

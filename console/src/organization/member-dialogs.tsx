@@ -2,8 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { Member, OrganizationRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
+import { leftOrganization } from '../account/left-organization.ts'
 import { call } from '../api/call.ts'
-import { organizationChanged } from '../api/queries.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { MemberPermissionsField } from './member-permissions.tsx'
 
@@ -71,8 +71,7 @@ export function LeaveDialog(props: MemberDialogProps) {
       onClose={props.onClose}
       onAction={async () => {
         await call('DELETE', pathOf(props))
-        navigate('/')
-        await organizationChanged()
+        await leftOrganization(navigate)
       }}
     >
       <p>

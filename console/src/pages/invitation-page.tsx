@@ -1,9 +1,10 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import type { InvitationPreview, OrganizationRecord } from '@wayleave/contract/records'
-import { Link, useLocation, useNavigate } from 'react-router'
+import { Link, useLocation } from 'react-router'
+import { switchOrganization } from '../account/switch-organization.ts'
 import { call } from '../api/call.ts'
 import { asProblem } from '../api/problem.ts'
-import { organizationChanged, useMe, useSession } from '../api/queries.ts'
+import { useMe, useSession } from '../api/queries.ts'
 import { post, session } from '../api/session.ts'
 import { Empty } from '../components/page/empty.tsx'
 import { ProblemNote } from '../components/page/problem-note.tsx'
@@ -68,12 +69,10 @@ function SignInLink({ token, email }: { token: string; email: string }) {
 
 function Accept({ token, invitation }: { token: string; invitation: InvitationPreview }) {
   const { data: me } = useMe()
-  const navigate = useNavigate()
   const accept = useMutation({
-    mutationFn: () => call<OrganizationRecord>('POST', '/v1/invitations/accept', { token }),
-    onSuccess: async () => {
-      await organizationChanged()
-      navigate('/organization/members', { replace: true })
+    mutationFn: async () => {
+      const { id } = await call<OrganizationRecord>('POST', '/v1/invitations/accept', { token })
+      await switchOrganization(id, '/organization/members')
     },
   })
   if (!me) return <Skeleton lines={2} />
@@ -92,9 +91,9 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationPr
   return (
     <>
       {me.organization && (
-        <p className="note warn">
-          You will leave <strong>{me.organization.name}</strong>, and your personal keys of it will stop at
-          once.
+        <p className="note">
+          You stay a member of <strong>{me.organization.name}</strong>, and can switch between both at any
+          time.
         </p>
       )}
       {accept.isError && <ProblemNote error={accept.error} />}

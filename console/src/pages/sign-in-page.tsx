@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
+import { beginSignOn, finishSignOn, isSignOnResponse } from '../account/sign-on.ts'
 import { demoLink } from '../api/demo-link.ts'
 import { useSession } from '../api/queries.ts'
 import {
@@ -16,7 +17,7 @@ import { ProblemNote } from '../components/page/problem-note.tsx'
 import { useTitle } from '../components/page/use-title.ts'
 import { site } from '../site.ts'
 
-/** Sign-in by mail: request the mail, then open its link or enter its code. */
+/** Sign-in by mail (request the mail, then open its link or enter its code) or by single sign-on. */
 export function SignInPage() {
   useTitle('Sign in')
   const state = useSession()
@@ -30,7 +31,9 @@ export function SignInPage() {
     const nextPage = nextOf({ next: decode(encodedNext) })
     return <RedeemLink token={token} next={nextPage} signedIn={state === 'signed-in'} />
   }
+  if (isSignOnResponse(location.search)) return <FinishSignOn response={location.search} />
   if (state === 'signed-in') return <Enter next={next} />
+  if (site.signIn === 'oidc') return <AskForSignOn next={next} />
   if (sent) {
     const askAgain = () => {
       forgetRequestedMail()
@@ -132,11 +135,7 @@ function AskForMail({
   return (
     <div className="narrow stack">
       <h1>Sign in</h1>
-      {session.hasEnded && (
-        <p className="note" role="status">
-          Your session has ended. Sign in again to go on.
-        </p>
-      )}
+      <SessionEnded />
       {site.demoAdministrator === null ? (
         <p className="soft">No password: we email you a link and a code.</p>
       ) : (
@@ -164,9 +163,83 @@ function AskForMail({
           Send the link
         </button>
       </form>
+      {site.signIn === 'both' && <SignOnButton next={next} />}
       <p className="small soft">
         Or <Link to="/datasets">look at the datasets</Link> first, without signing in.
       </p>
+    </div>
+  )
+}
+
+function SessionEnded() {
+  if (!session.hasEnded) return null
+  return (
+    <p className="note" role="status">
+      Your session has ended. Sign in again to go on.
+    </p>
+  )
+}
+
+function AskForSignOn({ next }: { next: string }) {
+  return (
+    <div className="narrow stack">
+      <h1>Sign in</h1>
+      <SessionEnded />
+      <p className="soft">With the account of your organization.</p>
+      <SignOnButton next={next} isPrimary />
+      <p className="small soft">
+        Or <Link to="/datasets">look at the datasets</Link> first, without signing in.
+      </p>
+    </div>
+  )
+}
+
+function SignOnButton({ next, isPrimary = false }: { next: string; isPrimary?: boolean }) {
+  const begin = useMutation({ mutationFn: () => beginSignOn(next) })
+  return (
+    <>
+      {begin.isError && <ProblemNote error={begin.error} />}
+      <button
+        type="button"
+        className={`button wide${isPrimary ? ' primary' : ''}`}
+        onClick={() => begin.mutate()}
+        disabled={begin.isPending}
+      >
+        Use single sign-on
+      </button>
+    </>
+  )
+}
+
+/** The page that the provider of single sign-on returns to. */
+function FinishSignOn({ response }: { response: string }) {
+  const enter = useEnter()
+  const hasBegun = useRef(false)
+  const finish = useMutation({
+    mutationFn: () => finishSignOn(response),
+    onSuccess: (next) => enter(nextOf({ next })),
+  })
+  useEffect(() => {
+    // The response works once.
+    if (hasBegun.current) return
+    hasBegun.current = true
+    finish.mutate()
+  }, [])
+  return (
+    <div className="narrow stack">
+      <h1>Sign in</h1>
+      {finish.isError ? (
+        <>
+          <ProblemNote error={finish.error} />
+          <Link className="button wide" to="/sign-in" replace>
+            Sign in again
+          </Link>
+        </>
+      ) : (
+        <p className="soft" role="status">
+          Signing in …
+        </p>
+      )}
     </div>
   )
 }

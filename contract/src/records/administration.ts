@@ -24,9 +24,13 @@ export type AdminOrganization = Static<typeof adminOrganizationSchema>
 export const adminUserSchema = Type.Object({
   id: Type.String(),
   email: Type.String(),
-  organizationId: nullable(Type.String()),
+  organizationId: nullable(Type.String({ description: 'The first of `organizations`.' })),
   organizationName: nullable(Type.String()),
   permissions: Type.Array(Type.String()),
+  organizations: Type.Array(
+    Type.Object({ id: Type.String(), name: Type.String(), permissions: Type.Array(Type.String()) }),
+    { description: 'All organizations that the user is a member of, with their permissions there.' },
+  ),
   createdAt: time,
   lastSignInAt: nullable(time),
   blockedAt: nullable(

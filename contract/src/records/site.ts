@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { nullable } from './schema-parts.ts'
+import { nullable, oneOf } from './schema-parts.ts'
 
 const siteSchema = Type.Object({
   title: Type.String(),
@@ -19,6 +19,8 @@ const siteSchema = Type.Object({
   showsMails: Type.Boolean(),
   /** Whether credits and plans can be bought. */
   sells: Type.Boolean(),
+  /** How users sign in: by mailed links, by single sign-on, or as they choose. */
+  signIn: oneOf(['link', 'oidc', 'both']),
 })
 
 /** What the operator says about the service; it is in the head of every console page. */

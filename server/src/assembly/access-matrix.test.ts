@@ -99,6 +99,15 @@ async function openMatrix(service: TestServer, pass: (ms: number) => void, now: 
     await parts.grants.give(operator, table, { organizationId: customer.organizationId })
   }
   pass(2 * MINUTE)
+  /** In an organization of their own, and in that of the owner with a key there. */
+  const both = await openAccount(service, 'both@example.org', { addOns })
+  await parts.members.add(operator, owner.organizationId, 'both@example.org', ['DATASET_PUBLISH'])
+  const switched = await service.request('POST', '/v1/auth/switch', {
+    token: both.token,
+    body: { organizationId: owner.organizationId },
+  })
+  const bothForOwner = { token: switched.body.accessToken, organizationId: owner.organizationId }
+  const { secret: bothKeyOfOwner } = await createKey(service, bothForOwner, ['read'])
   await signIn(service, 'member@example.org')
   await parts.members.add(operator, owner.organizationId, 'member@example.org', [])
   const member = await signIn(service, 'member@example.org')
@@ -146,6 +155,16 @@ async function openMatrix(service: TestServer, pass: (ms: number) => void, now: 
       name: 'a platform key of another dataset',
       options: { key: await platform(['read:x', 'write:x']) },
       knows: [],
+    },
+    { name: 'a member who acts for another organization', options: { token: both.token }, knows: [] },
+    { name: 'their key of that organization', options: { key: both.key }, knows: [] },
+    { name: 'their session for it', options: { key: await sessionKey(both.token) }, knows: [] },
+    { name: 'the same member who acts for the owner', options: { token: bothForOwner.token }, knows: HIDDEN },
+    { name: 'their key of the owner', options: { key: bothKeyOfOwner }, knows: [NAMES.private] },
+    {
+      name: 'their session for the owner',
+      options: { key: await sessionKey(bothForOwner.token) },
+      knows: HIDDEN,
     },
     { name: 'a member without permission', options: { token: member.token }, knows: [NAMES.private] },
     { name: 'their session', options: { key: await sessionKey(member.token) }, knows: [NAMES.private] },

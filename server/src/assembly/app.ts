@@ -1,4 +1,5 @@
 import { accessRequestRoutes } from '../accounts/access-requests/access-request-routes.ts'
+import { accountRoutes } from '../accounts/administration/account-routes.ts'
 import { operatorRoutes } from '../accounts/administration/operator-routes.ts'
 import { organizationAdministrationRoutes } from '../accounts/administration/organization-routes.ts'
 import { administrationRoutes } from '../accounts/administration/routes.ts'
@@ -123,6 +124,7 @@ function accounts(app: App, parts: Parts): void {
   administrationRoutes(app, parts)
   organizationAdministrationRoutes(app, parts)
   operatorRoutes(app, parts)
+  accountRoutes(app, parts)
 }
 
 function assistants(app: App, parts: Parts): void {

@@ -71,6 +71,11 @@ export const problems = {
     'Sign-in failed',
     'The link or code is wrong, was used already, or is older than 15 minutes. Ask for a new one.',
   ],
+  'sign-on-failed': [
+    401,
+    'Single sign-on failed',
+    'The provider did not confirm the sign-in, its response does not belong to this browser, or the account there does not fit the one here. Begin again.',
+  ],
   'session-ended': [
     401,
     'Session ended',
@@ -101,6 +106,11 @@ export const problems = {
     403,
     'Access limited',
     'The organization’s access to this dataset does not include what was asked for; the sentence names it.',
+  ],
+  'sign-in-method-off': [
+    403,
+    'Sign-in method not offered',
+    'The operator has turned this way to sign in off. The sign-in page shows those that work.',
   ],
   'not-administrator': [403, 'For platform administrators', 'Only platform administrators may do this.'],
   'address-blocked': [
@@ -206,6 +216,11 @@ export const problems = {
     500,
     'Export could not be built',
     'The file could not be made. Nothing was charged. The next request tries again.',
+  ],
+  'sign-on-unavailable': [
+    503,
+    'Single sign-on unavailable',
+    'The provider of single sign-on does not respond. Try again later, or sign in by mail if the sign-in page offers it.',
   ],
   'export-not-ready': [
     503,

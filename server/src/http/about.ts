@@ -25,6 +25,7 @@ type AboutSettings = Pick<
   | 'host'
   | 'admins'
   | 'payments'
+  | 'signIn'
 >
 
 export function aboutOf(config: AboutSettings): About {
@@ -50,6 +51,7 @@ export function aboutOf(config: AboutSettings): About {
     demoAdministrator: config.demo && config.admins.includes(DEMO_ADMINISTRATOR) ? DEMO_ADMINISTRATOR : null,
     showsMails: isLocalDemo(config),
     sells: config.payments.length > 0,
+    signIn: config.signIn,
     license: license === null ? null : isAddress ? { name: license, url: license } : { name: license },
   }
 }

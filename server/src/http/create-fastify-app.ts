@@ -62,6 +62,7 @@ const UNLOGGED = new Set<ProblemCode>([
   'tiles-not-ready',
   'tiles-failed',
   'export-not-ready',
+  'sign-on-unavailable',
   'data-damaged',
 ])
 

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useCallback, useEffect, useState } from 'react'
 import { Link, NavLink, Outlet, ScrollRestoration, useLocation, useNavigate } from 'react-router'
+import { OrganizationSwitch } from '../../account/organization-switch.tsx'
 import { asProblem } from '../../api/problem.ts'
 import { useMe, useSession } from '../../api/queries.ts'
 import { session } from '../../api/session.ts'
@@ -70,6 +71,7 @@ function Navigation({ signedIn }: { signedIn: boolean }) {
       {signedIn && <NavLink to="/keys">Keys</NavLink>}
       {me?.organization && <NavLink to="/organization">Organization</NavLink>}
       {me?.administrator && <NavLink to="/administration">Administration</NavLink>}
+      {signedIn && <NavLink to="/account">Account</NavLink>}
       <a href="/docs">Docs</a>
     </nav>
   )
@@ -96,6 +98,7 @@ function Account() {
   const signOut = useMutation({ mutationFn: () => session.signOut(), onSuccess: () => navigate('/sign-in') })
   return (
     <>
+      <OrganizationSwitch />
       <span className="account-name small soft" title={me?.user.email}>
         {signOut.isError ? asProblem(signOut.error).message : me?.user.email}
       </span>

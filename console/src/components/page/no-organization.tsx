@@ -1,18 +1,42 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
+import type { OrganizationRecord } from '@wayleave/contract/records'
 import { type FormEvent, useState } from 'react'
+import { OrganizationList } from '../../account/organization-list.tsx'
+import { switchOrganization } from '../../account/switch-organization.ts'
 import { call } from '../../api/call.ts'
+import { useOrganizations } from '../../api/queries.ts'
 import { Field } from '../form/field.tsx'
 import { ProblemNote } from './problem-note.tsx'
+import { Skeleton } from './skeleton.tsx'
 import { useTitle } from './use-title.ts'
 
-/** Shown to a user who left their organization or never had one. */
+/** Shown to a user who left the organization of the session, or never had one. */
 export function NoOrganization() {
+  const organizations = useOrganizations()
+  if (organizations.isError) return <ProblemNote error={organizations.error} retry={organizations.refetch} />
+  if (!organizations.data) return <Skeleton lines={4} />
+  return organizations.data.length > 0 ? <ChooseOrganization /> : <CreateOrganization />
+}
+
+function ChooseOrganization() {
+  useTitle('Choose an organization')
+  return (
+    <div className="stack">
+      <h1>Choose an organization</h1>
+      <p className="soft">You are no longer a member of the organization that you worked in.</p>
+      <OrganizationList />
+    </div>
+  )
+}
+
+function CreateOrganization() {
   useTitle('No organization')
-  const queries = useQueryClient()
   const [name, setName] = useState('')
   const create = useMutation({
-    mutationFn: () => call('POST', '/v1/organization', { name }),
-    onSuccess: () => queries.invalidateQueries(),
+    mutationFn: async () => {
+      const { id } = await call<OrganizationRecord>('POST', '/v1/organization', { name })
+      await switchOrganization(id, '/getting-started')
+    },
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()

@@ -15,6 +15,7 @@ export function SignedIn() {
   }
   if (me.isError) return <ProblemNote error={me.error} retry={me.refetch} />
   if (!me.data) return <Skeleton lines={8} />
-  if (!me.data.organization && !pathname.startsWith('/administration')) return <NoOrganization />
+  const needsOrganization = !/^\/(?:administration|account)(?:\/|$)/.test(pathname)
+  if (!me.data.organization && needsOrganization) return <NoOrganization />
   return <Outlet />
 }

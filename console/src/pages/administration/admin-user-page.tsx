@@ -1,5 +1,5 @@
 import type { AdminUser } from '@wayleave/contract/records'
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import { Link, useParams } from 'react-router'
 import { type UserAction, UserDialog } from '../../administration/user-dialogs.tsx'
 import { useAdminUser, usePlatformEvents, useSessions } from '../../api/queries.ts'
@@ -56,22 +56,22 @@ function User({ user }: { user: AdminUser }) {
       )}
       <section className="card">
         <dl className="facts">
-          <dt>Organization</dt>
-          <dd>
-            {user.organizationId ? (
-              <Link to={`/administration/organizations/${user.organizationId}`}>{user.organizationName}</Link>
-            ) : (
-              'None'
-            )}
-          </dd>
-          {user.organizationId && (
+          {user.organizations.length === 0 && (
             <>
-              <dt>Role</dt>
-              <dd>
-                <PermissionBadges permissions={user.permissions} />
-              </dd>
+              <dt>Organization</dt>
+              <dd>None</dd>
             </>
           )}
+          {user.organizations.map(({ id, name, permissions }) => (
+            <Fragment key={id}>
+              <dt>
+                <Link to={`/administration/organizations/${id}`}>{name}</Link>
+              </dt>
+              <dd>
+                <PermissionBadges permissions={permissions} />
+              </dd>
+            </Fragment>
+          ))}
         </dl>
       </section>
       <ListCard

@@ -1,6 +1,7 @@
 import type { AdminUser } from '@wayleave/contract/records'
 import { useDeferredValue, useState } from 'react'
 import { Link } from 'react-router'
+import { OrganizationLinks } from '../../administration/organization-links.tsx'
 import { type UserAction, UserDialog } from '../../administration/user-dialogs.tsx'
 import { useAdminUsers } from '../../api/queries.ts'
 import { EmailAddress } from '../../components/email-address.tsx'
@@ -44,12 +45,7 @@ export function UsersPage() {
         },
         {
           head: 'Organization',
-          cell: ({ organizationId, organizationName }) =>
-            organizationId ? (
-              <Link to={`/administration/organizations/${organizationId}`}>{organizationName}</Link>
-            ) : (
-              <span className="soft">None</span>
-            ),
+          cell: ({ organizations }) => <OrganizationLinks organizations={organizations} />,
         },
         { head: 'Since', cell: ({ createdAt }) => <Day at={createdAt} /> },
         { head: 'Last sign-in', cell: ({ lastSignInAt }) => <When at={lastSignInAt} /> },

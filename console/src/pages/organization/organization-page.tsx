@@ -9,6 +9,7 @@ import { ActionDialog } from '../../components/form/action-dialog.tsx'
 import { NameField } from '../../components/form/name-field.tsx'
 import { TabLinks } from '../../components/tab-links.tsx'
 import { isPublisher } from '../../datasets/may-change.ts'
+import { DeleteOrganizationDialog } from '../../organization/delete-organization-dialog.tsx'
 import { site } from '../../site.ts'
 import { plural } from '../../words.ts'
 
@@ -16,7 +17,8 @@ import { plural } from '../../words.ts'
 export function OrganizationPage() {
   const organization = useOrganization()!
   const mayPublish = isPublisher(useMe().data)
-  const [renaming, setRenaming] = useState(false)
+  const [open, setOpen] = useState<'rename' | 'delete' | null>(null)
+  const close = () => setOpen(null)
   const may = (permission: OrganizationRecord['permissions'][number]) =>
     organization.permissions.includes(permission)
   return (
@@ -30,9 +32,14 @@ export function OrganizationPage() {
           </div>
         </div>
         {may('MEMBER_MANAGE') && (
-          <button type="button" className="button" onClick={() => setRenaming(true)}>
-            Rename
-          </button>
+          <div className="row">
+            <button type="button" className="button" onClick={() => setOpen('rename')}>
+              Rename
+            </button>
+            <button type="button" className="button danger" onClick={() => setOpen('delete')}>
+              Delete
+            </button>
+          </div>
         )}
       </div>
       {organization.suspendedAt && (
@@ -53,7 +60,8 @@ export function OrganizationPage() {
         <NavLink to="notices">Notices</NavLink>
       </TabLinks>
       <Outlet />
-      {renaming && <RenameDialog organization={organization} onClose={() => setRenaming(false)} />}
+      {open === 'rename' && <RenameDialog organization={organization} onClose={close} />}
+      {open === 'delete' && <DeleteOrganizationDialog organization={organization} onClose={close} />}
     </div>
   )
 }

@@ -39,7 +39,7 @@ export function accessRequestRoutes(
       response: { 200: Type.Object({ data: Type.Array(accessRequestSchema) }) },
     },
     handler: async (request) => ({
-      data: await accessRequests.list(authenticate.userOf(request).userId, request.params.organizationId),
+      data: await accessRequests.list(authenticate.userOf(request), request.params.organizationId),
     }),
   })
 

@@ -3,7 +3,7 @@ import type { AccessRequest, NewAccessRequest } from '@wayleave/contract/records
 import type { Clock } from '../../base/clock.ts'
 import type { Changed, Changes } from '../../base/database/changes/changes.ts'
 import { type ControlDatabase, type Db, isUniqueViolation, type Tx } from '../../base/database/open.ts'
-import { type MailedUser, type Origin, recordEvent } from '../../base/events/events.ts'
+import { type Acting, type MailedUser, type Origin, recordEvent } from '../../base/events/events.ts'
 import { isId, newId } from '../../base/id.ts'
 import type { Mailer } from '../../base/mail/mail.ts'
 import { accessDecisionMail } from '../../base/mail/mail-texts.ts'
@@ -45,9 +45,9 @@ export class AccessRequests {
   }
 
   /** The requests of an organization, for its members. */
-  async list(userId: string, organizationId: string): Promise<AccessRequest[]> {
+  async list(caller: Acting, organizationId: string): Promise<AccessRequest[]> {
     const { db } = this.#options.database
-    await requireMember(db, userId, organizationId)
+    await requireMember(db, caller, organizationId)
     return listRequests(db, { organizationId, limit: 100 })
   }
 
@@ -74,7 +74,7 @@ export class AccessRequests {
         // Neither is removed before the request is in.
         await lockUser(database, tx, caller.userId)
         await lockOrganizations(database, tx, [organizationId])
-        await requireMember(tx, caller.userId, organizationId)
+        await requireMember(tx, caller, organizationId)
         await insertRequest(tx, {
           id,
           organization_id: organizationId,

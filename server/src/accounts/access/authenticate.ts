@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CacheLookups } from '../../base/caching/coherent-cache.ts'
-import type { Origin } from '../../base/events/events.ts'
+import type { Acting, Origin } from '../../base/events/events.ts'
 import { type Decision, type Limiter, type Rate, rateLimitHeaders } from '../../base/limits/limiter.ts'
 import { andThen, type MaybePromise } from '../../base/maybe-promise.ts'
 import { type Limit, Problem, type ProblemCode } from '../../base/problem.ts'
@@ -14,10 +14,11 @@ import { anonymousGrant, type Grant, requireAdministration } from './grant.ts'
 import type { Refusals } from './refusals.ts'
 import type { Verifier } from './verifier.ts'
 
-export interface SignedIn {
-  userId: string
+export interface SignedIn extends Acting {
   email: string
   sessionId: string
+  /** When the access token expires, in milliseconds since 1970. */
+  tokenEndsAt: number
   administrator: boolean
   origin: Origin
 }
@@ -25,7 +26,7 @@ export interface SignedIn {
 export interface AuthenticateOptions {
   verifier: Verifier
   /** The user of a valid access token, or null. */
-  verifyToken: (token: string) => Promise<Pick<SignedIn, 'userId' | 'email' | 'sessionId'> | null>
+  verifyToken: (token: string) => Promise<Omit<SignedIn, 'administrator' | 'origin'> | null>
   administrators: ReadonlySet<string>
   limiter: Limiter
   rates: { user: Rate; address: Rate; tile: Rate; open: Rate }
@@ -192,7 +193,7 @@ export class Authenticate {
   /** A token that is not valid is ignored: what everybody may know needs none. */
   async #readerOf(authRequest: AuthRequest, token: string): Promise<Grant | null> {
     const user = await this.#options.verifyToken(token)
-    const grant = user && (await this.#options.verifier.ofUser(user.userId))
+    const grant = user && (await this.#options.verifier.ofUser(user))
     if (grant !== null) return this.#limited(authRequest, grant, 'key')
     await this.#limitAddress(authRequest)
     return null

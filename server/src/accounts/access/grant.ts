@@ -46,8 +46,8 @@ export interface Grant {
   /** Credits that the key may spend in a month; null: no limit. */
   creditLimit: number | null
   /**
-   * Identifies whose purchase a download counts as. For a session key this is its user, so that the user's next
-   * session key continues with it.
+   * Identifies whose purchase a download counts as. For a session key this is its user in the organization that pays,
+   * so that the user's next session key continues with it.
    */
   payer: string
   /** The key's rate limit. All session keys of a user share one: otherwise a new key would have a new limit. */
@@ -88,6 +88,11 @@ export function anonymousGrant(owner: string, bucket: Bucket): Grant {
     owner,
     ownerBucket: null,
   }
+}
+
+/** The payer of what a user downloads in the console. */
+export function sessionPayer(userId: string, organizationId: string | null): string {
+  return `user:${userId}@${organizationId}`
 }
 
 export function mayUse(grant: Grant, permission: KeyPermission, table: string): boolean {

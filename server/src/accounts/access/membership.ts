@@ -1,27 +1,36 @@
 import { MEMBER_PERMISSIONS, type MemberPermission } from '@wayleave/contract/permissions'
 import type { Member } from '@wayleave/contract/records'
 import type { Db } from '../../base/database/open.ts'
+import type { Acting } from '../../base/events/events.ts'
 import { isId } from '../../base/id.ts'
 import { notFound, Problem } from '../../base/problem.ts'
-import { findMembership, type Membership, organizationExists } from './membership-store.ts'
+import { findMembership, type Membership, organizationExists, readMemberships } from './membership-store.ts'
 
 /**
- * Returns the caller's membership if it is in this organization and has the permission. Throws 404 if the
- * organization does not exist, 403 if the caller is not a member.
+ * Returns the caller's membership if they act for this organization and have the permission. Throws 404 if the
+ * organization does not exist, 403 if the caller is not a member. A member of several organizations acts for one at a
+ * time: the token says for which, so that nothing happens in another one by mistake.
  */
 export async function requireMember(
   db: Db,
-  userId: string,
+  acting: Acting,
   organizationId: string,
   permission?: MemberPermission,
 ): Promise<Membership> {
-  const membership = isId('org', organizationId) ? await findMembership(db, userId) : undefined
-  if (membership?.organizationId === organizationId) {
+  const membership = acting.organizationId === organizationId ? await findMembership(db, acting) : undefined
+  if (membership) {
     if (permission) requirePermission(membership, permission)
     return membership
   }
   if (!isId('org', organizationId) || !(await organizationExists(db, organizationId))) {
     throw notFound('such organization')
+  }
+  const memberships = await readMemberships(db, acting.userId)
+  if (memberships.some((one) => one.organizationId === organizationId)) {
+    throw new Problem(
+      'permission-missing',
+      'The caller acts for another organization. POST /v1/auth/switch returns a token for this one.',
+    )
   }
   throw new Problem(
     'permission-missing',

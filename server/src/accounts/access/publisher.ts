@@ -34,9 +34,10 @@ export async function authenticatePublisher(
   if (/^bearer /i.test(request.headers.authorization ?? '')) {
     await authenticate.user(request, reply)
     checkAddress()
-    const { administrator, origin, userId } = authenticate.userOf(request)
+    const user = authenticate.userOf(request)
+    const { administrator, origin } = user
     if (administrator) return { origin, grant: null, organizationId: null }
-    const organizationId = await findPublishingOrganization(database.db, userId)
+    const organizationId = await findPublishingOrganization(database.db, user)
     if (organizationId === null) throw new Problem('not-administrator')
     return { origin, grant: null, organizationId }
   }

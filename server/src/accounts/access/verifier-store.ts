@@ -1,6 +1,8 @@
 import type { KeyScope } from '@wayleave/contract/permissions'
+import { sql } from 'kysely'
 import type { Db } from '../../base/database/open.ts'
 import type { Tables } from '../../base/database/schema.ts'
+import type { Acting } from '../../base/events/events.ts'
 
 export interface KeyRow {
   id: string
@@ -20,15 +22,17 @@ export interface KeyRow {
   credit_limit: number | null
   /** When this secret ends because the key was rotated with an overlap; null for the current secret. */
   secret_ends_at: string | null
-  /** The organization that the key's owner belongs to at present. */
+  /** The key's organization if its owner belongs to it at present. */
   owner_organization_id: string | null
   /** When the key's owner was blocked; null for keys without an owner too. */
   owner_blocked_at: string | null
   /** When the key's organization was suspended. */
   suspended_at: string | null
+  /** When the key's organization was closed. */
+  closed_at: string | null
   add_ons: string[]
   owner_email: string | null
-  /** The permissions of the key's owner in their organization, in JSON. */
+  /** The permissions of the key's owner in the key's organization, in JSON. */
   owner_permissions: string | null
   /** 1 if the operator allows the key's organization to publish; null for a platform key. */
   publishing: number | null
@@ -40,10 +44,24 @@ export type DatasetGrantRow = Pick<
   'table_name' | 'access' | 'credits' | 'expires_at'
 >
 
+const OWNER_ORGANIZATION = sql<
+  string | null
+>`coalesce(members.organization_id, further_members.organization_id)`
+const OWNER_PERMISSIONS = sql<string | null>`coalesce(members.permissions, further_members.permissions)`
+
 export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow | undefined> {
   const rows = await db
     .selectFrom('api_keys')
-    .leftJoin('members', 'members.user_id', 'api_keys.user_id')
+    .leftJoin('members', (join) =>
+      join
+        .onRef('members.user_id', '=', 'api_keys.user_id')
+        .onRef('members.organization_id', '=', 'api_keys.organization_id'),
+    )
+    .leftJoin('further_members', (join) =>
+      join
+        .onRef('further_members.user_id', '=', 'api_keys.user_id')
+        .onRef('further_members.organization_id', '=', 'api_keys.organization_id'),
+    )
     .leftJoin('users', 'users.id', 'api_keys.user_id')
     .leftJoin('organizations', 'organizations.id', 'api_keys.organization_id')
     .leftJoin('add_ons', 'add_ons.organization_id', 'api_keys.organization_id')
@@ -70,11 +88,12 @@ export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow 
       'api_keys.credit_limit',
       'api_keys.secret_hash',
       'api_keys.previous_ends_at',
-      'members.organization_id as owner_organization_id',
+      OWNER_ORGANIZATION.as('owner_organization_id'),
       'users.blocked_at as owner_blocked_at',
       'users.email as owner_email',
-      'members.permissions as owner_permissions',
+      OWNER_PERMISSIONS.as('owner_permissions'),
       'organizations.suspended_at',
+      'organizations.closed_at',
       'organizations.publishing',
       'add_ons.add_on',
     ])
@@ -90,20 +109,33 @@ export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow 
 }
 
 /** A signed-in user, as a session key of theirs would be read. */
-export async function findSignedInUser(db: Db, userId: string): Promise<KeyRow | undefined> {
+export async function findSignedInUser(
+  db: Db,
+  { userId, organizationId }: Acting,
+): Promise<KeyRow | undefined> {
   const rows = await db
     .selectFrom('users')
-    .leftJoin('members', 'members.user_id', 'users.id')
-    .leftJoin('organizations', 'organizations.id', 'members.organization_id')
-    .leftJoin('add_ons', 'add_ons.organization_id', 'members.organization_id')
+    .leftJoin('members', (join) =>
+      join.onRef('members.user_id', '=', 'users.id').on('members.organization_id', '=', organizationId ?? ''),
+    )
+    .leftJoin('further_members', (join) =>
+      join
+        .onRef('further_members.user_id', '=', 'users.id')
+        .on('further_members.organization_id', '=', organizationId ?? ''),
+    )
+    .leftJoin('organizations', (join) =>
+      join.on(OWNER_ORGANIZATION, '=', (row) => row.ref('organizations.id')),
+    )
+    .leftJoin('add_ons', 'add_ons.organization_id', 'organizations.id')
     .where('users.id', '=', userId)
     .select([
       'users.id as user_id',
       'users.email as owner_email',
       'users.blocked_at as owner_blocked_at',
-      'members.organization_id',
-      'members.permissions as owner_permissions',
+      'organizations.id as organization_id',
+      OWNER_PERMISSIONS.as('owner_permissions'),
       'organizations.suspended_at',
+      'organizations.closed_at',
       'organizations.publishing',
       'add_ons.add_on',
     ])

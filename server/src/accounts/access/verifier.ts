@@ -3,9 +3,10 @@ import { type CacheLookups, CoherentCache } from '../../base/caching/coherent-ca
 import type { Clock } from '../../base/clock.ts'
 import type { Changes, Subject } from '../../base/database/changes/changes.ts'
 import type { Db } from '../../base/database/open.ts'
+import type { Acting } from '../../base/events/events.ts'
 import type { Rate } from '../../base/limits/limiter.ts'
 import { AllowedCallers } from './allowed-callers.ts'
-import type { DatasetGrant, Grant } from './grant.ts'
+import { type DatasetGrant, type Grant, sessionPayer } from './grant.ts'
 import { hashOf, isWellFormed, type SecretFormat } from './secret.ts'
 import {
   type DatasetGrantRow,
@@ -70,8 +71,8 @@ export class Verifier {
    * What a signed-in user may know of, without a key; null if they may know no more than others. It is read each
    * time, because programs that read data use keys.
    */
-  async ofUser(userId: string): Promise<Grant | null> {
-    return this.#grantOf(await findSignedInUser(this.#options.db, userId), '')
+  async ofUser(acting: Acting): Promise<Grant | null> {
+    return this.#grantOf(await findSignedInUser(this.#options.db, acting), '')
   }
 
   /** Undefined for a text that cannot be a secret. */
@@ -119,11 +120,12 @@ function isStale(grant: Grant, _secretHash: string, subject: Subject, id: string
 }
 
 /**
- * A key is valid only while its organization is not suspended; a user's key only while its owner is not blocked
- * and belongs to the organization it was created for.
+ * A key is valid only while its organization is neither suspended nor closed; a user's key only while its owner is
+ * not blocked and belongs to the organization it was created for.
  */
 function works(row: KeyRow): boolean {
-  if (row.revoked_at !== null || row.owner_blocked_at !== null || row.suspended_at !== null) return false
+  if (row.revoked_at !== null || row.owner_blocked_at !== null) return false
+  if (row.suspended_at !== null || row.closed_at !== null) return false
   return row.scope !== 'user' || row.owner_organization_id === row.organization_id
 }
 
@@ -135,7 +137,7 @@ function toGrant(
 ): Grant {
   const requests = row.rate ?? standard.requests
   const owner = ownerOf(row)
-  const payer = row.kind === 'session' ? `user:${row.user_id}` : row.id
+  const isSession = row.kind === 'session'
   return {
     keyId: row.id,
     secretHash,
@@ -148,15 +150,14 @@ function toGrant(
     addOns: new Set(row.test === 1 ? [] : row.add_ons),
     datasetGrants: new Map(granted.map((each) => [each.table_name, datasetGrantOf(each)])),
     // The personal keys of an administrator, which others may hold, open no more than those of other users.
-    seesHidden:
-      row.scope === 'platform' || (row.kind === 'session' && administrators.has(row.owner_email ?? '')),
+    seesHidden: row.scope === 'platform' || (isSession && administrators.has(row.owner_email ?? '')),
     publishes: mayPublish(row),
     expiresAt: earlier(row.expires_at, row.secret_ends_at),
     allowedCallers: allowedCallersOf(row),
     creditLimit: row.credit_limit,
-    payer,
+    payer: isSession ? sessionPayer(row.user_id!, row.organization_id) : row.id,
     bucket: {
-      name: `key:${payer}`,
+      name: isSession ? `key:user:${row.user_id}` : `key:${row.id}`,
       rate: { requests, burst: row.burst ?? (row.rate === null ? standard.burst : requests) },
     },
     owner,

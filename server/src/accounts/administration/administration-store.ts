@@ -1,8 +1,8 @@
 import { ADD_ONS } from '@wayleave/contract/add-ons'
-import type { MemberPermission } from '@wayleave/contract/permissions'
 import type { AdminOrganization, AdminUser } from '@wayleave/contract/records'
 import { sql } from 'kysely'
 import type { Db } from '../../base/database/open.ts'
+import { countMembers, readOrganizationsOf } from '../access/membership-store.ts'
 
 /** Selects a part of a list: one row by id, or the rows that match a search, starting after the given id. */
 export interface Listing {
@@ -14,18 +14,7 @@ export interface Listing {
 
 /** Ordered by creation time, then by id. */
 export async function listOrganizations(db: Db, listing: Listing = {}): Promise<AdminOrganization[]> {
-  let query = db
-    .selectFrom('organizations')
-    .selectAll()
-    .select((row) =>
-      row
-        .selectFrom('members')
-        .whereRef('members.organization_id', '=', 'organizations.id')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .as('members'),
-    )
-    .orderBy('created_at')
-    .orderBy('id')
+  let query = db.selectFrom('organizations').selectAll().orderBy('created_at').orderBy('id')
   query = listing.id === undefined ? query.where('closed_at', 'is', null) : query.where('id', '=', listing.id)
   if (listing.search !== undefined) {
     const like = contains(listing.search)
@@ -40,16 +29,15 @@ export async function listOrganizations(db: Db, listing: Listing = {}): Promise<
   }
   if (listing.limit !== undefined) query = query.limit(listing.limit)
   const rows = await query.execute()
-  const granted = await readAllAddOns(
-    db,
-    rows.map(({ id }) => id),
-  )
+  const ids = rows.map(({ id }) => id)
+  const granted = await readAllAddOns(db, ids)
+  const members = await countMembers(db, ids)
   return rows.map((row) => ({
     id: row.id,
     name: row.name,
     addOns: ADD_ONS.filter((addOn) => granted.get(row.id)?.has(addOn)),
     credits: { balance: row.credits },
-    members: Number(row.members),
+    members: members.get(row.id) ?? 0,
     createdAt: row.created_at,
     suspendedAt: row.suspended_at,
     suspendReason: row.suspend_reason,
@@ -60,8 +48,6 @@ export async function listOrganizations(db: Db, listing: Listing = {}): Promise<
 export async function listUsers(db: Db, listing: Listing = {}): Promise<AdminUser[]> {
   let query = db
     .selectFrom('users')
-    .leftJoin('members', 'members.user_id', 'users.id')
-    .leftJoin('organizations', 'organizations.id', 'members.organization_id')
     .select([
       'users.id',
       'users.email',
@@ -69,9 +55,6 @@ export async function listUsers(db: Db, listing: Listing = {}): Promise<AdminUse
       'users.last_sign_in_at as lastSignInAt',
       'users.blocked_at as blockedAt',
       'users.block_reason as blockReason',
-      'members.permissions',
-      'organizations.id as organizationId',
-      'organizations.name as organizationName',
     ])
     .orderBy('users.created_at')
     .orderBy('users.id')
@@ -89,10 +72,21 @@ export async function listUsers(db: Db, listing: Listing = {}): Promise<AdminUse
   }
   if (listing.limit !== undefined) query = query.limit(listing.limit)
   const rows = await query.execute()
-  return rows.map(({ permissions, ...row }) => ({
-    ...row,
-    permissions: permissions === null ? [] : (JSON.parse(permissions) as MemberPermission[]),
-  }))
+  const memberships = await readOrganizationsOf(
+    db,
+    rows.map(({ id }) => id),
+  )
+  return rows.map((row) => {
+    const organizations = memberships.get(row.id) ?? []
+    const first = organizations[0]
+    return {
+      ...row,
+      organizationId: first?.id ?? null,
+      organizationName: first?.name ?? null,
+      permissions: first?.permissions ?? [],
+      organizations,
+    }
+  })
 }
 
 async function readAllAddOns(db: Db, ids: string[]): Promise<Map<string, Set<string>>> {

@@ -109,6 +109,7 @@ for (const database of databaseKinds) {
       'organizationId',
       'organizationName',
       'permissions',
+      'organizations',
       'createdAt',
       'lastSignInAt',
       'blockedAt',

@@ -2,8 +2,9 @@ import type { AdminOrganization, KeyRecord, Member } from '@wayleave/contract/re
 import type { Clock } from '../../base/clock.ts'
 import type { Changed, Changes } from '../../base/database/changes/changes.ts'
 import type { ControlDatabase, Tx } from '../../base/database/open.ts'
-import { type Origin, recordEvent } from '../../base/events/events.ts'
+import { type Acting, type Origin, recordEvent } from '../../base/events/events.ts'
 import { notFound } from '../../base/problem.ts'
+import { requireMember } from '../access/membership.ts'
 import { deleteMember, lockOrganizations, readMembers } from '../access/membership-store.ts'
 import { keyRecord } from '../keys/key-record.ts'
 import { revokeUserKeys } from '../keys/revoke-user-keys.ts'
@@ -88,18 +89,19 @@ export class OrganizationAdministration {
 
   /**
    * Removes all members and revokes all keys. The users stay, without an organization. The ledger and the
-   * events are kept, without the organization's name.
+   * events are kept, without the organization's name. A caller who is not the operator needs MEMBER_MANAGE.
    */
-  async delete(origin: Origin, id: string): Promise<void> {
+  async delete(origin: Origin, id: string, caller?: Acting): Promise<void> {
     const { database } = this.#options
     await this.#change(id, async (tx, changed, at) => {
+      if (caller) await requireMember(tx, caller, id, 'MEMBER_MANAGE')
       for (const { userId } of await readMembers(tx, id)) {
         await voidInvitations(tx, at, origin, { userId, organizationId: id, permissions: [] })
         await revokeUserKeys(database, tx, at, origin, { userId, organizationId: id })
         await deleteMember(tx, userId, id)
         changed('user', userId)
       }
-      const reason = 'the operator deleted it'
+      const reason = caller ? 'a member deleted it' : 'the operator deleted it'
       await closeOrganization({ database, tx, changed, at }, origin, id, reason)
     })
   }

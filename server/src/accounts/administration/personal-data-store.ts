@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Tx } from '../../base/database/open.ts'
+import type { Db, Tx } from '../../base/database/open.ts'
 
 /** What takes the place of a mail address or a name in events. */
 const REMOVED = '(removed)'
@@ -28,7 +28,20 @@ export async function closeOrganizationRow(
   const row = { name: REMOVED, closed_at: at.toISOString() }
   await tx.updateTable('organizations').set(row).where('id', '=', organizationId).execute()
   await tx.deleteFrom('webhooks').where('organization_id', '=', organizationId).execute()
-  await replaceInDetails(tx, name, organizationId)
+  for (const each of new Set([name, ...(await formerNames(tx, organizationId))]))
+    await replaceInDetails(tx, each, organizationId)
+}
+
+/** The names that the audit log has of the organization. */
+async function formerNames(tx: Tx, organizationId: string): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('events')
+    .select('detail')
+    .where('organization_id', '=', organizationId)
+    .where('action', 'in', ['organization.created', 'organization.renamed'])
+    .execute()
+  const names = rows.map(({ detail }) => (JSON.parse(detail) as { name?: unknown }).name)
+  return names.filter((name) => typeof name === 'string' && name !== REMOVED) as string[]
 }
 
 /** Replaces a text where it is a whole JSON string. */
@@ -47,4 +60,76 @@ async function replaceInDetails(tx: Tx, text: string, organizationId?: string): 
 export async function leaveDatasets(tx: Tx, organizationId: string): Promise<void> {
   await tx.deleteFrom('dataset_grants').where('organization_id', '=', organizationId).execute()
   await tx.updateTable('datasets').set({ owner_id: null }).where('owner_id', '=', organizationId).execute()
+}
+
+/** Who the user is at providers of single sign-on. */
+export function readSignOnOf(db: Db, userId: string) {
+  return db
+    .selectFrom('sign_on_identities')
+    .select(['issuer', 'subject', 'created_at as createdAt'])
+    .where('user_id', '=', userId)
+    .orderBy('created_at')
+    .execute()
+}
+
+/** Returns whether there was something to delete. */
+export async function deleteSignOnOf(tx: Tx, userId: string): Promise<boolean> {
+  const rows = await tx
+    .deleteFrom('sign_on_identities')
+    .where('user_id', '=', userId)
+    .returning('issuer')
+    .execute()
+  return rows.length > 0
+}
+
+export function readInvitationsTo(db: Db, email: string) {
+  return db
+    .selectFrom('invitations')
+    .select([
+      'organization_id as organizationId',
+      'created_at as createdAt',
+      'expires_at as expiresAt',
+      'accepted_at as acceptedAt',
+    ])
+    .where('email', '=', email)
+    .orderBy('created_at')
+    .execute()
+}
+
+export async function readRequestsOf(db: Db, userId: string) {
+  const rows = await db
+    .selectFrom('access_requests')
+    .select([
+      'organization_id as organizationId',
+      'add_ons',
+      'credits',
+      'message',
+      'state',
+      'created_at as createdAt',
+    ])
+    .where('user_id', '=', userId)
+    .orderBy('created_at')
+    .execute()
+  return rows.map(({ add_ons, ...row }) => ({ ...row, addOns: JSON.parse(add_ons) as string[] }))
+}
+
+/** The usage that is counted under these names, newest first. */
+export async function readUsageOf(db: Db, usageKeys: readonly string[], limit: number) {
+  if (usageKeys.length === 0) return []
+  return db
+    .selectFrom('usage')
+    .select([
+      'date',
+      'key_id as countedFor',
+      'organization_id as organizationId',
+      'operation',
+      'table_name as table',
+      'format',
+      'calls',
+      'credits',
+    ])
+    .where('key_id', 'in', [...usageKeys])
+    .orderBy('date', 'desc')
+    .limit(limit)
+    .execute()
 }

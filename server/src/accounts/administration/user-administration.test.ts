@@ -163,6 +163,8 @@ test('only administrators reach the operator’s routes, and none can block an a
     ['GET', `/users/${ada.userId}/sessions`],
     ['DELETE', `/users/${ada.userId}/sessions`],
     ['DELETE', `/users/${ada.userId}/sessions/${newId('fam')}`],
+    ['GET', `/users/${ada.userId}/data`],
+    ['DELETE', `/users/${ada.userId}/sign-on`],
     ['GET', '/address-blocks'],
     ['POST', '/address-blocks', { network: '192.0.2.1', reason: 'x' }],
     ['DELETE', `/address-blocks/${newId('blk')}`],

@@ -1,12 +1,13 @@
-import type { AdminSession, AdminUser } from '@wayleave/contract/records'
+import type { AdminSession, AdminUser, PersonalData } from '@wayleave/contract/records'
 import type { Clock } from '../../base/clock.ts'
 import type { Changed, Changes } from '../../base/database/changes/changes.ts'
 import type { ControlDatabase, Tx } from '../../base/database/open.ts'
+import type { AuditEvent } from '../../base/events/audit-event.ts'
 import { type Origin, recordEvent } from '../../base/events/events.ts'
 import { isId } from '../../base/id.ts'
 import { notFound, Problem } from '../../base/problem.ts'
 import { requireMovable } from '../access/membership.ts'
-import { deleteMember, findMembership, lockOrganizations, readMembers } from '../access/membership-store.ts'
+import { deleteMember, lockOrganizations, readMembers, readMemberships } from '../access/membership-store.ts'
 import { revokeUserKeys } from '../keys/revoke-user-keys.ts'
 import { deleteKeysOfSession, deleteSessionKeys } from '../keys/store.ts'
 import { voidInvitations } from '../organizations/void-invitations.ts'
@@ -14,7 +15,8 @@ import { deleteFamiliesOf, listSessions } from '../users/session-store.ts'
 import { deleteUser, findUser, lockUser, setBlocked, type User } from '../users/user-store.ts'
 import { listUsers } from './administration-store.ts'
 import { closeOrganization } from './close-organization.ts'
-import { deleteRowsOfEmail, removeUserFromEvents } from './personal-data-store.ts'
+import { readPersonalData } from './personal-data.ts'
+import { deleteRowsOfEmail, deleteSignOnOf, removeUserFromEvents } from './personal-data-store.ts'
 
 export interface UserAdministrationOptions {
   database: ControlDatabase
@@ -24,7 +26,7 @@ export interface UserAdministrationOptions {
 }
 
 /**
- * What the operator may do to a user. Each change locks the user's row, as signing in, refreshing and creating
+ * What the operator may do to a user, and users to themselves: export their data and close their account. Each change locks the user's row, as signing in, refreshing and creating
  * keys do, and takes effect on every node before it returns.
  */
 export class UserAdministration {
@@ -38,6 +40,28 @@ export class UserAdministration {
     const [user] = isId('usr', id) ? await listUsers(this.#options.database.db, { id }) : []
     if (!user) throw notFound('such user')
     return user
+  }
+
+  /** Everything that the service stores about a user, for the user or for the operator. */
+  async data(id: string): Promise<PersonalData> {
+    const { database, clock } = this.#options
+    const user = isId('usr', id) ? await findUser(database.db, id) : undefined
+    if (!user) throw notFound('such user')
+    return readPersonalData(database.db, clock, user)
+  }
+
+  /** The next single sign-on with the user's mail address links the user to that account. */
+  async unlink(origin: Origin, id: string): Promise<boolean> {
+    return this.#change(id, async (tx, _changed, user) => {
+      const wasLinked = await deleteSignOnOf(tx, user.id)
+      if (wasLinked) {
+        await recordInEach(tx, this.#options.clock(), origin, await organizationsOf(tx, id), {
+          action: 'user.unlinked',
+          subject: `user:${id}`,
+        })
+      }
+      return wasLinked
+    })
   }
 
   async sessions(id: string): Promise<AdminSession[]> {
@@ -64,10 +88,11 @@ export class UserAdministration {
       const at = this.#options.clock()
       await setBlocked(tx, id, { blocked_at: user.blockedAt ?? at.toISOString(), block_reason: reason })
       await this.#endSessions(tx, changed, origin, user)
-      const organizationId = await this.#voidInvitations(tx, at, origin, id)
-      await recordEvent(tx, at, origin, {
+      const organizationIds = await this.#lockOrganizations(tx, id)
+      for (const organizationId of organizationIds)
+        await voidInvitations(tx, at, origin, { userId: id, organizationId, permissions: [] })
+      await recordInEach(tx, at, origin, organizationIds, {
         action: 'user.blocked',
-        organizationId,
         subject: `user:${id}`,
         detail: { reason },
       })
@@ -80,10 +105,8 @@ export class UserAdministration {
     await this.#change(id, async (tx, changed, user) => {
       if (user.blockedAt === null) return
       await setBlocked(tx, id, { blocked_at: null, block_reason: null })
-      const membership = await findMembership(tx, id)
-      await recordEvent(tx, this.#options.clock(), origin, {
+      await recordInEach(tx, this.#options.clock(), origin, await organizationsOf(tx, id), {
         action: 'user.unblocked',
-        organizationId: membership?.organizationId ?? null,
         subject: `user:${id}`,
       })
       changed('user', id)
@@ -92,9 +115,9 @@ export class UserAdministration {
   }
 
   /**
-   * Deletes the user with their sessions and personal keys. The ledger and the events stay; events keep the
+   * Deletes the user with their sessions and personal keys, for the operator or for the user. The ledger and the events stay; events keep the
    * user's id, and lose the mail address and network addresses. Refused for the last member with
-   * MEMBER_MANAGE while there are other members. An organization of which the user is the only member is
+   * MEMBER_MANAGE of an organization while it has other members. An organization of which the user is the only member is
    * closed: its keys are revoked, and it loses its name, which may be the user's.
    */
   async delete(origin: Origin, id: string): Promise<void> {
@@ -102,11 +125,9 @@ export class UserAdministration {
     await this.#change(id, async (tx, changed, user) => {
       this.#requireNoAdministrator(user)
       const at = clock()
-      const membership = await findMembership(tx, id)
-      const organizationId = membership?.organizationId ?? null
       await this.#endSessions(tx, changed, origin, user)
-      if (organizationId !== null) {
-        await lockOrganizations(database, tx, [organizationId])
+      const organizationIds = await this.#lockOrganizations(tx, id)
+      for (const organizationId of organizationIds) {
         const members = await readMembers(tx, organizationId)
         requireMovable(members, id)
         await voidInvitations(tx, at, origin, { userId: id, organizationId, permissions: [] })
@@ -120,7 +141,12 @@ export class UserAdministration {
       await removeUserFromEvents(tx, id, user.email)
       await deleteRowsOfEmail(tx, user.email)
       await deleteUser(tx, id)
-      await recordEvent(tx, at, origin, { action: 'user.deleted', organizationId, subject: `user:${id}` })
+      // The address of a user who deletes themselves is theirs.
+      const anonymous = { ...origin, address: origin.actor === `user:${id}` ? null : origin.address }
+      await recordInEach(tx, at, anonymous, organizationIds, {
+        action: 'user.deleted',
+        subject: `user:${id}`,
+      })
       changed('user', id)
     })
   }
@@ -150,23 +176,18 @@ export class UserAdministration {
       changed('user', id)
     }
     if (ended.length === 0) return 0
-    const membership = await findMembership(tx, id)
-    await recordEvent(tx, this.#options.clock(), origin, {
+    const reason = origin.actor === `user:${id}` ? 'account closed' : 'operator'
+    await recordInEach(tx, this.#options.clock(), origin, await organizationsOf(tx, id), {
       action: 'session.ended',
-      organizationId: membership?.organizationId ?? null,
       subject: `user:${id}`,
-      detail: { reason: 'operator', sessions: ended.length },
+      detail: { reason, sessions: ended.length },
     })
     return ended.length
   }
 
-  async #voidInvitations(tx: Tx, at: Date, origin: Origin, userId: string): Promise<string | null> {
-    const membership = await findMembership(tx, userId)
-    if (!membership) return null
-    const { organizationId } = membership
-    await lockOrganizations(this.#options.database, tx, [organizationId])
-    await voidInvitations(tx, at, origin, { userId, organizationId, permissions: [] })
-    return organizationId
+  /** Locks and returns the organizations of the user, whose row is locked: they cannot join others meanwhile. */
+  async #lockOrganizations(tx: Tx, userId: string): Promise<string[]> {
+    return [...(await lockOrganizations(this.#options.database, tx, await organizationsOf(tx, userId)))]
   }
 
   /** The settings say who is an administrator; otherwise one of them could lock the others out. */
@@ -177,5 +198,22 @@ export class UserAdministration {
         'The user is a platform administrator. Take the address out of WAYLEAVE_ADMINS first.',
       )
     }
+  }
+}
+
+async function organizationsOf(tx: Tx, userId: string): Promise<string[]> {
+  return (await readMemberships(tx, userId)).map(({ organizationId }) => organizationId)
+}
+
+/** The audit log of each organization of a user has what happens to the user. */
+async function recordInEach(
+  tx: Tx,
+  at: Date,
+  origin: Origin,
+  organizationIds: readonly string[],
+  event: Omit<AuditEvent, 'organizationId'>,
+): Promise<void> {
+  for (const organizationId of organizationIds.length === 0 ? [null] : organizationIds) {
+    await recordEvent(tx, at, origin, { ...event, organizationId })
   }
 }

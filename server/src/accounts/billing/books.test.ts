@@ -74,8 +74,8 @@ for (const database of databaseKinds) {
       baseUrl: () => service.url,
       operators: [],
     })
-    const caller = { userId: account.userId, email: 'ada@example.org', origin: operator }
-    const { organizationId } = account
+    const { userId, organizationId } = account
+    const caller = { userId, organizationId, email: 'ada@example.org', origin: operator }
     let charged = 0
     let downloads = 0
     const sessions = () => [...stripe.sessions.values()].filter(({ mode }) => mode === 'payment')

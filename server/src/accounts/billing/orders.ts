@@ -2,7 +2,7 @@ import type { AdminOrder, Checkout, Order, StartedCheckout } from '@wayleave/con
 import { type Clock, DAY, plus } from '../../base/clock.ts'
 import type { Changes } from '../../base/database/changes/changes.ts'
 import type { ControlDatabase } from '../../base/database/open.ts'
-import type { MailedUser, Origin } from '../../base/events/events.ts'
+import type { Acting, MailedUser, Origin } from '../../base/events/events.ts'
 import { isId, newId } from '../../base/id.ts'
 import { invalidInput, notFound, Problem } from '../../base/problem.ts'
 import { requireMember } from '../access/membership.ts'
@@ -54,7 +54,7 @@ export class Orders {
   /** Needs BILLING_MANAGE. The provider is asked first: if it is down, nothing is stored. */
   async checkout(caller: MailedUser, organizationId: string, checkout: Checkout): Promise<StartedCheckout> {
     const { database, baseUrl } = this.#options
-    await requireMember(database.db, caller.userId, organizationId, 'BILLING_MANAGE')
+    await requireMember(database.db, caller, organizationId, 'BILLING_MANAGE')
     const provider = this.#providerOf(checkout.provider)
     const product = await requireProduct(database.db, checkout.productId)
     if (product.retiredAt !== null) throw new Problem('conflict', 'The product is not sold any more.')
@@ -103,7 +103,7 @@ export class Orders {
       paid_at: null,
     }
     const booking = await this.#commit(async (change) => {
-      await requireMember(change.tx, caller.userId, organizationId, 'BILLING_MANAGE')
+      await requireMember(change.tx, caller, organizationId, 'BILLING_MANAGE')
       return this.openIn(change, caller.origin, row, started.isPaid)
     })
     return { orderId: id, url: started.url, state: booking.order.state }
@@ -208,14 +208,14 @@ export class Orders {
   }
 
   /** For members with BILLING_VIEW. */
-  async list(userId: string, organizationId: string, filter: OrderFilter): Promise<Order[]> {
+  async list(caller: Acting, organizationId: string, filter: OrderFilter): Promise<Order[]> {
     const { db } = this.#options.database
-    await requireMember(db, userId, organizationId, 'BILLING_VIEW')
+    await requireMember(db, caller, organizationId, 'BILLING_VIEW')
     return listOrders(db, { ...filter, organizationId })
   }
 
-  async find(userId: string, organizationId: string, orderId: string): Promise<Order> {
-    const [order] = await this.list(userId, organizationId, { id: orderId, limit: 1 })
+  async find(caller: Acting, organizationId: string, orderId: string): Promise<Order> {
+    const [order] = await this.list(caller, organizationId, { id: orderId, limit: 1 })
     if (!order) throw notFound('such order')
     return order
   }

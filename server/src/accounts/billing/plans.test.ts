@@ -61,7 +61,7 @@ for (const database of databaseKinds) {
       ['lapse', -30, 100],
       ['purchase', 50, 150],
     ])
-    const caller = { userId: account.userId, origin: operator }
+    const caller = { userId: account.userId, organizationId: account.organizationId, origin: operator }
     assert.equal((await plans.cancel(caller, account.organizationId)).cancelsAtEnd, true)
     await plans.renewDue()
     assert.deepEqual(await addOns(), ['API_ACCESS'])

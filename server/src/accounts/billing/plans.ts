@@ -3,7 +3,7 @@ import type { SubscriptionRecord } from '@wayleave/contract/records'
 import { type Clock, DAY, plus } from '../../base/clock.ts'
 import type { Changes } from '../../base/database/changes/changes.ts'
 import { type ControlDatabase, type Db, isUniqueViolation } from '../../base/database/open.ts'
-import { recordEvent, system, type UserOrigin } from '../../base/events/events.ts'
+import { type Acting, recordEvent, system, type UserOrigin } from '../../base/events/events.ts'
 import { newId } from '../../base/id.ts'
 import { invalidInput, notFound, Problem } from '../../base/problem.ts'
 import { requireMember } from '../access/membership.ts'
@@ -49,9 +49,9 @@ export class Plans {
   }
 
   /** Needs BILLING_VIEW. 404 without a plan. */
-  async find(userId: string, organizationId: string): Promise<SubscriptionRecord> {
+  async find(caller: Acting, organizationId: string): Promise<SubscriptionRecord> {
     const { db } = this.#options.database
-    await requireMember(db, userId, organizationId, 'BILLING_VIEW')
+    await requireMember(db, caller, organizationId, 'BILLING_VIEW')
     const row = await findCurrentSubscription(db, organizationId)
     if (!row) throw notFound('plan of this organization')
     return recordOf(db, row)
@@ -89,7 +89,7 @@ export class Plans {
   ): Promise<SubscriptionRecord> {
     const { database, clock } = this.#options
     const { db } = database
-    await requireMember(db, caller.userId, organizationId, 'BILLING_MANAGE')
+    await requireMember(db, caller, organizationId, 'BILLING_MANAGE')
     const current = await findCurrentSubscription(db, organizationId)
     if (!current) throw notFound('plan of this organization')
     const values = await decide(current)
@@ -104,7 +104,7 @@ export class Plans {
         detail: { productId: values.next_product_id ?? row.product_id, periodEnd: row.period_end },
       })
     })
-    return this.find(caller.userId, organizationId).catch(() => recordOf(db, { ...current, ...values }))
+    return this.find(caller, organizationId).catch(() => recordOf(db, { ...current, ...values }))
   }
 
   /** Renews the plans whose period has ended, and ends those that were cancelled or not paid. */

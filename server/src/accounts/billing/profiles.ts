@@ -1,7 +1,7 @@
 import type { BillingProfile, InvoiceRecord } from '@wayleave/contract/records'
 import type { Clock } from '../../base/clock.ts'
 import type { ControlDatabase } from '../../base/database/open.ts'
-import { recordEvent, type UserOrigin } from '../../base/events/events.ts'
+import { type Acting, recordEvent, type UserOrigin } from '../../base/events/events.ts'
 import { notFound } from '../../base/problem.ts'
 import { requireMember } from '../access/membership.ts'
 import type { BillingMails } from './billing-mails.ts'
@@ -26,9 +26,9 @@ export class Profiles {
   }
 
   /** Needs BILLING_VIEW. */
-  async find(userId: string, organizationId: string): Promise<BillingProfile> {
+  async find(caller: Acting, organizationId: string): Promise<BillingProfile> {
     const { db } = this.#database
-    await requireMember(db, userId, organizationId, 'BILLING_VIEW')
+    await requireMember(db, caller, organizationId, 'BILLING_VIEW')
     return readProfile(db, organizationId)
   }
 
@@ -39,7 +39,7 @@ export class Profiles {
     change: Partial<BillingProfile>,
   ): Promise<BillingProfile> {
     return this.#database.db.transaction().execute(async (tx) => {
-      await requireMember(tx, caller.userId, organizationId, 'BILLING_MANAGE')
+      await requireMember(tx, caller, organizationId, 'BILLING_MANAGE')
       const profile = { ...(await readProfile(tx, organizationId)), ...change }
       await writeProfile(tx, organizationId, profile)
       await recordEvent(tx, this.#clock(), caller.origin, {
@@ -52,16 +52,16 @@ export class Profiles {
     })
   }
 
-  async invoices(userId: string, organizationId: string): Promise<InvoiceRecord[]> {
+  async invoices(caller: Acting, organizationId: string): Promise<InvoiceRecord[]> {
     const { db } = this.#database
-    await requireMember(db, userId, organizationId, 'BILLING_VIEW')
+    await requireMember(db, caller, organizationId, 'BILLING_VIEW')
     return listInvoices(db, organizationId)
   }
 
   /** `file` is the invoice number and `.pdf`. */
-  async invoicePdf(userId: string, organizationId: string, file: string): Promise<Buffer> {
+  async invoicePdf(caller: Acting, organizationId: string, file: string): Promise<Buffer> {
     const { db } = this.#database
-    await requireMember(db, userId, organizationId, 'BILLING_VIEW')
+    await requireMember(db, caller, organizationId, 'BILLING_VIEW')
     const id = /^([A-Z0-9-]{1,40})\.pdf$/.exec(file)?.[1]
     const invoice = id === undefined ? undefined : await findInvoice(db, id)
     if (invoice?.organization_id !== organizationId) throw notFound('such invoice')

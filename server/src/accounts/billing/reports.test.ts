@@ -70,7 +70,7 @@ for (const database of databaseKinds) {
     }
     for (let i = 0; i < 2; i++)
       assert.match((await nextMail(service, 'ada@example.org')).source, /not paid yet/)
-    const caller = { userId: account.userId, origin: operator }
+    const caller = { userId: account.userId, organizationId: account.organizationId, origin: operator }
     await profiles.change(caller, account.organizationId, { noticeBalance: 10 })
     await profiles.tellLowBalances()
     await profiles.tellLowBalances()

@@ -58,9 +58,9 @@ async function callerOf(
   request: Parameters<Authenticate['userOf']>[0],
 ) {
   const caller = authenticate.userOf(request)
-  const membership = await organizations.membershipOf(caller.userId)
-  if (!membership) throw notFound('organization of the caller')
-  return { caller, organizationId: membership.organizationId }
+  const organization = await organizations.recordOf(caller)
+  if (!organization) throw notFound('organization of the caller')
+  return { caller, organizationId: organization.id }
 }
 
 function orderRoutes(app: App, deps: BillingRoutesDeps): void {
@@ -117,7 +117,7 @@ function orderRoutes(app: App, deps: BillingRoutesDeps): void {
     handler: async (request) => {
       const { caller, organizationId } = await callerOf(deps, request)
       return readPage(request.query.limit, (limit) =>
-        billing.orders.list(caller.userId, organizationId, { ...request.query, limit }),
+        billing.orders.list(caller, organizationId, { ...request.query, limit }),
       )
     },
   })
@@ -134,7 +134,7 @@ function orderRoutes(app: App, deps: BillingRoutesDeps): void {
     },
     handler: async (request) => {
       const { caller, organizationId } = await callerOf(deps, request)
-      return billing.orders.find(caller.userId, organizationId, request.params.orderId)
+      return billing.orders.find(caller, organizationId, request.params.orderId)
     },
   })
 }
@@ -154,7 +154,7 @@ function invoiceRoutes(app: App, deps: BillingRoutesDeps): void {
     },
     handler: async (request) => {
       const { caller, organizationId } = await callerOf(deps, request)
-      return { data: await profiles.invoices(caller.userId, organizationId) }
+      return { data: await profiles.invoices(caller, organizationId) }
     },
   })
 
@@ -178,7 +178,7 @@ function invoiceRoutes(app: App, deps: BillingRoutesDeps): void {
     handler: async (request, reply) => {
       const { caller, organizationId } = await callerOf(deps, request)
       const { invoiceFile } = request.params
-      const pdf = await profiles.invoicePdf(caller.userId, organizationId, invoiceFile)
+      const pdf = await profiles.invoicePdf(caller, organizationId, invoiceFile)
       return reply
         .header('content-type', 'application/pdf')
         .header('content-disposition', `inline; filename="${invoiceFile}"`)
@@ -197,7 +197,7 @@ function invoiceRoutes(app: App, deps: BillingRoutesDeps): void {
     },
     handler: async (request) => {
       const { caller, organizationId } = await callerOf(deps, request)
-      return profiles.find(caller.userId, organizationId)
+      return profiles.find(caller, organizationId)
     },
   })
 
@@ -233,7 +233,7 @@ function planRoutes(app: App, deps: BillingRoutesDeps): void {
     },
     handler: async (request) => {
       const { caller, organizationId } = await callerOf(deps, request)
-      return plans.find(caller.userId, organizationId)
+      return plans.find(caller, organizationId)
     },
   })
 

@@ -1,7 +1,7 @@
 import type { LedgerRow } from '@wayleave/contract/records'
 import type { Clock } from '../../base/clock.ts'
 import type { ControlDatabase, Tx } from '../../base/database/open.ts'
-import { type Origin, recordEvent } from '../../base/events/events.ts'
+import { type Acting, type Origin, recordEvent } from '../../base/events/events.ts'
 import { invalidInput, notFound } from '../../base/problem.ts'
 import { requireMember } from '../access/membership.ts'
 import { lockOrganizations, readMembers } from '../access/membership-store.ts'
@@ -50,8 +50,8 @@ export class Ledger {
   }
 
   /** For members with BILLING_VIEW. */
-  async list(userId: string, organizationId: string, filter: LedgerFilter): Promise<LedgerRow[]> {
-    await requireMember(this.#database.db, userId, organizationId, 'BILLING_VIEW')
+  async list(caller: Acting, organizationId: string, filter: LedgerFilter): Promise<LedgerRow[]> {
+    await requireMember(this.#database.db, caller, organizationId, 'BILLING_VIEW')
     const members = new Set((await readMembers(this.#database.db, organizationId)).map(({ email }) => email))
     const rows = await this.forOperator(organizationId, filter)
     // Members need not know which of the operator's people granted credits.

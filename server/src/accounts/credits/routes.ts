@@ -62,9 +62,9 @@ export function creditRoutes(
     },
     handler: (request) => {
       const { limit: pageLimit, before, ...filter } = request.query
-      const { userId } = authenticate.userOf(request)
+      const caller = authenticate.userOf(request)
       return readPage(pageLimit, (limit) =>
-        ledger.list(userId, request.params.organizationId, { ...ledgerFilterOf(filter), before, limit }),
+        ledger.list(caller, request.params.organizationId, { ...ledgerFilterOf(filter), before, limit }),
       )
     },
   })
@@ -80,7 +80,7 @@ export function creditRoutes(
       querystring: Type.Object(ledgerFilterFields, { additionalProperties: false }),
     },
     handler: (request, reply) => {
-      const { userId } = authenticate.userOf(request)
+      const caller = authenticate.userOf(request)
       const filter = ledgerFilterOf(request.query)
       return sendCsv<LedgerRow>(reply, {
         name: 'ledger.csv',
@@ -110,7 +110,7 @@ export function creditRoutes(
           row.keyName,
           row.member,
         ],
-        read: (page) => ledger.list(userId, request.params.organizationId, { ...filter, ...page }),
+        read: (page) => ledger.list(caller, request.params.organizationId, { ...filter, ...page }),
       })
     },
   })

@@ -1,16 +1,25 @@
 import { errors, jwtVerify, SignJWT } from 'jose'
 import { type Clock, MINUTE, SECOND } from '../../base/clock.ts'
+import type { Acting } from '../../base/events/events.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
 const LIFETIME = 15 * MINUTE
 const AUDIENCE = 'wayleave'
 const ALGORITHM = 'EdDSA'
 
-export interface TokenUser {
-  userId: string
+export interface TokenUser extends Acting {
   email: string
   /** The session that the token was issued in. */
   sessionId: string
+}
+
+export interface AccessTokensOptions {
+  keys: SigningKeys
+  issuer: string
+  clock: Clock
+  isLive: (sessionId: string) => Promise<boolean>
+  /** For tokens that name no organization: the user's only one, or null. */
+  onlyOrganization: (userId: string) => Promise<string | null>
 }
 
 /**
@@ -18,31 +27,26 @@ export interface TokenUser {
  * algorithm. Nothing is negotiable.
  */
 export class AccessTokens {
-  readonly #keys: SigningKeys
-  readonly #issuer: string
-  readonly #clock: Clock
-  readonly #isLive: (sessionId: string) => Promise<boolean>
+  readonly #options: AccessTokensOptions
 
-  constructor(
-    keys: SigningKeys,
-    issuer: string,
-    clock: Clock,
-    isLive: (sessionId: string) => Promise<boolean>,
-  ) {
-    this.#keys = keys
-    this.#issuer = issuer
-    this.#clock = clock
-    this.#isLive = isLive
+  constructor(options: AccessTokensOptions) {
+    this.#options = options
   }
 
-  async issue({ userId, email, sessionId }: TokenUser): Promise<{ accessToken: string; expiresIn: number }> {
-    const { kid, privateKey } = await this.#keys.current()
-    const now = Math.floor(this.#clock().getTime() / SECOND)
-    const expiresIn = LIFETIME / SECOND
-    const accessToken = await new SignJWT({ email, sid: sessionId })
+  /** The token ends after 15 minutes, and not after `latestEnd`, in milliseconds since 1970. */
+  async issue(
+    { userId, email, sessionId, organizationId }: TokenUser,
+    latestEnd = Number.POSITIVE_INFINITY,
+  ): Promise<{ accessToken: string; expiresIn: number }> {
+    const { keys, issuer, clock } = this.#options
+    const { kid, privateKey } = await keys.current()
+    const now = Math.floor(clock().getTime() / SECOND)
+    const expiresIn = Math.min(LIFETIME / SECOND, Math.floor(latestEnd / SECOND) - now)
+    const organization = organizationId === null ? {} : { org: organizationId }
+    const accessToken = await new SignJWT({ email, sid: sessionId, ...organization })
       .setProtectedHeader({ alg: ALGORITHM, kid, typ: 'at+jwt' })
       .setSubject(userId)
-      .setIssuer(this.#issuer)
+      .setIssuer(issuer)
       .setAudience(AUDIENCE)
       .setIssuedAt(now)
       .setExpirationTime(now + expiresIn)
@@ -51,30 +55,40 @@ export class AccessTokens {
   }
 
   /** Null if the token is not a valid token of ours, or its session has ended. */
-  async verify(token: string): Promise<TokenUser | null> {
+  async verify(token: string): Promise<(TokenUser & { tokenEndsAt: number }) | null> {
+    const { isLive, onlyOrganization } = this.#options
     const user = await this.#read(token)
-    return user && (await this.#isLive(user.sessionId)) ? user : null
+    if (user === null || !(await isLive(user.sessionId))) return null
+    const organizationId = user.organizationId ?? (await onlyOrganization(user.userId))
+    return { ...user, organizationId }
   }
 
-  async #read(token: string): Promise<TokenUser | null> {
+  async #read(token: string): Promise<(TokenUser & { tokenEndsAt: number }) | null> {
+    const { keys, issuer, clock } = this.#options
     try {
-      const { payload } = await jwtVerify<{ email: string; sid: string }>(
+      const { payload } = await jwtVerify<{ email: string; sid: string; org?: string }>(
         token,
         async ({ kid }) => {
-          const key = kid === undefined ? undefined : await this.#keys.find(kid)
+          const key = kid === undefined ? undefined : await keys.find(kid)
           if (!key) throw new errors.JWKSNoMatchingKey()
           return key
         },
         {
           algorithms: [ALGORITHM],
-          issuer: this.#issuer,
+          issuer,
           audience: AUDIENCE,
           typ: 'at+jwt',
           requiredClaims: ['sub', 'exp', 'email', 'sid'],
-          currentDate: this.#clock(),
+          currentDate: clock(),
         },
       )
-      return { userId: payload.sub!, email: payload.email, sessionId: payload.sid }
+      return {
+        userId: payload.sub!,
+        email: payload.email,
+        sessionId: payload.sid,
+        organizationId: payload.org ?? null,
+        tokenEndsAt: payload.exp! * SECOND,
+      }
     } catch (error) {
       if (error instanceof errors.JOSEError) return null
       throw error

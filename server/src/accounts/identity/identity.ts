@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { domainToASCII } from 'node:url'
 import type { Logger } from 'pino'
 import type { Clock } from '../../base/clock.ts'
 import type { Changes } from '../../base/database/changes/changes.ts'
@@ -15,10 +16,16 @@ import { installationSecret } from './installation-secret-store.ts'
 import { KeyCipher, usedSecret } from './key-cipher.ts'
 import { Sessions } from './sessions.ts'
 import { SignIn } from './sign-in.ts'
+import { SignOnProvider } from './sign-on-provider.ts'
 import { SigningKeys } from './signing-keys.ts'
+import { SingleSignOn, signOnSettingsOf } from './single-sign-on.ts'
 
 export interface Identity {
   signIn: SignIn
+  /** Whether users may sign in by mailed links and codes. */
+  offersMails: boolean
+  /** Null if it is not offered. */
+  singleSignOn: SingleSignOn | null
   sessions: Sessions
   accessTokens: AccessTokens
   signingKeys: SigningKeys
@@ -75,10 +82,27 @@ export async function openIdentity(parts: IdentityDeps): Promise<Identity> {
     starting,
     refusals: parts.refusals,
   })
+  const signOn = signOnSettingsOf(config)
+  const singleSignOn =
+    signOn &&
+    new SingleSignOn({
+      provider: new SignOnProvider({ ...signOn, clock, log }),
+      signIn,
+      baseUrl,
+      domains: config.oidcDomains.map((domain) => domainToASCII(domain.toLowerCase())),
+    })
   return {
     signIn,
+    offersMails: config.signIn !== 'oidc',
+    singleSignOn,
     sessions,
-    accessTokens: new AccessTokens(signingKeys, issuer, clock, (id) => sessions.isLive(id)),
+    accessTokens: new AccessTokens({
+      keys: signingKeys,
+      issuer,
+      clock,
+      isLive: (id) => sessions.isLive(id),
+      onlyOrganization: (userId) => sessions.onlyOrganization(userId),
+    }),
     signingKeys,
     mailer,
     demoMailer,

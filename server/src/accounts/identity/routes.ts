@@ -4,7 +4,6 @@ import type { JWK } from 'jose'
 import { type Static, Type } from 'typebox'
 import type { ControlDatabase } from '../../base/database/open.ts'
 import { normalEmail } from '../../base/email.ts'
-import type { Origin } from '../../base/events/events.ts'
 import { isLoopback } from '../../base/loopback.ts'
 import { invalidInput, notFound, Problem } from '../../base/problem.ts'
 import { addressBucket } from '../../http/addresses.ts'
@@ -17,7 +16,8 @@ import { newToken } from '../access/random-token.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { findUser } from '../users/user-store.ts'
 import { type Identity, mailRate } from './identity.ts'
-import { SessionReplies } from './session-replies.ts'
+import { originOf, SessionReplies, Tokens, UseCookie } from './session-replies.ts'
+import { signOnRoutes } from './sign-on-routes.ts'
 
 export interface SignInRoutesDeps {
   identity: Identity
@@ -30,15 +30,6 @@ export interface SignInRoutesDeps {
 }
 
 const OpaqueToken = Type.String({ minLength: 1, maxLength: 200 })
-const UseCookie = Type.Boolean({
-  description: 'Keep the refresh token in an HttpOnly cookie instead of returning it.',
-})
-const Tokens = Type.Object({
-  accessToken: Type.String(),
-  tokenType: Type.Literal('Bearer'),
-  expiresIn: Type.Integer({ description: 'Seconds.' }),
-  refreshToken: Type.Optional(Type.String()),
-})
 /** Lists the public properties only: a private part, if it were ever present, would not be serialized. */
 const PublicKey = Type.Unsafe<JWK>(
   Type.Object({
@@ -89,8 +80,10 @@ export function signInRoutes(app: App, deps: SignInRoutesDeps): void {
   }
   mailRoute(app, deps)
   tokenRoute(app, identity, shared)
+  if (identity.singleSignOn) signOnRoutes(app, { ...shared, singleSignOn: identity.singleSignOn })
   refreshRoute(app, identity, shared)
   signOutRoute(app, identity, shared)
+  switchRoute(app, deps)
   callerRoute(app, deps)
   keysRoute(app, identity, shared)
   if (identity.demoMailer) demoMailRoute(app, identity.demoMailer, shared)
@@ -110,6 +103,7 @@ function mailRoute(app: App, { identity, authenticate, addressRate }: SignInRout
     schema: {
       tags: [tags.signIn],
       summary: 'Ask for a mail with a sign-in link and a code',
+      problems: ['sign-in-method-off'],
       description:
         'Always responds the same, whether or not the address is known and whether or not a mail is sent: at most 5 go to one address in 15 minutes. The link and the code work once, for 15 minutes; only the code of the newest mail works. `request` in the response binds the code to the client that asked for it: sent with the code, the code has to be of this request. With `bind`, the code works only together with it.',
       body: Type.Object(
@@ -129,6 +123,7 @@ function mailRoute(app: App, { identity, authenticate, addressRate }: SignInRout
       response: { 202: Type.Object({ message: Type.String(), request: Type.String() }) },
     },
     handler: async (request, reply) => {
+      requireMails(identity)
       const value = newToken()
       const { email, bind, next } = request.body
       identity.signIn.request(checkEmail(email), { request: value, isBound: bind === true }, next)
@@ -138,7 +133,8 @@ function mailRoute(app: App, { identity, authenticate, addressRate }: SignInRout
   })
 }
 
-function tokenRoute(app: App, { signIn }: Identity, { replies, byAddress }: Shared): void {
+function tokenRoute(app: App, identity: Identity, { replies, byAddress }: Shared): void {
+  const { signIn } = identity
   app.post('/v1/auth/token', {
     onRequest: byAddress,
     schema: {
@@ -146,11 +142,12 @@ function tokenRoute(app: App, { signIn }: Identity, { replies, byAddress }: Shar
       summary: 'Sign in with the token of a link, or with an address and its code',
       description:
         'The body has either `token`, or `email` and `code`, and with these the `request` of the response to the request for the mail, if the client kept it.',
-      problems: ['sign-in-failed'],
+      problems: ['sign-in-failed', 'sign-in-method-off'],
       body: TokenBody,
       response: { 200: Tokens },
     },
     handler: async (request, reply) => {
+      requireMails(identity)
       const credentials = credentialsOf(request.body)
       const entry =
         'token' in credentials
@@ -219,6 +216,33 @@ function signOutRoute(app: App, { sessions }: Identity, { replies, byAddress }: 
   })
 }
 
+function switchRoute(app: App, { identity, authenticate }: SignInRoutesDeps): void {
+  app.post('/v1/auth/switch', {
+    onRequest: authenticate.user,
+    schema: {
+      tags: [tags.signIn],
+      security: security.token,
+      summary: 'Act for another organization',
+      problems: ['permission-missing', 'not-found'],
+      description:
+        'For a member of several organizations. The session acts for this one from now on: its refresh token stays the same, and returns tokens for it. The returned access token ends when the one of the request does. Tokens that were issued before stay tokens for their organization until they end. New sessions begin in the organization that was switched to last.',
+      body: Type.Object(
+        { organizationId: Type.String({ minLength: 1, maxLength: 100 }) },
+        { additionalProperties: false },
+      ),
+      response: { 200: Tokens },
+    },
+    handler: async (request) => {
+      const caller = authenticate.userOf(request)
+      const { organizationId } = request.body
+      await identity.sessions.switch(caller, organizationId)
+      // A stolen token must not be extended again and again without the refresh token.
+      const issued = await identity.accessTokens.issue({ ...caller, organizationId }, caller.tokenEndsAt)
+      return { ...issued, tokenType: 'Bearer' as const }
+    },
+  })
+}
+
 function callerRoute(app: App, { database, organizations, authenticate }: SignInRoutesDeps): void {
   app.get('/v1/auth/me', {
     onRequest: authenticate.user,
@@ -229,10 +253,11 @@ function callerRoute(app: App, { database, organizations, authenticate }: SignIn
       response: { 200: meSchema },
     },
     handler: async (request) => {
-      const { userId, administrator } = authenticate.userOf(request)
-      const user = await findUser(database.db, userId)
+      const caller = authenticate.userOf(request)
+      const user = await findUser(database.db, caller.userId)
       if (!user) throw new Problem('token-invalid')
-      return { user, administrator, organization: await organizations.recordOf(userId) }
+      const { administrator } = caller
+      return { user, administrator, organization: await organizations.recordOf(caller) }
     },
   })
 }
@@ -278,6 +303,11 @@ function demoMailRoute(
   })
 }
 
+/** The operator may offer single sign-on alone; links that were mailed before do not work then either. */
+function requireMails({ offersMails }: Identity): void {
+  if (!offersMails) throw new Problem('sign-in-method-off', 'Sign in by single sign-on.')
+}
+
 function checkEmail(text: string, path = '/email'): string {
   const email = normalEmail(text)
   if (!email) throw invalidInput(path, 'must be a mail address')
@@ -297,9 +327,4 @@ function credentialsOf({ token, email, code, request }: Static<typeof TokenBody>
   if (email === undefined) throw invalidInput('/email', 'is required beside a code')
   if (code === undefined) throw invalidInput('/code', 'is required beside an address')
   return { email: checkEmail(email), code, request }
-}
-
-/** The actor is unknown before the credentials are checked: the code that records the event sets it. */
-function originOf(request: FastifyRequest): Origin {
-  return { actor: 'system', address: request.ip, requestId: request.id }
 }

@@ -2,10 +2,11 @@ import { createHmac } from 'node:crypto'
 import { type Clock, DAY, plus, SECOND } from '../../base/clock.ts'
 import type { Changed, Changes } from '../../base/database/changes/changes.ts'
 import type { ControlDatabase, Tx } from '../../base/database/open.ts'
-import { type Origin, recordEvent } from '../../base/events/events.ts'
+import { type Origin, recordEvent, type UserOrigin } from '../../base/events/events.ts'
 import { newId } from '../../base/id.ts'
 import { Problem } from '../../base/problem.ts'
-import { findMembership } from '../access/membership-store.ts'
+import { requireMember } from '../access/membership.ts'
+import { readMemberships, setCurrentOrganization, startingOrganization } from '../access/membership-store.ts'
 import { hashToken, newToken } from '../access/random-token.ts'
 import { deleteKeysOfSession } from '../keys/store.ts'
 import {
@@ -15,9 +16,10 @@ import {
   insertRefreshToken,
   lockRefreshToken,
   type RefreshTokenRow,
+  setOrganizationOfFamily,
   setReplaced,
 } from '../users/session-store.ts'
-import { findUser, type User } from '../users/user-store.ts'
+import { findUser, lockUser, type User } from '../users/user-store.ts'
 
 /**
  * A session ends if it was not refreshed for this long.
@@ -39,6 +41,8 @@ export interface SessionsOptions {
 export interface Session {
   refreshToken: string
   sessionId: string
+  /** The organization that the session acts for; null for a user without one. */
+  organizationId: string | null
 }
 
 /**
@@ -57,8 +61,9 @@ export class Sessions {
   async start(tx: Tx, userId: string): Promise<Session> {
     const refreshToken = newToken()
     const sessionId = newId('fam')
-    await this.#insert(tx, refreshToken, sessionId, userId)
-    return { refreshToken, sessionId }
+    const organizationId = await startingOrganization(tx, userId)
+    await this.#insert(tx, refreshToken, { sessionId, userId, organizationId })
+    return { refreshToken, sessionId, organizationId }
   }
 
   /** Checked at every use of an access token, so that signing out takes effect everywhere at once. */
@@ -66,17 +71,43 @@ export class Sessions {
     return hasFamily(this.#options.database.db, sessionId)
   }
 
+  /** The organization of a user who is in one; null if they are in none, or in several. */
+  async onlyOrganization(userId: string): Promise<string | null> {
+    const [only, ...others] = await readMemberships(this.#options.database.db, userId)
+    return only === undefined || others.length > 0 ? null : only.organizationId
+  }
+
+  /** The session acts for another organization of the user from now on; tokens that were issued before do not. */
+  async switch(caller: UserOrigin & { sessionId: string }, organizationId: string): Promise<void> {
+    const { database, clock } = this.#options
+    const { userId, sessionId, origin } = caller
+    await database.db.transaction().execute(async (tx) => {
+      // Signing out and leaving an organization lock the user's row too.
+      await lockUser(database, tx, userId)
+      if (!(await hasFamily(tx, sessionId))) throw new Problem('token-invalid')
+      await requireMember(tx, { userId, organizationId }, organizationId)
+      await setOrganizationOfFamily(tx, sessionId, organizationId)
+      await setCurrentOrganization(tx, userId, organizationId)
+      await recordEvent(tx, clock(), origin, {
+        action: 'session.switched',
+        organizationId,
+        subject: `user:${userId}`,
+        detail: { from: caller.organizationId },
+      })
+    })
+  }
+
   async refresh(token: string, origin: Origin): Promise<Session & { user: User }> {
     const { database, changes, clock } = this.#options
     const outcome = await changes.commit(async (tx, changed) => {
       const row = await lockRefreshToken(database, tx, hashToken(token))
       if (!row || Date.parse(row.expires_at) <= clock().getTime()) return null
-      const refreshToken = await this.#successor(tx, token, row)
-      if (refreshToken === null) {
+      const successor = await this.#successor(tx, token, row)
+      if (successor === null) {
         await this.#end(tx, changed, row, origin, 'reuse')
         return null
       }
-      return { user: (await findUser(tx, row.user_id))!, refreshToken, sessionId: row.family_id }
+      return { user: (await findUser(tx, row.user_id))!, ...successor, sessionId: row.family_id }
     })
     if (!outcome) throw new Problem('session-ended')
     return outcome
@@ -96,28 +127,42 @@ export class Sessions {
    * the grace period: a second tab must not put an already used token into the cookie that both share. Null
    * if it was replaced longer ago.
    */
-  async #successor(tx: Tx, token: string, row: RefreshTokenRow): Promise<string | null> {
+  async #successor(
+    tx: Tx,
+    token: string,
+    row: RefreshTokenRow,
+  ): Promise<Pick<Session, 'refreshToken' | 'organizationId'> | null> {
     const { clock, secret } = this.#options
     const now = clock()
-    const successor = createHmac('sha256', secret).update(token).digest('base64url')
+    const refreshToken = createHmac('sha256', secret).update(token).digest('base64url')
     if (row.replaced_at === null) {
+      const { family_id: sessionId, user_id: userId } = row
+      // A session stays in its organization, also if the user has left it: they choose another one themselves.
+      const organizationId = row.organization_id ?? (await startingOrganization(tx, userId))
       await setReplaced(tx, row.token_hash, now)
-      await this.#insert(tx, successor, row.family_id, row.user_id)
-      return successor
+      await this.#insert(tx, refreshToken, { sessionId, userId, organizationId })
+      return { refreshToken, organizationId }
     }
     // In the future, if the clock of the node that replaced it was ahead: how long ago it was is not known then.
     if (Math.abs(now.getTime() - Date.parse(row.replaced_at)) > GRACE) return null
-    const next = await findRefreshToken(tx, hashToken(successor))
+    const next = await findRefreshToken(tx, hashToken(refreshToken))
     if (!next) return null
-    return next.replaced_at === null ? successor : this.#successor(tx, successor, next)
+    return next.replaced_at === null
+      ? { refreshToken, organizationId: next.organization_id }
+      : this.#successor(tx, refreshToken, next)
   }
 
-  async #insert(tx: Tx, token: string, familyId: string, userId: string): Promise<void> {
+  async #insert(
+    tx: Tx,
+    token: string,
+    { sessionId, userId, organizationId }: Omit<Session, 'refreshToken'> & { userId: string },
+  ): Promise<void> {
     const now = this.#options.clock()
     await insertRefreshToken(tx, {
       token_hash: hashToken(token),
-      family_id: familyId,
+      family_id: sessionId,
       user_id: userId,
+      organization_id: organizationId,
       created_at: now.toISOString(),
       expires_at: plus(now, SESSION_LIFETIME).toISOString(),
       replaced_at: null,
@@ -133,7 +178,6 @@ export class Sessions {
   ): Promise<void> {
     await deleteFamily(tx, row.family_id)
     for (const id of await deleteKeysOfSession(tx, row.family_id)) changed('key', id)
-    const membership = await findMembership(tx, row.user_id)
     const subject = `user:${row.user_id}`
     await recordEvent(
       tx,
@@ -141,7 +185,7 @@ export class Sessions {
       { ...origin, actor: reason === 'reuse' ? 'system' : subject },
       {
         action: 'session.ended',
-        organizationId: membership?.organizationId ?? null,
+        organizationId: row.organization_id,
         subject,
         detail: { reason },
       },

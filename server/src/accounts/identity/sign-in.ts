@@ -8,7 +8,6 @@ import type { Limiter, Rate } from '../../base/limits/limiter.ts'
 import type { Mailer } from '../../base/mail/mail.ts'
 import { signInMail } from '../../base/mail/mail-texts.ts'
 import { Problem } from '../../base/problem.ts'
-import { findMembership } from '../access/membership-store.ts'
 import { hashToken, newToken } from '../access/random-token.ts'
 import type { Refusals } from '../access/refusals.ts'
 import { hasOpenInvitation } from '../organizations/invitation-store.ts'
@@ -34,6 +33,8 @@ import {
   useLink,
 } from './link-store.ts'
 import type { Session, Sessions } from './sessions.ts'
+import type { SignOnIdentity } from './sign-on-provider.ts'
+import { findSignOnIdentities, insertSignOnIdentity } from './sign-on-store.ts'
 
 const LINK_LIFETIME = 15 * MINUTE
 const MAX_WRONG_IN_A_DAY = 10
@@ -70,7 +71,7 @@ export interface Entry extends Session {
   user: User
 }
 
-/** Passwordless sign-in: a user proves to own an address by reading the mail sent to it. */
+/** Passwordless sign-in: a user proves to own an address by reading the mail sent to it, or by single sign-on. */
 export class SignIn {
   readonly #options: SignInOptions
   readonly #background: Background
@@ -132,9 +133,37 @@ export class SignIn {
     return entry
   }
 
-  #failed({ address }: Origin, email?: string): Problem {
+  /**
+   * For a user whose verified mail address the provider of single sign-on names. The first sign-in links the user to
+   * the account there. From then on, another account with the same address is refused, because addresses are given to
+   * other people; so is the same account with another address.
+   */
+  async enterBySignOn(identity: SignOnIdentity & { email: string }, origin: Origin): Promise<Entry> {
+    const { database, clock } = this.#options
+    const { issuer, subject, email } = identity
+    const entry = await database.db.transaction().execute(async (tx) => {
+      const entry = await this.#enter(tx, email, origin, 'sign-on')
+      if (!entry) throw this.#failed(origin, email, 'sign-on-failed')
+      const row = { issuer, subject, user_id: entry.user.id }
+      const others = await findSignOnIdentities(tx, row)
+      if (others.length === 0) {
+        await insertSignOnIdentity(tx, { ...row, created_at: clock().toISOString() })
+      } else if (others.some((other) => other.subject !== subject || other.user_id !== entry.user.id)) {
+        // Thrown, so that the session and the user that were just created are rolled back.
+        throw this.#failed(origin, email, 'sign-on-failed')
+      }
+      return entry
+    })
+    return entry
+  }
+
+  #failed(
+    { address }: Origin,
+    email?: string,
+    code: 'sign-in-failed' | 'sign-on-failed' = 'sign-in-failed',
+  ): Problem {
     this.#options.refusals.note({ action: 'sign-in.failed', address: address ?? 'unknown', email })
-    return new Problem('sign-in-failed')
+    return new Problem(code)
   }
 
   /** Deletes expired sign-in data, at least a day after its expiry. */
@@ -185,7 +214,12 @@ export class SignIn {
     return signUp === 'open' || administrators.has(email) || hasOpenInvitation(db, email, clock())
   }
 
-  async #enter(tx: Tx, email: string, origin: Origin, by: 'link' | 'code'): Promise<Entry | null> {
+  async #enter(
+    tx: Tx,
+    email: string,
+    origin: Origin,
+    by: 'link' | 'code' | 'sign-on',
+  ): Promise<Entry | null> {
     const { database, clock, sessions, signUp, starting } = this.#options
     const now = clock()
     if (!(await this.#mayEnter(tx, email))) return null
@@ -206,14 +240,14 @@ export class SignIn {
       }
     }
     await setLastSignIn(tx, user.id, now)
-    const membership = await findMembership(tx, user.id)
+    const session = await sessions.start(tx, user.id)
     await recordEvent(tx, now, own, {
       action: 'session.started',
-      organizationId: membership?.organizationId ?? null,
+      organizationId: session.organizationId,
       subject: `user:${user.id}`,
       detail: { by },
     })
-    return { user, ...(await sessions.start(tx, user.id)) }
+    return { user, ...session }
   }
 }
 

@@ -1,16 +1,17 @@
 import type { Db } from '../../base/database/open.ts'
-import type { Origin } from '../../base/events/events.ts'
+import type { Acting, Origin } from '../../base/events/events.ts'
 import { notFound } from '../../base/problem.ts'
 import { requireMember } from '../access/membership.ts'
 import { findMembership } from '../access/membership-store.ts'
 import type { StoredKey } from './store.ts'
 
 /**
- * Who accesses a key: a signed-in user, for their own keys and those of their organization; a platform
+ * Who accesses a key: a signed-in user, for their own keys and those of the organization that they act for;
+ * a platform
  * administrator, for the platform's keys only; the operator on the command line, for any key.
  */
 export type KeyActor = { origin: Origin } & (
-  | { reach: 'own'; userId: string }
+  | ({ reach: 'own' } & Acting)
   | { reach: 'platform' }
   | { reach: 'any' }
 )
@@ -25,7 +26,7 @@ export async function requireKey(
   if (!key || !(await isVisible(db, actor, key))) throw notFound('such key')
   if (actor.reach === 'own' && key.scope === 'organization') {
     const permission = purpose === 'view' ? 'APIKEY_VIEW' : 'APIKEY_CREATE'
-    await requireMember(db, actor.userId, key.organization_id!, permission)
+    await requireMember(db, actor, key.organization_id!, permission)
   }
   return key
 }
@@ -35,7 +36,7 @@ async function isVisible(db: Db, actor: KeyActor, key: StoredKey): Promise<boole
   if (actor.reach === 'platform' || key.scope === 'platform') {
     return actor.reach === 'platform' && key.scope === 'platform'
   }
+  if (key.organization_id !== actor.organizationId) return false
   if (key.scope === 'user') return key.user_id === actor.userId
-  const membership = await findMembership(db, actor.userId)
-  return membership?.organizationId === key.organization_id
+  return (await findMembership(db, actor)) !== undefined
 }

@@ -42,6 +42,12 @@ interface Owner {
   userId: string | null
 }
 
+interface UserOwner extends Owner {
+  scope: 'user'
+  organizationId: string
+  userId: string
+}
+
 /**
  * The life cycle of a key: create, change, rotate, revoke, delete. A change locks the key's row, so that
  * concurrent changes are serialized, and returns only when no node accepts the old state any more.
@@ -53,34 +59,31 @@ export class Keys {
     this.#options = options
   }
 
-  /** Creates a key of the caller's own, in the organization they belong to. */
-  createPersonal({ userId, origin }: UserOrigin, newKey: NewKey): Promise<CreatedKey> {
+  /** Creates a key of the caller's own, in the organization that they act for. */
+  createPersonal(caller: UserOrigin, newKey: NewKey): Promise<CreatedKey> {
     const { database, clock, max } = this.#options
     const input = checkNewKey(newKey, 'user', clock())
     return database.db.transaction().execute(async (tx) => {
-      const owner = await this.#lockUserAsOwner(tx, userId)
-      if ((await store.countKeys(tx, { userId })) >= max.perUser) {
+      const owner = await this.#lockUserAsOwner(tx, caller)
+      if ((await store.countKeys(tx, owner)) >= max.perUser) {
         throw new Problem('key-limit-reached', `A user may hold ${max.perUser} keys. Delete one first.`)
       }
-      return this.#insert(tx, origin, owner, input)
+      return this.#insert(tx, caller.origin, owner, input)
     })
   }
 
-  createForOrganization(
-    { userId, origin }: UserOrigin,
-    organizationId: string,
-    newKey: NewKey,
-  ): Promise<CreatedKey> {
+  createForOrganization(caller: UserOrigin, organizationId: string, newKey: NewKey): Promise<CreatedKey> {
     const { database, clock, max } = this.#options
     const input = checkNewKey(newKey, 'organization', clock())
     return database.db.transaction().execute(async (tx) => {
       if (isId('org', organizationId)) await lockOrganizations(database, tx, [organizationId])
-      await requireMember(tx, userId, organizationId, 'APIKEY_CREATE')
-      if ((await store.countKeys(tx, { organizationId })) >= max.perOrganization) {
+      await requireMember(tx, caller, organizationId, 'APIKEY_CREATE')
+      if ((await store.countKeys(tx, { userId: null, organizationId })) >= max.perOrganization) {
         const detail = `An organization may hold ${max.perOrganization} keys. Delete one first.`
         throw new Problem('key-limit-reached', detail)
       }
-      return this.#insert(tx, origin, { scope: 'organization', organizationId, userId: null }, input)
+      const owner = { scope: 'organization', organizationId, userId: null } as const
+      return this.#insert(tx, caller.origin, owner, input)
     })
   }
 
@@ -92,10 +95,11 @@ export class Keys {
   }
 
   /** Creates the console's own key: read-only, for 15 minutes or until its session ends, never listed. */
-  createSession({ userId, sessionId, origin }: UserOrigin & { sessionId: string }): Promise<CreatedKey> {
+  createSession(caller: UserOrigin & { sessionId: string }): Promise<CreatedKey> {
     const { database, clock } = this.#options
+    const { sessionId, origin } = caller
     return database.db.transaction().execute(async (tx) => {
-      const owner = await this.#lockUserAsOwner(tx, userId)
+      const owner = await this.#lockUserAsOwner(tx, caller)
       // Signing out locks the user's row too, so no key can be created in a session that has ended.
       if (!(await hasFamily(tx, sessionId))) throw new Problem('token-invalid')
       const expiresAt = plus(clock(), SESSION_LIFE).toISOString()
@@ -104,23 +108,24 @@ export class Keys {
     })
   }
 
-  async listPersonal({ userId }: UserOrigin): Promise<KeyRecord[]> {
-    return this.#records(await store.listUserKeys(this.#options.database.db, userId))
+  /** Those of the organization that the caller acts for. */
+  async listPersonal(caller: UserOrigin): Promise<KeyRecord[]> {
+    return this.#records(await store.listUserKeys(this.#options.database.db, caller))
   }
 
   /** The caller's own keys, then the organization's if the caller may see them. */
   async listAccessible(caller: UserOrigin): Promise<KeyRecord[]> {
     const { db } = this.#options.database
-    const membership = await findMembership(db, caller.userId)
+    const membership = await findMembership(db, caller)
     const shared = membership?.permissions.includes('APIKEY_VIEW')
       ? await store.listOrganizationKeys(db, membership.organizationId)
       : []
     return [...(await this.listPersonal(caller)), ...this.#records(shared)]
   }
 
-  async listForOrganization({ userId }: UserOrigin, organizationId: string): Promise<KeyRecord[]> {
+  async listForOrganization(caller: UserOrigin, organizationId: string): Promise<KeyRecord[]> {
     const { db } = this.#options.database
-    await requireMember(db, userId, organizationId, 'APIKEY_VIEW')
+    await requireMember(db, caller, organizationId, 'APIKEY_VIEW')
     return this.#records(await store.listOrganizationKeys(db, organizationId))
   }
 
@@ -216,19 +221,19 @@ export class Keys {
   }
 
   /**
-   * Locks the user's row before reading their organization, so that they cannot leave it meanwhile, and then the
+   * Locks the user's row before reading their membership, so that they cannot leave meanwhile, and then the
    * organization, so that it is not deleted.
    */
-  async #lockUserAsOwner(tx: Tx, userId: string): Promise<Owner> {
+  async #lockUserAsOwner(tx: Tx, caller: UserOrigin): Promise<UserOwner> {
     const { database } = this.#options
-    await lockUser(database, tx, userId)
-    const membership = await findMembership(tx, userId)
+    await lockUser(database, tx, caller.userId)
+    const membership = await findMembership(tx, caller)
     const open = membership && (await lockOrganizations(database, tx, [membership.organizationId]))
     if (!membership || open?.size === 0) {
       const detail = 'The caller belongs to no organization, and a key acts with its organization’s add-ons.'
       throw new Problem('conflict', detail)
     }
-    return { scope: 'user', organizationId: membership.organizationId, userId }
+    return { scope: 'user', organizationId: membership.organizationId, userId: caller.userId }
   }
 
   async #insert(

@@ -25,8 +25,8 @@ export async function revokeUserKeys(
   reason = 'the user left the organization',
 ): Promise<void> {
   await revokeAll(tx, at, origin, await lockWorkingUserKeys(database, tx, userId, organizationId), reason)
-  await deleteSessionKeys(tx, userId)
-  await deleteSessionPurchases(tx, userId)
+  await deleteSessionKeys(tx, userId, organizationId)
+  await deleteSessionPurchases(tx, userId, organizationId)
 }
 
 /** The caller must report `changed('organization', organizationId)` in the same transaction. */

@@ -1,21 +1,27 @@
 import type { Selectable } from 'kysely'
 import { type ControlDatabase, type Db, deleteInSteps, type Tx } from '../../base/database/open.ts'
 import type { Tables } from '../../base/database/schema.ts'
+import type { Acting } from '../../base/events/events.ts'
+import { sessionPayer } from '../access/grant.ts'
 
 export type StoredKey = Selectable<Tables['api_keys']>
 
-/** Includes revoked and expired keys: their records are kept until they are deleted. */
+/**
+ * The keys of an organization, or those of a user in it. Includes revoked and expired keys: their records are kept until
+ * they are deleted.
+ */
 export async function countKeys(
   tx: Tx,
-  owner: { userId: string } | { organizationId: string },
+  { userId, organizationId }: { userId: string | null; organizationId: string },
 ): Promise<number> {
   const keys = tx
     .selectFrom('api_keys')
     .where('kind', '=', 'key')
+    .where('organization_id', '=', organizationId)
     .select(({ fn }) => fn.countAll<number>().as('count'))
-  const { count } = await ('userId' in owner
-    ? keys.where('scope', '=', 'user').where('user_id', '=', owner.userId)
-    : keys.where('scope', '=', 'organization').where('organization_id', '=', owner.organizationId)
+  const { count } = await (userId === null
+    ? keys.where('scope', '=', 'organization')
+    : keys.where('scope', '=', 'user').where('user_id', '=', userId)
   ).executeTakeFirstOrThrow()
   return Number(count)
 }
@@ -67,8 +73,17 @@ export async function deleteKey(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('api_keys').where('id', '=', id).execute()
 }
 
-export function listUserKeys(db: Db, userId: string): Promise<StoredKey[]> {
-  return newestFirst(db).where('scope', '=', 'user').where('user_id', '=', userId).execute()
+export function listUserKeys(db: Db, { userId, organizationId }: Acting): Promise<StoredKey[]> {
+  return newestFirst(db)
+    .where('scope', '=', 'user')
+    .where('user_id', '=', userId)
+    .where('organization_id', '=', organizationId)
+    .execute()
+}
+
+/** The personal keys of a user in all organizations, also in those that they have left. */
+export function listKeysOfUser(db: Db, userId: string): Promise<StoredKey[]> {
+  return newestFirst(db).where('scope', '=', 'user').where('user_id', '=', userId).limit(1000).execute()
 }
 
 export function listOrganizationKeys(db: Db, organizationId: string): Promise<StoredKey[]> {
@@ -155,13 +170,16 @@ export function findKeysBy(
     .execute()
 }
 
-/** The payer of a session key is its user (`accounts/access/grant.ts`), in whichever organization. */
-export async function deleteSessionPurchases(tx: Tx, userId: string): Promise<void> {
-  await tx.deleteFrom('purchases').where('payer', '=', `user:${userId}`).execute()
+/** What the user's session keys have bought with the credits of the organization. */
+export async function deleteSessionPurchases(tx: Tx, userId: string, organizationId: string): Promise<void> {
+  await tx.deleteFrom('purchases').where('payer', '=', sessionPayer(userId, organizationId)).execute()
 }
 
-export async function deleteSessionKeys(tx: Tx, userId: string): Promise<void> {
-  await tx.deleteFrom('api_keys').where('kind', '=', 'session').where('user_id', '=', userId).execute()
+/** The session keys of a user, of one organization or of all. */
+export async function deleteSessionKeys(tx: Tx, userId: string, organizationId?: string): Promise<void> {
+  let query = tx.deleteFrom('api_keys').where('kind', '=', 'session').where('user_id', '=', userId)
+  if (organizationId !== undefined) query = query.where('organization_id', '=', organizationId)
+  await query.execute()
 }
 
 /** Returns the ids of the deleted keys. */

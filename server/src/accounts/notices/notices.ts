@@ -29,10 +29,11 @@ export class Notices {
     this.#deps = deps
   }
 
-  async switchesOf({ userId, email }: MailedUser): Promise<NoticeSwitches> {
+  async switchesOf(caller: MailedUser): Promise<NoticeSwitches> {
     const { database, operators } = this.#deps
+    const { email } = caller
     const off = await readSwitchedOff(database.db, email)
-    const membership = await findMembership(database.db, userId)
+    const membership = await findMembership(database.db, caller)
     const notices = NOTICES.filter((notice) => notice !== 'access-requested' || operators.includes(email))
     return {
       email,
@@ -45,16 +46,16 @@ export class Notices {
 
   async change(caller: MailedUser, { switches = {}, creditLimit }: NoticeChange): Promise<NoticeSwitches> {
     const { database, clock } = this.#deps
-    const { userId, email, origin } = caller
+    const { email, origin } = caller
     await database.db.transaction().execute(async (tx) => {
       for (const [notice, isOn] of Object.entries(switches)) {
         if (isOn !== undefined) await switchNotice(tx, email, notice as Notice, isOn, clock())
       }
       if (creditLimit === undefined) return
-      const membership = await findMembership(tx, userId)
+      const membership = await findMembership(tx, caller)
       if (!membership) throw new Problem('conflict', 'The caller belongs to no organization.')
       const { organizationId } = membership
-      await requireMember(tx, userId, organizationId, 'BILLING_VIEW')
+      await requireMember(tx, caller, organizationId, 'BILLING_VIEW')
       await setCreditLevel(tx, organizationId, { low_limit: creditLimit })
       await recordEvent(tx, clock(), origin, {
         action: 'organization.credit-limit-changed',

@@ -50,7 +50,7 @@ export function eventRoutes(
     }))
   }
   const requireManager = (request: Parameters<Authenticate['userOf']>[0], organizationId: string) =>
-    organizations.requireMember(authenticate.userOf(request).userId, organizationId, 'MEMBER_MANAGE')
+    organizations.requireMember(authenticate.userOf(request), organizationId, 'MEMBER_MANAGE')
 
   app.get('/v1/organization/:organizationId/events', {
     onRequest: authenticate.user,

@@ -42,7 +42,7 @@ export function invitationRoutes(
       response: { 200: Type.Object({ data: Type.Array(invitationSchema) }) },
     },
     handler: async (request) => ({
-      data: await invitations.list(authenticate.userOf(request).userId, request.params.organizationId),
+      data: await invitations.list(authenticate.userOf(request), request.params.organizationId),
     }),
   })
 
@@ -114,14 +114,14 @@ export function invitationRoutes(
       summary: 'Accept an invitation',
       problems: ['invitation-invalid'],
       description:
-        'For the user whose mail address was invited. They leave the organization they were in, and their personal keys of it stop.',
+        'For the user whose mail address was invited. They stay members of their other organizations, and the token acts for the same one as before: `POST /v1/auth/switch` returns one for the new organization.',
       body: invitationToken,
       response: { 200: organizationSchema },
     },
     handler: async (request) => {
       const caller = authenticate.userOf(request)
-      await invitations.accept(caller, request.body.token)
-      return (await organizations.recordOf(caller.userId))!
+      const organizationId = await invitations.accept(caller, request.body.token)
+      return organizations.record({ userId: caller.userId, organizationId }, organizationId)
     },
   })
 }

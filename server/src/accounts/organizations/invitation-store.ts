@@ -1,6 +1,7 @@
 import type { MemberPermission } from '@wayleave/contract/permissions'
 import type { ControlDatabase, Db, Tx } from '../../base/database/open.ts'
 import { mayInvite } from '../access/membership.ts'
+import { findMembership } from '../access/membership-store.ts'
 import { sortPermissions } from '../access/permissions.ts'
 
 export interface Invitation {
@@ -69,21 +70,19 @@ export async function readOpenInvitationsBy(
 export async function hasOpenInvitation(db: Db, email: string, now: Date): Promise<boolean> {
   const rows = await db
     .selectFrom('invitations')
-    .innerJoin('members', (join) =>
-      join
-        .onRef('members.user_id', '=', 'invitations.invited_by')
-        .onRef('members.organization_id', '=', 'invitations.organization_id'),
-    )
     .innerJoin('organizations', 'organizations.id', 'invitations.organization_id')
-    .select(['invitations.permissions as invited', 'members.permissions as held'])
+    .select(['organizations.id as organizationId', 'invited_by as userId', 'permissions as invited'])
     .where('invitations.email', '=', email)
     .where('organizations.suspended_at', 'is', null)
     .where('invitations.accepted_at', 'is', null)
     .where('invitations.expires_at', '>', now.toISOString())
     .execute()
-  return rows.some(({ invited, held }) =>
-    mayInvite(JSON.parse(held) as MemberPermission[], JSON.parse(invited) as MemberPermission[]),
-  )
+  for (const { invited, ...inviter } of rows) {
+    const membership = await findMembership(db, inviter)
+    if (membership && mayInvite(membership.permissions, JSON.parse(invited) as MemberPermission[]))
+      return true
+  }
+  return false
 }
 
 export async function findInvitation(db: Db, tokenHash: string): Promise<Invitation | undefined> {

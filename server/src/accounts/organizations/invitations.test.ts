@@ -29,7 +29,7 @@ for (const database of databaseKinds) {
   const once = (name: string, run: (t: TestContext) => Promise<void>) => testOnce(database, name, run)
 
   guarantee(
-    'accepting an invitation moves the user, and stops their keys of the organization before',
+    'a user who accepts an invitation stays in the organization before, and their keys work on',
     async (t) => {
       const service = await openTestServer(t, { database })
       const ada = await signIn(service, 'ada@example.org')
@@ -64,7 +64,7 @@ for (const database of databaseKinds) {
       const accepted = await accept(service, bob, invitation.token)
       assert.equal(accepted.status, 200)
       assert.deepEqual([accepted.body.id, accepted.body.permissions], [ada.organizationId, ['APIKEY_VIEW']])
-      assert.equal(await keyOpens(service, secret), false)
+      assert.equal(await keyOpens(service, secret), true)
       assert.equal((await accept(service, bob, invitation.token)).body.code, 'invitation-invalid')
       const left = await service.parts.organizations.find(bob.organizationId)
       assert.equal(left.name, "bob's organization")
@@ -139,18 +139,6 @@ for (const database of databaseKinds) {
     },
   )
 
-  once('the last manager of others cannot move away by an invitation', async (t) => {
-    const service = await openTestServer(t, { database })
-    const ada = await signIn(service, 'ada@example.org')
-    const bob = await signIn(service, 'bob@example.org')
-    await service.parts.members.add(operator, bob.organizationId, 'cyd@example.org', [])
-    const { token } = await invite(service, ada, 'bob@example.org')
-    const refused = await accept(service, bob, token)
-    assert.deepEqual([refused.status, refused.body.code], [409, 'last-member-manager'])
-    await service.parts.members.add(operator, bob.organizationId, 'cyd@example.org', ['MEMBER_MANAGE'])
-    assert.equal((await accept(service, bob, token)).status, 200)
-  })
-
   once(
     'an invited address signs up where sign-up is by invitation, into that organization alone',
     async (t) => {
@@ -208,8 +196,6 @@ for (const database of databaseKinds) {
       'demotion by the operator': () => members.add(operator, organizationId, 'eve@example.org', []),
       leaving: () => service.request('DELETE', member, eve),
       removal: () => service.request('DELETE', member, ada),
-      'a move': async () =>
-        members.add(operator, (await organizations.create(operator, 'Third')).id, 'eve@example.org'),
     }
     for (const [name, end] of Object.entries(endings)) {
       await members.add(operator, organizationId, 'eve@example.org', MEMBER_PERMISSIONS)

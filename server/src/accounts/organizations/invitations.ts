@@ -4,7 +4,7 @@ import { type Clock, DAY, plus } from '../../base/clock.ts'
 import type { Changes } from '../../base/database/changes/changes.ts'
 import type { ControlDatabase } from '../../base/database/open.ts'
 import { normalEmail } from '../../base/email.ts'
-import { type MailedUser, recordEvent } from '../../base/events/events.ts'
+import { type Acting, type MailedUser, recordEvent } from '../../base/events/events.ts'
 import { isId, newId } from '../../base/id.ts'
 import type { Limiter, Rate } from '../../base/limits/limiter.ts'
 import type { Mailer } from '../../base/mail/mail.ts'
@@ -23,7 +23,7 @@ import {
   readOpenInvitations,
   setAccepted,
 } from './invitation-store.ts'
-import { moveMember } from './members.ts'
+import { joinOrganization } from './members.ts'
 import { findOrganization, type Organization } from './store.ts'
 
 const LIFETIME = 7 * DAY
@@ -40,8 +40,8 @@ export interface InvitationsOptions {
 }
 
 /**
- * New members join by a mailed invitation, which the address's user accepts while signed in. Accepting moves
- * the user out of their present organization.
+ * New members join by a mailed invitation, which the address's user accepts while signed in. They stay members of their
+ * other organizations.
  */
 export class Invitations {
   readonly #options: InvitationsOptions
@@ -50,9 +50,9 @@ export class Invitations {
     this.#options = options
   }
 
-  async list(callerId: string, organizationId: string): Promise<Invitation[]> {
+  async list(caller: Acting, organizationId: string): Promise<Invitation[]> {
     const { database, clock } = this.#options
-    await requireMember(database.db, callerId, organizationId, 'MEMBER_MANAGE')
+    await requireMember(database.db, caller, organizationId, 'MEMBER_MANAGE')
     return readOpenInvitations(database.db, organizationId, clock())
   }
 
@@ -64,7 +64,7 @@ export class Invitations {
     const { database, clock, mailer, baseUrl } = this.#options
     const email = normalEmail(invitee.email)
     if (!email) throw invalidInput('/email', 'must be a mail address')
-    await requireMember(database.db, caller.userId, organizationId, 'MEMBER_MANAGE')
+    await requireMember(database.db, caller, organizationId, 'MEMBER_MANAGE')
     await this.#limit(organizationId, email)
     const now = clock()
     const token = newToken()
@@ -80,7 +80,7 @@ export class Invitations {
     }
     const name = await database.db.transaction().execute(async (tx) => {
       await lockOrganizations(database, tx, [organizationId])
-      const membership = await requireMember(tx, caller.userId, organizationId, 'MEMBER_MANAGE')
+      const membership = await requireMember(tx, caller, organizationId, 'MEMBER_MANAGE')
       requireHeld(membership, invitation.permissions)
       if ((await readMembers(tx, organizationId)).some((member) => member.email === email)) {
         throw new Problem('conflict', 'This address is a member of the organization already.')
@@ -105,7 +105,7 @@ export class Invitations {
   async withdraw(caller: MailedUser, organizationId: string, invitationId: string): Promise<void> {
     const { database, clock } = this.#options
     await database.db.transaction().execute(async (tx) => {
-      await requireMember(tx, caller.userId, organizationId, 'MEMBER_MANAGE')
+      await requireMember(tx, caller, organizationId, 'MEMBER_MANAGE')
       const email = isId('inv', invitationId)
         ? await deleteInvitation(tx, organizationId, invitationId)
         : undefined
@@ -139,19 +139,19 @@ export class Invitations {
   /**
    * A caller who is already a member of the organization keeps their permissions there. The inviter's
    * permissions are checked again under the organization's lock: an invitation grants nothing that the inviter
-   * could not grant now.
+   * could not grant now. Returns the organization's id.
    */
-  async accept(caller: MailedUser, token: string): Promise<void> {
+  async accept(caller: MailedUser, token: string): Promise<string> {
     const { database, changes, clock } = this.#options
-    await changes.commit(async (tx, changed) => {
+    return changes.commit(async (tx, changed) => {
       const now = clock()
       const invitation = requireOpen(await findInvitation(tx, hashToken(token)), now)
       if (invitation.email !== caller.email) {
         throw new Problem('invitation-invalid', 'The invitation is for another mail address.')
       }
       const { id, organizationId, permissions } = invitation
-      const move = { database, tx, at: now, origin: caller.origin }
-      await moveMember(move, caller.userId, organizationId, (members) => {
+      const joining = { database, tx, at: now, origin: caller.origin }
+      await joinOrganization(joining, caller.userId, organizationId, (members) => {
         requireInviter(invitation, members)
         const already = members.find((member) => member.userId === caller.userId)
         return already?.permissions ?? permissions
@@ -166,6 +166,7 @@ export class Invitations {
         subject: `invitation:${id}`,
       })
       changed('user', caller.userId)
+      return organizationId
     })
   }
 
@@ -202,7 +203,7 @@ function requireInviter({ invitedBy, permissions }: Invitation, members: readonl
   throw new Problem('invitation-invalid', 'The inviter may no longer invite members with these permissions.')
 }
 
-/** The keys of a suspended organization are refused, so those who join it would lose the ones that they have. */
+/** The keys of a suspended organization are refused, so there is nothing to join it for. */
 function requireWorking(organization: Organization | undefined): Organization {
   if (organization && organization.suspendedAt === null) return organization
   throw new Problem('invitation-invalid', 'The organization is suspended at present.')

@@ -24,7 +24,7 @@ export function memberRoutes(
       response: { 200: Type.Object({ data: Type.Array(memberSchema) }) },
     },
     handler: async (request) => ({
-      data: await members.list(authenticate.userOf(request).userId, request.params.organizationId),
+      data: await members.list(authenticate.userOf(request), request.params.organizationId),
     }),
   })
 
@@ -41,9 +41,13 @@ export function memberRoutes(
       response: { 200: memberSchema },
     },
     handler: (request) => {
-      const { userId: callerId, origin } = authenticate.userOf(request)
       const { organizationId, userId } = request.params
-      return members.changePermissions(callerId, origin, organizationId, userId, request.body.permissions)
+      return members.changePermissions(
+        authenticate.userOf(request),
+        organizationId,
+        userId,
+        request.body.permissions,
+      )
     },
   })
 
@@ -59,9 +63,9 @@ export function memberRoutes(
       response: { 204: Type.Null() },
     },
     handler: async (request, reply) => {
-      const { userId: callerId, origin } = authenticate.userOf(request)
+      const caller = authenticate.userOf(request)
       const { organizationId, userId } = request.params
-      await members.remove(callerId, origin, organizationId, userId)
+      await members.remove(caller, caller.origin, organizationId, userId)
       return reply.code(204).send(null)
     },
   })

@@ -4,19 +4,12 @@ import type { Clock } from '../../base/clock.ts'
 import type { Changes } from '../../base/database/changes/changes.ts'
 import type { ControlDatabase, Tx } from '../../base/database/open.ts'
 import { normalEmail } from '../../base/email.ts'
-import { type Origin, recordEvent } from '../../base/events/events.ts'
+import { type Acting, type Origin, recordEvent, type UserOrigin } from '../../base/events/events.ts'
 import { isId } from '../../base/id.ts'
 import { invalidInput, notFound } from '../../base/problem.ts'
-import {
-  requireHeld,
-  requireMember,
-  requireMovable,
-  requireOtherManager,
-  startingPermissions,
-} from '../access/membership.ts'
+import { requireHeld, requireMember, requireOtherManager, startingPermissions } from '../access/membership.ts'
 import {
   deleteMember,
-  findMembership,
   lockOrganizations,
   type Membership,
   putMember,
@@ -34,7 +27,7 @@ export interface MembersOptions {
   clock: Clock
 }
 
-/** The members of an organization and their permissions. A user is in one organization at a time. */
+/** The members of an organization and their permissions. A user may be a member of several. */
 export class Members {
   readonly #options: MembersOptions
 
@@ -43,16 +36,16 @@ export class Members {
   }
 
   /** Every member may see the others, to know whom to ask. */
-  async list(callerId: string, organizationId: string): Promise<Member[]> {
+  async list(caller: Acting, organizationId: string): Promise<Member[]> {
     const { db } = this.#options.database
-    await requireMember(db, callerId, organizationId)
+    await requireMember(db, caller, organizationId)
     return readMembers(db, organizationId)
   }
 
   /**
-   * For the operator: takes effect at once, without acceptance. An unknown address becomes a user; a user of
-   * another organization moves. Without `permissions` the first member gets all, a later one none, and an
-   * existing one keeps theirs.
+   * For the operator: takes effect at once, without acceptance. An unknown address becomes a user; a user stays a
+   * member of other organizations. Without `permissions` the first member gets all, a later one none, and an existing
+   * one keeps theirs.
    */
   async add(
     origin: Origin,
@@ -72,7 +65,7 @@ export class Members {
           subject: `user:${user.id}`,
         })
       }
-      await moveMember({ database, tx, at: clock(), origin }, user.id, organizationId, (members) => {
+      await joinOrganization({ database, tx, at: clock(), origin }, user.id, organizationId, (members) => {
         const already = members.find((member) => member.userId === user.id)
         return permissions ?? already?.permissions ?? startingPermissions(members)
       })
@@ -82,21 +75,21 @@ export class Members {
   }
 
   async changePermissions(
-    callerId: string,
-    origin: Origin,
+    caller: UserOrigin,
     organizationId: string,
     userId: string,
     newPermissions: readonly MemberPermission[],
   ): Promise<Member> {
     const { database, changes, clock } = this.#options
+    const { origin } = caller
     return changes.commit(async (tx, changed) => {
       await lockOrganizations(database, tx, [organizationId])
-      const caller = await requireMember(tx, callerId, organizationId, 'MEMBER_MANAGE')
+      const membership = await requireMember(tx, caller, organizationId, 'MEMBER_MANAGE')
       const members = await readMembers(tx, organizationId)
       const before = memberOf(members, userId).permissions
       const permissions = sortPermissions(newPermissions)
       requireHeld(
-        caller,
+        membership,
         permissions.filter((permission) => !before.includes(permission)),
       )
       if (!permissions.includes('MEMBER_MANAGE')) requireOtherManager(members, userId)
@@ -115,19 +108,15 @@ export class Members {
   }
 
   /** Removes a member, or lets the caller leave. A null caller is the operator. */
-  async remove(
-    callerId: string | null,
-    origin: Origin,
-    organizationId: string,
-    userId: string,
-  ): Promise<void> {
+  async remove(caller: Acting | null, origin: Origin, organizationId: string, userId: string): Promise<void> {
     const { database, changes, clock } = this.#options
     await changes.commit(async (tx, changed) => {
       if (isId('usr', userId)) await lockUser(database, tx, userId)
       const organizations = await lockOrganizations(database, tx, [organizationId])
-      if (callerId === null && organizations.size === 0) throw notFound('such organization')
-      if (callerId !== null) {
-        await requireMember(tx, callerId, organizationId, callerId === userId ? undefined : 'MEMBER_MANAGE')
+      const isLeaving = caller?.userId === userId
+      if (caller === null && organizations.size === 0) throw notFound('such organization')
+      if (caller !== null) {
+        await requireMember(tx, caller, organizationId, isLeaving ? undefined : 'MEMBER_MANAGE')
       }
       const members = await readMembers(tx, organizationId)
       memberOf(members, userId)
@@ -136,7 +125,7 @@ export class Members {
       await voidInvitations(tx, clock(), origin, { userId, organizationId, permissions: [] })
       await revokeUserKeys(database, tx, clock(), origin, { userId, organizationId })
       await recordEvent(tx, clock(), origin, {
-        action: callerId === userId ? 'member.left' : 'member.removed',
+        action: isLeaving ? 'member.left' : 'member.removed',
         organizationId,
         subject: `user:${userId}`,
       })
@@ -145,7 +134,7 @@ export class Members {
   }
 }
 
-export interface Move {
+export interface Joining {
   database: ControlDatabase
   tx: Tx
   at: Date
@@ -153,49 +142,34 @@ export interface Move {
 }
 
 /**
- * Moves a user into an organization, out of the one they were in. `choose` receives the current members,
- * under lock, and returns the user's permissions.
+ * Makes a user a member of an organization, beside those that they are in, or changes their permissions in it.
+ * `choose` receives the current members, under lock, and returns the user's permissions.
  */
-export async function moveMember(
-  { database, tx, at, origin }: Move,
+export async function joinOrganization(
+  { database, tx, at, origin }: Joining,
   userId: string,
   organizationId: string,
   choose: (members: readonly Member[]) => readonly MemberPermission[],
-): Promise<Membership> {
+): Promise<void> {
   await lockUser(database, tx, userId)
-  const old = await findMembership(tx, userId)
-  const organizations = await lockOrganizations(database, tx, [
-    organizationId,
-    ...(old ? [old.organizationId] : []),
-  ])
+  const organizations = await lockOrganizations(database, tx, [organizationId])
   if (!organizations.has(organizationId)) throw notFound('such organization')
   const members = await readMembers(tx, organizationId)
   const membership: Membership = { organizationId, permissions: sortPermissions(choose(members)) }
-  const stays = old?.organizationId === organizationId
-  if (stays) {
+  const isMember = members.some((member) => member.userId === userId)
+  if (isMember) {
     if (!membership.permissions.includes('MEMBER_MANAGE')) requireOtherManager(members, userId)
     await setPermissions(tx, userId, membership)
     await voidInvitations(tx, at, origin, { userId, ...membership })
   } else {
-    if (old) {
-      requireMovable(await readMembers(tx, old.organizationId), userId)
-      await revokeUserKeys(database, tx, at, origin, { userId, organizationId: old.organizationId })
-      await voidInvitations(tx, at, origin, { userId, organizationId: old.organizationId, permissions: [] })
-      await recordEvent(tx, at, origin, {
-        action: 'member.left',
-        organizationId: old.organizationId,
-        subject: `user:${userId}`,
-      })
-    }
     await putMember(tx, userId, membership, at)
   }
   await recordEvent(tx, at, origin, {
-    action: stays ? 'member.changed' : 'member.added',
+    action: isMember ? 'member.changed' : 'member.added',
     organizationId,
     subject: `user:${userId}`,
     detail: { permissions: membership.permissions },
   })
-  return membership
 }
 
 function memberOf(members: readonly Member[], userId: string): Member {

@@ -186,17 +186,24 @@ for (const database of databaseKinds) {
     },
   )
 
-  once('the operator moves no last manager away from other members', async (t) => {
+  once('a user whom the operator adds to another organization stays in the one before', async (t) => {
     const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     await joinAs(service, ada.organizationId, 'bob@example.org', [])
     const other = await service.parts.organizations.create(operator, 'Other')
-    await assert.rejects(service.parts.members.add(operator, other.id, 'ada@example.org'), {
-      code: 'last-member-manager',
-    })
     await service.parts.members.add(operator, other.id, 'bob@example.org')
-    const moved = await service.parts.members.add(operator, other.id, 'ada@example.org')
-    assert.deepEqual(moved.permissions, [])
+    const added = await service.parts.members.add(operator, other.id, 'ada@example.org')
+    assert.deepEqual(added.permissions, [])
+    const { body } = await service.request('GET', `/v1/organization/${ada.organizationId}/members`, ada)
+    assert.equal(body.data.length, 2)
+    const [listed] = await service.parts.administration.users({ id: ada.userId })
+    assert.deepEqual(
+      listed!.organizations.map(({ id, permissions }) => [id, permissions.length]),
+      [
+        [ada.organizationId, 5],
+        [other.id, 0],
+      ],
+    )
   })
 
   guarantee(

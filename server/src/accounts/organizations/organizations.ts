@@ -4,11 +4,17 @@ import type { OrganizationRecord } from '@wayleave/contract/records'
 import type { Clock } from '../../base/clock.ts'
 import type { Changed, Changes } from '../../base/database/changes/changes.ts'
 import type { ControlDatabase, Tx } from '../../base/database/open.ts'
-import { type Origin, recordEvent } from '../../base/events/events.ts'
+import { type Acting, type Origin, recordEvent, type UserOrigin } from '../../base/events/events.ts'
 import { newId } from '../../base/id.ts'
 import { invalidInput, notFound, Problem } from '../../base/problem.ts'
 import { requireMember } from '../access/membership.ts'
-import { findMembership, lockOrganizations, type Membership, putMember } from '../access/membership-store.ts'
+import {
+  findMembership,
+  lockOrganizations,
+  type Membership,
+  putMember,
+  readMemberships,
+} from '../access/membership-store.ts'
 import { lockUser } from '../users/user-store.ts'
 import {
   deleteAddOns,
@@ -44,23 +50,25 @@ export class Organizations {
     this.#options = options
   }
 
-  membershipOf(userId: string): Promise<Membership | undefined> {
-    return findMembership(this.#options.database.db, userId)
-  }
-
   /** See `requireMember`: throws 404 or 403 if the caller may not do this in this organization. */
-  requireMember(userId: string, organizationId: string, permission?: MemberPermission): Promise<Membership> {
-    return requireMember(this.#options.database.db, userId, organizationId, permission)
+  requireMember(caller: Acting, organizationId: string, permission?: MemberPermission): Promise<Membership> {
+    return requireMember(this.#options.database.db, caller, organizationId, permission)
   }
 
-  /** The caller's organization; null for a user without one. */
-  async recordOf(userId: string): Promise<OrganizationRecord | null> {
-    const membership = await this.membershipOf(userId)
+  /** The organization that the caller acts for; null if they are not a member of it, or of any. */
+  async recordOf(caller: Acting): Promise<OrganizationRecord | null> {
+    const membership = await findMembership(this.#options.database.db, caller)
     return membership ? this.#record(membership) : null
   }
 
-  async record(userId: string, organizationId: string): Promise<OrganizationRecord> {
-    return this.#record(await this.requireMember(userId, organizationId))
+  /** All organizations of a user, the oldest membership first. */
+  async recordsOf(userId: string): Promise<OrganizationRecord[]> {
+    const memberships = await readMemberships(this.#options.database.db, userId)
+    return Promise.all(memberships.map((membership) => this.#record(membership)))
+  }
+
+  async record(caller: Acting, organizationId: string): Promise<OrganizationRecord> {
+    return this.#record(await this.requireMember(caller, organizationId))
   }
 
   async find(organizationId: string): Promise<Organization> {
@@ -81,7 +89,7 @@ export class Organizations {
    * Creates an organization for a user who has none. A user gets the initial credits only once, not with
    * every new organization.
    */
-  async createOwn(userId: string, origin: Origin, rawName: string): Promise<OrganizationRecord> {
+  async createOwn({ userId, origin }: UserOrigin, rawName: string): Promise<OrganizationRecord> {
     const { database, changes, clock, starting, signUp } = this.#options
     const name = checkOrganizationName(rawName)
     if (signUp === 'invite') {
@@ -90,33 +98,34 @@ export class Organizations {
         'Here only the operator makes organizations. Ask to be invited.',
       )
     }
-    await changes.commit(async (tx, changed) => {
+    const { id } = await changes.commit(async (tx, changed) => {
       await lockUser(database, tx, userId)
-      if (await findMembership(tx, userId)) {
+      if ((await readMemberships(tx, userId)).length > 0) {
         throw new Problem('conflict', 'The caller is in an organization already. Leave it first.')
       }
       const credits = (await wasGivenCredits(tx, origin.actor)) ? 0 : starting.credits
-      await foundOrganization(tx, clock(), origin, userId, { name, addOns: starting.addOns, credits })
       changed('user', userId)
+      const grant = { name, addOns: starting.addOns, credits }
+      return foundOrganization(tx, clock(), origin, userId, grant)
     })
-    return (await this.recordOf(userId))!
+    return this.record({ userId, organizationId: id }, id)
   }
 
-  async rename(userId: string, origin: Origin, organizationId: string, rawName: string) {
+  async rename(caller: UserOrigin, organizationId: string, rawName: string) {
     const { changes, clock } = this.#options
     const name = checkOrganizationName(rawName)
     await changes.commit(async (tx, changed) => {
-      await requireMember(tx, userId, organizationId, 'MEMBER_MANAGE')
+      await requireMember(tx, caller, organizationId, 'MEMBER_MANAGE')
       await setOrganizationName(tx, organizationId, name)
       changed('organization', organizationId)
-      await recordEvent(tx, clock(), origin, {
+      await recordEvent(tx, clock(), caller.origin, {
         action: 'organization.renamed',
         organizationId,
         subject: `organization:${organizationId}`,
         detail: { name },
       })
     })
-    return this.record(userId, organizationId)
+    return this.record(caller, organizationId)
   }
 
   /** See `changeAddOns`. */

@@ -29,18 +29,36 @@ export function organizationRoutes(app: App, parts: OrganizationRoutesDeps): voi
     onRequest,
     schema: {
       ...documented,
-      summary: 'The caller’s organization',
+      summary: 'The organization that the caller acts for',
+      description:
+        'The token says which. A user who is a member of several gets a token for another one from `POST /v1/auth/switch`.',
       problems: ['not-found'],
       response: { 200: organizationSchema },
     },
     handler: async (request) => {
-      const record = await organizations.recordOf(authenticate.userOf(request).userId)
+      const caller = authenticate.userOf(request)
+      const record = await organizations.recordOf(caller)
       if (record) return record
+      const others = await organizations.recordsOf(caller.userId)
       throw new Problem(
         'not-found',
-        'The caller is in no organization. Accept an invitation, or make one with POST /v1/organization where sign-up is open.',
+        others.length > 0
+          ? 'The caller is not a member of the organization that the token is for. GET /v1/organizations lists theirs, and POST /v1/auth/switch returns a token for one of them.'
+          : 'The caller is in no organization. Accept an invitation, or make one with POST /v1/organization where sign-up is open.',
       )
     },
+  })
+
+  app.get('/v1/organizations', {
+    onRequest,
+    schema: {
+      ...documented,
+      summary: 'All organizations that the caller is a member of',
+      response: { 200: Type.Object({ data: Type.Array(organizationSchema) }) },
+    },
+    handler: async (request) => ({
+      data: await organizations.recordsOf(authenticate.userOf(request).userId),
+    }),
   })
 
   app.post('/v1/organization', {
@@ -54,8 +72,8 @@ export function organizationRoutes(app: App, parts: OrganizationRoutesDeps): voi
       response: { 201: organizationSchema },
     },
     handler: async (request, reply) => {
-      const { userId, origin } = authenticate.userOf(request)
-      return reply.code(201).send(await organizations.createOwn(userId, origin, request.body.name))
+      const created = await organizations.createOwn(authenticate.userOf(request), request.body.name)
+      return reply.code(201).send(created)
     },
   })
 
@@ -67,8 +85,7 @@ export function organizationRoutes(app: App, parts: OrganizationRoutesDeps): voi
       params,
       response: { 200: organizationSchema },
     },
-    handler: (request) =>
-      organizations.record(authenticate.userOf(request).userId, request.params.organizationId),
+    handler: (request) => organizations.record(authenticate.userOf(request), request.params.organizationId),
   })
 
   app.patch('/v1/organization/:organizationId', {
@@ -81,10 +98,8 @@ export function organizationRoutes(app: App, parts: OrganizationRoutesDeps): voi
       body: NameBody,
       response: { 200: organizationSchema },
     },
-    handler: (request) => {
-      const { userId, origin } = authenticate.userOf(request)
-      return organizations.rename(userId, origin, request.params.organizationId, request.body.name)
-    },
+    handler: (request) =>
+      organizations.rename(authenticate.userOf(request), request.params.organizationId, request.body.name),
   })
 
   memberRoutes(app, parts)

@@ -60,8 +60,8 @@ export function usageRoutes(app: App, { usageReports, authenticate }: UsageRoute
       response: { 200: organizationUsageSchema },
     },
     handler: (request) => {
-      const { userId } = authenticate.userOf(request)
-      return usageReports.ofOrganization(userId, request.params.organizationId, request.query)
+      const caller = authenticate.userOf(request)
+      return usageReports.ofOrganization(caller, request.params.organizationId, request.query)
     },
   })
 }
@@ -80,8 +80,8 @@ function publishedUsageRoute(app: App, { usageReports, authenticate }: UsageRout
       response: { 200: publishedUsageSchema },
     },
     handler: (request) => {
-      const { userId } = authenticate.userOf(request)
-      return usageReports.ofOwnedDatasets(userId, request.params.organizationId, request.query)
+      const caller = authenticate.userOf(request)
+      return usageReports.ofOwnedDatasets(caller, request.params.organizationId, request.query)
     },
   })
 }

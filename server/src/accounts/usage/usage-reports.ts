@@ -1,6 +1,7 @@
 import type { KeyUsage, OrganizationUsage, PublishedUsage } from '@wayleave/contract/records'
 import type { Clock } from '../../base/clock.ts'
 import type { Db } from '../../base/database/open.ts'
+import type { Acting } from '../../base/events/events.ts'
 import { isId } from '../../base/id.ts'
 import { requireMember } from '../access/membership.ts'
 import { type KeyActor, requireKey } from '../keys/key-access.ts'
@@ -33,17 +34,17 @@ export class UsageReports {
   }
 
   async ofOrganization(
-    userId: string,
+    caller: Acting,
     organizationId: string,
     dates: GivenRange,
   ): Promise<OrganizationUsage> {
-    await requireMember(this.#db, userId, organizationId, 'BILLING_VIEW')
+    await requireMember(this.#db, caller, organizationId, 'BILLING_VIEW')
     return this.forOperator(organizationId, dates)
   }
 
   /** What others called of the datasets that the organization owns, and the credits that they paid. */
-  async ofOwnedDatasets(userId: string, organizationId: string, dates: GivenRange): Promise<PublishedUsage> {
-    await requireMember(this.#db, userId, organizationId, 'DATASET_PUBLISH')
+  async ofOwnedDatasets(caller: Acting, organizationId: string, dates: GivenRange): Promise<PublishedUsage> {
+    await requireMember(this.#db, caller, organizationId, 'DATASET_PUBLISH')
     const range = usageRange(dates, this.#clock)
     const rows = await readOwnedUsage(this.#db, organizationId, range)
     return {

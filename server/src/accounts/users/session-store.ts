@@ -5,6 +5,7 @@ export interface RefreshTokenRow {
   token_hash: string
   family_id: string
   user_id: string
+  organization_id: string | null
   created_at: string
   expires_at: string
   replaced_at: string | null
@@ -38,6 +39,19 @@ export async function setReplaced(tx: Tx, tokenHash: string, at: Date): Promise<
     .updateTable('refresh_tokens')
     .set({ replaced_at: at.toISOString() })
     .where('token_hash', '=', tokenHash)
+    .execute()
+}
+
+/** Tokens that descend from those of the session are for this organization. */
+export async function setOrganizationOfFamily(
+  tx: Tx,
+  familyId: string,
+  organizationId: string,
+): Promise<void> {
+  await tx
+    .updateTable('refresh_tokens')
+    .set({ organization_id: organizationId })
+    .where('family_id', '=', familyId)
     .execute()
 }
 

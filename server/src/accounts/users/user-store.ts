@@ -34,6 +34,7 @@ export async function findOrCreateUser(
       last_sign_in_at: null,
       blocked_at: null,
       block_reason: null,
+      current_organization_id: null,
     })
     .onConflict((row) => row.column('email').doNothing())
     .execute()
@@ -41,7 +42,7 @@ export async function findOrCreateUser(
   return { user, created: user.id === id }
 }
 
-/** Lock order: to move a user between organizations, lock the user's row first, then the organizations'. */
+/** Lock order: lock the user's row first, then the organizations'. */
 export async function lockUser(database: ControlDatabase, tx: Tx, id: string): Promise<boolean> {
   const query = tx.selectFrom('users').select('id').where('id', '=', id)
   return (await database.forUpdate(query).executeTakeFirst()) !== undefined
@@ -60,7 +61,7 @@ export async function setBlocked(
   await tx.updateTable('users').set(block).where('id', '=', id).execute()
 }
 
-/** Deletes the user and, by cascade, their sessions, membership and personal keys. */
+/** Deletes the user and, by cascade, their sessions, memberships and personal keys. */
 export async function deleteUser(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('users').where('id', '=', id).execute()
 }

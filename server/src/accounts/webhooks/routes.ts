@@ -69,12 +69,12 @@ export function webhookRoutes(app: App, deps: WebhookRoutesDeps): void {
       security: security.token,
       onRequest: authenticate.user,
       actorOf: async (request) => {
-        const { userId, origin } = authenticate.userOf(request)
-        const membership = await findMembership(database.db, userId)
+        const caller = authenticate.userOf(request)
+        const membership = await findMembership(database.db, caller)
         if (!membership) throw new Problem('conflict', 'The caller belongs to no organization.')
         const { organizationId } = membership
-        await requireMember(database.db, userId, organizationId, 'MEMBER_MANAGE')
-        return { organizationId, origin }
+        await requireMember(database.db, caller, organizationId, 'MEMBER_MANAGE')
+        return { organizationId, origin: caller.origin }
       },
     },
     {

@@ -3,7 +3,7 @@ import type { CreatedKey } from '@wayleave/contract/records'
 import type { Keys } from '../../accounts/keys/keys.ts'
 import { type Clock, DAY, MINUTE, plus } from '../../base/clock.ts'
 import type { Db } from '../../base/database/open.ts'
-import type { UserOrigin } from '../../base/events/events.ts'
+import type { Acting, UserOrigin } from '../../base/events/events.ts'
 import { Problem } from '../../base/problem.ts'
 import { allowsRedirect, type Client, type RegisteredClients } from './client.ts'
 import type { ClientDocuments } from './client-documents.ts'
@@ -52,8 +52,7 @@ export class TokenRefused extends Error {
   }
 }
 
-interface Granted extends Consent {
-  userId: string
+interface Granted extends Consent, Acting {
   clientId: string
   clientName: string
   redirectUri: string
@@ -99,7 +98,7 @@ export class Authorization {
 
   /** Returns where the user goes on: back to the client, with a code. */
   async consent(
-    { userId }: UserOrigin,
+    { userId, organizationId }: UserOrigin,
     request: AuthorizationRequest,
     { tables, days }: Consent,
     place: { issuer: string; resource: string },
@@ -108,6 +107,7 @@ export class Authorization {
     const code = randomBytes(32).toString('base64url')
     const granted: Granted = {
       userId,
+      organizationId,
       tables,
       days,
       clientId: client.id,
@@ -141,9 +141,9 @@ export class Authorization {
       hashOf(request.code_verifier!) === granted.challenge
     if (!isRight)
       throw new TokenRefused('invalid_grant', 'The code is not valid for this request, or was used before.')
-    const { userId, tables, days, clientName } = granted
+    const { userId, organizationId, tables, days, clientName } = granted
     return keys.createPersonal(
-      { userId, origin: { ...origin, actor: `user:${userId}` } },
+      { userId, organizationId, origin: { ...origin, actor: `user:${userId}` } },
       {
         name: clientName,
         permissions: tables === null ? ['read'] : tables.map((table) => `read:${table}`),

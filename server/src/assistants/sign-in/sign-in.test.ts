@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { MINUTE } from '../../base/clock.ts'
+import { operator } from '../../base/events/events.ts'
 import { signIn } from '../../testing/sign-in.ts'
 import { testClock } from '../../testing/test-clock.ts'
 import { openTestServer } from '../../testing/test-server.ts'
@@ -224,4 +225,51 @@ test('without permission for internal addresses, the description of a client is 
     assert.equal(response.status, 400)
   }
   assert.equal(requests, 0)
+})
+
+test('the key of an assistant belongs to the organization that the user acted for when they agreed', async (t) => {
+  const service = await openTestServer(t)
+  const { authorization, members, organizations, identity } = service.parts
+  const ada = await signIn(service, 'ada@example.org')
+  const { id } = await organizations.create(operator, 'Second')
+  await members.add(operator, id, 'ada@example.org')
+  const client = service.parts.registered.register({
+    client_name: 'Editor',
+    redirect_uris: ['https://a.example/cb'],
+  })!
+  const verifier = randomBytes(32).toString('base64url')
+  const request = {
+    client_id: client.id,
+    redirect_uri: 'https://a.example/cb',
+    response_type: 'code',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  }
+  for (const organizationId of [ada.organizationId, id]) {
+    const caller = { userId: ada.userId, organizationId, origin: operator }
+    const place = { issuer: service.url, resource: service.url }
+    const address = await authorization.consent(caller, request, { tables: null, days: 1 }, place)
+    // The user works in the other organization when the code is exchanged.
+    const other = organizationId === id ? ada.organizationId : id
+    const user = await identity.accessTokens.verify(ada.token)
+    await identity.sessions.switch({ ...user!, origin: operator }, other)
+    const key = await authorization.exchange(
+      {
+        grant_type: 'authorization_code',
+        code: new URL(address).searchParams.get('code')!,
+        redirect_uri: request.redirect_uri,
+        client_id: request.client_id,
+        code_verifier: verifier,
+        resource: undefined,
+      },
+      service.url,
+      operator,
+    )
+    const [row] = await service.parts.database.db
+      .selectFrom('api_keys')
+      .select('organization_id')
+      .where('id', '=', key.id)
+      .execute()
+    assert.equal(row!.organization_id, organizationId)
+  }
 })

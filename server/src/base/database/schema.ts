@@ -18,7 +18,11 @@ export interface Tables extends BillingTables {
     /** A blocked user cannot sign in, and their personal keys are refused. */
     blocked_at: string | null
     block_reason: string | null
+    /** The organization that new sessions begin in: the one that the user joined or switched to last. */
+    current_organization_id: string | null
   }
+  /** Who a user is at the provider of single sign-on. */
+  sign_on_identities: { issuer: string; subject: string; user_id: string; created_at: string }
   sign_in_links: {
     id: string
     email: string
@@ -38,6 +42,8 @@ export interface Tables extends BillingTables {
     token_hash: string
     family_id: string
     user_id: string
+    /** The organization that the session acts for; null if the user had none, or a node of 0.1 created the row. */
+    organization_id: string | null
     created_at: string
     expires_at: string
     replaced_at: string | null
@@ -93,7 +99,10 @@ export interface Tables extends BillingTables {
     decided_by: string | null
   }
   add_ons: { organization_id: string; add_on: string; granted_at: string }
+  /** One membership of each user; nodes of 0.1 know no others. Read by `accounts/access/membership-store.ts` only. */
   members: { user_id: string; organization_id: string; permissions: string; joined_at: string }
+  /** The other memberships of users who are in several organizations. */
+  further_members: { user_id: string; organization_id: string; permissions: string; joined_at: string }
   invitations: {
     id: string
     organization_id: string

@@ -14,9 +14,14 @@ export interface Origin {
   attempt?: Attempt
 }
 
-/** A signed-in user who calls. */
-export interface UserOrigin {
+/** A user, and the organization that they act for; null if they are in none. */
+export interface Acting {
   userId: string
+  organizationId: string | null
+}
+
+/** A signed-in user who calls. */
+export interface UserOrigin extends Acting {
   origin: Origin
 }
 

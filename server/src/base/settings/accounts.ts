@@ -46,7 +46,12 @@ export const accountsSettings = {
     boolean(),
     'Accept any key as the query parameter "api_key", not only keys with allowed origins. Addresses end up in logs and histories: off by default.',
   ),
-  keysPerUser: setting('WAYLEAVE_KEYS_PER_USER', 25, integer(1, 100_000), 'Personal keys a user may hold.'),
+  keysPerUser: setting(
+    'WAYLEAVE_KEYS_PER_USER',
+    25,
+    integer(1, 100_000),
+    'Personal keys a user may hold in one organization.',
+  ),
   keysPerOrganization: setting(
     'WAYLEAVE_KEYS_PER_ORGANIZATION',
     100,

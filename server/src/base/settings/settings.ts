@@ -9,6 +9,7 @@ import { notificationsSettings } from './notifications.ts'
 import { operationSettings } from './operation.ts'
 import { publishingSettings } from './publishing.ts'
 import { retentionSettings } from './retention.ts'
+import { signOnSettings } from './sign-on.ts'
 import { siteSettings } from './site.ts'
 import { storageSettings } from './storage.ts'
 
@@ -20,6 +21,7 @@ export const settingGroups = [
   { title: 'Storage', settings: storageSettings },
   { title: 'Mail', settings: mailSettings },
   { title: 'Accounts and keys', settings: accountsSettings },
+  { title: 'Sign-in', settings: signOnSettings },
   { title: 'Billing', settings: billingSettings },
   { title: 'Limits', settings: limitsSettings },
   { title: 'Publishing', settings: publishingSettings },
@@ -37,6 +39,7 @@ export const settings = {
   ...storageSettings,
   ...mailSettings,
   ...accountsSettings,
+  ...signOnSettings,
   ...billingSettings,
   ...limitsSettings,
   ...publishingSettings,

@@ -44,7 +44,7 @@ export function orgCommand(): Command {
     .addCommand(
       operatorCommand(
         'member <organizationId> <email>',
-        'Move a user to an organization immediately; the user leaves any other one. An unknown address becomes a user. Without --permission the first member has all permissions, and a later one none.',
+        'Make a user a member of an organization immediately, beside their other ones. An unknown address becomes a user. Without --permission the first member has all permissions, and a later one none.',
         [
           `org member ${EXAMPLE} ada@example.org`,
           `org member ${EXAMPLE} ada@example.org --permission APIKEY_VIEW --permission APIKEY_CREATE`,

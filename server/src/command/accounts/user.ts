@@ -38,6 +38,18 @@ export function userCommand(): Command {
       ]).action(unblock),
     )
     .addCommand(
+      operatorCommand('export <userId>', 'Print everything that the service stores about a user, as JSON.', [
+        `user export ${EXAMPLE} > ada.json`,
+      ]).action(exportData),
+    )
+    .addCommand(
+      operatorCommand(
+        'unlink <userId>',
+        'Unlink a user from their account at the provider of single sign-on. The next sign-in there with the same mail address links the user again.',
+        [`user unlink ${EXAMPLE}`],
+      ).action(unlink),
+    )
+    .addCommand(
       operatorCommand(
         'delete <userId>',
         'Delete a user with their sessions and personal keys. The ledger and the audit log stay, without the mail address.',
@@ -51,7 +63,7 @@ async function list(flags: OperatorFlags): Promise<void> {
   const rows = data.map((user) => [
     user.id,
     user.email,
-    user.organizationName ?? '-',
+    user.organizations.map(({ name }) => name).join(', ') || '-',
     user.permissions.join(',') || '-',
     user.blockedAt ? `blocked: ${user.blockReason}` : (user.lastSignInAt ?? 'never signed in'),
   ])
@@ -84,6 +96,18 @@ async function unblock(id: string, flags: OperatorFlags): Promise<void> {
     userAdministration.unblock(operator, id),
   )
   print(flags, user, `Unblocked ${user.email} (${id}).`)
+}
+
+async function exportData(id: string, flags: OperatorFlags): Promise<void> {
+  const data = await withControlPlane(flags, ({ userAdministration }) => userAdministration.data(id))
+  print(flags, data, JSON.stringify(data, null, 2))
+}
+
+async function unlink(id: string, flags: OperatorFlags): Promise<void> {
+  const wasLinked = await withControlPlane(flags, ({ userAdministration }) =>
+    userAdministration.unlink(operator, id),
+  )
+  print(flags, { id, wasLinked }, wasLinked ? `Unlinked user ${id}.` : `User ${id} was not linked.`)
 }
 
 async function remove(id: string, flags: OperatorFlags): Promise<void> {

@@ -58,7 +58,8 @@ async function demoSecret({ administration, members, keys, config }: Parts): Pro
   await administration.setCredits(system, id, { set: CREDITS })
   const { userId } = await members.add(system, id, DEMO_ADDRESS)
   const newKey = { name: 'Demo key', permissions: ['read'] }
-  const { secret } = await keys.createForOrganization({ userId, origin: system }, id, newKey)
+  const caller = { userId, organizationId: id, origin: system }
+  const { secret } = await keys.createForOrganization(caller, id, newKey)
   writeFileSync(file, `${secret}\n`, { mode: 0o600 })
   return secret
 }

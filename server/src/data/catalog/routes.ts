@@ -144,7 +144,7 @@ export function catalogRoutes(
     },
     handler: async (request) => {
       const { organizationId } = request.params
-      await requireMember(database.db, authenticate.userOf(request).userId, organizationId, 'DATASET_PUBLISH')
+      await requireMember(database.db, authenticate.userOf(request), organizationId, 'DATASET_PUBLISH')
       const owned = (await catalog.all()).filter(({ owner }) => owner?.organizationId === organizationId)
       const states = await Promise.all(owned.map((dataset) => tileStates.stateOf(dataset)))
       const base = baseUrl.of(request)

@@ -120,8 +120,8 @@ test('the operator stops publishers, and members need the permission', async (t)
   assert.equal(me.publishing, true)
 
   const { members } = service.parts
-  const bob = await signIn(service, 'bob@example.org')
   await members.add(operator, ada.organizationId, 'bob@example.org', ['APIKEY_VIEW'])
+  const bob = await signIn(service, 'bob@example.org')
   assert.equal((await put(service, 'wells', bob)).status, 403)
   const change = (permissions: string[]) =>
     service.request('PATCH', `/v1/organization/${ada.organizationId}/members/${bob.userId}`, {

@@ -34,6 +34,7 @@ const PAGES = [
   '/keys/:keyId',
   '/organization',
   '/getting-started',
+  '/account',
   '/organization/:part',
   '/organization/webhooks/:webhookId',
   '/administration',
