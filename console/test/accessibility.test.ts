@@ -103,6 +103,17 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     usage: { path: '/organization/usage', shows: 'By dataset' },
     credits: { path: '/organization/credits', shows: '+10' },
     events: { path: '/organization/events', shows: 'key.created' },
+    webhooks: { path: '/organization/webhooks', shows: 'No webhooks yet' },
+    'a new webhook': {
+      path: '/organization/webhooks',
+      shows: 'No webhooks yet',
+      act: async () => {
+        await page.getByRole('button', { name: 'Create a webhook' }).click()
+        await page.getByLabel('Address').waitFor()
+      },
+    },
+    notices: { path: '/organization/notices', shows: 'Notices by mail' },
+    'fewer notices': { path: '/unsubscribe#x', shows: 'Get no more of them' },
     dashboard: { path: '/administration', shows: 'Top organizations' },
     requests: { path: '/administration/requests', shows: 'No open requests' },
     'an organization': {

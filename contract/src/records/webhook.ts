@@ -16,7 +16,7 @@ const events = Type.Array(oneOf(WEBHOOK_EVENTS), {
 const description = Type.String({
   description: 'A note for people.',
   maxLength: 200,
-  ...documentedAs({ pattern: NO_NUL }),
+  pattern: NO_NUL,
 })
 const secret = Type.String({
   description: 'Signs the messages: `whsec_` and a key in base64. Shown this once and never again.',

@@ -7,11 +7,7 @@ import { deletePurchasesBefore } from '../accounts/credits/purchase-store.ts'
 import { deleteIdempotencyKeysBefore } from '../accounts/idempotency/store.ts'
 import type { Identity } from '../accounts/identity/identity.ts'
 import { deleteSessionKeysExpiredBefore } from '../accounts/keys/store.ts'
-import { noteKeyExpiries } from '../accounts/notices/key-expiry.ts'
-import { deleteMarksBefore } from '../accounts/notices/notice-store.ts'
-import { trimRequestLog } from '../accounts/request-log/store.ts'
 import { deleteUsageBatchesBefore } from '../accounts/usage/usage-store.ts'
-import { deleteDeliveriesBefore } from '../accounts/webhooks/store.ts'
 import { deleteCodesExpiredBefore } from '../assistants/sign-in/code-store.ts'
 import { type Clock, DAY, MINUTE, plus, SECOND } from '../base/clock.ts'
 import { deleteChangesBefore } from '../base/database/changes/changes-store.ts'
@@ -27,6 +23,7 @@ import type { Housekeeping } from '../operation/housekeeping/housekeeping.ts'
 import type { HousekeepingClock } from '../operation/housekeeping/housekeeping-clock.ts'
 import type { Closers } from './closers.ts'
 import type { ControlPlane } from './control-plane.ts'
+import { tidyNotifications } from './tidy-notifications.ts'
 
 export interface HousekeepingDeps {
   control: ControlPlane
@@ -85,22 +82,7 @@ export async function scheduleHousekeeping(
     deleteIdempotencyKeysBefore(database, plus(now, -2 * DAY).toISOString()),
   )
   tidy('codes of assistants', 60 * MINUTE, (now) => deleteCodesExpiredBefore(database.db, plus(now, -DAY)))
-  tidy('old requests of keys', 10 * MINUTE, (now) =>
-    trimRequestLog(database, {
-      before: plus(now, -config.requestLogDays * DAY).toISOString(),
-      maxRows: config.requestLogRows,
-    }),
-  )
-  tidy('keys that expire', 5 * MINUTE, (now) => noteKeyExpiries(database, now))
-  tidy('old marks of notices', 60 * MINUTE, (now) =>
-    deleteMarksBefore(database, plus(now, -60 * DAY).toISOString()),
-  )
-  const { keepDeliveryDays } = config
-  if (keepDeliveryDays !== null) {
-    tidy('old messages to webhooks', 60 * MINUTE, (now) =>
-      deleteDeliveriesBefore(database, plus(now, -keepDeliveryDays * DAY).toISOString()),
-    )
-  }
+  tidyNotifications({ tidy, database, config })
   const revocationLog = new RevocationLog(database.db, config.dataDir, clock)
   // Also run at a stop: what was revoked in the last seconds is written before the database is closed.
   opened.defer(

@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { ControlDatabase } from '../../base/database/open.ts'
 import { type MailedUser, recordEvent } from '../../base/events/events.ts'
 import type { Unsubscribe } from '../../base/mail/mail.ts'
-import { invalidInput, Problem } from '../../base/problem.ts'
+import { notFound, Problem } from '../../base/problem.ts'
 import { requireMember } from '../access/membership.ts'
 import { findMembership } from '../access/membership-store.ts'
 import { readCreditLevel, setCreditLevel } from '../credits/credit-level-store.ts'
@@ -88,7 +88,7 @@ export class Notices {
     const [given, expected] = [Buffer.from(signature, 'base64url'), this.#sign(text)]
     const isValid = given.length === expected.length && timingSafeEqual(given, expected)
     const [notice = '', email = ''] = Buffer.from(text, 'base64url').toString('utf8').split(' ', 2)
-    if (!isValid || !NOTICES.includes(notice as Notice)) throw invalidInput('token', 'is not valid')
+    if (!isValid || !NOTICES.includes(notice as Notice)) throw notFound('such link')
     return { email, notice: notice as Notice }
   }
 

@@ -49,6 +49,7 @@ export function noticeRoutes(app: App, { notices, authenticate }: NoticeRoutesDe
       onRequest: (request, reply) => authenticate.anonymous(request, reply),
       schema: {
         tags: [tags.organizations],
+        problems: ['not-found'],
         summary: 'Get no more notices of one kind',
         description:
           'With the token of a mail, without signing in. Mail programs call it too (RFC 8058), with a form that is ignored.',

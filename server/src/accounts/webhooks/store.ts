@@ -97,12 +97,22 @@ export async function failWaiting(tx: Tx, webhookId: string): Promise<void> {
     .execute()
 }
 
-/** Webhooks that have messages to send now and that no process sends for; those that work first. */
+export interface DueWebhook {
+  id: string
+  /** The organization that it belongs to; empty for the platform. */
+  owner: string
+  isFailing: boolean
+}
+
+/**
+ * Webhooks that have messages to send now and that no process sends for; those that work first, otherwise by chance,
+ * so that none always waits for the same others.
+ */
 export async function readDueWebhooks(
   database: ControlDatabase,
   now: string,
   limit: number,
-): Promise<{ id: string; isFailing: boolean }[]> {
+): Promise<DueWebhook[]> {
   const { db } = database
   const due = await db
     .selectFrom('webhook_deliveries')
@@ -114,7 +124,7 @@ export async function readDueWebhooks(
   if (!due) return []
   const rows = await db
     .selectFrom('webhooks')
-    .select(['id', 'failing_since'])
+    .select(['id', 'organization_id', 'failing_since'])
     .where('paused_at', 'is', null)
     .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<', database.time())]))
     .where(({ exists, selectFrom }) =>
@@ -127,10 +137,14 @@ export async function readDueWebhooks(
       ),
     )
     .orderBy(sql`failing_since is not null`)
-    .orderBy('id')
+    .orderBy(sql`random()`)
     .limit(limit)
     .execute()
-  return rows.map(({ id, failing_since }) => ({ id, isFailing: failing_since !== null }))
+  return rows.map(({ id, organization_id, failing_since }) => ({
+    id,
+    owner: organization_id ?? '',
+    isFailing: failing_since !== null,
+  }))
 }
 
 /** Takes the lease of a webhook, unless another process holds it. */

@@ -5,6 +5,7 @@ import { Webhook } from 'standardwebhooks'
 import { DAY, HOUR } from '../../base/clock.ts'
 import { openDatabase } from '../../base/database/open.ts'
 import { operator, recordEvent } from '../../base/events/events.ts'
+import { queuePayload } from '../../base/events/webhook-outbox-store.ts'
 import { makeLogger } from '../../http/observability/logger.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { testClock } from '../../testing/test-clock.ts'
@@ -95,7 +96,7 @@ test('receivers that never respond hold up nobody else', async (t) => {
   const [hanging, healthy] = [await openReceiver(t), await openReceiver(t)]
   hanging.respond = () => {}
   const slow = []
-  for (let i = 0; i < 10; i++) slow.push(await register(hanging))
+  for (let i = 0; i < 7; i++) slow.push(await register(hanging))
   const { id } = await register(healthy)
   const sender = dispatcher({ timeoutMs: 60_000 })
   await happen('key_1')
@@ -103,7 +104,7 @@ test('receivers that never respond hold up nobody else', async (t) => {
   sender.poll()
   await until('both messages', () => healthy.received.length === 2)
   // They are still waiting for the first response.
-  assert.equal(hanging.received.length, 10)
+  assert.equal(hanging.received.length, 7)
   await happen('key_3')
   await until('the third', () => {
     sender.poll()
@@ -114,6 +115,43 @@ test('receivers that never respond hold up nobody else', async (t) => {
   // A stop is not a failed attempt: the next process sends the message again.
   const [first] = await logOf(slow[0]!.id)
   assert.deepEqual([first!.state, first!.attempts], ['waiting', []])
+})
+
+test('organizations whose receivers never respond do not take all lanes', async (t) => {
+  const { control, clock, dispatcher, happen, register } = await openWebhooks(t)
+  const [hanging, healthy] = [await openReceiver(t), await openReceiver(t)]
+  hanging.respond = () => {}
+  const { id } = await register(hanging)
+  const { db } = control
+  const template = await db.selectFrom('webhooks').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  const at = clock().toISOString()
+  // Eighty webhooks that have failed before, of ten organizations, and twenty new ones of another.
+  for (let organization = 0; organization < 11; organization++) {
+    const organizationId = `org_${organization}`
+    const row = { id: organizationId, name: 'X', credits: 0, created_at: at }
+    await db
+      .insertInto('organizations')
+      .values({ ...row, suspended_at: null, suspend_reason: null, closed_at: null })
+      .execute()
+    for (let webhook = 0; webhook < (organization === 10 ? 20 : 8); webhook++) {
+      const webhookId = `${organizationId}_${webhook}`
+      const failing_since = organization === 10 ? null : at
+      const values = { ...template, id: webhookId, organization_id: organizationId, failing_since }
+      await db.insertInto('webhooks').values(values).execute()
+      await db.transaction().execute((tx) => queuePayload(tx, clock(), 'webhook.test', '{}', [webhookId]))
+    }
+  }
+  const sender = dispatcher({ timeoutMs: 60_000 })
+  sender.poll()
+  // Half of the 64 lanes, and eight of the organization whose webhooks are new.
+  await until('the lanes', () => hanging.received.length === 40)
+  await register(healthy)
+  await happen('key_1')
+  await until('the message', () => {
+    sender.poll()
+    return healthy.received.length === 1
+  })
+  assert.equal(hanging.received.length, 41, 'that of the platform is the only one that was added')
 })
 
 test('a receiver that is too slow, redirects, is gone or is inside the network has failed', async (t) => {

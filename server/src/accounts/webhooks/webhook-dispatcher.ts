@@ -9,6 +9,7 @@ import type { KeyCipher } from '../identity/key-cipher.ts'
 import { MAX_FAILING, nextAttempt } from './retry-schedule.ts'
 import { type Attempt, isDelivered, sendMessage } from './send-message.ts'
 import {
+  type DueWebhook,
   endAllLeases,
   endLease,
   failWaiting,
@@ -28,6 +29,10 @@ const POLL = SECOND
 const MAX_LANES = 64
 /** Those that fail may not take all lanes: a receiver that never responds holds one for 15 s. */
 const MAX_FAILING_LANES = MAX_LANES / 2
+/** Of one organization, so that a few cannot take all lanes with new webhooks either. */
+const MAX_OWNER_LANES = 8
+/** Then others get a turn. */
+const MAX_LANE_MESSAGES = 100
 /** Longer than an attempt can take. */
 const LEASE = 40 * SECOND
 /** After a failure nothing is sent to the webhook for this time, however many messages wait. */
@@ -55,7 +60,7 @@ export interface DispatcherDeps {
 export class WebhookDispatcher {
   readonly results = { delivered: 0, failed: 0 }
   readonly #deps: DispatcherDeps
-  readonly #lanes = new Map<string, { isFailing: boolean; done: Promise<void> }>()
+  readonly #lanes = new Map<string, DueWebhook & { done: Promise<void> }>()
   readonly #closing = new AbortController()
   #timer: NodeJS.Timeout | null = null
   #polling: Promise<void> | null = null
@@ -100,15 +105,21 @@ export class WebhookDispatcher {
     const { database, clock } = this.#deps
     if (this.#lanes.size >= MAX_LANES) return
     const due = await readDueWebhooks(database, clock().toISOString(), 2 * MAX_LANES)
-    for (const { id, isFailing } of due) {
-      const failing = [...this.#lanes.values()].filter((lane) => lane.isFailing).length
-      if (this.#lanes.has(id) || this.#lanes.size >= MAX_LANES) continue
-      if (isFailing && failing >= MAX_FAILING_LANES) continue
+    for (const webhook of due) {
+      if (!this.#hasLaneFor(webhook)) continue
+      const { id } = webhook
       const done = this.#runLane(id)
         .catch((error: unknown) => this.#warn(error, 'A message to a webhook could not be sent.'))
         .finally(() => this.#lanes.delete(id))
-      this.#lanes.set(id, { isFailing, done })
+      this.#lanes.set(id, { ...webhook, done })
     }
+  }
+
+  #hasLaneFor({ id, owner, isFailing }: DueWebhook): boolean {
+    if (this.#lanes.has(id) || this.#lanes.size >= MAX_LANES) return false
+    const lanes = [...this.#lanes.values()]
+    if (isFailing && lanes.filter((lane) => lane.isFailing).length >= MAX_FAILING_LANES) return false
+    return lanes.filter((lane) => lane.owner === owner).length < MAX_OWNER_LANES
   }
 
   async #runLane(webhookId: string): Promise<void> {
@@ -117,7 +128,7 @@ export class WebhookDispatcher {
     if (!(await takeLease(database, webhookId, token, LEASE))) return
     let rest = 0
     try {
-      while (!this.#closing.signal.aborted) {
+      for (let sent = 0; sent < MAX_LANE_MESSAGES && !this.#closing.signal.aborted; sent++) {
         const next = await readNextMessage(database.db, webhookId, clock().toISOString())
         if (next === null || !(await renewLease(database, webhookId, token, LEASE))) return
         if (!(await this.#deliver(next.webhook, next.delivery))) {

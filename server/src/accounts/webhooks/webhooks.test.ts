@@ -88,7 +88,7 @@ for (const database of databaseKinds) {
     await createWebhook(service, ada.token, customer.url)
     await createWebhook(service, bob.token, stranger.url)
     const description = { visibility: 'private', title: 'Salaries' } as const
-    const { publishing, grants } = service.parts
+    const { publishing, grants, versions } = service.parts
     await publishText(service, 'salaries', 'a.geojson', points(3), { description })
     await grants.give(operator, 'salaries', { organizationId: ada.organizationId })
     await publishText(service, 'salaries', 'a.geojson', points(4))
@@ -105,6 +105,16 @@ for (const database of databaseKinds) {
     await publishText(service, 'parks', 'a.geojson', points(3))
     assert.equal((await messageOf(stranger, 'dataset.published')).body.data.table, 'parks')
     assert.ok(!JSON.stringify(stranger.received).includes('salaries'))
+
+    // Nobody is told of a draft before it is released.
+    await publishText(service, 'parks', 'a.geojson', points(4), { draft: true })
+    await versions.release({ table: 'parks', origin: operator })
+    await versions.rollBack({ table: 'parks', version: 1, origin: operator })
+    await messageOf(stranger, 'dataset.published', 3)
+    assert.deepEqual(
+      stranger.received.map(({ body }) => [body.type, body.data.version]),
+      [1, 2, 3].map((version) => ['dataset.published', version]),
+    )
   })
 }
 
@@ -200,8 +210,10 @@ test('only managers of an organization reach its webhooks', async (t) => {
 test('the address of a receiver is checked', async (t) => {
   const service = await openTestServer(t)
   const { token } = await openAccount(service, 'ada@example.org')
-  const create = async (url: string) =>
-    (await service.request('POST', '/v1/webhooks', { token, body: { url, events: ['key.created'] } })).status
+  const create = async (url: string, more: object = {}) => {
+    const body = { url, events: ['key.created'], ...more }
+    return (await service.request('POST', '/v1/webhooks', { token, body })).status
+  }
   for (const url of [
     'http://hooks.example.org/',
     'https://user:pass@hooks.example.org/',
@@ -214,6 +226,9 @@ test('the address of a receiver is checked', async (t) => {
     'hooks.example.org',
   ])
     assert.equal(await create(url), 400, url)
+  // PostgreSQL stores no NUL.
+  for (const more of [{ description: '\0' }, { events: [] }, { events: ['other'] }, { secret: 'mine' }])
+    assert.equal(await create('https://hooks.example.org/a', more), 400, JSON.stringify(more))
   assert.equal(await create('https://hooks.example.org/a#b'), 201)
   for (let more = 1; more < 20; more++) assert.equal(await create('https://hooks.example.org/a'), 201)
   assert.equal(await create('https://hooks.example.org/a'), 409)

@@ -9,6 +9,8 @@ const NOTICE_OF: Readonly<Record<string, Notice>> = {
   'credits.low': 'credits-low',
   'credits.exhausted': 'credits-low',
   'dataset.published': 'dataset-version',
+  'dataset.released': 'dataset-version',
+  'dataset.rolled-back': 'dataset-version',
   'webhook.paused': 'webhook-paused',
   'access.requested': 'access-requested',
 }

@@ -22,6 +22,9 @@ const MESSAGES: Readonly<Record<string, Message>> = {
   'credits.low': { type: 'credits.low', fields: ['balance', 'limit'] },
   'credits.exhausted': { type: 'credits.exhausted', fields: ['balance'] },
   'dataset.published': { type: 'dataset.published', fields: ['version', 'rows'] },
+  // A draft is told when it is released.
+  'dataset.released': { type: 'dataset.published', fields: ['version'] },
+  'dataset.rolled-back': { type: 'dataset.published', fields: ['version'] },
   'dataset.described': { type: 'dataset.changed', fields: ['title', 'visibility', 'credits'] },
   'dataset.unpublished': { type: 'dataset.unpublished', fields: [] },
   'source.failed': { type: 'source.failed', fields: ['problem', 'failures'] },

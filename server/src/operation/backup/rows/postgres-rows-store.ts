@@ -8,7 +8,7 @@ import { KEEPALIVE } from '../../../base/database/postgres-pool.ts'
 import { CopyError } from '../copy-error.ts'
 import type { Row, RowReader, RowWriter } from './row-database.ts'
 import { quoted, requireReadableVersion } from './sqlite-rows-store.ts'
-import { schemaStatements, type TableShape } from './table-shapes-store.ts'
+import { NOT_COPIED, schemaStatements, type TableShape } from './table-shapes-store.ts'
 
 const FETCH_ROWS = 1000
 const BIGINT = 20
@@ -208,7 +208,7 @@ async function readSchemaVersion(client: RowsClient): Promise<number | null> {
 async function findExistingTables(client: RowsClient, shapes: TableShape[]): Promise<string[]> {
   const { rows } = await client.query(
     'select name from unnest($1::text[]) as name where to_regclass(quote_ident(name)) is not null',
-    [[...shapes.map(({ name }) => name), 'nodes']],
+    [[...shapes.map(({ name }) => name), ...NOT_COPIED]],
   )
   return rows.map((row: { name: string }) => row.name)
 }

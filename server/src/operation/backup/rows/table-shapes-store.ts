@@ -13,7 +13,7 @@ export interface TableShape {
  * Leases of running nodes mean nothing in a copy, and a copied lease would delay the first change. The log of requests
  * is kept for days only, and can be larger than all other tables.
  */
-const NOT_COPIED = new Set(['nodes', 'request_log'])
+export const NOT_COPIED: ReadonlySet<string> = new Set(['nodes', 'request_log'])
 
 /**
  * The tables of a schema version, each after the tables that it references. They are read from an empty
