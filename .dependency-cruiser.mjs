@@ -58,7 +58,7 @@ const folders = {
     'arrow',
     'parquet',
   ],
-  'geodata/src/compile': ['values', 'stage', 'merge', 'columns'],
+  'geodata/src/compile': ['values', 'stage', 'merge', 'columns', 'revise'],
   'geodata/src/exports': ['geometry', 'zip', 'csv', 'kml', 'flatgeobuf', 'geopackage', 'shapefile'],
   'geodata/src/tiles': ['shapes', 'encode', 'archive', 'build', 'selected'],
   'query/src': [
@@ -110,8 +110,12 @@ const folders = {
     'usage',
     'credits',
     'organizations',
+    'billing',
     'access-requests',
     'identity',
+    'webhooks',
+    'notices',
+    'request-log',
     'administration',
   ],
   'server/src/data': [
@@ -226,11 +230,16 @@ export default {
     {
       name: 'fastify',
       comment:
-        'Only routes, what sends their replies, accounts/access/, http/ and ogc/ know Fastify. Rules are functions of their arguments.',
+        'Only routes, what checks their callers and reads their forms, what sends their replies, accounts/access/, http/ and ogc/ know Fastify. Rules are functions of their arguments.',
       severity: 'error',
       from: {
         path: '^server/src/',
-        pathNot: ['(^|[/-])(routes|replies)\\.ts$', '^server/src/(accounts/access|http|ogc)/', development],
+        pathNot: [
+          '(^|[/-])(routes|replies)\\.ts$',
+          '^server/src/data/publishing/(publishers|upload-jobs/receive-form)\\.ts$',
+          '^server/src/(accounts/access|http|ogc)/',
+          development,
+        ],
       },
       to: { path: '(^|/)node_modules/(fastify|@fastify/[^/]+)/' },
     },

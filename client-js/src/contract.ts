@@ -81,6 +81,8 @@ export interface Dataset {
   owner: Owner | null
   /** The price of one download in credits. */
   credits: number
+  /** What a file of filtered rows costs: its share of the price of a download, rounded up (`share`), nothing (`free`), or that price (`whole`). Null: what the service says, `share` by default. `HEAD` tells the price in `Wayleave-Credits`. */
+  extractPrice: 'share' | 'free' | 'whole' | null
   formats: Format[]
   tiles: Tiles | null
   /** The URL of the free sample; null if there is none. */

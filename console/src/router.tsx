@@ -7,6 +7,7 @@ import { InvitationPage } from './pages/invitation-page.tsx'
 import { NotFoundPage } from './pages/not-found-page.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
 import { StartPage } from './pages/start-page.tsx'
+import { UnsubscribePage } from './pages/unsubscribe-page.tsx'
 
 /** Every page of the console. The server serves the console at these paths and at no others. */
 const routes: RouteObject[] = [
@@ -18,6 +19,7 @@ const routes: RouteObject[] = [
       { path: '/', Component: StartPage },
       { path: '/sign-in', Component: SignInPage },
       { path: '/invitation', Component: InvitationPage },
+      { path: '/unsubscribe', Component: UnsubscribePage },
       { path: '/datasets', Component: CatalogPage },
       {
         path: '/datasets/:table',
@@ -93,9 +95,33 @@ const routes: RouteObject[] = [
                 }),
               },
               {
+                path: 'billing',
+                lazy: async () => ({
+                  Component: (await import('./pages/organization/billing-page.tsx')).BillingPage,
+                }),
+              },
+              {
                 path: 'events',
                 lazy: async () => ({
                   Component: (await import('./pages/organization/events-page.tsx')).EventsPage,
+                }),
+              },
+              {
+                path: 'webhooks',
+                lazy: async () => ({
+                  Component: (await import('./pages/organization/webhooks-page.tsx')).WebhooksPage,
+                }),
+              },
+              {
+                path: 'webhooks/:webhookId',
+                lazy: async () => ({
+                  Component: (await import('./pages/organization/webhooks-page.tsx')).WebhookPage,
+                }),
+              },
+              {
+                path: 'notices',
+                lazy: async () => ({
+                  Component: (await import('./pages/organization/notices-page.tsx')).NoticesPage,
                 }),
               },
             ],
@@ -170,9 +196,33 @@ const routes: RouteObject[] = [
                 }),
               },
               {
+                path: 'products',
+                lazy: async () => ({
+                  Component: (await import('./pages/administration/products-page.tsx')).ProductsPage,
+                }),
+              },
+              {
+                path: 'orders',
+                lazy: async () => ({
+                  Component: (await import('./pages/administration/orders-page.tsx')).OrdersPage,
+                }),
+              },
+              {
                 path: 'addresses',
                 lazy: async () => ({
                   Component: (await import('./pages/administration/addresses-page.tsx')).AddressesPage,
+                }),
+              },
+              {
+                path: 'webhooks',
+                lazy: async () => ({
+                  Component: (await import('./pages/organization/webhooks-page.tsx')).PlatformWebhooksPage,
+                }),
+              },
+              {
+                path: 'webhooks/:webhookId',
+                lazy: async () => ({
+                  Component: (await import('./pages/organization/webhooks-page.tsx')).PlatformWebhookPage,
                 }),
               },
               {

@@ -12,6 +12,7 @@ const UNKNOWN: Site = {
   imprintUrl: null,
   demoAdministrator: null,
   showsMails: false,
+  sells: false,
   signIn: 'link',
 }
 

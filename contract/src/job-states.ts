@@ -2,6 +2,6 @@
 export const JOB_STATES = ['waiting', 'running', 'done', 'failed', 'cancelled'] as const
 export type JobState = (typeof JOB_STATES)[number]
 
-/** An upload becomes a version; a download format or the vector tiles of a version are built. */
-export const JOB_KINDS = ['publish', 'export', 'tiles'] as const
+/** An upload becomes a version, or is only inspected; a download format or the vector tiles of a version are built. */
+export const JOB_KINDS = ['publish', 'inspect', 'export', 'tiles'] as const
 export type JobKind = (typeof JOB_KINDS)[number]

@@ -2,10 +2,11 @@
 export const MEMBER_PERMISSION_MEANINGS = {
   APIKEY_VIEW: 'See the organization’s keys and their usage.',
   APIKEY_CREATE: 'Create, change, rotate, revoke and delete the organization’s keys.',
-  MEMBER_MANAGE: 'Invite, change and remove members, rename the organization, see events.',
+  MEMBER_MANAGE: 'Invite, change and remove members, rename the organization, see events, manage webhooks.',
   BILLING_VIEW: 'See credits, the ledger and the usage of all keys.',
   DATASET_PUBLISH:
     'Publish, change and remove the organization’s datasets, and decide who gets them, if the operator allows it.',
+  BILLING_MANAGE: 'Buy credits and plans, cancel plans, change the address on invoices.',
 } as const
 
 export type MemberPermission = keyof typeof MEMBER_PERMISSION_MEANINGS

@@ -3,6 +3,7 @@ import { ADD_ON_MEANINGS } from '@wayleave/contract/add-ons'
 import type { OrganizationRecord } from '@wayleave/contract/records'
 import { type ReactNode, useState } from 'react'
 import { useAccessRequests } from '../api/queries.ts'
+import { BuyLink } from '../billing/buy-link.tsx'
 import { When } from '../components/when.tsx'
 import { site } from '../site.ts'
 import { RequestAccessDialog } from './request-access-dialog.tsx'
@@ -33,6 +34,7 @@ export function AccessNote({
           ? `${organization.name} does not have the add-on ${addOn} (${meaningOf(addOn)}).`
           : `${organization.name} has too few credits.`}
       </p>
+      <BuyLink code={addOn ? 'add-on-missing' : 'credits-exhausted'} />
       {open ? (
         <p>
           {open.requestedBy} asked the operator for access on <When at={open.createdAt} />. You get an email

@@ -13,6 +13,12 @@ const phases: Record<string, string> = {
 /** The progress and the result of a publishing job. */
 export function PublishOutcome({ job }: { job: JobRecord }) {
   if (job.state === 'done' && job.report) return <Report report={job.report} />
+  if (job.state === 'done')
+    return (
+      <p className="note good" role="status">
+        Nothing is published yet. What the file contains is shown below.
+      </p>
+    )
   if (job.state === 'failed') return <Failure table={job.table} problem={job.problem} />
   if (job.state === 'cancelled') {
     return (
@@ -46,7 +52,14 @@ function Report({ report }: { report: PublishReportRecord }) {
           </>
         )}
         {plural(report.rows, 'row')} in {report.seconds} s.
+        {report.isDraft && ' It is a draft: nobody else sees it until it is released.'}
       </p>
+      {report.changes && (
+        <p className="small">
+          {plural(report.changes.added, 'row')} added, {count(report.changes.updated)} updated,{' '}
+          {count(report.changes.removed)} removed.
+        </p>
+      )}
       <dl className="facts">
         <dt>File</dt>
         <dd>

@@ -8,8 +8,17 @@ const FIELDS: Record<string, string> = {
   '--id-column': '“Column of ids”',
   '--time-column': '“Column of times”',
   '--type': '“Column types”',
+  '--skip-lines': '“Lines above the table”',
+  '--header-lines': '“Lines of column names”',
   '--no-geometry': 'the box “Publish a table without geometry”',
   '--skip-invalid': 'the box “Publish the valid rows, and leave the others out”',
+}
+
+/** The same for fields that are not under “How to read the file”. */
+const OTHER_FIELDS: Record<string, string> = {
+  '--ignore-schema': 'the box “Publish although it differs from the schema”',
+  '--update': '“Changes and new rows, by id”',
+  '--append': '“New rows only”',
 }
 
 const OPTION = /(?<![\w-])--[a-z][a-z-]*[a-z]/g
@@ -19,15 +28,14 @@ export function publishWords(message: string): string {
   return message
     .replace(/such as --\S+ /, 'such as ')
     .replace(/(?<! and) --latitude /, ' and --latitude ')
-    .replace(OPTION, (option) => FIELDS[option] ?? option)
+    .replace(OPTION, (option) => FIELDS[option] ?? OTHER_FIELDS[option] ?? option)
 }
 
 /** Says where the fields and options are that messages name. */
 export function optionHints(messages: readonly string[]): string[] {
   const options = [...new Set(messages.flatMap((message) => message.match(OPTION) ?? []))]
-  const others = options.filter((option) => !(option in FIELDS))
+  const fields = options.filter((option) => option in FIELDS)
+  const others = options.filter((option) => !(option in FIELDS || option in OTHER_FIELDS))
   const hints = others.map((option) => `${option} is an option of the command “wayleave publish”.`)
-  return options.length > others.length
-    ? ['What the form can set is under “How to read the file”.', ...hints]
-    : hints
+  return fields.length > 0 ? ['What the form can set is under “How to read the file”.', ...hints] : hints
 }

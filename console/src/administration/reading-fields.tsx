@@ -10,6 +10,8 @@ export interface ReadingChoices {
   longitude: string
   latitude: string
   types: string
+  skipLines: string
+  headerLines: string
   isTable: boolean
   skipInvalid: boolean
 }
@@ -23,6 +25,8 @@ export const noReadingChoices: ReadingChoices = {
   longitude: '',
   latitude: '',
   types: '',
+  skipLines: '',
+  headerLines: '',
   isTable: false,
   skipInvalid: false,
 }
@@ -40,6 +44,20 @@ export function ReadingFields({
       {(props) => (
         <input
           {...props}
+          value={value[name]}
+          onChange={(event) => onChange({ ...value, [name]: event.target.value })}
+        />
+      )}
+    </Field>
+  )
+  const lines = (name: 'skipLines' | 'headerLines', label: string, help: string, max: number) => (
+    <Field label={label} help={help}>
+      {(props) => (
+        <input
+          {...props}
+          type="number"
+          min="1"
+          max={max}
           value={value[name]}
           onChange={(event) => onChange({ ...value, [name]: event.target.value })}
         />
@@ -73,6 +91,10 @@ export function ReadingFields({
       <div className="inline-form">
         {text('encoding', 'Encoding', 'If letters are wrong, such as windows-1251.')}
         {text('types', 'Column types', 'Such as zip=text, opened=date.')}
+      </div>
+      <div className="inline-form">
+        {lines('skipLines', 'Lines above the table', 'Such as a title. They are left out.', 100)}
+        {lines('headerLines', 'Lines of column names', 'Their texts are joined.', 10)}
       </div>
       {choice('isTable', 'Publish a table without geometry')}
       {choice('skipInvalid', 'Publish the valid rows, and leave the others out')}

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useJob } from '../api/queries.ts'
-import { upload } from './upload.ts'
+import { type Uploaded, type UploadTarget, upload } from './upload.ts'
 
 type Sending =
   | { kind: 'idle' }
@@ -10,7 +10,7 @@ type Sending =
 
 export type Publishing = ReturnType<typeof usePublishing>
 
-/** Sends a file, and follows the job that publishes it. */
+/** Sends a file, and follows the job that publishes or inspects it. */
 export function usePublishing() {
   const queries = useQueryClient()
   const [sending, setSending] = useState<Sending>({ kind: 'idle' })
@@ -26,15 +26,16 @@ export function usePublishing() {
     setJobId(null)
     setSending({ kind: 'idle' })
   }
-  const start = async (table: string, file: File, options: Record<string, string>) => {
-    const { size } = file
+  const start = async (target: UploadTarget, uploaded: Uploaded, options: Record<string, string>) => {
+    const { size } = uploaded.file
     setJobId(null)
     setSending({ kind: 'sending', sent: 0, size })
     stopping.current = new AbortController()
     const { signal } = stopping.current
     try {
-      const onProgress = (sent: number) => setSending({ kind: 'sending', sent, size })
-      const started = await upload(table, file, options, onProgress, signal)
+      // The form around the file is sent too.
+      const onProgress = (sent: number) => setSending({ kind: 'sending', sent: Math.min(sent, size), size })
+      const started = await upload(target, uploaded, options, onProgress, signal)
       setJobId(started.id)
       setSending({ kind: 'idle' })
     } catch (error) {

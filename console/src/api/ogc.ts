@@ -20,10 +20,14 @@ export function nameList(names: readonly string[]): string {
 }
 
 /** Requests a resource with the key of a signed-in user, which is renewed once if it is refused. */
-export async function fetchOgc(url: string, signal?: AbortSignal): Promise<Response> {
+export async function fetchOgc(
+  url: string,
+  signal?: AbortSignal,
+  method: 'GET' | 'HEAD' = 'GET',
+): Promise<Response> {
   const key = await readerKey()
-  let response = await send(url, key, signal)
-  if (response.status === 401 && key !== '') response = await send(url, await readerKey(key), signal)
+  let response = await send(url, key, signal, method)
+  if (response.status === 401 && key !== '') response = await send(url, await readerKey(key), signal, method)
   if (!response.ok) {
     throw problemFrom(response.status, await response.text(), response.headers.get('x-request-id'))
   }
@@ -47,11 +51,18 @@ function isUnsafeInteger(value: number, source: string): boolean {
   return /^-?\d+$/.test(source) && !Number.isSafeInteger(value)
 }
 
-function send(url: string, key: string, signal: AbortSignal | undefined): Promise<Response> {
-  return fetch(url, { headers: key === '' ? {} : { 'X-API-Key': key }, signal: signal ?? null }).catch(
-    (error: unknown) => {
-      if (signal?.aborted) throw error
-      throw unreachable()
-    },
-  )
+function send(
+  url: string,
+  key: string,
+  signal: AbortSignal | undefined,
+  method: 'GET' | 'HEAD',
+): Promise<Response> {
+  return fetch(url, {
+    method,
+    headers: key === '' ? {} : { 'X-API-Key': key },
+    signal: signal ?? null,
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error
+    throw unreachable()
+  })
 }

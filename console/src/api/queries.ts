@@ -6,6 +6,7 @@ import {
   type AdminOrganization,
   type AdminSession,
   type AdminUser,
+  type ArchiveRecord,
   type Dashboard,
   type DatasetDetails,
   type DatasetGrantRecord,
@@ -21,6 +22,7 @@ import {
   type OrganizationUsage,
   type Page,
   type PublishedUsage,
+  type PublishingSchema,
   type UsageReport,
 } from '@wayleave/contract/records'
 import { DATASET_ACCESS } from '@wayleave/contract/visibilities'
@@ -28,6 +30,7 @@ import { useSyncExternalStore } from 'react'
 import { call } from './call.ts'
 import { publicData } from './data.ts'
 import { meQuery } from './me.ts'
+import { ProblemError } from './problem.ts'
 import { queryClient } from './query-client.ts'
 import { type SessionState, session } from './session.ts'
 import { forgetKey, readerKey } from './session-key.ts'
@@ -162,6 +165,28 @@ export function useArchives(table: string, enabled: boolean) {
   return useQuery({ queryKey: ['archives', table], queryFn: () => publicData.archives(table), enabled })
 }
 
+/** The version that waits for its release; null if there is none. */
+export function useDraft(table: string, enabled: boolean) {
+  return useQuery({
+    queryKey: ['archives', table, 'draft'],
+    queryFn: () =>
+      call<ArchiveRecord>('GET', `/v1/dataset/${table}/draft`).catch((error: unknown) => {
+        if (error instanceof ProblemError && error.status === 404) return null
+        throw error
+      }),
+    enabled,
+  })
+}
+
+/** What is fixed about a dataset, for its publishers. */
+export function useSchema(table: string | undefined) {
+  return useQuery({
+    queryKey: ['schema', table],
+    queryFn: () => call<PublishingSchema & { isFixed: boolean }>('GET', `/v1/dataset/${table}/schema`),
+    enabled: table !== undefined,
+  })
+}
+
 export function useKeys(enabled = true) {
   return useQuery({ queryKey: ['keys'], queryFn: () => list<KeyRecord>('/v1/api-keys/accessible'), enabled })
 }
@@ -217,7 +242,7 @@ export function queryText(filter: RowFilter): string {
 }
 
 /** An append-only list, newest first, a page at a time. */
-function useRows<T>(path: string, filter: RowFilter = {}) {
+export function useRows<T>(path: string, filter: RowFilter = {}) {
   return useInfiniteQuery({
     queryKey: ['rows', path, filter],
     queryFn: ({ pageParam }) => {
@@ -247,7 +272,7 @@ export function useAccessRequests(organizationId: string, enabled = true) {
   })
 }
 
-function useAdminRows<T>(path: string, filter: RowFilter) {
+export function useAdminRows<T>(path: string, filter: RowFilter) {
   return useInfiniteQuery({
     queryKey: ['admin', path, filter],
     queryFn: ({ pageParam }) =>

@@ -7,11 +7,13 @@ import { useArchives, useMe } from '../api/queries.ts'
 import { Loaded } from '../components/page/loaded.tsx'
 import { Table } from '../components/table.tsx'
 import { Moment } from '../components/when.tsx'
+import { DraftNote, VersionActions } from '../publishing/version-actions.tsx'
 import { count, formatName, plural, suitsDataset } from '../words.ts'
 import { DownloadRow } from './downloads/download-row.tsx'
 import { hasDownloads } from './downloads/download-store.ts'
 import { fileKeyPrefix } from './downloads/use-download.ts'
 import { usePurchases } from './downloads/use-purchases.ts'
+import { mayChange } from './may-change.ts'
 import { versionChanges } from './version-changes.ts'
 
 /** All versions of a dataset. Downloading those of a public one needs ARCHIVED_DATA. */
@@ -20,6 +22,7 @@ export function Versions({ dataset }: { dataset: DatasetDetails }) {
   const me = useMe().data
   const organization = me?.organization
   const unlocked = dataset.access.includes('archives')
+  const isPublisher = mayChange(me, dataset)
   const byAddOn = dataset.visibility === 'public'
   return (
     <div className="stack">
@@ -37,6 +40,7 @@ export function Versions({ dataset }: { dataset: DatasetDetails }) {
       {organization && !unlocked && byAddOn && (
         <AccessNote organization={organization} addOn="ARCHIVED_DATA" />
       )}
+      {isPublisher && <DraftNote dataset={dataset} />}
       <div className="card flush">
         <Loaded query={archives} lines={3}>
           {(versions) => (
@@ -60,6 +64,17 @@ export function Versions({ dataset }: { dataset: DatasetDetails }) {
                   kind: 'long',
                   cell: (version) => <Changes version={version} versions={versions} />,
                 },
+                ...(isPublisher
+                  ? [
+                      {
+                        head: 'Actions',
+                        kind: 'actions' as const,
+                        cell: (version: Archive) => (
+                          <VersionActions table={dataset.table} archive={version} />
+                        ),
+                      },
+                    ]
+                  : []),
                 {
                   head: 'Files',
                   cell: (version) => (

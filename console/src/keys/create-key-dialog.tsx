@@ -54,10 +54,17 @@ export function CreateKeyDialog({
   const [reaches, setReaches] = useState(READ_ALL)
   const [expiry, setExpiry] = useState<Expiry>({ kind: 'days', days: 365 })
   const [callers, setCallers] = useState(ANY_CALLER)
+  const [isTest, setTest] = useState(false)
   const create = async () => {
     const expiresAt = expiryTime(expiry, Date.now()) ?? null
     const lists = listsOf(callers)
-    const newKey: NewKey = { name, permissions: permissionsOf(reaches), expiresAt, ...lists }
+    const newKey: NewKey = {
+      name,
+      permissions: permissionsOf(reaches),
+      expiresAt,
+      ...lists,
+      ...(isTest && { test: true }),
+    }
     const key = await call<CreatedKey>('POST', owner.path, newKey)
     queries.invalidateQueries({ queryKey: ['keys'] })
     onCreated(key, lists.allowedOrigins !== null)
@@ -87,6 +94,12 @@ export function CreateKeyDialog({
             error={error}
           />
           <ExpiryField expiry={expiry} onChange={setExpiry} />
+          {!owner.isPlatform && (
+            <label className="choice">
+              <input type="checkbox" checked={isTest} onChange={() => setTest(!isTest)} />
+              Test key: gets metadata and samples only, and costs nothing
+            </label>
+          )}
           <AllowedCallersFields callers={callers} onChange={setCallers} error={error} />
         </>
       )}

@@ -11,5 +11,5 @@ export function KeyStatus({ record }: { record: KeyRecord }) {
   if (record.expiresAt && Date.parse(record.expiresAt) - now < SOON_MS) {
     return <span className="badge warn">Expires {ago(record.expiresAt, now)}</span>
   }
-  return <span className="badge good">Active</span>
+  return <span className="badge good">{record.test ? 'Active, samples only' : 'Active'}</span>
 }

@@ -13,6 +13,9 @@ const kinds: Record<LedgerRow['kind'], string> = {
   correction: 'Corrected',
   download: 'Download',
   refund: 'Refund',
+  purchase: 'Bought',
+  reversal: 'Payment returned',
+  lapse: 'Lapsed',
 }
 
 const columns: TableColumn<LedgerRow>[] = [
@@ -79,7 +82,7 @@ export function LedgerCard({
       columns={columns}
       empty={{
         title: 'No transactions yet',
-        text: <p>The operator adds credits, and downloads use them.</p>,
+        text: <p>Credits are added, and downloads use them.</p>,
       }}
     />
   )
@@ -97,7 +100,8 @@ function memberWords({ member, actor, kind }: LedgerRow) {
   return <span className="soft">{actor?.startsWith('user:') ? 'A deleted user' : '–'}</span>
 }
 
-function Purchase({ row: { table, format, version } }: { row: LedgerRow }) {
+function Purchase({ row: { table, format, version, orderId } }: { row: LedgerRow }) {
+  if (orderId !== null) return <code>{orderId}</code>
   if (!table) return <span className="soft">–</span>
   return (
     <>

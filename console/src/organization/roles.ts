@@ -19,7 +19,11 @@ export const ROLES: readonly Role[] = [
     meaning: 'Publishes the organization’s datasets and decides who gets them.',
     permissions: ['DATASET_PUBLISH'],
   },
-  { name: 'Billing', meaning: 'Sees credits, the ledger and the usage.', permissions: ['BILLING_VIEW'] },
+  {
+    name: 'Billing',
+    meaning: 'Sees credits, the ledger and the usage, and buys credits and plans.',
+    permissions: ['BILLING_VIEW', 'BILLING_MANAGE'],
+  },
   { name: 'Reader', meaning: 'Reads data with keys of their own.', permissions: [] },
 ]
 

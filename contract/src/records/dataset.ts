@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox'
+import { EXTRACT_PRICES } from '../extract-prices.ts'
 import { DATASET_ACCESS, VISIBILITIES } from '../visibilities.ts'
 import { nullable, oneOf } from './schema-parts.ts'
 
-const bbox = nullable(
+export const bbox = nullable(
   Type.Unsafe<[number, number, number, number]>({
     type: 'array',
     items: { type: 'number' },
@@ -11,10 +12,10 @@ const bbox = nullable(
     description: 'West, south, east, north in WGS84.',
   }),
 )
-const geometryType = nullable(
+export const geometryType = nullable(
   Type.String({ description: '`Geometry` if types are mixed; null for a table without geometry.' }),
 )
-const geometryTypes = Type.Array(Type.String(), { description: 'The types that occur.' })
+export const geometryTypes = Type.Array(Type.String(), { description: 'The types that occur.' })
 const timeExtent = nullable(
   Type.Unsafe<[string, string]>({
     type: 'array',
@@ -93,6 +94,12 @@ export const datasetSchema = Type.Object({
   /** The organization that publishes it; null for the operator. */
   owner: nullable(datasetOwnerSchema),
   credits: Type.Integer({ description: 'The price of one download in credits.' }),
+  extractPrice: nullable(
+    oneOf(EXTRACT_PRICES, {
+      description:
+        'What a file of filtered rows costs: its share of the price of a download, rounded up (`share`), nothing (`free`), or that price (`whole`). Null: what the service says, `share` by default. `HEAD` tells the price in `Wayleave-Credits`.',
+    }),
+  ),
   formats: Type.Array(offeredFormatSchema),
   /** Null for a table, or a dataset that was published without tiles. */
   tiles: nullable(tilesSchema),

@@ -1,12 +1,8 @@
 import { type Static, type TObject, Type } from 'typebox'
 import { JOB_KINDS, JOB_STATES, type JobState } from '../job-states.ts'
 import { columnSchema } from './dataset.ts'
+import { crsTransformationSchema, inspectionSchema, rowProblemSchema } from './inspection.ts'
 import { nullable, oneOf } from './schema-parts.ts'
-
-const rowProblem = Type.Object({ row: Type.Integer(), message: Type.String() })
-
-/** Why a row of the source cannot be published. */
-export type RowProblem = Static<typeof rowProblem>
 
 const progress = Type.Object({
   phase: oneOf(['reading', 'sorting', 'indexing']),
@@ -22,18 +18,20 @@ const report = Type.Object({
   format: Type.String(),
   rows: Type.Integer(),
   skipped: Type.Integer({ description: 'Rows that were left out; `problems` has the first reasons.' }),
-  problems: Type.Array(rowProblem),
+  problems: Type.Array(rowProblemSchema),
   geometryType: nullable(Type.String()),
   geometryTypes: Type.Array(Type.String()),
   crs: nullable(Type.String()),
-  crsTransformation: nullable(
-    Type.Object({
-      name: Type.String(),
-      accuracy: nullable(Type.Number({ description: 'In metres; null if it is not known.' })),
-    }),
-  ),
+  crsTransformation: crsTransformationSchema,
   columns: Type.Array(columnSchema),
   notes: Type.Array(Type.String()),
+  isDraft: Type.Optional(Type.Boolean({ description: 'The version waits for its release.' })),
+  changes: Type.Optional(
+    Type.Object(
+      { added: Type.Integer(), updated: Type.Integer(), removed: Type.Integer() },
+      { description: 'What an append or an update has changed, in rows.' },
+    ),
+  ),
   seconds: Type.Number(),
 })
 
@@ -42,9 +40,12 @@ export type PublishReportRecord = Static<typeof report>
 const failure = Type.Object({
   detail: Type.String(),
   problems: Type.Optional(
-    Type.Array(rowProblem, { description: 'The first rows that cannot be published.' }),
+    Type.Array(rowProblemSchema, { description: 'The first rows that cannot be published.' }),
   ),
   problemCount: Type.Optional(Type.Integer({ description: 'The number of all such rows.' })),
+  misfits: Type.Optional(
+    Type.Array(Type.String(), { description: 'How the file differs from the schema of the dataset.' }),
+  ),
 })
 
 /** Jobs of older releases are stored without fields that came later, so nothing is required when it is sent. */
@@ -65,10 +66,11 @@ export const jobSchema = Type.Object({
   state: oneOf(JOB_STATES),
   progress: stored(progress),
   report: stored(report),
+  inspection: stored(inspectionSchema),
   problem: stored(failure),
   createdAt: Type.String(),
   updatedAt: Type.String(),
 })
 
-/** A job: the report and the rows with problems are those of a publishing. */
+/** A job: the report and the rows with problems are those of a publishing, the inspection that of an inspected file. */
 export type JobRecord = Static<typeof jobSchema>

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TProperties, Type } from 'typebox'
 import { ADMIN_PERMISSION, KEY_PERMISSIONS, KEY_SCOPES, MAX_OVERLAP } from '../permissions.ts'
 import { documentedAs, LINE_OF_100, nullable, oneOf, time } from './schema-parts.ts'
 
@@ -22,7 +22,11 @@ const ALLOWED_ADDRESSES =
   'Network addresses that may use the key: networks in CIDR notation or single addresses, IPv4 and IPv6. Null: any address.'
 const allowedOrigins = nullable(Type.Array(Type.String(), { description: ALLOWED_ORIGINS }))
 const allowedAddresses = nullable(Type.Array(Type.String(), { description: ALLOWED_ADDRESSES }))
+const CREDIT_LIMIT =
+  'Credits that the key may spend in a month (UTC); downloads beyond it are 402 `key-budget-exhausted`. Null: no limit of its own.'
 const prefix = Type.String({ description: 'The leading part of the secret, to recognise it by.' })
+const TEST =
+  'A test key: it gets metadata and samples only and costs nothing. Its secret has the label `test`.'
 const secret = Type.String({ description: 'The whole key. Shown this once and never again.' })
 
 export const keyRecordSchema = Type.Object({
@@ -45,6 +49,7 @@ export const keyRecordSchema = Type.Object({
   ),
   allowedOrigins,
   allowedAddresses,
+  creditLimit: nullable(Type.Integer({ description: CREDIT_LIMIT })),
   previousSecret: nullable(
     Type.Object(
       {
@@ -58,6 +63,7 @@ export const keyRecordSchema = Type.Object({
       },
     ),
   ),
+  test: Type.Boolean({ description: TEST }),
 })
 
 /** A key as shown in lists and responses: never its secret, nor the secret's hash. */
@@ -125,11 +131,12 @@ const inputOf = (permission: string) => ({
   ),
   allowedOrigins: allowed(ALLOWED_ORIGINS, '^\\s*https?://[^/?#@\\s]+/?\\s*$'),
   allowedAddresses: allowed(ALLOWED_ADDRESSES, '^\\s*[0-9a-fA-F.:]+(/[0-9]{1,3})?\\s*$'),
+  creditLimit: nullable(Type.Integer({ minimum: 0, maximum: 1_000_000_000_000, description: CREDIT_LIMIT })),
 })
 
-function newKey(permission: string) {
+function newKey<More extends TProperties>(permission: string, more: More) {
   const { name, permissions, ...optional } = inputOf(permission)
-  const properties = { name, permissions, ...Type.Partial(Type.Object(optional)).properties }
+  const properties = { name, permissions, ...Type.Partial(Type.Object(optional)).properties, ...more }
   return Type.Object(properties, { additionalProperties: false })
 }
 
@@ -140,9 +147,9 @@ function keyChange(permission: string) {
   })
 }
 
-export const newKeySchema = newKey(PERMISSION)
+export const newKeySchema = newKey(PERMISSION, { test: Type.Optional(Type.Boolean({ description: TEST })) })
 
-export const newPlatformKeySchema = newKey(`${PERMISSION}|${ADMIN_PERMISSION}`)
+export const newPlatformKeySchema = newKey(`${PERMISSION}|${ADMIN_PERMISSION}`, {})
 
 /** A key as the client requests it. */
 export type NewKey = Static<typeof newKeySchema>

@@ -1,7 +1,15 @@
 import { type Static, Type } from 'typebox'
 import { nullable, oneOf, time } from './schema-parts.ts'
 
-export const LEDGER_KINDS = ['grant', 'correction', 'download', 'refund'] as const
+export const LEDGER_KINDS = [
+  'grant',
+  'correction',
+  'download',
+  'refund',
+  'purchase',
+  'reversal',
+  'lapse',
+] as const
 const kind = oneOf(LEDGER_KINDS)
 
 export const ledgerRowSchema = Type.Object({
@@ -10,6 +18,7 @@ export const ledgerRowSchema = Type.Object({
   kind,
   amount: Type.Integer({ description: 'Positive: credits that came. Negative: credits that were spent.' }),
   balance: Type.Integer({ description: 'What was left after it.' }),
+  orderId: nullable(Type.String({ description: 'The order that brought or took back the credits.' })),
   keyId: nullable(Type.String({ description: 'Null for grants, and for downloads in the console.' })),
   keyName: nullable(Type.String({ description: 'If the key is deleted, its last name in the audit log.' })),
   table: nullable(Type.String()),

@@ -17,6 +17,8 @@ const siteSchema = Type.Object({
   demoAdministrator: nullable(Type.String()),
   /** Whether the console can show the links of mails: in a demo on loopback. */
   showsMails: Type.Boolean(),
+  /** Whether credits and plans can be bought. */
+  sells: Type.Boolean(),
   /** How users sign in: by mailed links, by single sign-on, or as they choose. */
   signIn: oneOf(['link', 'oidc', 'both']),
 })

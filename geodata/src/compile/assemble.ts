@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { MAX_ROWS, writeColumns } from '../columns/write-columns.ts'
-import type { Column, ColumnType } from '../feature.ts'
+import { type Column, type ColumnType, GEOMETRY_TYPES, type GeometryType } from '../feature.ts'
 import type { Bbox } from '../geometry/bbox.ts'
 import { type DuckDb, openDuckDb } from '../open-duckdb.ts'
 import { FEATURE_TAIL, PROPERTIES_HEAD } from '../pack/pack.ts'
@@ -17,6 +17,8 @@ import { KIND } from './values/value-kinds.ts'
 const ROWS_FOR_THREAD = 200_000
 /** The memory limit of the database that reads columns in a thread. */
 const COLUMNS_MEGABYTES = 256
+/** Longer values are cut in a preview. */
+const SHOWN_CHARACTERS = 200
 /** The options of COPY for row files. */
 const PARQUET = 'FORMAT parquet, COMPRESSION zstd'
 
@@ -114,6 +116,33 @@ export class Assembly {
     const texts = `SELECT ${textSql(profile)} AS t, row FROM ${this.#source}`
     const [row] = await this.#rows(`SELECT ${expressions.join(', ')} FROM (${texts}) WHERE t <> ''`)
     return row!
+  }
+
+  /** The texts of the published values of the first rows, and the types of their geometries. */
+  async firstRows(
+    columns: FinalColumn[],
+    limit: number,
+  ): Promise<{ row: number; values: (string | null)[]; geometry: string | null }[]> {
+    const values = columns.map(({ profile, type }) => {
+      const text = shownTextSql(`(${columnSql(profile, type)})`, type)
+      return `CASE WHEN length(${text}) > ${SHOWN_CHARACTERS} THEN left(${text}, ${SHOWN_CHARACTERS}) || '…' ELSE ${text} END`
+    })
+    const rows = await this.#rows(
+      `SELECT ${['row', 'wkb', ...values].join(', ')} FROM staged ORDER BY row LIMIT ${limit}`,
+    )
+    return rows.map(([row, wkb, ...texts]) => ({
+      row: Number(row),
+      values: texts as (string | null)[],
+      geometry: wkb === null ? null : wkbType(wkb as Uint8Array),
+    }))
+  }
+
+  /** Points on some of the geometries, spread over all rows. */
+  async somePlaces(limit: number): Promise<[number, number][]> {
+    const rows = await this.#rows(
+      `SELECT longitude, latitude FROM staged WHERE longitude IS NOT NULL ORDER BY hash(row), row LIMIT ${limit}`,
+    )
+    return rows.map(([longitude, latitude]) => [Number(longitude), Number(latitude)])
   }
 
   async excludeBadIds(column: FinalColumn): Promise<void> {
@@ -274,6 +303,19 @@ function idValueSql({ profile, type }: NonNullable<IdSource>): string {
   if (type === 'number') return numberText(`(${value})`)
   // The JSON text of a date, a timestamp or a boolean has no quotes but the outer ones.
   return `trim(${jsonTextSql(`(${value})`, type)}, '"')`
+}
+
+/** The type of a geometry that was staged: little-endian ISO WKB, whose codes of types with heights begin at 1000. */
+function wkbType(wkb: Uint8Array): GeometryType {
+  const code = new DataView(wkb.buffer, wkb.byteOffset).getUint32(1, true) % 1000
+  return GEOMETRY_TYPES[code - 1]!
+}
+
+/** A value as people read it: the JSON text without the quotes. */
+function shownTextSql(value: string, type: ColumnType): string {
+  if (type === 'text') return value
+  const text = jsonTextSql(value, type)
+  return type === 'date' || type === 'timestamp' ? `trim(${text}, '"')` : text
 }
 
 /** All staged files as one table, with the geometry columns present even if no file has them. */

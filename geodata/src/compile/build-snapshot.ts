@@ -19,6 +19,7 @@ import { type MergedPack, mergeRuns } from './merge/merge-runs.ts'
 import { PropertyLines } from './merge/property-lines.ts'
 import { RowNumbersFile } from './merge/row-numbers-file.ts'
 import { samplePositions, sampleRow } from './sample.ts'
+import { SchemaMismatchError } from './schema-mismatch-error.ts'
 import { CHECKED_FILES, type SealedFile, sealFiles, sealSnapshot } from './seal-snapshot.ts'
 import type { StageSummary } from './stage/stage.ts'
 import { areRight } from './stage/staged-texts.ts'
@@ -57,27 +58,19 @@ interface Written {
 async function writeFeatures(build: BuildOptions): Promise<Written> {
   const { options, summary, spatial, notes, source } = build
   const { places } = summary
-  const columns = chooseColumns(summary, spatial, notes)
-  const geometryTypes = GEOMETRY_TYPES.filter((_, i) => places.geometryTypes & (1 << i))
-  const geometryType = !spatial ? null : geometryTypes.length === 1 ? geometryTypes[0]! : 'Geometry'
-  const assembly = await Assembly.open({
-    folder: options.folder,
-    temporaryFolder: join(build.staging, 'spill'),
-    files: summary.files,
-    columns,
-    spatial,
-    hasPointsFile: hasPointsFile(geometryType),
-    hasGeometry: places.hasGeometry,
-    hasShapes: places.hasShapes,
-    memoryMegabytes: divideMemory(options.memoryMegabytes).database,
-    threads: options.threads ?? DEFAULT_THREADS,
-  })
+  const { assembly, allColumns, columns, geometryType, geometryTypes } = await openAssembly(build)
   const interrupt = () => assembly.interrupt()
   build.signal?.addEventListener('abort', interrupt)
   try {
-    await chooseNotations(assembly, columns, notes, source.file, { rows: summary.rows, types: options.types })
+    const misfits = await chooseNotations(assembly, allColumns, notes, source.file, {
+      rows: summary.rows,
+      types: options.types,
+      choices: options.columns,
+    })
+    if (misfits.length > 0 && !options.ignoresMisfits) throw new SchemaMismatchError(source.file, misfits)
+    notes.push(...misfits)
     const timeColumn = chooseTimeColumn(columns, options.timeColumn, source.file)
-    const id = await chooseIds(assembly, options, summary, columns, source.file, notes)
+    const id = await chooseIds(assembly, options, summary, allColumns, source.file, notes)
     const counts = summary.skippedForIds > 0 ? await assembly.bounds() : countsOf(summary)
     build.onPhase('sorting')
     const ids = await describeIds(assembly, columns, id)
@@ -103,6 +96,39 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
     build.signal?.removeEventListener('abort', interrupt)
     assembly.close()
   }
+}
+
+export interface OpenAssembly {
+  assembly: Assembly
+  /** All columns of the source, and those that are published. */
+  allColumns: FinalColumn[]
+  columns: FinalColumn[]
+  geometryType: Manifest['geometryType']
+  geometryTypes: Manifest['geometryTypes']
+}
+
+/** Opens a database over the staged rows, with the columns that they will have. */
+export async function openAssembly(build: Omit<BuildOptions, 'source' | 'onPhase'>): Promise<OpenAssembly> {
+  const { options, summary, spatial, notes } = build
+  const { places } = summary
+  const allColumns = chooseColumns(summary, spatial, notes, options.columns)
+  const hidden = new Set(options.columns?.flatMap(({ source, isHidden }) => (isHidden ? [source] : [])))
+  const columns = allColumns.filter(({ profile }) => !hidden.has(profile.name))
+  const geometryTypes = GEOMETRY_TYPES.filter((_, i) => places.geometryTypes & (1 << i))
+  const geometryType = !spatial ? null : geometryTypes.length === 1 ? geometryTypes[0]! : 'Geometry'
+  const assembly = await Assembly.open({
+    folder: options.folder,
+    temporaryFolder: join(build.staging, 'spill'),
+    files: summary.files,
+    columns,
+    spatial,
+    hasPointsFile: hasPointsFile(geometryType),
+    hasGeometry: places.hasGeometry,
+    hasShapes: places.hasShapes,
+    memoryMegabytes: divideMemory(options.memoryMegabytes).database,
+    threads: options.threads ?? DEFAULT_THREADS,
+  })
+  return { assembly, allColumns, columns, geometryType, geometryTypes }
 }
 
 /** Where ids are besides in the features themselves: see `Manifest.id`. */

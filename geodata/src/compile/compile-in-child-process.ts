@@ -4,17 +4,18 @@ import { constants } from 'node:os'
 import { basename, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { sourceBytes } from '../formats/reading/source-bytes.ts'
 import { limitsOf, maxWrittenBytes } from '../formats/reading/source-limits.ts'
 import { type Command, Sandbox } from '../sandbox/sandbox.ts'
 import { SourceError } from '../source-error.ts'
 import { acceptOutput } from './accept-output.ts'
-import { type CompileMessage, readMessages } from './compile-messages.ts'
-import type { Compiled, CompileOptions, CompileProgress } from './compile-options.ts'
+import { type CompileMessage, type CompileTask, readMessages } from './compile-messages.ts'
+import type { Compiled, CompileOptions, CompileProgress, Inspection } from './compile-options.ts'
 import { fillModuleCache } from './fill-module-cache.ts'
+import { inputBytes, revisedFiles } from './input-bytes.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 import { DEFAULT_THREADS } from './limits.ts'
 import { defaultMemoryMegabytes, divideMemory, needsMoreMemory } from './memory.ts'
+import { SchemaMismatchError } from './schema-mismatch-error.ts'
 import { TimeLimits } from './time-limits.ts'
 import { type Exceeded, resourceLimitsOf, watchResources } from './watch-resources.ts'
 
@@ -44,7 +45,7 @@ export class CompileDiskFullError extends Error {
 }
 
 /**
- * Runs `compileSnapshot` in a child process, in a sandbox. Aborting kills the process and the programs that it
+ * Runs `compileSource` in a child process, in a sandbox. Aborting kills the process and the programs that it
  * started at once; any files it leaves in the folder when it dies are removed. The limits of time are kept here,
  * because the child may be blocked. See docs/decisions/sandbox.md.
  */
@@ -54,6 +55,38 @@ export async function compileInChildProcess(
   signal?: AbortSignal,
   sandbox: Sandbox = DEFAULT_SANDBOX,
 ): Promise<Compiled> {
+  return inFolder(options, signal, sandbox, async (absolute) => {
+    const message = await run({ inspects: false, options: absolute }, onProgress, signal, sandbox)
+    if (!('compiled' in message)) throw new Error('the process that compiled sent another result')
+    await acceptOutput(absolute.folder, message.compiled.manifest)
+    return message.compiled
+  })
+}
+
+/** Runs `inspectSource` in the same way. Nothing is left in the folder. */
+export async function inspectInChildProcess(
+  options: CompileOptions,
+  onProgress: (progress: CompileProgress) => void = () => {},
+  signal?: AbortSignal,
+  sandbox: Sandbox = DEFAULT_SANDBOX,
+): Promise<Inspection> {
+  return inFolder(options, signal, sandbox, async (absolute) => {
+    const message = await run({ inspects: true, options: absolute }, onProgress, signal, sandbox)
+    if (!('inspected' in message)) throw new Error('the process that inspected sent another result')
+    await rm(absolute.folder, { recursive: true, force: true })
+    return message.inspected
+  })
+}
+
+type ChildOptions = CompileOptions & { memoryMegabytes: number }
+
+/** Makes the folder in which the process may write. If the work fails, the folder is removed. */
+async function inFolder<T>(
+  options: CompileOptions,
+  signal: AbortSignal | undefined,
+  sandbox: Sandbox,
+  work: (absolute: ChildOptions) => Promise<T>,
+): Promise<T> {
   signal?.throwIfAborted()
   const absolute = {
     ...options,
@@ -63,11 +96,11 @@ export async function compileInChildProcess(
     memoryMegabytes: options.memoryMegabytes ?? defaultMemoryMegabytes(),
   }
   await mkdir(absolute.folder, { recursive: true })
-  void fillModuleCache(sandbox, (own) => run(own, () => {}, undefined, sandbox, true))
+  void fillModuleCache(sandbox, (own) =>
+    run({ inspects: false, options: own }, () => {}, undefined, sandbox, true),
+  )
   try {
-    const compiled = await run(absolute, onProgress, signal, sandbox)
-    await acceptOutput(absolute.folder, compiled.manifest)
-    return compiled
+    return await work(absolute)
   } catch (error) {
     await rm(absolute.folder, { recursive: true, force: true })
     throw error
@@ -75,12 +108,12 @@ export async function compileInChildProcess(
 }
 
 async function run(
-  options: CompileOptions & { memoryMegabytes: number },
+  { inspects, options }: { inspects: boolean; options: ChildOptions },
   onProgress: (progress: CompileProgress) => void,
   signal: AbortSignal | undefined,
   sandbox: Sandbox,
   fillsCache?: true,
-): Promise<Compiled> {
+): Promise<CompileMessage> {
   const { program, args, environment } = await commandFor(options, sandbox, fillsCache)
   const resources = await resourceLimitsOf(options)
   const child = spawn(program, args, {
@@ -118,7 +151,7 @@ async function run(
     })
     // It stays open: its end tells the child that the parent is gone.
     child.stdin!.on('error', kill)
-    child.stdin!.write(`${JSON.stringify(options)}\n`)
+    child.stdin!.write(`${JSON.stringify({ inspects, options } satisfies CompileTask)}\n`)
     const end = await ended
     signal?.throwIfAborted()
     if (last === null && timeLimits.exceeded !== null) throw new SourceError(timeLimits.exceeded)
@@ -132,7 +165,7 @@ async function run(
 }
 
 async function commandFor(
-  options: CompileOptions & { memoryMegabytes: number },
+  options: ChildOptions,
   sandbox: Sandbox,
   fillsCache: true | undefined,
 ): Promise<Command> {
@@ -140,12 +173,12 @@ async function commandFor(
   return sandbox.command({
     entry: ENTRY,
     nodeFlags: compileNodeFlags(memoryMegabytes),
-    input: { path, isAlone: file !== undefined && file !== basename(path) },
+    input: { path, isAlone: file !== undefined && file !== basename(path), others: revisedFiles(options) },
     folder,
     fillsCache,
     program: gdal?.program === undefined ? 'ogr2ogr' : gdal.program,
     limits: {
-      fileBytes: maxWrittenBytes(await sourceBytes(path).catch(() => 0), limitsOf(limits)),
+      fileBytes: maxWrittenBytes(await inputBytes(options), limitsOf(limits)),
       // Heaps and the database may use this together, with room for code and stacks.
       dataMegabytes: memoryMegabytes * 3 + 2048,
       processorSeconds: (limits?.seconds ?? DEFAULT_SECONDS) * (threads + 2),
@@ -181,7 +214,7 @@ function outcome(
   options: CompileOptions,
   end: string,
   stderr: string,
-): Compiled {
+): CompileMessage {
   const file = options.file ?? basename(options.path)
   if (message === null) {
     // Ctrl-C and service supervisors signal all processes; the child may end before its parent notices.
@@ -195,11 +228,12 @@ function outcome(
       )
     throw new Error(`compiling ${file} ended without a result (${end}): ${stderr.trim()}`)
   }
-  if ('compiled' in message) return message.compiled
+  if ('compiled' in message || 'inspected' in message) return message
   if ('invalid' in message) {
     const { problems, problemCount } = message.invalid
     throw new InvalidSourceError(message.invalid.file, problems, problemCount)
   }
+  if ('mismatch' in message) throw new SchemaMismatchError(message.mismatch.file, message.mismatch.misfits)
   if ('diskFull' in message)
     throw new CompileDiskFullError(`There is no room on the disk to compile ${file}.`)
   if ('refused' in message) throw new SourceError(message.refused)

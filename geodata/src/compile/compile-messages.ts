@@ -1,6 +1,13 @@
 import type { Readable } from 'node:stream'
-import type { Compiled, CompileProgress } from './compile-options.ts'
+import type { Compiled, CompileOptions, CompileProgress, Inspection } from './compile-options.ts'
 import type { InvalidSourceError } from './invalid-source-error.ts'
+
+/** What the process is told to do, by one line of JSON. */
+export interface CompileTask {
+  /** True to inspect the source only. */
+  inspects: boolean
+  options: CompileOptions
+}
 
 /** The messages from the compiling process to its parent: lines of JSON on a pipe of their own. */
 export type CompileMessage =
@@ -8,6 +15,8 @@ export type CompileMessage =
   /** Sent every second while the process can run its event loop. */
   | { alive: true }
   | { compiled: Compiled }
+  | { inspected: Inspection }
+  | { mismatch: { file: string; misfits: string[] } }
   | { invalid: { file: string; problems: InvalidSourceError['problems']; problemCount: number } }
   | { refused: string }
   | { diskFull: true }

@@ -1,9 +1,12 @@
+import type { ColumnFormat } from '@wayleave/contract/column-formats'
 import type { CrsTransformation } from '../crs/crs-accuracy.ts'
+import type { ColumnType } from '../feature.ts'
 import type { GdalOptions } from '../formats/reading/gdal-options.ts'
 import type { ReadOptions } from '../formats/reading/read-options.ts'
 import type { SourceLimits } from '../formats/reading/source-limits.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import type { RowProblem } from '../source-error.ts'
+import type { Revision, RevisionCounts } from './revise/revision.ts'
 
 /** Limits for a source, in addition to those of its reader. */
 export interface CompileLimits extends Partial<SourceLimits> {
@@ -19,6 +22,21 @@ export interface CompileLimits extends Partial<SourceLimits> {
   minFreeBytes?: number
 }
 
+/** What the publisher fixed about a column. */
+export interface ColumnChoice {
+  /** The name of the column in the source. */
+  source: string
+  /** The published name, if it is another one. */
+  name?: string
+  type?: ColumnType
+  /** How the texts of the source write numbers or dates; recognised if absent. */
+  format?: ColumnFormat
+  /** The column is not published. */
+  isHidden?: boolean
+  /** A source without the column is accepted. */
+  isOptional?: boolean
+}
+
 export interface CompileOptions extends ReadOptions {
   path: string
   /** The file name for reports and the manifest, if `path` is a temporary file. */
@@ -32,6 +50,12 @@ export interface CompileOptions extends ReadOptions {
   allowInaccurateCrs?: boolean
   idColumn?: string
   timeColumn?: string
+  /** What the publisher fixed about columns. A source that lacks one of them, or whose values do not fit, is refused. */
+  columns?: ColumnChoice[]
+  /** Publish a source that differs from `columns`: choices that do not fit are left out and reported. */
+  ignoresMisfits?: boolean
+  /** The source has changes to the version before, instead of a whole dataset. */
+  revision?: Revision
   /** Publish the valid rows and report the others, instead of rejecting the source. */
   skipInvalid?: boolean
   /** Whether to write a sample; true by default. */
@@ -73,6 +97,60 @@ export interface CompileReport {
   /** The datum transformation to WGS84 with its accuracy in metres; null if the CRS is already WGS84. */
   crsTransformation: CrsTransformation | null
   columns: Manifest['columns']
+  notes: string[]
+  /** What an append or an update has changed. */
+  changes?: RevisionCounts
+}
+
+/** A value of the source, and the number of its row. */
+export interface SourceValue {
+  row: number
+  value: string
+}
+
+/** A column of an inspected source, as it would be published. */
+export interface InspectedColumn {
+  name: string
+  /** Its name in the source. */
+  source: string
+  type: ColumnType
+  /** How its texts write numbers or dates, if not as in JSON. */
+  format: ColumnFormat | null
+  nullable: boolean
+  /** The number of rows without a value. */
+  empty: number
+  isHidden: boolean
+  /** The type that most of its values have, if others made it text, and how many values disagree. */
+  likely: {
+    type: ColumnType
+    format: ColumnFormat | null
+    disagreeing: number
+    examples: SourceValue[]
+  } | null
+}
+
+/** What a source contains, and what publishing it would do. */
+export interface Inspection {
+  file: string
+  format: string
+  bytes: number
+  rows: number
+  /** The number of rows that cannot be published; `problems` has the first of them. */
+  problemCount: number
+  problems: RowProblem[]
+  geometryType: Manifest['geometryType']
+  geometryTypes: Manifest['geometryTypes']
+  bbox: Manifest['bbox']
+  /** Points on some of the geometries, spread over the source, for a small map. */
+  places: [number, number][]
+  crs: string | null
+  crsTransformation: CrsTransformation | null
+  timeColumn: string | null
+  columns: InspectedColumn[]
+  /** The first rows: the texts of the published values in the order of `columns`, and the type of the geometry. */
+  preview: { row: number; values: (string | null)[]; geometry: string | null }[]
+  /** What does not fit the columns that the publisher fixed. */
+  misfits: string[]
   notes: string[]
 }
 

@@ -5,21 +5,23 @@ import { Worker } from 'node:worker_threads'
 import { isDiskFull } from '../export-error.ts'
 import { lowerPriority } from '../lower-priority.ts'
 import { SourceError } from '../source-error.ts'
-import { compileSnapshot } from './compile.ts'
-import type { CompileMessage } from './compile-messages.ts'
+import type { CompileMessage, CompileTask } from './compile-messages.ts'
 import { MESSAGE_FD } from './compile-messages.ts'
-import type { CompileOptions, CompileProgress } from './compile-options.ts'
+import type { CompileProgress } from './compile-options.ts'
+import { compileSource } from './compile-source.ts'
+import { inspectSource } from './inspect.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
+import { SchemaMismatchError } from './schema-mismatch-error.ts'
 
 const PROGRESS_INTERVAL_MS = 100
 const ALIVE_INTERVAL_MS = 1000
 
 /**
- * The entry point of a process that compiles one snapshot, which keeps the server's own threads free, and what a
+ * The entry point of a process that compiles or inspects one source, which keeps the server's own threads free, and what a
  * hostile file can do away from them. It is told what to do by a line on its standard input, which stays open while
  * the parent lives, and reports by lines of JSON.
  */
-async function main(options: CompileOptions): Promise<void> {
+async function main({ inspects, options }: CompileTask): Promise<void> {
   let lastReportAt = 0
   let reportedPhase = ''
   const tell = (progress: CompileProgress) => {
@@ -33,7 +35,9 @@ async function main(options: CompileOptions): Promise<void> {
   const aliveTimer = setInterval(() => send({ alive: true }), ALIVE_INTERVAL_MS)
   let message: CompileMessage
   try {
-    message = { compiled: await compileSnapshot(options, tell) }
+    message = inspects
+      ? { inspected: await inspectSource(options, tell) }
+      : { compiled: await compileSource(options, tell) }
   } catch (error) {
     message = describe(error)
   } finally {
@@ -63,6 +67,7 @@ function describe(error: unknown): CompileMessage {
     const { file, problems, problemCount } = error
     return { invalid: { file, problems, problemCount } }
   }
+  if (error instanceof SchemaMismatchError) return { mismatch: { file: error.file, misfits: error.misfits } }
   if (error instanceof SourceError) return { refused: error.message }
   if (isDiskFull(error)) return { diskFull: true }
   return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }

@@ -14,7 +14,7 @@ import { InvalidSourceError } from './invalid-source-error.ts'
 import { divideMemory, needsMoreMemory } from './memory.ts'
 import { expansionBound } from './stage/expansion-limit.ts'
 import type { StageSummary } from './stage/stage.ts'
-import { stageStream } from './stage/stage-stream.ts'
+import { type Staged, stageStream } from './stage/stage-stream.ts'
 
 /** A source that is already open, for callers whose features are not in a file. */
 export interface OpenSource {
@@ -36,18 +36,13 @@ export async function compileSnapshot(
   signal?: AbortSignal,
   source?: OpenSource,
 ): Promise<Compiled> {
-  const staging = join(options.folder, 'staging')
-  await mkdir(staging, { recursive: true })
-  try {
-    const opened = source ?? (await openPath(options, staging))
-    const file = options.file ?? basename(options.path)
-    const { summary, crs, crsTransformation, notes } = await stageStream(
-      opened.stream,
-      expansionBound(file, opened.bytes, opened.maxValueBytes ?? Infinity),
+  return inFolder(options, async (staging) => {
+    const { opened, file, summary, ...staged } = await stageSource(
       options,
       staging,
       onProgress,
       signal,
+      source,
     )
     refuseInvalid(file, summary, options.skipInvalid === true)
     if (summary.rows === 0 && source === undefined) throw new SourceError(`${file} has no rows.`)
@@ -55,12 +50,12 @@ export async function compileSnapshot(
       options,
       staging,
       summary,
-      spatial: opened.stream.spatial || summary.places.hasGeometry,
+      spatial: staged.spatial,
       source: {
-        ...{ file, format: opened.format, crs, crsTransformation, bytes: opened.bytes },
-        reader: READER_GENERATION,
+        ...{ file, format: opened.format, crs: staged.crs, crsTransformation: staged.crsTransformation },
+        ...{ bytes: opened.bytes, reader: READER_GENERATION },
       },
-      notes,
+      notes: staged.notes,
       onPhase: (phase) =>
         onProgress({ phase, rows: summary.rows, bytesRead: opened.bytes, totalBytes: opened.bytes }),
       signal,
@@ -69,6 +64,18 @@ export async function compileSnapshot(
     // All files are already synced; syncing the folder makes their names durable.
     await syncFolder(options.folder)
     return compiled
+  })
+}
+
+/** Does the work with a folder for temporary files. If it fails, the folder of the snapshot is removed. */
+export async function inFolder<T>(
+  options: CompileOptions,
+  work: (staging: string) => Promise<T>,
+): Promise<T> {
+  const staging = join(options.folder, 'staging')
+  await mkdir(staging, { recursive: true })
+  try {
+    return await work(staging)
   } catch (error) {
     // In a sandbox the folder is a mount point: it is emptied here, and removed by the process outside.
     await rm(options.folder, { recursive: true, force: true }).catch(() => {})
@@ -76,6 +83,27 @@ export async function compileSnapshot(
       throw new SourceError(needsMoreMemory(options.file ?? basename(options.path), options.memoryMegabytes))
     throw error
   }
+}
+
+/** Opens a source and stages all of its rows. */
+export async function stageSource(
+  options: CompileOptions,
+  staging: string,
+  onProgress: (progress: CompileProgress) => void,
+  signal?: AbortSignal,
+  source?: OpenSource,
+): Promise<Staged & { opened: OpenSource; file: string; spatial: boolean }> {
+  const opened = source ?? (await openPath(options, staging))
+  const file = options.file ?? basename(options.path)
+  const staged = await stageStream(
+    opened.stream,
+    expansionBound(file, opened.bytes, opened.maxValueBytes ?? Infinity),
+    options,
+    staging,
+    onProgress,
+    signal,
+  )
+  return { ...staged, opened, file, spatial: opened.stream.spatial || staged.summary.places.hasGeometry }
 }
 
 function refuseInvalid(file: string, summary: StageSummary, skipInvalid: boolean): void {

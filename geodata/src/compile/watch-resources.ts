@@ -1,8 +1,8 @@
 import { lstat, readdir, readFile, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { sourceBytes } from '../formats/reading/source-bytes.ts'
 import { limitsOf, maxWrittenBytes, megabytes } from '../formats/reading/source-limits.ts'
 import type { CompileOptions } from './compile-options.ts'
+import { inputBytes } from './input-bytes.ts'
 import { defaultMemoryMegabytes } from './memory.ts'
 
 /** What a compilation may use, together with the programs that it starts. Absent limits are not checked. */
@@ -20,8 +20,8 @@ export interface ResourceLimits {
 
 /** The limits for a compilation in a process, by the size of its file and the memory that it may use. */
 export async function resourceLimitsOf(options: CompileOptions): Promise<ResourceLimits> {
-  const { path, folder, limits, gdal, memoryMegabytes = defaultMemoryMegabytes() } = options
-  const fileBytes = await sourceBytes(path).catch(() => 0)
+  const { folder, limits, gdal, memoryMegabytes = defaultMemoryMegabytes() } = options
+  const fileBytes = await inputBytes(options)
   return {
     folders: [folder],
     maxBytes: maxWrittenBytes(fileBytes, limitsOf(limits)),

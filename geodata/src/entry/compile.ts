@@ -1,26 +1,34 @@
 /** From a source to a snapshot. The compiler itself is imported when it is called, because the command line imports this file. */
+export { isNumberFormat } from '../compile/columns/column-format.ts'
 export {
   CompileDiskFullError,
   CompileInterruptedError,
   CompileKilledError,
   compileInChildProcess,
   compileNodeFlags,
+  inspectInChildProcess,
 } from '../compile/compile-in-child-process.ts'
 export type {
+  ColumnChoice,
   Compiled,
   CompileLimits,
   CompileOptions,
   CompileProgress,
   CompileReport,
+  Inspection,
 } from '../compile/compile-options.ts'
 export { InvalidSourceError } from '../compile/invalid-source-error.ts'
 export { memoryPerCompilation } from '../compile/memory.ts'
+export type { Revision } from '../compile/revise/revision.ts'
+export { SchemaMismatchError } from '../compile/schema-mismatch-error.ts'
 export { lowerPriority } from '../lower-priority.ts'
 export { childEnvironment } from '../sandbox/minimal-environment.ts'
 export { Sandbox } from '../sandbox/sandbox.ts'
 export { SourceError } from '../source-error.ts'
 
-export const compileSnapshot: typeof import('../compile/compile.ts').compileSnapshot = async (...args) =>
-  (await import('../compile/compile.ts')).compileSnapshot(...args)
+export const compileSnapshot: typeof import('../compile/compile-source.ts').compileSource = async (...args) =>
+  (await import('../compile/compile-source.ts')).compileSource(...args)
+export const inspectSource: typeof import('../compile/inspect.ts').inspectSource = async (...args) =>
+  (await import('../compile/inspect.ts')).inspectSource(...args)
 export type { GdalOptions } from '../formats/reading/gdal-options.ts'
 export type { ReadOptions } from '../formats/reading/read-options.ts'

@@ -15,9 +15,18 @@ const JOURNALS = ['-wal', '-shm', '-journal']
  * MapInfo tables have, and the journals of a database. Symbolic links beside the input are left out: an archive that
  * somebody unpacked may contain links to anywhere.
  */
-export async function inputBinds({ path, isAlone }: { path: string; isAlone: boolean }): Promise<Bind[]> {
+export async function inputBinds({
+  path,
+  isAlone,
+  others = [],
+}: {
+  path: string
+  isAlone: boolean
+  others?: string[]
+}): Promise<Bind[]> {
   const source = await realpath(path)
   const binds = [{ source, target: path }]
+  for (const other of others) binds.push({ source: await realpath(other), target: other })
   if (isAlone) return binds
   const folder = dirname(path)
   const stem = `${basename(path, extname(path))}.`.toLowerCase()

@@ -18,8 +18,8 @@ export interface SandboxedRun {
   /** The module that Node runs. */
   entry: string
   nodeFlags: string[]
-  /** The file, or the folder, that is read. Files that belong to it are found beside it unless it is alone. */
-  input: { path: string; isAlone: boolean }
+  /** The file, or the folder, that is read. Files that belong to it are found beside it unless it is alone; `others` are read too. */
+  input: { path: string; isAlone: boolean; others?: string[] }
   /** The only folder that may be written to; it exists. */
   folder: string
   /** Another program that the module starts, by name or path. */

@@ -3,13 +3,20 @@ import { accountRoutes } from '../accounts/administration/account-routes.ts'
 import { operatorRoutes } from '../accounts/administration/operator-routes.ts'
 import { organizationAdministrationRoutes } from '../accounts/administration/organization-routes.ts'
 import { administrationRoutes } from '../accounts/administration/routes.ts'
+import { billingAdministrationRoutes } from '../accounts/billing/admin-routes.ts'
+import { reportRoutes } from '../accounts/billing/report-routes.ts'
+import { billingRoutes } from '../accounts/billing/routes.ts'
+import { stripeRoutes } from '../accounts/billing/stripe-routes.ts'
 import { creditRoutes } from '../accounts/credits/routes.ts'
 import { honourIdempotencyKeys } from '../accounts/idempotency/idempotent-routes.ts'
 import { signInRoutes } from '../accounts/identity/routes.ts'
 import { keyRoutes } from '../accounts/keys/routes.ts'
+import { noticeRoutes } from '../accounts/notices/routes.ts'
 import { eventRoutes } from '../accounts/organizations/event-routes.ts'
 import { organizationRoutes } from '../accounts/organizations/routes.ts'
+import { keyRequestRoutes } from '../accounts/request-log/routes.ts'
 import { usageRoutes } from '../accounts/usage/routes.ts'
+import { webhookRoutes } from '../accounts/webhooks/routes.ts'
 import { mcpRoutes } from '../assistants/mcp-routes.ts'
 import { assistantSignInRoutes } from '../assistants/sign-in/routes.ts'
 import { version } from '../base/version.ts'
@@ -106,7 +113,14 @@ function accounts(app: App, parts: Parts): void {
   accessRequestRoutes(app, parts)
   keyRoutes(app, parts)
   usageRoutes(app, parts)
+  keyRequestRoutes(app, parts)
   creditRoutes(app, parts)
+  webhookRoutes(app, parts)
+  noticeRoutes(app, parts)
+  billingRoutes(app, parts)
+  billingAdministrationRoutes(app, parts)
+  stripeRoutes(app, parts)
+  reportRoutes(app, parts)
   administrationRoutes(app, parts)
   organizationAdministrationRoutes(app, parts)
   operatorRoutes(app, parts)

@@ -6,6 +6,7 @@ import { Administration } from '../accounts/administration/administration.ts'
 import { KeyFinder } from '../accounts/administration/key-finder.ts'
 import { OrganizationAdministration } from '../accounts/administration/organization-administration.ts'
 import { UserAdministration } from '../accounts/administration/user-administration.ts'
+import { Products } from '../accounts/billing/products.ts'
 import { Ledger } from '../accounts/credits/ledger.ts'
 import { Keys } from '../accounts/keys/keys.ts'
 import { Members } from '../accounts/organizations/members.ts'
@@ -31,6 +32,7 @@ export interface ControlPlane {
   members: Members
   keys: Keys
   ledger: Ledger
+  products: Products
   administration: Administration
   userAdministration: UserAdministration
   organizationAdministration: OrganizationAdministration
@@ -94,6 +96,7 @@ export async function openControlPlane({
     members: new Members({ database, changes, clock }),
     keys,
     ledger,
+    products: new Products(database, clock),
     administration,
     organizationAdministration: new OrganizationAdministration({ database, changes, clock, administration }),
     userAdministration: new UserAdministration({

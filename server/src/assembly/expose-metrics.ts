@@ -62,6 +62,7 @@ export function exposeMetrics(
   })
   metrics.read('wayleave_tile_build_duration_seconds', () => durations.tiles)
   metrics.read('wayleave_mails_total', () => identity.mailer.results)
+  metrics.read('wayleave_webhook_attempts_total', () => parts.webhookDispatcher.results)
   metrics.read('wayleave_credits_total', () => cashier.credits)
   metrics.read('wayleave_refunds_total', () => cashier.refunds)
   metrics.read('wayleave_usage_unsaved_rows', () => meter.unsavedRows)

@@ -1,12 +1,23 @@
+import { randomBytes } from 'node:crypto'
 import { Authenticate } from '../accounts/access/authenticate.ts'
 import { Refusals } from '../accounts/access/refusals.ts'
 import { Verifier } from '../accounts/access/verifier.ts'
 import { AccessRequests } from '../accounts/access-requests/access-requests.ts'
+import { type Billing, openBilling } from '../accounts/billing/billing.ts'
 import { IdempotentRequests } from '../accounts/idempotency/idempotent-requests.ts'
 import { type Identity, mailRate, openIdentity } from '../accounts/identity/identity.ts'
+import { installationSecret } from '../accounts/identity/installation-secret-store.ts'
+import { KeyCipher, usedSecret } from '../accounts/identity/key-cipher.ts'
+import { NoticeSender } from '../accounts/notices/notice-sender.ts'
+import { Notices } from '../accounts/notices/notices.ts'
 import { Invitations } from '../accounts/organizations/invitations.ts'
+import { KeyRequests } from '../accounts/request-log/key-requests.ts'
+import { RequestLog } from '../accounts/request-log/request-log.ts'
 import { Meter } from '../accounts/usage/meter.ts'
 import { UsageReports } from '../accounts/usage/usage-reports.ts'
+import { WebhookDispatcher } from '../accounts/webhooks/webhook-dispatcher.ts'
+import { Webhooks } from '../accounts/webhooks/webhooks.ts'
+import type { Mailer } from '../base/mail/mail.ts'
 import type { Config } from '../base/settings/config.ts'
 import { aboutOf } from '../http/about.ts'
 import type { Closers } from './closers.ts'
@@ -25,6 +36,14 @@ export interface AccountParts {
   invitations: Invitations
   accessRequests: AccessRequests
   usageReports: UsageReports
+  webhooks: Webhooks
+  webhookDispatcher: WebhookDispatcher
+  notices: Notices
+  noticeSender: NoticeSender
+  /** Null if the settings say that no requests are recorded. */
+  keyRequestLog: RequestLog | null
+  keyRequests: KeyRequests
+  billing: Billing
 }
 
 export type AccountsOpening = Opening & ControlPlane & Pick<BaseParts, 'limiter'> & Pick<HttpParts, 'baseUrl'>
@@ -50,7 +69,6 @@ export async function openAccounts(opening: AccountsOpening, opened: Closers): P
   )
   const { mailer } = identity
   const rates = { mail: mailRate(config.signInRate), organization: mailRate(config.signInAddressRate) }
-  const operators = operatorAddresses(config)
   return {
     refusals,
     meter,
@@ -58,9 +76,51 @@ export async function openAccounts(opening: AccountsOpening, opened: Closers): P
     idempotentRequests: new IdempotentRequests(database.db, clock),
     identity,
     invitations: new Invitations({ database, changes, clock, limiter, mailer, baseUrl, rates }),
-    accessRequests: new AccessRequests({ database, changes, clock, ledger, mailer, baseUrl, operators }),
+    accessRequests: new AccessRequests({ database, changes, clock, ledger, mailer, baseUrl }),
     usageReports: new UsageReports(database.db, clock),
+    ...(await openWebhooks(opening, opened)),
+    keyRequestLog:
+      serving && config.requestLogDays > 0 ? opened.use(new RequestLog(database, clock, log)) : null,
+    keyRequests: new KeyRequests(database.db),
+    ...(await openNotices(opening, mailer, opened)),
+    billing: openBilling({
+      config,
+      log,
+      database,
+      changes,
+      clock,
+      mailer,
+      baseUrl,
+      operators: operatorAddresses(config),
+    }),
   }
+}
+
+async function openNotices(
+  { config, log, clock, serving, database, baseUrl: address }: AccountsOpening,
+  mailer: Mailer,
+  opened: Closers,
+): Promise<Pick<AccountParts, 'notices' | 'noticeSender'>> {
+  const stored = await installationSecret(database.db, 'unsubscribe', () =>
+    randomBytes(32).toString('base64url'),
+  )
+  const secret = usedSecret(stored, 'unsubscribe', config.secretKey)
+  const deps = { database, clock, baseUrl: () => address.settled(), operators: operatorAddresses(config) }
+  const notices = new Notices({ ...deps, secret })
+  const noticeSender = opened.use(new NoticeSender({ ...deps, log, mailer, notices }))
+  if (serving) noticeSender.start()
+  return { notices, noticeSender }
+}
+
+async function openWebhooks(
+  { config, log, clock, serving, database }: AccountsOpening,
+  opened: Closers,
+): Promise<Pick<AccountParts, 'webhooks' | 'webhookDispatcher'>> {
+  const cipher = new KeyCipher(config.secretKey)
+  const deps = { database, clock, log, cipher, allowInternal: config.allowInternalAddresses }
+  const webhookDispatcher = opened.use(new WebhookDispatcher(deps))
+  if (serving) await webhookDispatcher.start()
+  return { webhooks: new Webhooks(deps), webhookDispatcher }
 }
 
 /** By keys and by the access tokens of signed-in users. */

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { memoryPerCompilation, Sandbox } from '@wayleave/geodata/compile'
 import { Cashier } from '../accounts/credits/cashier.ts'
-import type { Meter } from '../accounts/usage/meter.ts'
 import { SECOND } from '../base/clock.ts'
 import { childProcessWork } from '../base/data-work.ts'
 import type { Config } from '../base/settings/config.ts'
@@ -27,8 +26,11 @@ import { Publishing } from '../data/publishing/publishing.ts'
 import { Staging } from '../data/publishing/staging.ts'
 import { Jobs } from '../data/publishing/upload-jobs/jobs.ts'
 import { UploadFiles } from '../data/publishing/upload-jobs/upload-files.ts'
+import { Versions } from '../data/publishing/versions.ts'
 import type { Closers } from './closers.ts'
+import { compileSettings } from './compile-settings.ts'
 import type { ControlPlane } from './control-plane.ts'
+import type { AccountParts } from './open-accounts.ts'
 import type { Opening } from './opening.ts'
 
 export interface StorageParts {
@@ -78,6 +80,7 @@ export interface JobParts {
   sandbox: Sandbox
   garbage: GarbageCollection
   publishing: Publishing
+  versions: Versions
   jobs: Jobs
   /** Whether CSV texts that spreadsheets execute get an apostrophe. */
   escapeFormulas: boolean
@@ -101,6 +104,8 @@ export function openJobs(opening: DataOpening, opened: Closers): JobParts {
   const uploads = new UploadFiles(dataDir, bucket)
   const jobs = new Jobs({ database, changes, publishing, messages, runner, clock, log, nodeId, uploads })
   runner.handle('publish', jobs)
+  runner.handle('inspect', jobs)
+  const { keepVersions, defaultVisibility } = config
   return {
     runner,
     jobQueue: new JobQueue({ database, messages, clock, nodeId, ownKinds: kindsOf(limits) }),
@@ -108,6 +113,7 @@ export function openJobs(opening: DataOpening, opened: Closers): JobParts {
     sandbox,
     garbage: new GarbageCollection({ database, blobs, staging, clock, log, bucket, dataDir, trashDays }),
     publishing,
+    versions: new Versions({ database, changes, clock, log, blobs, keepVersions, defaultVisibility }),
     jobs,
     escapeFormulas: escapesFormulas(config),
   }
@@ -128,22 +134,7 @@ function openPublishing(
     log,
     blobs,
     staging,
-    gdal: {
-      program: config.gdal === 'off' ? null : config.gdal,
-      seconds: config.gdalSeconds,
-      megabytes: config.gdalMegabytes,
-    },
-    limits: {
-      rows: config.maxRows,
-      columns: config.maxColumns,
-      depth: config.maxNesting,
-      compressionRatio: config.maxExpansion,
-      decompressedBytes: config.maxUploadBytes,
-      rowBytes: config.maxFeatureBytes,
-      seconds: config.publishSeconds,
-      stalledSeconds: config.readSeconds,
-      minFreeBytes: config.minFreeBytes,
-    },
+    ...compileSettings(config),
     // A command publishes one file at a time.
     memoryMegabytes: config.publishMemory ?? memoryPerCompilation(Math.max(limits.publish, 1)),
     maxBytes: config.maxUploadBytes,
@@ -164,13 +155,14 @@ export interface DownloadParts {
 
 /** After the tiles, because the tile archive is one of the downloads. */
 export function openDownloads(
-  opening: DataOpening & JobParts & { tileFiles: TileFiles; meter: Meter },
+  opening: DataOpening & JobParts & { tileFiles: TileFiles } & Pick<AccountParts, 'meter' | 'billing'>,
   opened: Closers,
 ): DownloadParts {
   const { config, log, database, blobs, catalog, health, verification } = opening
   // Closed after the exports and before the runner of jobs: when a stop aborts a build, its deliveries fail and
   // write refunds.
   const cashier = opened.use(new Cashier(database, opening.meter, opening.clock))
+  cashier.onBudget = (notice) => void opening.billing.mails.aboutBudget(notice)
   const exports = opened.use(
     new Exports({
       blobs,

@@ -2,11 +2,16 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { deleteAddressBlocksExpiredBefore } from '../accounts/access/address-block-store.ts'
 import type { Refusals } from '../accounts/access/refusals.ts'
+import { type Billing, billingRounds } from '../accounts/billing/billing.ts'
 import { deletePurchasesBefore } from '../accounts/credits/purchase-store.ts'
 import { deleteIdempotencyKeysBefore } from '../accounts/idempotency/store.ts'
 import type { Identity } from '../accounts/identity/identity.ts'
 import { deleteSessionKeysExpiredBefore } from '../accounts/keys/store.ts'
+import { noteKeyExpiries } from '../accounts/notices/key-expiry.ts'
+import { deleteMarksBefore } from '../accounts/notices/notice-store.ts'
+import { trimRequestLog } from '../accounts/request-log/store.ts'
 import { deleteUsageBatchesBefore } from '../accounts/usage/usage-store.ts'
+import { deleteDeliveriesBefore } from '../accounts/webhooks/store.ts'
 import { deleteCodesExpiredBefore } from '../assistants/sign-in/code-store.ts'
 import { type Clock, DAY, MINUTE, plus, SECOND } from '../base/clock.ts'
 import { deleteChangesBefore } from '../base/database/changes/changes-store.ts'
@@ -29,6 +34,7 @@ export interface HousekeepingDeps {
   log: Logger
   blobs: Blobs
   identity: Identity
+  billing: Billing
   jobs: Jobs
   refusals: Refusals
   housekeeping: Housekeeping
@@ -44,6 +50,7 @@ export async function scheduleHousekeeping(
     log,
     blobs,
     identity,
+    billing,
     jobs,
     refusals,
     housekeeping,
@@ -72,10 +79,27 @@ export async function scheduleHousekeeping(
   tidy('old purchases', 60 * MINUTE, (now) =>
     deletePurchasesBefore(database, plus(now, -2 * DAY).toISOString()),
   )
+  for (const { name, every, work } of billingRounds(billing)) housekeeping.addQueued(name, every, work)
   tidy('old idempotency keys', 60 * MINUTE, (now) =>
     deleteIdempotencyKeysBefore(database, plus(now, -2 * DAY).toISOString()),
   )
   tidy('codes of assistants', 60 * MINUTE, (now) => deleteCodesExpiredBefore(database.db, plus(now, -DAY)))
+  tidy('old requests of keys', 10 * MINUTE, (now) =>
+    trimRequestLog(database, {
+      before: plus(now, -config.requestLogDays * DAY).toISOString(),
+      maxRows: config.requestLogRows,
+    }),
+  )
+  tidy('keys that expire', 5 * MINUTE, (now) => noteKeyExpiries(database, now))
+  tidy('old marks of notices', 60 * MINUTE, (now) =>
+    deleteMarksBefore(database, plus(now, -60 * DAY).toISOString()),
+  )
+  const { keepDeliveryDays } = config
+  if (keepDeliveryDays !== null) {
+    tidy('old messages to webhooks', 60 * MINUTE, (now) =>
+      deleteDeliveriesBefore(database, plus(now, -keepDeliveryDays * DAY).toISOString()),
+    )
+  }
   const revocationLog = new RevocationLog(database.db, config.dataDir, clock)
   // Also run at a stop: what was revoked in the last seconds is written before the database is closed.
   opened.defer(

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { checkPaymentSettings } from '../accounts/billing/billing.ts'
 import type { Clock } from '../base/clock.ts'
 import { newId } from '../base/id.ts'
 import { checkMailSettings } from '../base/mail/mailer.ts'
@@ -62,6 +63,7 @@ async function wire(opening: Opening, opened: Closers): Promise<Parts> {
   const { config, log, clock, serving } = opening
   if (serving) {
     checkMailSettings(config)
+    checkPaymentSettings(config)
     requirePossibleRole(config)
   }
   const nodeId = newId('node')

@@ -3,6 +3,8 @@ import {
   type CompileOptions,
   type CompileProgress,
   compileInChildProcess,
+  type Inspection,
+  inspectInChildProcess,
   type Sandbox,
 } from '@wayleave/geodata/compile'
 import { buildExportInChildProcess, buildVariantInChildProcess } from '@wayleave/geodata/exports'
@@ -14,6 +16,11 @@ export interface DataWork {
     onProgress?: (progress: CompileProgress) => void,
     signal?: AbortSignal,
   ) => Promise<Compiled>
+  inspect: (
+    options: CompileOptions,
+    onProgress?: (progress: CompileProgress) => void,
+    signal?: AbortSignal,
+  ) => Promise<Inspection>
   buildExport: typeof buildExportInChildProcess
   buildVariant: typeof buildVariantInChildProcess
 }
@@ -25,6 +32,7 @@ export interface DataWork {
 export function childProcessWork(sandbox: Sandbox): DataWork {
   return {
     compile: (options, onProgress, signal) => compileInChildProcess(options, onProgress, signal, sandbox),
+    inspect: (options, onProgress, signal) => inspectInChildProcess(options, onProgress, signal, sandbox),
     buildExport: buildExportInChildProcess,
     buildVariant: buildVariantInChildProcess,
   }

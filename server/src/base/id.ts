@@ -27,6 +27,12 @@ export type IdKind =
   | 'blk'
   | 'req'
   | 'grt'
+  | 'whk'
+  | 'msg'
+  | 'ntc'
+  | 'prd'
+  | 'ord'
+  | 'sub'
 
 /** `key_` and 20 random characters: the prefix shows what kind of thing an id refers to. */
 export function newId(kind: IdKind): string {

@@ -15,6 +15,11 @@ export const problems = {
     'Malformed request',
     'The request is not valid HTTP, so it was not read any further.',
   ],
+  'event-refused': [
+    400,
+    'Event refused',
+    'The event of the payment provider has no valid signature, is too old, or belongs to another account or mode.',
+  ],
   'malformed-json': [400, 'Malformed JSON', 'The body is not valid JSON.'],
   'invalid-filter': [
     400,
@@ -81,6 +86,11 @@ export const problems = {
     'Not enough credits',
     'The organization has fewer credits than the download costs.',
   ],
+  'key-budget-exhausted': [
+    402,
+    'Budget of the key used up',
+    'The download costs more than what is left of the credits that the key may spend in this month (UTC).',
+  ],
   'permission-missing': [
     403,
     'Permission missing',
@@ -91,6 +101,7 @@ export const problems = {
     'Add-on missing',
     'The organization lacks the add-on that unlocks this; the sentence names it.',
   ],
+  'test-key': [403, 'Test key', 'A test key gets metadata and samples only.'],
   'access-limited': [
     403,
     'Access limited',
@@ -261,6 +272,11 @@ export const problems = {
     503,
     'No sandbox',
     'The service reads files of others only in a sandbox (`WAYLEAVE_SANDBOX=require`), and the sandbox does not work on this machine. The operator has to install bubblewrap or to permit user namespaces; `wayleave doctor` says what is missing.',
+  ],
+  'payment-unavailable': [
+    503,
+    'Payment unavailable',
+    'The payment provider cannot be reached or does not respond. Nothing was ordered. Try again after `Retry-After` seconds.',
   ],
   'not-ready': [503, 'Not ready', 'The service or something it needs does not respond yet.'],
 } as const satisfies Record<string, readonly [status: number, title: string, help: string]>

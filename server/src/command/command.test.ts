@@ -183,7 +183,7 @@ test('the operator makes organizations, members, grants and keys, and lists them
   assert.deepEqual((await run('org', 'credits', id, '--set', '7')).credits, { balance: 7 })
   const first = await run('org', 'member', id, 'Ada@Example.org')
   assert.equal(first.email, 'ada@example.org')
-  assert.equal(first.permissions.length, 5)
+  assert.equal(first.permissions.length, 6)
   const second = await run('org', 'member', id, 'bob@example.org', '--permission', 'APIKEY_VIEW')
   assert.deepEqual(second.permissions, ['APIKEY_VIEW'])
   const { data: organizations } = await run('org', 'list')
@@ -273,3 +273,54 @@ function helpOf(command: Command): string {
   command.outputHelp()
   return text
 }
+
+test('the operator sells products and handles orders', async (t) => {
+  const place = { dataDir: temporaryFolder(t), databaseUrl: null }
+  const json = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runCommand(place, ...args, '--json')
+    assert.equal(code, 0, stderr)
+    return JSON.parse(stdout)
+  }
+  const fields = ['--name', 'Pack', '--price', '1900', '--currency', 'EUR', '--credits', '100']
+  const pack = await json('product', 'add', '--kind', 'pack', ...fields)
+  assert.deepEqual([pack.kind, pack.price, pack.currency, pack.credits], ['pack', 1900, 'EUR', 100])
+  const changed = await json('product', 'change', pack.id, '--price', '2400')
+  assert.deepEqual([changed.revision, changed.price, changed.name], [2, 2400, 'Pack'])
+  assert.ok((await json('product', 'retire', pack.id)).retiredAt)
+  assert.equal((await json('product', 'list')).data.length, 1)
+  assert.deepEqual((await json('order', 'list', '--state', 'open')).data, [])
+  for (const args of [
+    ['product', 'add', '--kind', 'plan', ...fields],
+    ['product', 'add', '--kind', 'pack', ...fields, '--period', 'month'],
+    [
+      'product',
+      'add',
+      '--kind',
+      'pack',
+      '--name',
+      'x',
+      '--price',
+      '1.5',
+      '--currency',
+      'EUR',
+      '--credits',
+      '1',
+    ],
+    [
+      'product',
+      'add',
+      '--kind',
+      'pack',
+      '--name',
+      'x',
+      '--price',
+      '1',
+      '--currency',
+      'EUX',
+      '--credits',
+      '1',
+    ],
+  ])
+    assert.equal((await runCommand(place, ...args)).code, 2, args.join(' '))
+  assert.equal((await runCommand(place, 'order', 'paid', newId('ord'))).code, 1)
+})

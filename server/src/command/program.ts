@@ -1,21 +1,27 @@
 import { Command, CommanderError } from 'commander'
+import type { DataWork } from '../base/data-work.ts'
 import { Problem } from '../base/problem.ts'
 import { redactPasswords } from '../base/redact.ts'
 import { SettingError } from '../base/settings/config.ts'
 import { version } from '../base/version.ts'
-import type { PublishOptions } from '../data/publishing/publishing.ts'
+import type { PublishOptions } from '../data/publishing/publish-request.ts'
 import { addressCommand } from './accounts/address.ts'
 import { eventsCommand } from './accounts/events.ts'
 import { keyCommand } from './accounts/key.ts'
+import { orderCommand } from './accounts/order.ts'
 import { orgCommand } from './accounts/org.ts'
+import { productCommand } from './accounts/product.ts'
 import { userCommand } from './accounts/user.ts'
 import { completionCommand } from './completion/completion.ts'
 import { datasetsCommand, unpublishCommand } from './datasets/datasets.ts'
 import { describeCommand } from './datasets/describe.ts'
 import { grantCommand } from './datasets/grant.ts'
+import { inspectCommand } from './datasets/inspect.ts'
 import { jobCommand } from './datasets/job.ts'
 import { publishCommand } from './datasets/publish.ts'
+import { schemaCommand } from './datasets/schema.ts'
 import { tilesCommand } from './datasets/tiles.ts'
+import { releaseCommand, rollbackCommand, versionsCommand } from './datasets/versions.ts'
 import { InterruptedError } from './interruptible.ts'
 import { adoptFolderCommand } from './operate/adopt-folder.ts'
 import { backupCommand } from './operate/backup.ts'
@@ -32,6 +38,8 @@ import { serveCommand } from './serve.ts'
 export interface ProgramOptions {
   /** Replaces the compilation in a child process, which is the default. */
   compile?: PublishOptions['compile']
+  /** The same for inspecting. */
+  inspect?: DataWork['inspect']
 }
 
 /** All commands of the program. */
@@ -47,7 +55,12 @@ export function makeProgram(options: ProgramOptions = {}): Command {
     .configureOutput({ outputError: (text, write) => write(redactPasswords(text)) })
   for (const command of [
     serveCommand(),
+    inspectCommand(options.inspect),
     publishCommand(options.compile),
+    schemaCommand(),
+    releaseCommand(),
+    versionsCommand(),
+    rollbackCommand(),
     datasetsCommand(),
     describeCommand(),
     grantCommand(),
@@ -57,6 +70,8 @@ export function makeProgram(options: ProgramOptions = {}): Command {
     tilesCommand(),
     adoptFolderCommand(),
     orgCommand(),
+    productCommand(),
+    orderCommand(),
     keyCommand(),
     userCommand(),
     addressCommand(),

@@ -24,6 +24,7 @@ type AboutSettings = Pick<
   | 'demo'
   | 'host'
   | 'admins'
+  | 'payments'
   | 'signIn'
 >
 
@@ -49,6 +50,7 @@ export function aboutOf(config: AboutSettings): About {
     // Addresses that the operator has named are not public.
     demoAdministrator: config.demo && config.admins.includes(DEMO_ADMINISTRATOR) ? DEMO_ADMINISTRATOR : null,
     showsMails: isLocalDemo(config),
+    sells: config.payments.length > 0,
     signIn: config.signIn,
     license: license === null ? null : isAddress ? { name: license, url: license } : { name: license },
   }

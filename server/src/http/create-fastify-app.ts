@@ -22,6 +22,7 @@ import { noteRequests, pathOf } from './hooks/note-requests.ts'
 import { requestId } from './hooks/request-id.ts'
 import { addSameOrigin } from './hooks/same-origin.ts'
 import type { AccessLog } from './observability/access-log.ts'
+import type { KeyRequestLog } from './observability/key-request-log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import type { Overload } from './observability/overload.ts'
 import { openApiOptions } from './openapi.ts'
@@ -40,6 +41,7 @@ export interface FastifyAppDeps {
   proxies: TrustedProxies
   addressBlocks?: BlockedAddresses
   accessLog?: AccessLog | null
+  keyRequestLog?: KeyRequestLog | null
   /** Max time for a small body to arrive, in milliseconds. */
   bodyDeadline?: number
 }
@@ -83,6 +85,7 @@ export async function createFastifyApp({
   proxies,
   addressBlocks,
   accessLog = null,
+  keyRequestLog = null,
   bodyDeadline = BODY_DEADLINE,
 }: FastifyAppDeps): Promise<{ app: App; routes: RouteTable }> {
   const app: App = fastify({
@@ -124,7 +127,7 @@ export async function createFastifyApp({
   app.removeContentTypeParser('text/plain')
 
   // Must be registered before any hook that may reject a request.
-  noteRequests(app, { log, metrics, proxies, accessLog })
+  noteRequests(app, { log, metrics, proxies, accessLog, keyRequestLog })
   addFirstChecks(app, { baseUrl, overload, addressBlocks })
   addHeadLength(app)
   addCors(app)

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 
-/** POST requests to these paths may have the header `Idempotency-Key`. */
-export const IDEMPOTENT_PATHS = /^\/v1\/(admin|billing)\//
+/** POST requests to these paths may have the header `Idempotency-Key`. Events of providers have ids of their own. */
+export const IDEMPOTENT_PATHS = /^\/v1\/(admin|billing)\/(?!events\/)/
 
 export const idempotencyHeader = Type.Object({
   'idempotency-key': Type.Optional(

@@ -12,6 +12,7 @@ export const tags = {
   keys: 'API keys',
   signIn: 'Sign-in',
   organizations: 'Organizations',
+  billing: 'Billing',
   publishing: 'Publishing',
   administration: 'Administration',
   operation: 'Operation',
@@ -112,6 +113,11 @@ const PATH_PARAMETERS: Record<string, object> = {
   invitationId: idPattern('inv'),
   blockId: idPattern('blk'),
   requestId: idPattern('req'),
+  webhookId: idPattern('whk'),
+  messageId: idPattern('msg'),
+  productId: idPattern('prd'),
+  orderId: idPattern('ord'),
+  invoiceFile: { type: 'string', pattern: '^[A-Z0-9-]{1,40}\\.pdf$' },
   id: idPattern('job'),
 }
 

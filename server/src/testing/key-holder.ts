@@ -21,7 +21,9 @@ export const RECORD = [
   'lastUsedAt',
   'allowedOrigins',
   'allowedAddresses',
+  'creditLimit',
   'previousSecret',
+  'test',
 ]
 export const CREATED = ['id', 'name', 'scope', 'permissions', 'secret', 'expiresAt', 'createdAt']
 export const MAP = { name: 'Map', permissions: ['read'] }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { operator } from '../base/events/events.ts'
-import type { PublishReport, PublishRequest } from '../data/publishing/publishing.ts'
+import type { PublishReport, PublishRequest } from '../data/publishing/publish-request.ts'
 import type { TestServer } from './test-server.ts'
 
 /** Publishes a text as a file with the given name. */

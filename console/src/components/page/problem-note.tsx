@@ -1,4 +1,5 @@
 import { asProblem, fieldSentence, withoutPointer } from '../../api/problem.ts'
+import { BuyLink } from '../../billing/buy-link.tsx'
 
 /** An error with the service's message, and the request id to find it in the service's log. */
 export function ProblemNote({
@@ -31,6 +32,7 @@ export function ProblemNote({
           </a>
         </p>
       )}
+      <BuyLink code={problem.code} />
       {problem.requestId && <span className="request">Request {problem.requestId}</span>}
       {retry && (
         <button type="button" className="button small" onClick={() => retry()}>

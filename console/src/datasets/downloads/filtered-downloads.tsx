@@ -2,8 +2,9 @@ import type { Exploration } from '../../explorer/access.ts'
 import { plural } from '../../words.ts'
 import { FileRow } from './download-row.tsx'
 import { EXTRACT_FORMATS, useExtract } from './use-extract.ts'
+import { useExtractPrice } from './use-extract-price.ts'
 
-/** Files of the rows that match the filter; free of charge, up to a number of rows. */
+/** Files of the rows that match the filter, up to a number of rows, each with its price. */
 export function FilteredDownloads({
   exploration: { dataset, filter },
   matched,
@@ -21,8 +22,8 @@ export function FilteredDownloads({
     <section className="card stack-small" aria-labelledby="filtered-downloads">
       <h2 id="filtered-downloads">The filtered rows</h2>
       <p className="small soft">
-        {matched == null ? 'The rows' : plural(matched, 'row')} that match the filter, in one file. It costs
-        no credits.
+        {matched == null ? 'The rows' : plural(matched, 'row')}
+        that match the filter, in one file.
       </p>
       <ul className="downloads">
         {formats.map((format) => (
@@ -44,12 +45,21 @@ function FilteredRow({
   filter: string
   sort: string
 }) {
-  const { state, isOfThisFilter, start, stop } = useExtract(table, format, filter, sort)
+  const { state, url, isOfThisFilter, start, stop } = useExtract(table, format, filter, sort)
+  const price = useExtractPrice(url, state.kind !== 'running')
   const isOfAnother = state.kind === 'running' && !isOfThisFilter
   return (
     <FileRow
       name={`${EXTRACT_FORMATS[format].name} of the filtered rows`}
-      note={isOfAnother && <span className="small soft">The filter has changed since</span>}
+      note={
+        isOfAnother ? (
+          <span className="small soft">The filter has changed since</span>
+        ) : (
+          price !== undefined && (
+            <span className="small soft nowrap">{price === 0 ? 'Free' : plural(price, 'credit')}</span>
+          )
+        )
+      }
       state={state}
       onStart={start}
       onStop={stop}

@@ -34,7 +34,7 @@ export function useExtract(
       query: url,
       fetchFile: async (signal, onProgress) => readBlob(await fetchOgc(url, signal), onProgress),
     })
-  return { state, isOfThisFilter, start, stop: () => stopDownload(key) }
+  return { state, url, isOfThisFilter, start, stop: () => stopDownload(key) }
 }
 
 async function readBlob(response: Response, onProgress: (progress: Progress) => void): Promise<Blob> {

@@ -2,6 +2,7 @@ import { NavLink, Outlet } from 'react-router'
 import { useMe } from '../../api/queries.ts'
 import { Empty } from '../../components/page/empty.tsx'
 import { TabLinks } from '../../components/tab-links.tsx'
+import { site } from '../../site.ts'
 
 /** Pages for platform administrators, with the same operations as the operator's command line. */
 export function AdministrationPage() {
@@ -26,7 +27,10 @@ export function AdministrationPage() {
         <NavLink to="datasets">Datasets</NavLink>
         <NavLink to="publish">Publish</NavLink>
         <NavLink to="jobs">Jobs</NavLink>
+        {site.sells && <NavLink to="products">Products</NavLink>}
+        {site.sells && <NavLink to="orders">Orders</NavLink>}
         <NavLink to="addresses">Addresses</NavLink>
+        <NavLink to="webhooks">Webhooks</NavLink>
         <NavLink to="events">Events</NavLink>
       </TabLinks>
       <Outlet />

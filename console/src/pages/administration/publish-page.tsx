@@ -3,88 +3,150 @@ import { DescriptionFields } from '../../administration/description-fields.tsx'
 import { NO_DESCRIPTION } from '../../administration/description-form.ts'
 import { FileDrop } from '../../administration/file-drop.tsx'
 import { PublishProgress } from '../../administration/publish-progress.tsx'
-import { noReadingChoices, ReadingFields } from '../../administration/reading-fields.tsx'
+import { noReadingChoices, type ReadingChoices, ReadingFields } from '../../administration/reading-fields.tsx'
 import { tableNameOf } from '../../administration/table-name.ts'
 import { usePublishing } from '../../administration/use-publishing.ts'
-import { useDatasets } from '../../api/queries.ts'
+import { useDatasets, useSchema } from '../../api/queries.ts'
 import { Field } from '../../components/form/field.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
+import { correctedSchema } from '../../publishing/corrections.ts'
+import { InspectionView } from '../../publishing/inspection-view.tsx'
+import { useInspection } from '../../publishing/use-inspection.ts'
+import { NO_VERSION_CHOICES, VersionFields, versionOptions } from '../../publishing/version-fields.tsx'
 
-/** The form to publish a file: drag and drop, description, progress, and the report. */
+/** The form to publish a file: drag and drop, a look at what it contains, description, progress, and the report. */
 export function PublishPage() {
   useTitle('Publish')
   const { data: datasets = [] } = useDatasets()
   const [file, setFile] = useState<File | null>(null)
   const [table, setTable] = useState('')
   const [said, setSaid] = useState(NO_DESCRIPTION)
-  const [note, setNote] = useState('')
+  const [version, setVersion] = useState(NO_VERSION_CHOICES)
   const [reading, setReading] = useState(noReadingChoices)
+  const [isLooking, setIsLooking] = useState(false)
   const publishing = usePublishing()
+  const look = useInspection()
   const exists = datasets.find((dataset) => dataset.table === table)
+  const { data: stored } = useSchema(exists?.table)
+  const isBusy = publishing.isBusy || look.inspecting.isBusy
 
   const choose = (chosen: File) => {
     setFile(chosen)
     setTable((typed) => typed || tableNameOf(chosen.name))
     publishing.reset()
+    look.reset()
+  }
+  const schemaOption = (): Record<string, string> => {
+    const { inspection, corrections } = look
+    const { isFixed = false, ...fixed } = stored ?? { columns: [] }
+    const base = isFixed ? fixed : null
+    const schema = inspection && correctedSchema(inspection.columns, corrections, base, version.keepsColumns)
+    return schema ? { schema: JSON.stringify(schema) } : {}
+  }
+  const inspect = () => {
+    if (!file?.size) return
+    setIsLooking(true)
+    const options = { ...readingOptions(reading), ...schemaOption() }
+    const query = exists ? `?table=${table}` : ''
+    void look.inspecting.start(
+      { method: 'POST', path: `/v1/inspect${query}` },
+      { file, inspection: look.inspectionId },
+      options,
+    )
   }
   const publish = (event: FormEvent) => {
     event.preventDefault()
     if (!file?.size) return
-    const { skipInvalid, isTable, ...texts } = reading
-    const fields = Object.entries({ ...said, ...texts, note }).filter(([, value]) => value.trim() !== '')
-    publishing.start(table, file, {
-      ...Object.fromEntries(fields),
-      ...(skipInvalid && { skipInvalid: 'true' }),
-      ...(isTable && { geometry: 'false' }),
-    })
+    setIsLooking(false)
+    void publishing.start(
+      { method: 'PUT', path: `/v1/dataset/${table}` },
+      { file, inspection: look.inspectionId },
+      {
+        ...written(said),
+        ...readingOptions(reading),
+        ...versionOptions(version),
+        ...schemaOption(),
+        ...(reading.skipInvalid && { skipInvalid: 'true' }),
+      },
+    )
   }
   return (
-    <form className="columns" onSubmit={publish}>
-      <section className="card stack">
-        <FileDrop file={file} onFile={choose} />
-        <Field
-          label="Table"
-          help={
-            exists
-              ? `${table} exists: the file becomes its version after ${exists.version}, and what you leave empty below stays.`
-              : 'The name in addresses: lower-case letters, digits and _, a letter first.'
-          }
-        >
-          {(props) => (
-            <input
-              {...props}
-              required
-              pattern="[a-z][a-z0-9_]{0,62}"
-              title="Lower-case letters, digits and _, a letter first, at most 63 characters"
-              value={table}
-              onChange={(event) => setTable(event.target.value)}
-            />
-          )}
-        </Field>
-        {exists && (
-          <Field label="What is new in this version">
-            {(props) => (
-              <input
-                {...props}
-                maxLength={2000}
-                value={note}
-                onChange={(event) => setNote(event.target.value)}
-              />
-            )}
-          </Field>
-        )}
-        <DescriptionFields value={said} onChange={setSaid} />
-        <details>
-          <summary>How to read the file</summary>
-          <ReadingFields value={reading} onChange={setReading} />
-        </details>
-        <div>
-          <button type="submit" className="button primary" disabled={!file?.size || publishing.isBusy}>
-            Publish
-          </button>
-        </div>
-      </section>
-      <PublishProgress publishing={publishing} />
+    <form className="stack" onSubmit={publish}>
+      <div className="columns">
+        <section className="card stack">
+          <FileDrop file={file} onFile={choose} />
+          <TableField value={table} onChange={setTable} current={exists?.version} />
+          <VersionFields
+            value={version}
+            onChange={setVersion}
+            exists={exists !== undefined}
+            isInspected={look.inspection !== null}
+          />
+          <DescriptionFields value={said} onChange={setSaid} />
+          <details>
+            <summary>How to read the file</summary>
+            <ReadingFields value={reading} onChange={setReading} />
+          </details>
+          <div className="inline-form">
+            <button type="submit" className="button primary" disabled={!file?.size || isBusy}>
+              Publish
+            </button>
+            <button type="button" className="button" disabled={!file?.size || isBusy} onClick={inspect}>
+              {look.inspection ? 'Look again' : 'Look at the file first'}
+            </button>
+          </div>
+        </section>
+        <PublishProgress publishing={isLooking ? look.inspecting : publishing} />
+      </div>
+      {look.inspection && (
+        <InspectionView
+          inspection={look.inspection}
+          corrections={look.corrections}
+          onCorrections={look.setCorrections}
+        />
+      )}
     </form>
+  )
+}
+
+/** The fields that have a text. */
+function written(fields: object): Record<string, string> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value.trim() !== ''))
+}
+
+function readingOptions({ skipInvalid: _, isTable, ...texts }: ReadingChoices): Record<string, string> {
+  return { ...written(texts), ...(isTable && { geometry: 'false' }) }
+}
+
+function TableField({
+  value,
+  onChange,
+  current,
+}: {
+  value: string
+  onChange: (value: string) => void
+  /** The version of the dataset of this name, if there is one. */
+  current: number | undefined
+}) {
+  return (
+    <Field
+      label="Table"
+      help={
+        current === undefined
+          ? 'The name in addresses: lower-case letters, digits and _, a letter first.'
+          : `${value} exists: the file becomes its version after ${current}, and what you leave empty below stays.`
+      }
+    >
+      {(props) => (
+        <input
+          {...props}
+          required
+          pattern="[a-z][a-z0-9_]{0,62}"
+          title="Lower-case letters, digits and _, a letter first, at most 63 characters"
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
   )
 }

@@ -7,6 +7,7 @@ import { Day, When } from '../../components/when.tsx'
 import { KeyActions } from '../../keys/key-actions.tsx'
 import { KeyCallers } from '../../keys/key-callers.tsx'
 import { permissionWords } from '../../keys/key-permissions.ts'
+import { KeyRequests } from '../../keys/key-requests.tsx'
 import { KeyStatus } from '../../keys/key-status.tsx'
 import { UsageReport } from '../../usage/usage-report.tsx'
 
@@ -52,6 +53,7 @@ function KeyDetail({ path, list }: { path: string; list: string }) {
                 <KeyFacts record={record} />
               </section>
             </div>
+            <KeyRequests path={`${path}/requests`} />
           </>
         )}
       </Loaded>

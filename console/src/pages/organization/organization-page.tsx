@@ -54,7 +54,10 @@ export function OrganizationPage() {
         {mayPublish && <NavLink to="data">Data</NavLink>}
         {may('BILLING_VIEW') && <NavLink to="usage">Usage</NavLink>}
         {may('BILLING_VIEW') && <NavLink to="credits">Credits</NavLink>}
+        {site.sells && may('BILLING_VIEW') && <NavLink to="billing">Plans and credits</NavLink>}
         {may('MEMBER_MANAGE') && <NavLink to="events">Events</NavLink>}
+        {may('MEMBER_MANAGE') && <NavLink to="webhooks">Webhooks</NavLink>}
+        <NavLink to="notices">Notices</NavLink>
       </TabLinks>
       <Outlet />
       {open === 'rename' && <RenameDialog organization={organization} onClose={close} />}

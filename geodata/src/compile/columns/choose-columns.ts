@@ -1,7 +1,7 @@
 import { rowNames } from '../../snapshot/row-names.ts'
 import { SourceError } from '../../source-error.ts'
 import type { Assembly, FinalColumn, IdSource } from '../assemble.ts'
-import type { CompileOptions } from '../compile-options.ts'
+import type { ColumnChoice, CompileOptions } from '../compile-options.ts'
 import { InvalidSourceError } from '../invalid-source-error.ts'
 import { DEFAULT_LISTED_PROBLEMS, type StageSummary } from '../stage/stage.ts'
 import { columnNames } from '../values/column-names.ts'
@@ -15,9 +15,19 @@ import {
   MAX_INTEGER_DIGITS,
 } from '../values/value-kinds.ts'
 
-/** The published columns, with names and types derived from all rows. */
-export function chooseColumns(summary: StageSummary, spatial: boolean, notes: string[]): FinalColumn[] {
-  const names = columnNames(summary.columns, spatial, notes)
+/** The columns, with the names that the publisher chose, and types derived from all rows. */
+export function chooseColumns(
+  summary: StageSummary,
+  spatial: boolean,
+  notes: string[],
+  choices: readonly ColumnChoice[] = [],
+): FinalColumn[] {
+  const chosen = new Map(choices.map((choice) => [choice.source, choice]))
+  const renamed = summary.columns.map(({ name, number }) => ({
+    name: chosen.get(name)?.name ?? name,
+    number,
+  }))
+  const names = columnNames(renamed, spatial, notes)
   const columns = summary.columns.map((profile, i): FinalColumn => {
     const type = columnType(profile.kinds, profile.declared)
     if (profile.notFinite > 0) notes.push(notFiniteNote(names[i]!, profile.notFinite))

@@ -1,10 +1,13 @@
+import type { ColumnFormat } from '@wayleave/contract/column-formats'
 import type { ColumnType } from '../../feature.ts'
 import { quoteText } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import type { Assembly, FinalColumn } from '../assemble.ts'
+import type { ColumnChoice, SourceValue } from '../compile-options.ts'
 import { MAX_SIGNIFICANT_DIGITS } from '../values/plain-texts.ts'
 import { admits, areNumbers, KIND } from '../values/value-kinds.ts'
 import { findColumn } from './choose-columns.ts'
+import { applyFormat } from './column-format.ts'
 import { type DateOrder, type DateReading, readDates, withinYears } from './date-notation.ts'
 import { type NumberReading, readNumbers, readThousands } from './number-notation.ts'
 
@@ -16,24 +19,27 @@ interface NotationOptions {
   rows: number
   /** Types that the publisher chose, by column name. */
   types: { [column: string]: ColumnType } | undefined
+  /** What the publisher fixed about columns. */
+  choices?: readonly ColumnChoice[] | undefined
 }
 
 /**
  * Recognises columns of texts that are numbers or dates as a language writes them. A column is only converted if
  * all of its values agree. Values that have two readings are decided by the other columns of the file, otherwise
- * they stay text. Types chosen by the publisher come first.
+ * they stay text. Types and formats chosen by the publisher come first. Returns what does not fit the choices.
  */
 export async function chooseNotations(
   assembly: Assembly,
   columns: FinalColumn[],
   notes: string[],
   file: string,
-  { rows, types = {} }: NotationOptions,
-): Promise<void> {
-  const chosen = new Map<FinalColumn, ColumnType>()
+  { rows, types = {}, choices = [] }: NotationOptions,
+): Promise<string[]> {
+  const { fixed, misfits } = await applyChoices(assembly, columns, choices, rows)
+  const chosen = new Map(fixed)
   for (const [name, type] of Object.entries(types)) chosen.set(findColumn(columns, name, file), type)
   const isOpen = (column: FinalColumn) =>
-    chosen.get(column) !== 'text' && column.profile.declared === 'infer-text'
+    chosen.get(column) !== 'text' && column.profile.declared === 'infer-text' && !column.profile.notation
   const numbers = new Map<FinalColumn, NumberReading>()
   const dates = new Map<FinalColumn, DateReading>()
   for (const column of columns.filter(isOpen)) {
@@ -77,7 +83,13 @@ export async function chooseNotations(
         `Column ${column.name} stays text: in dates such as ${reading.example} day and month cannot be told apart. If the day comes first, publish with --type ${column.name}=${reading.type}.`,
       )
   }
-  for (const [column, type] of chosen) await convert(assembly, column, type, rows, file)
+  for (const [column, type] of chosen) {
+    const misfit = await convert(assembly, column, type, rows)
+    if (misfit === null) continue
+    const sentence = misfitText(column, type, misfit)
+    if (!fixed.has(column)) throw new SourceError(`${file}: ${sentence}`)
+    misfits.push(sentence)
+  }
   for (const { name, type, profile } of columns) {
     const isTime = type === 'date' || type === 'timestamp'
     if (isTime && profile.kinds & KIND.slashed && !profile.notation)
@@ -87,6 +99,40 @@ export async function chooseNotations(
         `Column ${name} has numbers of more than ${MAX_SIGNIFICANT_DIGITS} digits: they are rounded. To keep every digit, publish with --type ${name}=text.`,
       )
   }
+  return misfits
+}
+
+/** Applies the formats that the publisher fixed, and collects the types. */
+async function applyChoices(
+  assembly: Assembly,
+  columns: FinalColumn[],
+  choices: readonly ColumnChoice[],
+  rows: number,
+): Promise<{ fixed: Map<FinalColumn, ColumnType>; misfits: string[] }> {
+  const fixed = new Map<FinalColumn, ColumnType>()
+  const misfits: string[] = []
+  for (const { source, type, format, isHidden, isOptional } of choices) {
+    const column = columns.find(({ profile }) => profile.name === source)
+    if (isHidden) continue
+    if (column === undefined && isOptional) continue
+    if (column === undefined) {
+      misfits.push(`The column ${JSON.stringify(source)} is missing.`)
+      continue
+    }
+    const misfit =
+      format === undefined || type === 'text' ? null : await applyFormat(assembly, column, format, rows)
+    if (misfit) misfits.push(misfitText(column, format!, misfit))
+    else if (type !== undefined) fixed.set(column, type)
+  }
+  return { fixed, misfits }
+}
+
+function misfitText(
+  column: FinalColumn,
+  wanted: ColumnType | ColumnFormat,
+  { row, value }: SourceValue,
+): string {
+  return `column ${column.name} cannot be published as ${wanted}: row ${row} has ${JSON.stringify(value.slice(0, 200))}.`
 }
 
 /** Whether decimal points may be thousands, once other columns have shown that decimals have commas. */
@@ -130,7 +176,7 @@ function spelling({ group, decimal }: { group: string; decimal: string }): strin
 /** A day, perhaps with midnight as the time. */
 const DAY = '\\s*\\d{4}[-/]\\d\\d?[-/]\\d\\d?([T ]00:00(:00([.]0+)?)?(Z|[-+]\\d\\d(:?\\d\\d)?)?)?\\s*'
 /** For each type, SQL that tells whether a text `t` cannot become its value, or not without a change. */
-const UNFIT: { [type in Exclude<ColumnType, 'text'>]: string } = {
+export const UNFIT: { [type in Exclude<ColumnType, 'text'>]: string } = {
   boolean: 'try_cast(t AS BOOLEAN) IS NULL',
   // The cast rounds decimals. Those that differ too little for a double are told by their digits.
   integer: `try_cast(t AS BIGINT) IS NULL OR try_cast(t AS BIGINT)::DOUBLE <> try_cast(t AS DOUBLE)
@@ -148,16 +194,15 @@ function outsideYears(time: string): string {
   return `NOT coalesce(${withinYears(time)}, false)`
 }
 
-/** Gives a column the type that the publisher chose, or says which value does not fit. */
+/** Gives a column the type that the publisher chose, or returns the first value that does not fit. */
 async function convert(
   assembly: Assembly,
   column: FinalColumn,
   type: ColumnType,
   rows: number,
-  file: string,
-): Promise<void> {
+): Promise<SourceValue | null> {
   const { profile } = column
-  if (column.type === type) return
+  if (column.type === type) return null
   const fits =
     type === 'text' ||
     admits(type, profile.kinds) ||
@@ -168,12 +213,10 @@ async function convert(
       (first) => `${first} FILTER (WHERE ${UNFIT[type]})`,
     )
     const [row, text] = await assembly.aggregateTexts(profile, expressions)
-    if (row !== null)
-      throw new SourceError(
-        `${file}: column ${column.name} cannot be published as ${type}: row ${row} has ${JSON.stringify(text)}.`,
-      )
+    if (row !== null) return { row: Number(row), value: String(text) }
   }
   if (type === 'text') profile.notation = undefined
   column.type = type
   column.nullable = profile.present - (type === 'text' ? 0 : profile.blank) < rows
+  return null
 }

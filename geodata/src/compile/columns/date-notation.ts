@@ -20,7 +20,7 @@ export interface DateReading {
 
 const TIMES = ['', ' %H:%M', ' %H:%M:%S']
 
-function formats(order: DateOrder, separator: string): string[] {
+export function formats(order: DateOrder, separator: string): string[] {
   const parts = {
     'day-first': ['%d', '%m', '%Y'],
     'month-first': ['%m', '%d', '%Y'],

@@ -6,7 +6,7 @@ import { type ControlDatabase, type Db, isUniqueViolation, type Tx } from '../..
 import { type Acting, type MailedUser, type Origin, recordEvent } from '../../base/events/events.ts'
 import { isId, newId } from '../../base/id.ts'
 import type { Mailer } from '../../base/mail/mail.ts'
-import { accessDecisionMail, accessRequestMail } from '../../base/mail/mail-texts.ts'
+import { accessDecisionMail } from '../../base/mail/mail-texts.ts'
 import { invalidInput, notFound, Problem } from '../../base/problem.ts'
 import { requireMember } from '../access/membership.ts'
 import { lockOrganizations, readMembers } from '../access/membership-store.ts'
@@ -28,8 +28,6 @@ export interface AccessRequestsOptions {
   ledger: Ledger
   mailer: Mailer
   baseUrl: () => string
-  /** The operator's mail addresses, which get a mail for each request. */
-  operators: readonly string[]
 }
 
 export interface Decision {
@@ -63,7 +61,7 @@ export class AccessRequests {
     organizationId: string,
     newRequest: NewAccessRequest,
   ): Promise<AccessRequest> {
-    const { database, clock, mailer, operators, baseUrl } = this.#options
+    const { database, clock } = this.#options
     const { addOns = [], credits = 0 } = newRequest
     const message = (newRequest.message ?? '').trim()
     if (addOns.length === 0 && credits === 0) {
@@ -94,14 +92,12 @@ export class AccessRequests {
           action: 'access.requested',
           organizationId,
           subject: `organization:${organizationId}`,
-          detail: { addOns, credits },
+          // A notice to the operator is made of it.
+          detail: { addOns, credits, requestId: id },
         })
       }),
     )
-    const request = await this.#find(id)
-    const link = `${baseUrl()}/administration/requests`
-    for (const to of operators) mailer.post(accessRequestMail(to, link, request))
-    return request
+    return this.#find(id)
   }
 
   /** Grants what the decision names, or all that was asked for. All of it happens, or nothing. */

@@ -30,6 +30,8 @@ export interface Grant {
   organizationId: string | null
   userId: string | null
   permissions: ReadonlySet<string>
+  /** Whether the key gets samples only. */
+  isTest: boolean
   addOns: ReadonlySet<string>
   /** The organization's grants on single datasets, by table; also those that have expired. */
   datasetGrants: ReadonlyMap<string, DatasetGrant>
@@ -41,6 +43,8 @@ export interface Grant {
   expiresAt: number | null
   /** The pages and addresses that may use the key; null if any caller may. */
   allowedCallers: AllowedCallers | null
+  /** Credits that the key may spend in a month; null: no limit. */
+  creditLimit: number | null
   /**
    * Identifies whose purchase a download counts as. For a session key this is its user in the organization that pays,
    * so that the user's next session key continues with it.
@@ -71,12 +75,14 @@ export function anonymousGrant(owner: string, bucket: Bucket): Grant {
     organizationId: null,
     userId: null,
     permissions: READ,
+    isTest: false,
     addOns: NO_ADD_ONS,
     datasetGrants: NO_DATASET_GRANTS,
     seesHidden: false,
     publishes: false,
     expiresAt: null,
     allowedCallers: null,
+    creditLimit: null,
     payer: owner,
     bucket,
     owner,
@@ -102,8 +108,18 @@ export function requirePermission(grant: Grant, permission: KeyPermission, table
   )
 }
 
+/** A test key shows that an integration works, and costs nothing. */
+export function requireNoTest({ isTest }: Grant): void {
+  if (!isTest) return
+  throw new Problem(
+    'test-key',
+    'A test key gets metadata and samples only, such as /v1/dataset/<table>/sample/json.',
+  )
+}
+
 export function requireAddOn(grant: Grant, addOn: AddOn): void {
   if (grant.scope === 'platform' || grant.addOns.has(addOn)) return
+  requireNoTest(grant)
   throw new Problem('add-on-missing', `The organization lacks the add-on ${addOn}.`, { members: { addOn } })
 }
 

@@ -16,7 +16,10 @@ export interface KeyRow {
   expires_at: string | null
   revoked_at: string | null
   allowed_origins: string | null
+  /** 1 for a key that gets samples only. */
+  test: number
   allowed_addresses: string | null
+  credit_limit: number | null
   /** When this secret ends because the key was rotated with an overlap; null for the current secret. */
   secret_ends_at: string | null
   /** The key's organization if its owner belongs to it at present. */
@@ -80,7 +83,9 @@ export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow 
       'api_keys.expires_at',
       'api_keys.revoked_at',
       'api_keys.allowed_origins',
+      'api_keys.test',
       'api_keys.allowed_addresses',
+      'api_keys.credit_limit',
       'api_keys.secret_hash',
       'api_keys.previous_ends_at',
       OWNER_ORGANIZATION.as('owner_organization_id'),
@@ -148,7 +153,9 @@ export async function findSignedInUser(
     expires_at: null,
     revoked_at: null,
     allowed_origins: null,
+    test: 0,
     allowed_addresses: null,
+    credit_limit: null,
     secret_ends_at: null,
     owner_organization_id: first.organization_id,
     add_ons: rows.flatMap((row) => (row.add_on === null ? [] : [row.add_on])),

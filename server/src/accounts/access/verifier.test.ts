@@ -45,7 +45,7 @@ async function open(t: TestContext, kind: 'sqlite' | 'postgres') {
       name: 'Map',
       scope: 'platform',
       permissions: '["read"]',
-      prefix: prefixOf(secret, format),
+      prefix: prefixOf(secret),
       secret_hash: hashOf(secret),
       kind: 'key',
       session_id: null,
@@ -60,6 +60,8 @@ async function open(t: TestContext, kind: 'sqlite' | 'postgres') {
       last_used_at: null,
       allowed_origins: null,
       allowed_addresses: null,
+      test: 0,
+      credit_limit: null,
       ...NO_PREVIOUS_SECRET,
       ...values,
     }

@@ -146,13 +146,15 @@ function toGrant(
     organizationId: row.organization_id,
     userId: row.user_id,
     permissions: new Set(JSON.parse(row.permissions) as string[]),
-    addOns: new Set(row.add_ons),
+    isTest: row.test === 1,
+    addOns: new Set(row.test === 1 ? [] : row.add_ons),
     datasetGrants: new Map(granted.map((each) => [each.table_name, datasetGrantOf(each)])),
     // The personal keys of an administrator, which others may hold, open no more than those of other users.
     seesHidden: row.scope === 'platform' || (isSession && administrators.has(row.owner_email ?? '')),
     publishes: mayPublish(row),
     expiresAt: earlier(row.expires_at, row.secret_ends_at),
     allowedCallers: allowedCallersOf(row),
+    creditLimit: row.credit_limit,
     payer: isSession ? sessionPayer(row.user_id!, row.organization_id) : row.id,
     bucket: {
       name: isSession ? `key:user:${row.user_id}` : `key:${row.id}`,

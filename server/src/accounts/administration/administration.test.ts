@@ -116,7 +116,7 @@ for (const database of databaseKinds) {
       'blockReason',
     ])
     assert.equal(users.data[1].organizationId, ada.organizationId)
-    assert.equal(users.data[1].permissions.length, 5)
+    assert.equal(users.data[1].permissions.length, 6)
     assert.deepEqual(ids((await call('GET', '/users?search=ADA')).body), [ada.userId])
     const one = (await call('GET', '/users?limit=1')).body
     assert.deepEqual(ids((await call('GET', `/users?after=${one.next}`)).body), [ada.userId])
@@ -188,6 +188,17 @@ for (const database of databaseKinds) {
         ['POST', `/keys/${key.id}/revoke`],
         ['DELETE', `/keys/${key.id}`],
         ['GET', `/keys/${key.id}/usage`],
+        ['GET', `/keys/${key.id}/requests`],
+        ['GET', `/keys/${key.id}/requests.csv`],
+        ['GET', '/webhooks'],
+        ['POST', '/webhooks', { url: 'https://hooks.example.org/', events: ['key.created'] }],
+        ['GET', '/webhooks/x'],
+        ['PATCH', '/webhooks/x', { paused: true }],
+        ['DELETE', '/webhooks/x'],
+        ['POST', '/webhooks/x/rotate'],
+        ['POST', '/webhooks/x/test'],
+        ['GET', '/webhooks/x/deliveries'],
+        ['POST', '/webhooks/x/deliveries/x/redeliver'],
       ]
       const registered = service.routes.rows.filter(
         ({ method, url }) => url.startsWith('/v1/admin/') && method !== 'HEAD',

@@ -4,7 +4,14 @@ import type { Db } from '../../base/database/open.ts'
 import type { Origin } from '../../base/events/events.ts'
 import { invalidInput, notFound, Problem } from '../../base/problem.ts'
 import { findFormerKey } from '../access/refusal-store.ts'
-import { hashOf, isWellFormed, prefixOf, type SecretFormat } from '../access/secret.ts'
+import {
+  hashOf,
+  isWellFormed,
+  prefixOf,
+  type SecretFormat,
+  SHOWN_LENGTH,
+  testFormat,
+} from '../access/secret.ts'
 import { statusOf } from '../keys/key-record.ts'
 import type { Keys } from '../keys/keys.ts'
 import { findKey, findKeysBy, type StoredKey } from '../keys/store.ts'
@@ -38,12 +45,12 @@ export class KeyFinder {
       const keyId = await findFormerKey(db, hashOf(secret))
       return keyId === undefined ? [] : [await this.#describeFormer(keyId)]
     }
-    const prefix = prefixOf(secret, format)
-    const shownLength = prefixOf(' '.repeat(200), format).length
-    if (!secret.startsWith(`${format.literal}_${format.env}_`) || prefix.length < shownLength) {
+    const prefix = prefixOf(secret)
+    const heads = [format, testFormat(format)].map(({ literal, env }) => `${literal}_${env}_`)
+    if (!heads.some((head) => prefix.startsWith(head) && prefix.length === head.length + SHOWN_LENGTH)) {
       throw invalidInput(
         'secret',
-        `must be a secret or at least its first ${shownLength} characters, which begin with ${format.literal}_${format.env}_`,
+        `must be a secret or at least its first ${heads[0]!.length + SHOWN_LENGTH} characters, which begin with ${heads.join(' or ')}`,
       )
     }
     const keys = await findKeysBy(db, { prefix }, clock(), MAX_FOUND)

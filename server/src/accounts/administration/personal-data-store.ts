@@ -4,9 +4,9 @@ import type { Db, Tx } from '../../base/database/open.ts'
 /** What takes the place of a mail address or a name in events. */
 const REMOVED = '(removed)'
 
-/** Deletes invitations to the address, and its sign-in links and wrong codes. */
+/** Deletes invitations to the address, its sign-in links and wrong codes, and its choice of notices. */
 export async function deleteRowsOfEmail(tx: Tx, email: string): Promise<void> {
-  for (const table of ['invitations', 'sign_in_links', 'wrong_codes'] as const) {
+  for (const table of ['invitations', 'sign_in_links', 'wrong_codes', 'notice_switches'] as const) {
     await tx.deleteFrom(table).where('email', '=', email).execute()
   }
 }
@@ -27,6 +27,7 @@ export async function closeOrganizationRow(
 ): Promise<void> {
   const row = { name: REMOVED, closed_at: at.toISOString() }
   await tx.updateTable('organizations').set(row).where('id', '=', organizationId).execute()
+  await tx.deleteFrom('webhooks').where('organization_id', '=', organizationId).execute()
   for (const each of new Set([name, ...(await formerNames(tx, organizationId))]))
     await replaceInDetails(tx, each, organizationId)
 }

@@ -1,10 +1,11 @@
 import type { PurchaseRecord } from '@wayleave/contract/records'
 import { type Clock, DAY, plus } from '../../base/clock.ts'
-import type { ControlDatabase, Tx } from '../../base/database/open.ts'
+import type { ControlDatabase, Db, Tx } from '../../base/database/open.ts'
 import { Problem } from '../../base/problem.ts'
 import type { Grant } from '../access/grant.ts'
 import type { Call, Meter } from '../usage/meter.ts'
-import { addUsage, type UsageRow } from '../usage/usage-store.ts'
+import { addUsage, readCreditsSince, type UsageRow } from '../usage/usage-store.ts'
+import { noteExhausted, noteLowCredits } from './credit-levels.ts'
 import { addLedgerRow, lockBalance, type NewLedgerRow } from './ledger-store.ts'
 import {
   endPurchase,
@@ -32,6 +33,19 @@ export interface Bill {
   call: Call
   version: number
   price: number
+  /** Names what was bought, so that it can be downloaded again; without it, the format. */
+  item?: string
+  /** A purchase of the whole version in any format includes it. */
+  isPartOfVersion?: true
+  /** The call itself was counted already. */
+  isMetered?: true
+}
+
+/** A key has used this part of the credits that it may spend in a month. */
+export interface BudgetNotice {
+  organizationId: string
+  keyId: string
+  percent: 80 | 100
 }
 
 /** What a charge has written. */
@@ -39,6 +53,8 @@ interface Debit {
   ledgerId: number
   balance: number
   usage: UsageRow
+  /** The part of the key's budget that this charge has reached. */
+  reached: BudgetNotice['percent'] | null
 }
 
 /**
@@ -53,6 +69,8 @@ export class Cashier {
   readonly #database: ControlDatabase
   readonly #meter: Meter
   readonly #clock: Clock
+  /** Called after a charge that reaches 80 or 100 % of a key's budget. */
+  onBudget: (notice: BudgetNotice) => void = () => {}
   readonly #deliveries = new Set<Promise<void>>()
 
   constructor(database: ControlDatabase, meter: Meter, clock: Clock) {
@@ -62,15 +80,15 @@ export class Cashier {
   }
 
   async charge(bill: Bill): Promise<Charge> {
-    const { grant, call, price } = bill
+    const { grant, price } = bill
     const organizationId = grant.organizationId
     if (grant.scope === 'platform' || organizationId === null) {
-      this.#meter.record(grant, call)
+      this.#count(bill)
       return { charged: 0, remaining: null, refund: async () => {} }
     }
     const purchase = purchaseOf(bill)
     const free = async (): Promise<Charge> => {
-      this.#meter.record(grant, call)
+      this.#count(bill)
       return {
         charged: 0,
         remaining: await readBalance(this.#database.db, organizationId),
@@ -81,8 +99,10 @@ export class Cashier {
     const paid = await this.#database.db
       .transaction()
       .execute((tx) => this.#debit(tx, organizationId, bill, purchase))
+    if (paid instanceof Problem) throw paid
     if (paid === null) return free()
     this.credits.charged += price
+    if (paid.reached !== null) this.onBudget({ organizationId, keyId: grant.keyId, percent: paid.reached })
     return {
       charged: price,
       remaining: paid.balance,
@@ -100,7 +120,16 @@ export class Cashier {
     const { db } = this.#database
     if (await hasPurchase(db, purchaseOf(bill), this.#rightSince())) return null
     const balance = await readBalance(db, organizationId)
-    return balance < bill.price ? tooFewCredits(bill.price, balance) : null
+    if (balance < bill.price) return tooFewCredits(bill.price, balance)
+    const used = await this.#usedBudget(db, bill.grant)
+    return used === null ? null : budgetProblem(bill, used)
+  }
+
+  /** What `charge` would take now. */
+  async quote(bill: Bill): Promise<number> {
+    const { scope, organizationId } = bill.grant
+    if (scope === 'platform' || organizationId === null || bill.price === 0) return 0
+    return (await hasPurchase(this.#database.db, purchaseOf(bill), this.#rightSince())) ? 0 : bill.price
   }
 
   /** What the payer has paid for and may download again without paying, newest first. */
@@ -128,20 +157,38 @@ export class Cashier {
     while (this.#deliveries.size > 0) await Promise.all(this.#deliveries)
   }
 
-  /** Null if another request of the same payer has paid meanwhile: the balance's lock serializes them. */
-  async #debit(tx: Tx, organizationId: string, bill: Bill, purchase: Purchase): Promise<Debit | null> {
+  /**
+   * Null if another request of the same payer has paid meanwhile: the balance's lock serializes them. A problem is
+   * returned if there are too few credits, because the record of that is committed.
+   */
+  async #debit(
+    tx: Tx,
+    organizationId: string,
+    bill: Bill,
+    purchase: Purchase,
+  ): Promise<Debit | Problem | null> {
     const { grant, call, price } = bill
     const before = await lockBalance(this.#database, tx, organizationId)
     if (before === undefined) throw new Problem('key-invalid')
     if (await hasPurchase(tx, purchase, this.#rightSince())) return null
-    if (before < price) throw tooFewCredits(price, before)
+    if (before < price) {
+      await noteExhausted(tx, this.#clock(), organizationId, before)
+      return tooFewCredits(price, before)
+    }
+    // The balance's lock makes sure that no other charge of this key is under way.
+    const used = await this.#usedBudget(tx, grant)
+    const refusal = used === null ? null : budgetProblem(bill, used)
+    if (refusal) return refusal
     const at = this.#clock().toISOString()
     const balance = before - price
     const ledgerId = await addLedgerRow(tx, ledgerRow(organizationId, bill, at, -price, balance, null))
     await recordPurchase(tx, purchase, at, ledgerId)
-    const usage = this.#meter.paidRow(grant, call, price)
+    await noteLowCredits(tx, this.#clock(), { organizationId, before, balance })
+    const row = this.#meter.paidRow(grant, call, price)
+    const usage = bill.isMetered ? { ...row, calls: 0 } : row
     await addUsage(tx, [usage])
-    return { ledgerId, balance, usage }
+    const reached = used === null ? null : reachedPart(grant.creditLimit!, used, price)
+    return { ledgerId, balance, usage, reached }
   }
 
   async #countRefund(refund: Promise<void>, price: number): Promise<void> {
@@ -174,13 +221,39 @@ export class Cashier {
     })
   }
 
+  #count({ grant, call, isMetered }: Bill): void {
+    if (!isMetered) this.#meter.record(grant, call)
+  }
+
+  /** What the key has spent in this month; null if it has no limit. */
+  async #usedBudget(db: Db | Tx, { creditLimit, keyId }: Grant): Promise<number | null> {
+    if (creditLimit === null) return null
+    return readCreditsSince(db, keyId, `${this.#clock().toISOString().slice(0, 7)}-01`)
+  }
+
   #rightSince(): string {
     return plus(this.#clock(), -REDOWNLOAD_PERIOD).toISOString()
   }
 }
 
-function purchaseOf({ grant, call, version }: Bill): Purchase {
-  return { payer: grant.payer, table: call.table, version, format: call.format }
+function purchaseOf({ grant, call, version, item, isPartOfVersion }: Bill): Purchase {
+  const format = item ?? call.format
+  return { payer: grant.payer, table: call.table, version, format, isPartOfVersion: isPartOfVersion ?? false }
+}
+
+/** Why the key may not spend the price; null if it may. */
+function budgetProblem({ grant: { creditLimit }, price }: Bill, used: number): Problem | null {
+  if (creditLimit === null || used + price <= creditLimit) return null
+  return new Problem(
+    'key-budget-exhausted',
+    `The download costs ${price} credits, and the key may spend ${Math.max(0, creditLimit - used)} more in this month (UTC).`,
+    { members: { price, creditLimit, used } },
+  )
+}
+
+function reachedPart(limit: number, used: number, price: number): BudgetNotice['percent'] | null {
+  const reaches = (percent: number) => used * 100 < limit * percent && (used + price) * 100 >= limit * percent
+  return reaches(100) ? 100 : reaches(80) ? 80 : null
 }
 
 function tooFewCredits(price: number, balance: number): Problem {
@@ -212,6 +285,7 @@ function ledgerRow(
     format: call.format,
     actor: actorOf(grant),
     refunds,
+    order_id: null,
   }
 }
 

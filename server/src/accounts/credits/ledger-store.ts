@@ -24,6 +24,15 @@ export async function addLedgerRow(tx: Tx, row: NewLedgerRow): Promise<number> {
     .set({ credits: row.balance })
     .where('id', '=', row.organization_id)
     .execute()
+  // The organization is told again when these are used up too.
+  if (row.amount > 0) {
+    await tx
+      .updateTable('credit_levels')
+      .set({ exhausted_at: null })
+      .where('organization_id', '=', row.organization_id)
+      .where('exhausted_at', 'is not', null)
+      .execute()
+  }
   const { id } = await tx.insertInto('ledger').values(row).returning('id').executeTakeFirstOrThrow()
   return id
 }
@@ -55,6 +64,7 @@ export function readLedger(db: Db, organizationId: string, filter: LedgerFilter)
       'kind',
       'amount',
       'balance',
+      'order_id as orderId',
       'key_id as keyId',
       'table_name as table',
       'version',

@@ -112,6 +112,7 @@ for (const database of databaseKinds) {
       'kind',
       'amount',
       'balance',
+      'orderId',
       'keyId',
       'keyName',
       'table',

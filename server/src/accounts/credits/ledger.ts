@@ -6,6 +6,7 @@ import { invalidInput, notFound } from '../../base/problem.ts'
 import { requireMember } from '../access/membership.ts'
 import { lockOrganizations, readMembers } from '../access/membership-store.ts'
 import { readKeyOwners, readPartyNames } from '../keys/party-name-store.ts'
+import { noteLowCredits } from './credit-levels.ts'
 import { addLedgerRow, type LedgerFilter, lockBalance, readLedger } from './ledger-store.ts'
 
 /** Far above any real balance, and far below the largest exact integer (2^53). */
@@ -125,6 +126,7 @@ export class Ledger {
       format: null,
       actor: origin.actor,
       refunds: null,
+      order_id: null,
     })
     await recordEvent(tx, now, origin, {
       action: kind === 'grant' ? 'credits.granted' : 'credits.corrected',
@@ -132,6 +134,7 @@ export class Ledger {
       subject: `organization:${organizationId}`,
       detail: { amount, balance },
     })
+    if (balance < before) await noteLowCredits(tx, now, { organizationId, before, balance })
   }
 }
 

@@ -5,17 +5,27 @@ export interface Purchase {
   table: string
   version: number
   format: string
+  /** Whether a purchase of the version in any format includes it. */
+  isPartOfVersion?: boolean
 }
+
+/** How the names of files of filtered rows begin; other names are formats of whole versions. */
+export const EXTRACT_ITEM = 'extract '
 
 /** Whether the purchase was made after the given time. */
 export async function hasPurchase(db: Db | Tx, purchase: Purchase, after: string): Promise<boolean> {
+  const { format, isPartOfVersion = false } = purchase
   const row = await db
     .selectFrom('purchases')
     .select('paid_at')
     .where('payer', '=', purchase.payer)
     .where('table_name', '=', purchase.table)
     .where('version', '=', purchase.version)
-    .where('format', '=', purchase.format)
+    .where((row) =>
+      isPartOfVersion
+        ? row.or([row('format', '=', format), row('format', 'not like', `${EXTRACT_ITEM}%`)])
+        : row('format', '=', format),
+    )
     .where('paid_at', '>', after)
     .executeTakeFirst()
   return row !== undefined
@@ -33,6 +43,7 @@ export async function readPurchases(
     .select(['version', 'format', 'paid_at'])
     .where('payer', '=', payer)
     .where('table_name', '=', table)
+    .where('format', 'not like', `${EXTRACT_ITEM}%`)
     .where('paid_at', '>', after)
     .orderBy('paid_at', 'desc')
     .execute()

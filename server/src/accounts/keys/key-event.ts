@@ -2,7 +2,14 @@ import type { Tx } from '../../base/database/open.ts'
 import { type Origin, recordEvent } from '../../base/events/events.ts'
 import type { StoredKey } from './store.ts'
 
-type KeyAction = 'key.created' | 'key.changed' | 'key.rotated' | 'key.revoked' | 'key.deleted'
+type KeyAction =
+  | 'key.created'
+  | 'key.changed'
+  | 'key.rotated'
+  | 'key.revoked'
+  | 'key.deleted'
+  | 'key.expiring'
+  | 'key.expired'
 
 /** Records the key's id and name, because an event outlives the key. */
 export function recordKeyEvent(

@@ -150,12 +150,14 @@ test('all that is wrong is named at once', () => {
   )
 })
 
+const USER = { scope: 'user', isTest: false } as const
+
 test('a change names at least one field, leaves the others, and null removes the expiry', () => {
-  assert.deepEqual(checkKeyChange({ name: ' New ' }, 'user', now), { name: 'New' })
-  assert.deepEqual(checkKeyChange({ expiresAt: null }, 'user', now), { expiresAt: null })
-  assert.deepEqual(checkKeyChange({ permissions: ['read', 'read'] }, 'user', now), { permissions: ['read'] })
+  assert.deepEqual(checkKeyChange({ name: ' New ' }, USER, now), { name: 'New' })
+  assert.deepEqual(checkKeyChange({ expiresAt: null }, USER, now), { expiresAt: null })
+  assert.deepEqual(checkKeyChange({ permissions: ['read', 'read'] }, USER, now), { permissions: ['read'] })
   assert.deepEqual(
-    refused(() => checkKeyChange({}, 'user', now)),
+    refused(() => checkKeyChange({}, USER, now)),
     ['body'],
   )
 })

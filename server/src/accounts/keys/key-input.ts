@@ -12,6 +12,8 @@ export interface KeyInput {
   expiresAt: string | null
   allowedOrigins: string[] | null
   allowedAddresses: string[] | null
+  test: boolean
+  creditLimit: number | null
 }
 
 const LONGEST_NAME = 100
@@ -26,26 +28,35 @@ export function checkNewKey(newKey: NewKey, scope: KeyScope, now: Date): KeyInpu
     expiresAt: checkExpiry(newKey.expiresAt ?? null, now, errors),
     allowedOrigins: checkOrigins(newKey.allowedOrigins ?? null, errors),
     allowedAddresses: checkAddresses(newKey.allowedAddresses ?? null, errors),
+    test: newKey.test ?? false,
+    creditLimit: newKey.creditLimit ?? null,
   }
+  if (input.test) checkTestPermissions(input.permissions, errors)
   refuse(errors)
   return input
 }
 
 /** Checks only the fields that are present; undefined counts as absent. */
-export function checkKeyChange(change: KeyChange, scope: KeyScope, now: Date): Partial<KeyInput> {
+export function checkKeyChange(
+  change: KeyChange,
+  { scope, isTest }: { scope: KeyScope; isTest: boolean },
+  now: Date,
+): Partial<KeyInput> {
   const errors: FieldError[] = []
   const input: Partial<KeyInput> = {}
   if (change.name !== undefined) input.name = checkName(change.name, errors)
   if (change.permissions !== undefined) {
     input.permissions = checkPermissions(change.permissions, scope, errors)
+    if (isTest) checkTestPermissions(input.permissions, errors)
   }
   if (change.expiresAt !== undefined) input.expiresAt = checkExpiry(change.expiresAt, now, errors)
   if (change.allowedOrigins !== undefined) input.allowedOrigins = checkOrigins(change.allowedOrigins, errors)
   if (change.allowedAddresses !== undefined) {
     input.allowedAddresses = checkAddresses(change.allowedAddresses, errors)
   }
+  if (change.creditLimit !== undefined) input.creditLimit = change.creditLimit
   if (Object.keys(input).length === 0) {
-    const fields = 'name, permissions, expiresAt, allowedOrigins and allowedAddresses'
+    const fields = 'name, permissions, expiresAt, allowedOrigins, allowedAddresses and creditLimit'
     errors.push({ path: 'body', message: `must have at least one of ${fields}` })
   }
   refuse(errors)
@@ -74,6 +85,11 @@ function checkPermissions(permissions: string[], scope: KeyScope, errors: FieldE
     }
   }
   return [...new Set(permissions)]
+}
+
+function checkTestPermissions(permissions: readonly string[], errors: FieldError[]): void {
+  if (permissions.every((permission) => permission.startsWith('read'))) return
+  errors.push({ path: '/permissions', message: 'must be read only for a test key' })
 }
 
 function checkExpiry(timestamp: string | null, now: Date, errors: FieldError[]): string | null {

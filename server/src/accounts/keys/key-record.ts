@@ -17,7 +17,9 @@ export function keyRecord(row: StoredKey, now: Date): KeyRecord {
     lastUsedAt: row.last_used_at,
     allowedOrigins: listOf(row.allowed_origins),
     allowedAddresses: listOf(row.allowed_addresses),
+    creditLimit: row.credit_limit,
     previousSecret: previousSecretOf(row, now),
+    test: row.test === 1,
   }
 }
 

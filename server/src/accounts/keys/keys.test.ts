@@ -34,7 +34,9 @@ for (const database of databaseKinds) {
       lastUsedAt: null,
       allowedOrigins: null,
       allowedAddresses: null,
+      creditLimit: null,
       previousSecret: null,
+      test: false,
     })
 
     const changed = await call('PATCH', path, { name: 'Atlas', expiresAt: '2100-01-01T01:00:00+01:00' })

@@ -15,7 +15,7 @@ import { isId, newId } from '../../base/id.ts'
 import { Problem } from '../../base/problem.ts'
 import { requireMember } from '../access/membership.ts'
 import { findMembership, lockOrganizations } from '../access/membership-store.ts'
-import { hashOf, newSecret, prefixOf, type SecretFormat } from '../access/secret.ts'
+import { hashOf, newSecret, prefixOf, type SecretFormat, testFormat } from '../access/secret.ts'
 import { hasFamily } from '../users/session-store.ts'
 import { lockUser } from '../users/user-store.ts'
 import { type KeyActor, requireKey } from './key-access.ts'
@@ -24,7 +24,7 @@ import { checkKeyChange, checkNewKey, type KeyInput } from './key-input.ts'
 import { keyRecord, statusOf } from './key-record.ts'
 import * as store from './store.ts'
 
-const ANY_CALLER = { allowedOrigins: null, allowedAddresses: null }
+const ANY_CALLER = { allowedOrigins: null, allowedAddresses: null, test: false, creditLimit: null }
 const SESSION_LIFE = 15 * MINUTE
 
 export interface KeysOptions {
@@ -141,7 +141,7 @@ export class Keys {
 
   change(actor: KeyActor, id: string, change: KeyChange): Promise<KeyRecord> {
     return this.#alter(actor, id, async (tx, key, now) => {
-      const input = checkKeyChange(change, key.scope, now)
+      const input = checkKeyChange(change, { scope: key.scope, isTest: key.test === 1 }, now)
       if (key.revoked_at !== null) throw stateConflict('revoked', 'changed')
       const values = {
         ...(input.name === undefined ? {} : { name: input.name }),
@@ -151,6 +151,7 @@ export class Keys {
         ...(input.allowedAddresses === undefined
           ? {}
           : { allowed_addresses: jsonOf(input.allowedAddresses) }),
+        ...(input.creditLimit === undefined ? {} : { credit_limit: input.creditLimit }),
       }
       await store.updateKey(tx, id, values)
       await recordKeyEvent(tx, now, actor.origin, 'key.changed', key, { ...input })
@@ -166,10 +167,9 @@ export class Keys {
     return this.#alter(actor, id, async (tx, key, now) => {
       const status = statusOf(key, now)
       if (status !== 'active') throw stateConflict(status, 'rotated')
-      const { format } = this.#options
-      const secret = newSecret(format)
+      const secret = this.#newSecret(key.test === 1)
       const rotatedAt = now.toISOString()
-      const prefix = prefixOf(secret, format)
+      const prefix = prefixOf(secret)
       const endsAt = overlapSeconds > 0 ? plus(now, overlapSeconds * SECOND).toISOString() : null
       // At once also with an overlap: a state of the database from before the rotation must not revive it.
       await store.recordRevokedSecret(tx, key, now)
@@ -240,18 +240,17 @@ export class Keys {
     tx: Tx,
     origin: Origin,
     { scope, organizationId, userId }: Owner,
-    { name, permissions, expiresAt, allowedOrigins, allowedAddresses }: KeyInput,
+    { name, permissions, expiresAt, allowedOrigins, allowedAddresses, test, creditLimit }: KeyInput,
     sessionId: string | null = null,
   ): Promise<CreatedKey> {
-    const { clock, format } = this.#options
-    const now = clock()
-    const secret = newSecret(format)
+    const now = this.#options.clock()
+    const secret = this.#newSecret(test)
     const key: store.StoredKey = {
       id: newId('key'),
       name,
       scope,
       permissions: JSON.stringify(permissions),
-      prefix: prefixOf(secret, format),
+      prefix: prefixOf(secret),
       secret_hash: hashOf(secret),
       kind: sessionId === null ? 'key' : 'session',
       session_id: sessionId,
@@ -266,6 +265,8 @@ export class Keys {
       last_used_at: null,
       allowed_origins: jsonOf(allowedOrigins),
       allowed_addresses: jsonOf(allowedAddresses),
+      test: test ? 1 : 0,
+      credit_limit: creditLimit,
       ...store.NO_PREVIOUS_SECRET,
     }
     await store.insertKey(tx, key)
@@ -276,10 +277,17 @@ export class Keys {
         expiresAt,
         ...(allowedOrigins && { allowedOrigins }),
         ...(allowedAddresses && { allowedAddresses }),
+        ...(test && { test }),
+        ...(creditLimit !== null && { creditLimit }),
       }
       await recordKeyEvent(tx, now, origin, 'key.created', key, detail)
     }
     return { id: key.id, name, scope, permissions, secret, expiresAt, createdAt: key.created_at }
+  }
+
+  #newSecret(isTest: boolean): string {
+    const { format } = this.#options
+    return newSecret(isTest ? testFormat(format) : format)
   }
 
   #records(keys: store.StoredKey[]): KeyRecord[] {

@@ -1,9 +1,10 @@
+import type { Selectable } from 'kysely'
 import { type ControlDatabase, type Db, deleteInSteps, type Tx } from '../../base/database/open.ts'
 import type { Tables } from '../../base/database/schema.ts'
 import type { Acting } from '../../base/events/events.ts'
 import { sessionPayer } from '../access/grant.ts'
 
-export type StoredKey = Tables['api_keys']
+export type StoredKey = Selectable<Tables['api_keys']>
 
 /**
  * The keys of an organization, or those of a user in it. Includes revoked and expired keys: their records are kept until
@@ -134,6 +135,16 @@ export function lockWorkingOrganizationKeys(
         .where('revoked_at', 'is', null)
         .orderBy('id'),
     )
+    .execute()
+}
+
+/** Keys that are not revoked. */
+export function listKeysExpiringBetween(db: Db, from: string, to: string): Promise<StoredKey[]> {
+  return selectKeys(db)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', from)
+    .where('expires_at', '<=', to)
+    .orderBy('id')
     .execute()
 }
 

@@ -13,7 +13,14 @@ import {
   testOnce,
 } from '../../testing/test-server.ts'
 
-const ALL = ['APIKEY_VIEW', 'APIKEY_CREATE', 'MEMBER_MANAGE', 'BILLING_VIEW', 'DATASET_PUBLISH']
+const ALL = [
+  'APIKEY_VIEW',
+  'APIKEY_CREATE',
+  'MEMBER_MANAGE',
+  'BILLING_VIEW',
+  'DATASET_PUBLISH',
+  'BILLING_MANAGE',
+]
 
 /** Signs an address in as a member of the organization, added as by the operator's command. */
 async function joinAs(

@@ -59,6 +59,7 @@ export async function insertOrganization(
     format: null,
     actor,
     refunds: null,
+    order_id: null,
   })
 }
 

@@ -22,14 +22,14 @@ export const aggregate = defineTool({
       .max(3)
       .default([])
       .describe(
-        'Up to three groupings: a column (continent); a number in intervals (bins(magnitude,1)); a time by year(time), quarter, month, week, day, hour or weekday(time); cells of the map tile(5) or h3(4); the polygons of another dataset within(countries). Without it, there is one row for all.',
+        'Up to three groupings: a column (continent); a number in intervals of a width (interval(magnitude,1)) or of equal counts (quantile(magnitude,4)); a time by year(time), quarter, month, week, day, hour or weekday(time); cells of the map (tile(5) or h3(4)); the areas of another dataset that a row lies in, with a column of it as label (within(countries,name)). Without it, there is one row for all.',
       ),
     measures: terms
       .min(1)
       .max(20)
       .default(['count'])
       .describe(
-        'What to compute for each group: count, distinct(name), sum(population), mean(population), min, max, median, percentile(population,95), stddev; for geometries area() in m² and length() in m.',
+        'What to compute for each group: count, distinct(name), sum(population), mean(population), min(…), max(…), median(…), percentile(population,95), stddev(…), first(name,time), last(name,time); for geometries area in m² and length in m.',
       ),
     ...rowsInput,
     having: z.string().max(2000).optional().describe('Only groups for which this holds, such as: count > 10'),
@@ -47,8 +47,8 @@ export const aggregate = defineTool({
     const groups = await api.get<Groups>(path, {
       ...rowsQuery(input),
       f: 'json',
-      groupby: input.groupby.length > 0 ? input.groupby.join(',') : undefined,
-      measures: input.measures.join(','),
+      groupby: input.groupby.length > 0 ? JSON.stringify(input.groupby) : undefined,
+      measures: JSON.stringify(input.measures),
       having: input.having,
       sortby: input.sortby,
       limit: String(input.limit),

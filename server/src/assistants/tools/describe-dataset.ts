@@ -105,7 +105,9 @@ function examples({ columns, statistics }: DatasetDetails): string[] {
     const known = statistics?.[name]
     const column = /^[a-z_][a-z0-9_]*$/i.test(name) ? name : `"${name.replaceAll('"', '""')}"`
     if ((type === 'integer' || type === 'number') && known?.mean !== undefined) {
-      conditions.push(`${column} > ${type === 'integer' ? Math.round(known.mean) : known.mean}`)
+      conditions.push(
+        `${column} > ${type === 'integer' ? Math.round(known.mean) : Number(known.mean.toPrecision(3))}`,
+      )
     } else if (type === 'text' && typeof known?.frequent?.[0]?.value === 'string') {
       const value = known.frequent[0].value
       if (value === plain(value, 60)) conditions.push(`${column} = '${value.replaceAll("'", "''")}'`)

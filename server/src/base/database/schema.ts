@@ -1,12 +1,13 @@
 import type { JobKind } from '@wayleave/contract/job-states'
 import type { KeyScope } from '@wayleave/contract/permissions'
 import type { Generated } from 'kysely'
+import type { BillingTables } from './billing-schema.ts'
 
 /**
  * The control database, the same on SQLite and PostgreSQL. Times are ISO 8601 UTC text with milliseconds, so
  * that they sort and compare as text; lists and objects are JSON text; ids are text that we generate.
  */
-export interface Tables {
+export interface Tables extends BillingTables {
   migrations: { number: number; name: string; applied_at: string }
 
   users: {
@@ -145,6 +146,10 @@ export interface Tables {
     previous_prefix: string | null
     previous_ends_at: string | null
     previous_last_used_at: string | null
+    /** 1 for a key that gets samples only. */
+    test: Generated<number>
+    /** Credits that the key may spend in a month (UTC); null: no limit. */
+    credit_limit: number | null
   }
 
   /** Codes that an assistant exchanges for a key, for two minutes. */
@@ -212,7 +217,7 @@ export interface Tables {
     /** Positive: credits granted or refunded. Negative: credits spent. */
     amount: number
     balance: number
-    kind: 'grant' | 'correction' | 'download' | 'refund'
+    kind: 'grant' | 'correction' | 'download' | 'refund' | 'purchase' | 'reversal' | 'lapse'
     key_id: string | null
     table_name: string | null
     version: number | null
@@ -220,6 +225,8 @@ export interface Tables {
     actor: string | null
     /** The ledger row that a refund reverses. */
     refunds: number | null
+    /** The order that brought the credits or took them back; for a lapse, the order of the period's credits. */
+    order_id: string | null
   }
   /** The right to download one format of one version again for 24 hours. */
   purchases: {
@@ -250,6 +257,10 @@ export interface Tables {
     visibility: string
     /** The organization that publishes it; null for the operator. */
     owner_id: string | null
+    /** What a file of filtered rows costs: `share`, `free`, `whole`; null for that of the settings. */
+    extract_price: string | null
+    /** What the publisher fixed about its columns, in JSON; null if nothing. */
+    publishing_schema: string | null
   }
   /** The rights of organizations to single datasets, beyond their add-ons. */
   dataset_grants: {
@@ -267,8 +278,12 @@ export interface Tables {
   versions: {
     table_name: string
     version: number
-    /** The name of the snapshot's folder. */
+    /** The name of the snapshot's folder. Unique, so that a version that reuses a snapshot has a name that no folder has. */
     snapshot: string
+    /** The snapshot of an earlier version that this one reuses; null if it has its own. */
+    reused_snapshot: string | null
+    /** Of a version that is not released yet: what its release will change, in JSON; null for all others. */
+    draft: string | null
     created_at: string
     rows: number
     /** The snapshot's manifest, so that metadata can be served without reading a file. */
@@ -327,5 +342,83 @@ export interface Tables {
     detail: string
     address: string | null
     request_id: string | null
+  }
+
+  /** Receivers of messages. Secrets are encrypted if WAYLEAVE_SECRET_KEY is set. */
+  webhooks: {
+    id: string
+    /** Null for a webhook of the platform, which is told of all organizations. */
+    organization_id: string | null
+    url: string
+    /** A JSON array of event types. */
+    events: string
+    description: string
+    secret: string
+    /** The secret before the last rotation; it signs too until `previous_ends_at`. */
+    previous_secret: string | null
+    previous_ends_at: string | null
+    created_at: string
+    /** The first failed attempt since the last success. */
+    failing_since: string | null
+    paused_at: string | null
+    /** Why the service paused it; null if a member did. */
+    pause_reason: string | null
+    /** The process that sends its messages now; by the database's clock. */
+    lease_token: string | null
+    lease_until: string | null
+  }
+  /** The outbox of webhooks, written in the transaction of the change, and the log of deliveries. */
+  webhook_deliveries: {
+    /** The `webhook-id`. */
+    id: string
+    webhook_id: string
+    type: string
+    payload: string
+    state: 'waiting' | 'delivered' | 'failed'
+    /** A JSON array of the last attempts. */
+    attempts: string
+    /** The number of failed attempts since it was queued; decides the time of the next one. */
+    failures: number
+    next_at: string | null
+    created_at: string
+  }
+
+  /** The outbox of notices by mail. */
+  notices: {
+    id: string
+    notice: string
+    organization_id: string | null
+    /** What the mail says, as JSON. */
+    detail: string
+    created_at: string
+    /** No process sends it before this time; by the database's clock. */
+    lease_until: string | null
+  }
+  /** Notices that an address switched off. */
+  notice_switches: { email: string; notice: string; at: string }
+  /** What was told already, so that it is told once. */
+  notice_marks: { id: string; at: string }
+  /** When an organization is told about its credits. */
+  credit_levels: {
+    organization_id: string
+    /** Null: not at all. */
+    low_limit: number | null
+    /** Null while there are credits. */
+    exhausted_at: string | null
+  }
+
+  /** Requests of the last days, by key. */
+  request_log: {
+    id: Generated<number>
+    key_id: string
+    at: string
+    operation: string
+    table_name: string
+    status: number
+    milliseconds: number
+    bytes: number | null
+    credits: number
+    /** How many requests the row stands for. */
+    weight: number
   }
 }

@@ -1,5 +1,8 @@
 import type { Tx } from '../database/open.ts'
 import { type Attempt, markCarriedOut } from './attempt-store.ts'
+import type { AuditEvent } from './audit-event.ts'
+import { queueNotice } from './notice-outbox-store.ts'
+import { queueWebhooks } from './webhook-outbox-store.ts'
 
 /** The origin of an action, recorded in every audit event. */
 export interface Origin {
@@ -30,17 +33,10 @@ export interface MailedUser extends UserOrigin {
 export const operator: Origin = { actor: 'operator', address: null, requestId: null }
 export const system: Origin = { actor: 'system', address: null, requestId: null }
 
-export interface AuditEvent {
-  /** A noun and a verb in the past tense: `key.created`, `member.removed`, `session.started`. */
-  action: string
-  organizationId: string | null
-  /** The object of the action: `key:<id>`, `user:<id>`, `organization:<id>`, `dataset:<table>`. */
-  subject: string
-  /** Useful facts: names, permissions, amounts. Never a secret or a token. */
-  detail?: Record<string, unknown>
-}
-
-/** Written in the same transaction as the action itself: both happen or neither. */
+/**
+ * Written in the same transaction as the action itself: both happen or neither. The same holds for the messages to
+ * webhooks and the notices by mail, which are queued here and sent later (transactional outbox).
+ */
 export async function recordEvent(tx: Tx, at: Date, origin: Origin, event: AuditEvent): Promise<void> {
   if (origin.attempt) await markCarriedOut(tx, origin.attempt, event.subject)
   await tx
@@ -56,4 +52,6 @@ export async function recordEvent(tx: Tx, at: Date, origin: Origin, event: Audit
       request_id: origin.requestId,
     })
     .execute()
+  await queueWebhooks(tx, at, event)
+  await queueNotice(tx, at, event)
 }

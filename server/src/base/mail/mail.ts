@@ -10,6 +10,15 @@ export interface Mail {
   link: string
   /** The text of the link's button. */
   label: string
+  /** Of a mail that can be switched off. */
+  unsubscribe?: Unsubscribe
+}
+
+export interface Unsubscribe {
+  /** A page with a button: programs that check mails follow links. */
+  page: string
+  /** Where mail programs unsubscribe by POST (RFC 8058). */
+  post: string
 }
 
 /** Sends or stores a mail in the background; never throws to its caller. */
@@ -27,7 +36,9 @@ export interface Mailer {
  * transfer encoding breaks the link, which is on a line of its own.
  */
 export function mailOptions(mail: Mail, from: string): SendMailOptions {
-  const text = [...mail.before, '', mail.link, '', ...mail.after, ''].join('\r\n')
+  const { unsubscribe } = mail
+  const end = unsubscribe ? ['', STOP, '', unsubscribe.page] : []
+  const text = [...mail.before, '', mail.link, '', ...mail.after, ...end, ''].join('\r\n')
   const paragraphs = (lines: string[]) =>
     lines.filter((line) => line !== '').map((line) => `<p>${escapeHtml(line)}</p>`)
   const html = [
@@ -38,6 +49,7 @@ export function mailOptions(mail: Mail, from: string): SendMailOptions {
     `href="${escapeHtml(mail.link)}"`,
     `>${escapeHtml(mail.label)}</a></p>`,
     ...paragraphs(mail.after),
+    ...(unsubscribe ? ['<p><a', `href="${escapeHtml(unsubscribe.page)}"`, `>${STOP_LABEL}</a></p>`] : []),
     '</body></html>',
     '',
   ].join('\r\n')
@@ -45,12 +57,21 @@ export function mailOptions(mail: Mail, from: string): SendMailOptions {
     from,
     to: mail.to,
     subject: mail.subject,
-    headers: { 'Auto-Submitted': 'auto-generated' },
+    headers: {
+      'Auto-Submitted': 'auto-generated',
+      ...(unsubscribe && {
+        'List-Unsubscribe': `<${unsubscribe.post}>`,
+        'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      }),
+    },
     textEncoding: 'quoted-printable',
     ...(isAscii(text) ? { text: part('text/plain', text) } : { text }),
     html: part('text/html', html),
   }
 }
+
+const STOP = 'To get no more mails of this kind, follow this link:'
+const STOP_LABEL = 'Get no more mails of this kind'
 
 /** The complete mail as it would be sent. */
 export async function composeMail(mail: Mail, from: string): Promise<Buffer> {

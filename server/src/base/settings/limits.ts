@@ -86,7 +86,7 @@ export const limitsSettings = {
     'WAYLEAVE_EXTRACT_ROWS',
     100_000,
     integer(1, 10_000_000),
-    'Max rows of a file of filtered rows. Such files are free and metered like pages of features.',
+    'Max rows of a file of filtered rows. Its rows count against WAYLEAVE_DAILY_FEATURES.',
   ),
   extractBytes: setting(
     'WAYLEAVE_EXTRACT_BYTES',

@@ -1,9 +1,11 @@
 import { accountsSettings } from './accounts.ts'
+import { billingSettings } from './billing.ts'
 import { databasesSettings } from './databases.ts'
 import { instanceSettings } from './instance.ts'
 import { jobsSettings } from './jobs.ts'
 import { limitsSettings } from './limits.ts'
 import { mailSettings } from './mail.ts'
+import { notificationsSettings } from './notifications.ts'
 import { operationSettings } from './operation.ts'
 import { publishingSettings } from './publishing.ts'
 import { retentionSettings } from './retention.ts'
@@ -20,9 +22,11 @@ export const settingGroups = [
   { title: 'Mail', settings: mailSettings },
   { title: 'Accounts and keys', settings: accountsSettings },
   { title: 'Sign-in', settings: signOnSettings },
+  { title: 'Billing', settings: billingSettings },
   { title: 'Limits', settings: limitsSettings },
   { title: 'Publishing', settings: publishingSettings },
   { title: 'Jobs and workers', settings: jobsSettings },
+  { title: 'Webhooks and logs of requests', settings: notificationsSettings },
   { title: 'Retention', settings: retentionSettings },
   { title: 'Operation', settings: operationSettings },
 ] as const
@@ -36,9 +40,11 @@ export const settings = {
   ...mailSettings,
   ...accountsSettings,
   ...signOnSettings,
+  ...billingSettings,
   ...limitsSettings,
   ...publishingSettings,
   ...jobsSettings,
+  ...notificationsSettings,
   ...retentionSettings,
   ...operationSettings,
 } as const

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { EXTRACT_PRICES, type ExtractPrice } from '@wayleave/contract/extract-prices'
 import { UPDATE_FREQUENCIES, type UpdateFrequency } from '@wayleave/contract/update-frequencies'
 import { VISIBILITIES, type Visibility } from '@wayleave/contract/visibilities'
 import { type Command, InvalidArgumentError } from 'commander'
@@ -16,6 +17,7 @@ export interface DescriptionFlags {
   updateFrequency?: UpdateFrequency
   keywords?: string
   credits?: number
+  extractPrice?: ExtractPrice
   visibility?: Visibility
   /** The path of a JSON file. */
   columns?: string
@@ -36,6 +38,11 @@ export function withDescriptionFlags(command: Command): Command {
     )
     .option('--keywords <words>', 'separated by commas')
     .option('--credits <n>', 'what one download costs (default 1 for a new dataset)', price)
+    .option(
+      '--extract-price <word>',
+      `what files of filtered rows cost: ${EXTRACT_PRICES.join(', ')}`,
+      extractPrice,
+    )
     .option('--visibility <word>', `who sees it: ${VISIBILITIES.join(', ')}`, visibility)
     .option(
       '--columns <file>',
@@ -45,12 +52,12 @@ export function withDescriptionFlags(command: Command): Command {
 
 export async function descriptionOfFlags(flags: DescriptionFlags): Promise<DatasetDescription> {
   const { title, description, license, attribution, contact, citation, updateFrequency } = flags
-  const { credits, visibility } = flags
+  const { credits, extractPrice, visibility } = flags
   const keywords = flags.keywords === undefined ? undefined : splitKeywords(flags.keywords)
   const columnNotes = flags.columns === undefined ? undefined : await readColumnNotes(flags.columns)
   return {
     ...{ title, description, license, attribution, contact, citation, updateFrequency, credits },
-    ...{ visibility, keywords, columnNotes },
+    ...{ extractPrice, visibility, keywords, columnNotes },
   }
 }
 
@@ -58,6 +65,12 @@ function frequency(text: string): UpdateFrequency {
   const match = UPDATE_FREQUENCIES.find((one) => one === text)
   if (match !== undefined) return match
   throw new InvalidArgumentError(`It is one of ${UPDATE_FREQUENCIES.filter(Boolean).join(', ')}.`)
+}
+
+function extractPrice(text: string): ExtractPrice {
+  const match = EXTRACT_PRICES.find((one) => one === text)
+  if (match !== undefined) return match
+  throw new InvalidArgumentError(`It is one of ${EXTRACT_PRICES.join(', ')}.`)
 }
 
 function visibility(text: string): Visibility {

@@ -1,45 +1,34 @@
-import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { addAbortSignal } from 'node:stream'
-import type { ColumnType } from '@wayleave/geodata/features'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { operator } from '../../base/events/events.ts'
-import { isTable } from '../../data/catalog/dataset.ts'
-import { COLUMN_TYPES, ColumnTypesError, parseColumnTypes } from '../../data/publishing/column-types.ts'
-import { HEADER_LINES, SKIPPED_LINES } from '../../data/publishing/line-counts.ts'
-import type { PublishOptions, PublishReport } from '../../data/publishing/publishing.ts'
+import type { PublishOptions, PublishReport } from '../../data/publishing/publish-request.ts'
 import { newOrExistingConfig } from '../command-config.ts'
 import { interruptible } from '../interruptible.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
 import { ProgressBar } from '../output/progress-bar.ts'
 import { withParts } from '../with-parts.ts'
 import { type DescriptionFlags, descriptionOfFlags, withDescriptionFlags } from './description-flags.ts'
+import {
+  type ReadingFlags,
+  readingOfFlags,
+  requireFile,
+  tableName,
+  withInput,
+  withReadingFlags,
+} from './reading-flags.ts'
 
-interface PublishFlags extends OperatorFlags, DescriptionFlags {
+interface PublishFlags extends OperatorFlags, DescriptionFlags, ReadingFlags {
   table: string
   note?: string
-  idColumn?: string
-  timeColumn?: string
-  crs?: string
-  allowInaccurateCrs?: boolean
-  layer?: string
-  format?: string
   skipInvalid?: boolean
   sample: boolean
   tiles: boolean
   buildExports?: boolean
-  encoding?: string
-  longitude?: string
-  latitude?: string
-  geometryColumn?: string
-  geometry: boolean
-  header: boolean
-  skipLines?: number
-  headerLines?: number
-  type?: { [column: string]: ColumnType }
   dryRun?: boolean
+  ignoreSchema?: boolean
+  draft?: boolean
+  append?: boolean
+  update?: boolean
+  deleteMissing?: boolean
 }
 
 /** With `--json` all problems are listed, up to this many. */
@@ -52,42 +41,26 @@ export function publishCommand(compile?: PublishOptions['compile']): Command {
     'publish trees.csv --table trees --id-column tree_id --credits 5',
     'publish roads.zip --table roads --crs EPSG:25832 --skip-invalid',
     'publish stops.csv --table stops --longitude x --latitude y --type code=text --dry-run',
+    'publish new-trees.csv --table trees --append',
+    'publish trees.csv --table trees --update --delete-missing',
     'publish - --format csv --table stops < stops.csv',
   ]).requiredOption('--table <name>', 'the dataset’s name in addresses (required)', tableName)
-  return withDescriptionFlags(command)
-    .option('--note <text>', 'what is new in this version')
-    .option('--id-column <name>', 'the column that holds the features’ ids')
-    .option('--time-column <name>', 'the column that `datetime` filters')
-    .option('--crs <crs>', 'the CRS if the file does not state it, such as EPSG:25832')
-    .option('--allow-inaccurate-crs', 'publish although the CRS cannot be brought to WGS84 within 20 m')
-    .option('--layer <name>', 'the layer or sheet of a file that has several')
-    .option('--encoding <name>', 'the encoding of texts if the file does not state it, such as windows-1251')
-    .option('--longitude <column>', 'the column of longitudes or x; together with --latitude')
-    .option('--latitude <column>', 'the column of latitudes or y')
-    .option('--geometry-column <column>', 'the column of WKT, WKB, GeoJSON or points as text')
-    .option('--no-geometry', 'publish a table without geometry, whatever the file holds')
-    .option('--no-header', 'the first row of the table is a row and has no column names')
-    .option(
-      '--skip-lines <n>',
-      'leave out this many lines above the table, such as a title',
-      lineCount(SKIPPED_LINES),
-    )
-    .option(
-      '--header-lines <n>',
-      'the column names take this many lines, whose texts are joined',
-      lineCount(HEADER_LINES),
-    )
-    .option(
-      '--type <column=type>',
-      `the type of a column: ${COLUMN_TYPES.join(', ')}; may be repeated`,
-      columnTypes,
-    )
-    .option('--format <name>', 'the format if the file does not show it')
+  return withReadingFlags(
+    withDescriptionFlags(command).option('--note <text>', 'what is new in this version'),
+  )
     .option('--skip-invalid', 'publish the valid rows and report the others')
     .option('--no-sample', 'publish no free sample, and a coarser preview')
     .option('--no-tiles', 'build no vector tiles')
     .option('--build-exports', 'build every download format before the version is shown')
     .option('--dry-run', 'do everything except making the version visible, and print the report')
+    .option('--ignore-schema', 'publish although the file differs from the schema of the dataset')
+    .option('--append', 'add the features of the file to the current version')
+    .option(
+      '--update',
+      'the same, and replace features by their ids; columns that the file lacks keep their values',
+    )
+    .option('--delete-missing', 'with --update: remove the features that the file does not have')
+    .option('--draft', 'keep the version back until `wayleave release`')
     .action((file: string, flags: PublishFlags, self: Command) => publish(file, flags, self, compile))
 }
 
@@ -97,16 +70,13 @@ async function publish(
   command: Command,
   compile: PublishOptions['compile'],
 ): Promise<void> {
-  if ((flags.longitude === undefined) !== (flags.latitude === undefined))
-    command.error('error: give both of --longitude and --latitude, or neither', { exitCode: 2 })
-  const isStandardInput = file === '-'
-  if (!isStandardInput && !existsSync(file)) throw new Error(`There is no file ${file}.`)
+  const reading = await readingOfFlags(flags, command)
+  const mode = modeOf(flags, command)
+  requireFile(file)
   const bar = new ProgressBar(process.stderr)
-  const { table, note } = flags
+  const { table, note, skipInvalid, sample, tiles, buildExports, dryRun, ignoreSchema } = flags
+  const { draft, deleteMissing } = flags
   const description = await descriptionOfFlags(flags)
-  const { idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample, tiles } = flags
-  const { buildExports, encoding, longitude, latitude, geometryColumn, type: types, dryRun } = flags
-  const { skipLines, headerLines } = flags
   try {
     const publishing = (signal: AbortSignal) =>
       withParts(
@@ -115,25 +85,26 @@ async function publish(
           const publishPath = (path: string) =>
             parts.publishing.publish(
               {
-                table,
-                path,
-                ...(isStandardInput && { file: 'standard input' }),
-                description,
-                note,
-                ...{ idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample },
-                ...{ skipLines, headerLines },
-                ...{ tiles, buildExports, encoding, longitude, latitude, geometryColumn, types, dryRun },
-                // Commander sets options that begin with no- to true if they are absent.
-                geometry: flags.geometry ? undefined : false,
-                header: flags.header ? undefined : false,
+                ...{ table, path, description, note },
+                ...(file === '-' && { file: 'standard input' }),
+                ...reading,
+                ...{
+                  skipInvalid,
+                  sample,
+                  tiles,
+                  buildExports,
+                  dryRun,
+                  ignoreSchema,
+                  draft,
+                  mode,
+                  deleteMissing,
+                },
                 maxProblems: flags.json ? MAX_JSON_PROBLEMS : undefined,
               },
               operator,
               { onProgress: (progress) => bar.show(progress), signal, ...(compile && { compile }) },
             )
-          const published = isStandardInput
-            ? await withStandardInput(parts.config.maxUploadBytes, signal, publishPath)
-            : await publishPath(file)
+          const published = await withInput(file, parts.config.maxUploadBytes, signal, publishPath)
           return { report: published, base: parts.baseUrl.settled() }
         },
         newOrExistingConfig,
@@ -177,8 +148,8 @@ async function publish(
 
 function describe(report: PublishReport, urls: Record<string, string>): string {
   const facts: string[][] = [
-    ['Version', report.version === null ? 'none: a dry run' : String(report.version)],
-    ['Rows', `${report.rows.toLocaleString('en')} in ${report.seconds} s`],
+    ['Version', versionText(report)],
+    ['Rows', `${report.rows.toLocaleString('en')} in ${report.seconds} s${changesText(report)}`],
     ['Format', report.format],
     ['Geometry', report.geometryTypes.length > 0 ? report.geometryTypes.join(', ') : 'none'],
     ['Bbox', report.bbox ? report.bbox.map((one) => +one.toFixed(6)).join(', ') : '-'],
@@ -205,6 +176,23 @@ function describe(report: PublishReport, urls: Record<string, string>): string {
   ].join('\n')
 }
 
+function modeOf({ append, update, deleteMissing }: PublishFlags, command: Command) {
+  if (append && update) command.error('error: give one of --append and --update', { exitCode: 2 })
+  if (deleteMissing && !update) command.error('error: --delete-missing needs --update', { exitCode: 2 })
+  return append ? 'append' : update ? 'update' : undefined
+}
+
+function changesText({ changes }: PublishReport): string {
+  if (changes === undefined) return ''
+  const { added, updated, removed } = changes
+  return `: ${added} added, ${updated} updated, ${removed} removed`
+}
+
+function versionText({ version, isDraft, table }: PublishReport): string {
+  if (version === null) return 'none: a dry run'
+  return isDraft ? `${version}, a draft until \`wayleave release ${table}\`` : String(version)
+}
+
 function crsText({ crs, crsTransformation }: PublishReport): string {
   if (crs === null || crsTransformation === null) return crs ?? '-'
   const { name, accuracy } = crsTransformation
@@ -215,51 +203,4 @@ function crsText({ crs, crsTransformation }: PublishReport): string {
 function timeText({ timeColumn, timeExtent }: PublishReport): string {
   if (timeColumn === null) return '-'
   return timeExtent === null ? `${timeColumn}, all empty` : `${timeColumn}, ${timeExtent.join(' to ')}`
-}
-
-/** Receives standard input into a temporary file, which is removed afterwards. */
-async function withStandardInput<T>(
-  maxBytes: number,
-  signal: AbortSignal,
-  publishPath: (path: string) => Promise<T>,
-): Promise<T> {
-  if (process.stdin.isTTY) throw new Error('Standard input is a terminal. Pipe a file into the command.')
-  const folder = await mkdtemp(join(tmpdir(), 'wayleave-'))
-  try {
-    const path = join(folder, 'input')
-    await (await import('../../data/publishing/upload-jobs/receive-upload.ts')).receiveUpload(
-      addAbortSignal(signal, process.stdin),
-      path,
-      maxBytes,
-    )
-    return await publishPath(path)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-function columnTypes(text: string, previous: PublishFlags['type'] = {}): PublishFlags['type'] {
-  try {
-    return { ...previous, ...parseColumnTypes(text) }
-  } catch (error) {
-    if (error instanceof ColumnTypesError) throw new InvalidArgumentError(error.message)
-    throw error
-  }
-}
-
-function lineCount({ minimum, maximum }: typeof HEADER_LINES): (text: string) => number {
-  return (text) => {
-    const count = /^\d{1,4}$/.test(text) ? Number(text) : 0
-    if (count >= minimum && count <= maximum) return count
-    throw new InvalidArgumentError(`It is a whole number from ${minimum} to ${maximum}.`)
-  }
-}
-
-function tableName(text: string): string {
-  if (!isTable(text)) {
-    throw new InvalidArgumentError(
-      'A table name has 1 to 63 lower-case letters, digits and _, and begins with a letter.',
-    )
-  }
-  return text
 }

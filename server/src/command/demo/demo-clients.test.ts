@@ -76,6 +76,8 @@ const RUN_ELSEWHERE: Record<string, string[]> = {
   'tiles.md': ['html', 'js', 'sh'],
   // server/src/accounts/keys/documented-keys.test.ts
   'keys-and-access.md': ['sh'],
+  // server/src/accounts/webhooks/webhooks.test.ts
+  'webhooks.md': ['js'],
   // client-js/test/package.test.ts
   'javascript.md': ['js', 'js browser', 'sh'],
   // client-python/tests/test_readme.py

@@ -1,3 +1,4 @@
+import type { ExtractPrice } from '@wayleave/contract/extract-prices'
 import type { UpdateFrequency } from '@wayleave/contract/update-frequencies'
 import type { Visibility } from '@wayleave/contract/visibilities'
 import type { Manifest } from '@wayleave/geodata/snapshot'
@@ -54,6 +55,8 @@ export interface Dataset extends Version {
   keywords: string[]
   columnNotes: ColumnNotes
   credits: number
+  /** What a file of filtered rows costs; null for what the settings say. */
+  extractPrice: ExtractPrice | null
   visibility: Visibility
   /** The organization that publishes it; null for the operator. */
   owner: { organizationId: string; name: string } | null
@@ -83,5 +86,7 @@ export interface DatasetDescription {
   /** Replaces the notes on all columns. */
   columnNotes?: ColumnNotes
   credits?: number
+  /** Null: what the settings say. */
+  extractPrice?: ExtractPrice | null
   visibility?: Visibility
 }

@@ -41,6 +41,7 @@ export function datasetMetadata(
     visibility: dataset.visibility,
     owner: dataset.owner,
     credits: dataset.credits,
+    extractPrice: dataset.extractPrice,
     formats: exportFormatsOf(manifest).map(({ format, mediaType }) => ({
       format,
       mediaType,

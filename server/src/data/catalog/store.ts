@@ -1,3 +1,4 @@
+import type { ExtractPrice } from '@wayleave/contract/extract-prices'
 import type { UpdateFrequency } from '@wayleave/contract/update-frequencies'
 import type { Visibility } from '@wayleave/contract/visibilities'
 import type { Manifest } from '@wayleave/geodata/snapshot'
@@ -18,6 +19,11 @@ import {
 const LIST_BATCH = 500
 /** The same for rows with whole manifests, of 15 KB and more each. */
 const MANIFEST_BATCH = 50
+
+/** The folder of a version's snapshot, which may be that of an earlier version. */
+export const snapshotFolder = sql<string>`coalesce(versions.reused_snapshot, versions.snapshot)`.as(
+  'snapshot',
+)
 
 /** All datasets as lists have them, read in steps. */
 export async function readListedDatasets(db: Db): Promise<ListedDataset[]> {
@@ -93,19 +99,21 @@ export async function datasetExists(db: Db, table: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** All versions of the table, newest first, including the current one. */
+/** All versions of the table, newest first, including the current one, without a draft. */
 export async function readVersions(db: Db, table: string): Promise<Version[]> {
   const rows = await db
     .selectFrom('versions')
     .selectAll()
     .where('table_name', '=', table)
+    .where('draft', 'is', null)
     .orderBy('version', 'desc')
     .execute()
   return rows.map(toVersion)
 }
 
 export async function readSnapshotNames(db: Db): Promise<string[]> {
-  return (await db.selectFrom('versions').select('snapshot').execute()).map((row) => row.snapshot)
+  const rows = await db.selectFrom('versions').select(snapshotFolder).distinct().execute()
+  return rows.map((row) => row.snapshot)
 }
 
 /** Whether any version still references the snapshot. */
@@ -113,7 +121,7 @@ export async function isSnapshotNamed(db: Db, snapshot: string): Promise<boolean
   const row = await db
     .selectFrom('versions')
     .select('version')
-    .where('snapshot', '=', snapshot)
+    .where(({ or, eb }) => or([eb('snapshot', '=', snapshot), eb('reused_snapshot', '=', snapshot)]))
     .executeTakeFirst()
   return row !== undefined
 }
@@ -151,17 +159,20 @@ export interface NewVersion {
   standardTitle: string
   /** The visibility of a new dataset if the publisher gives none. */
   standardVisibility: Visibility
+  /** What was fixed about the columns, in JSON; undefined to keep what there is. */
+  schema?: string | undefined
 }
 
 export async function insertVersion(database: ControlDatabase, tx: Tx, added: NewVersion): Promise<void> {
   const { table, version, at, description } = added
+  const schema = added.schema === undefined ? {} : { publishing_schema: added.schema }
   const existingDataset = await database
     .forUpdate(tx.selectFrom('datasets').select('table_name').where('table_name', '=', table))
     .executeTakeFirst()
   if (existingDataset) {
     await tx
       .updateTable('datasets')
-      .set({ ...columnsOf(description), current_version: version, updated_at: at })
+      .set({ ...columnsOf(description), ...schema, current_version: version, updated_at: at })
       .where('table_name', '=', table)
       .execute()
   } else {
@@ -176,6 +187,7 @@ export async function insertVersion(database: ControlDatabase, tx: Tx, added: Ne
         contact: '',
         citation: '',
         update_frequency: '',
+        extract_price: null,
         keywords: '[]',
         column_notes: '{}',
         credits: 1,
@@ -183,23 +195,36 @@ export async function insertVersion(database: ControlDatabase, tx: Tx, added: Ne
         owner_id: added.ownerId,
         created_at: at,
         ...columnsOf(description),
+        ...schema,
         current_version: version,
         updated_at: at,
       })
       .execute()
   }
+  await insertVersionRow(tx, added)
+}
+
+/** Inserts the row of a version alone, which makes it neither current nor visible. */
+export async function insertVersionRow(
+  tx: Tx,
+  added: Pick<NewVersion, 'table' | 'version' | 'snapshot' | 'manifest' | 'hasSample' | 'note' | 'at'>,
+  special: Partial<Pick<Tables['versions'], 'reused_snapshot' | 'draft'>> = {},
+): Promise<void> {
   await tx
     .insertInto('versions')
     .values({
-      table_name: table,
-      version,
+      table_name: added.table,
+      version: added.version,
       snapshot: added.snapshot,
-      created_at: at,
+      created_at: added.at,
       rows: added.manifest.rows,
       manifest: JSON.stringify(added.manifest),
       summary: JSON.stringify(summaryOf(added.manifest)),
       has_sample: added.hasSample ? 1 : 0,
       note: added.note,
+      reused_snapshot: null,
+      draft: null,
+      ...special,
     })
     .execute()
 }
@@ -227,58 +252,11 @@ export async function newestSnapshot(db: Db): Promise<string | null> {
         .onRef('datasets.table_name', '=', 'versions.table_name')
         .onRef('datasets.current_version', '=', 'versions.version'),
     )
-    .select('versions.snapshot')
+    .select(snapshotFolder)
     .orderBy('versions.created_at', 'desc')
     .limit(1)
     .executeTakeFirst()
   return row?.snapshot ?? null
-}
-
-/**
- * Deletes all versions except the `keep` newest and the version `served`. Returns the snapshots that no version
- * references any more.
- */
-export async function deleteOldVersions(
-  tx: Tx,
-  table: string,
-  keep: number,
-  served: number | null = null,
-): Promise<string[]> {
-  const rows = await tx
-    .selectFrom('versions')
-    .select(['version', 'snapshot'])
-    .where('table_name', '=', table)
-    .orderBy('version', 'desc')
-    .execute()
-  const old = rows.slice(keep).filter(({ version }) => version !== served)
-  if (old.length > 0) {
-    await tx
-      .deleteFrom('versions')
-      .where('table_name', '=', table)
-      .where(
-        'version',
-        'in',
-        old.map((row) => row.version),
-      )
-      .execute()
-  }
-  return old.map((row) => row.snapshot)
-}
-
-/** Returns the dataset's snapshots, or null if there is no such dataset. */
-export async function deleteDataset(
-  database: ControlDatabase,
-  tx: Tx,
-  table: string,
-): Promise<string[] | null> {
-  const existingDataset = await database
-    .forUpdate(tx.selectFrom('datasets').select('table_name').where('table_name', '=', table))
-    .executeTakeFirst()
-  if (!existingDataset) return null
-  const rows = await tx.selectFrom('versions').select('snapshot').where('table_name', '=', table).execute()
-  await tx.deleteFrom('versions').where('table_name', '=', table).execute()
-  await tx.deleteFrom('datasets').where('table_name', '=', table).execute()
-  return rows.map((row) => row.snapshot)
 }
 
 function currentDatasets(db: Db) {
@@ -302,12 +280,13 @@ function currentDatasets(db: Db) {
       'datasets.keywords',
       'datasets.column_notes',
       'datasets.credits',
+      'datasets.extract_price',
       'datasets.visibility',
       'datasets.owner_id',
       'organizations.name as owner_name',
       'datasets.updated_at',
       'versions.version',
-      'versions.snapshot',
+      snapshotFolder,
       'versions.created_at',
       'versions.has_sample',
       'versions.note',
@@ -319,15 +298,18 @@ type VersionRow = Pick<
   'table_name' | 'version' | 'snapshot' | 'created_at' | 'manifest' | 'has_sample' | 'note'
 >
 type DatasetRow = VersionRow &
-  Omit<Tables['datasets'], 'current_version' | 'created_at'> & { owner_name: string | null }
+  Omit<Tables['datasets'], 'current_version' | 'created_at' | 'publishing_schema'> & {
+    owner_name: string | null
+  }
 
 /** The manifest of rows that have no summary, else null: summaries are a tenth as large. */
 const manifestWithoutSummary = sql<
   string | null
 >`case when versions.summary is null then versions.manifest end`.as('manifest')
 
-function toVersion(row: VersionRow): Version {
-  return { ...versionFields(row), manifest: parseManifest(row.manifest) }
+export function toVersion(row: VersionRow & Pick<Tables['versions'], 'reused_snapshot'>): Version {
+  const snapshot = row.reused_snapshot ?? row.snapshot
+  return { ...versionFields({ ...row, snapshot }), manifest: parseManifest(row.manifest) }
 }
 
 function toDataset({ manifest, ...row }: DatasetRow): Dataset {
@@ -358,6 +340,7 @@ function datasetFields(row: Omit<DatasetRow, 'manifest'>): Omit<Dataset, 'manife
     keywords: JSON.parse(row.keywords) as string[],
     columnNotes: JSON.parse(row.column_notes) as ColumnNotes,
     credits: row.credits,
+    extractPrice: row.extract_price as ExtractPrice | null,
     visibility: row.visibility as Visibility,
     owner: row.owner_id === null ? null : { organizationId: row.owner_id, name: row.owner_name ?? '' },
     updatedAt: row.updated_at,
@@ -373,10 +356,17 @@ function parseSummary(text: string): ManifestSummary {
 }
 
 /** The columns of the table `datasets` that a description sets; fields that are left out keep their values. */
-function columnsOf({ keywords, columnNotes, updateFrequency, ...texts }: DatasetDescription) {
+export function columnsOf({
+  keywords,
+  columnNotes,
+  updateFrequency,
+  extractPrice,
+  ...texts
+}: DatasetDescription) {
   const columns = {
     ...texts,
     update_frequency: updateFrequency,
+    extract_price: extractPrice,
     keywords: keywords && JSON.stringify(keywords),
     column_notes: columnNotes && JSON.stringify(columnNotes),
   }

@@ -74,7 +74,7 @@ interface Order extends Pick<DownloadRequest, 'http' | 'requestId'> {
 const STORED = ['zstd', 'gzip'] as const
 
 /**
- * Delivers files of datasets and decides what they cost.
+ * Delivers files of datasets and decides when they are charged; `priceFor` says what they cost.
  *
  * 1. Permission, add-on and damage are checked first, and nothing is charged for a refusal.
  * 2. HEAD, 304 and 416 are free. If they need a file that does not exist yet, it is built only for a caller who

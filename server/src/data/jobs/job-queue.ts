@@ -4,7 +4,7 @@ import { singleFlight } from '@wayleave/geodata/base'
 import { type Clock, SECOND } from '../../base/clock.ts'
 import type { ControlDatabase } from '../../base/database/open.ts'
 import { newId } from '../../base/id.ts'
-import { type JobKind, PRIORITIES, queueOf } from './job-kinds.ts'
+import { JOB_KINDS, type JobKind, PRIORITIES, queueOf } from './job-kinds.ts'
 import type { JobMessages } from './job-messages.ts'
 import {
   countOpenJobs,
@@ -67,7 +67,10 @@ export class JobQueue {
       for (const wake of this.#waiters.get(id) ?? []) wake()
     })
     const reader = (kind: JobKind) => singleFlight(() => this.#loadOpen(kind))
-    this.#readOpen = { publish: reader('publish'), export: reader('export'), tiles: reader('tiles') }
+    this.#readOpen = Object.fromEntries(JOB_KINDS.map((kind) => [kind, reader(kind)])) as Record<
+      JobKind,
+      () => Promise<Map<string, JobRow>>
+    >
   }
 
   /** Adds a job, unless the same is waiting or running. Returns the job that will do it. */

@@ -90,7 +90,8 @@ interface LocalJob extends JobAttempt {
   isFinishing: boolean
 }
 
-const countByKind = () => ({ publish: 0, export: 0, tiles: 0 })
+const byKind = <T>(create: () => T) =>
+  Object.fromEntries(JOB_KINDS.map((kind) => [kind, create()])) as Record<JobKind, T>
 
 /**
  * Claims jobs from the table and runs them. While an attempt runs, its lease is renewed; if this process dies,
@@ -101,13 +102,9 @@ const countByKind = () => ({ publish: 0, export: 0, tiles: 0 })
  */
 export class JobRunner {
   /** Counts of this process, for the metrics. */
-  readonly running = countByKind()
-  readonly finished: Record<JobKind, Record<EndState, number>> = {
-    publish: { done: 0, failed: 0, cancelled: 0 },
-    export: { done: 0, failed: 0, cancelled: 0 },
-    tiles: { done: 0, failed: 0, cancelled: 0 },
-  }
-  readonly durations = { publish: new Durations(), export: new Durations(), tiles: new Durations() }
+  readonly running = byKind(() => 0)
+  readonly finished = byKind((): Record<EndState, number> => ({ done: 0, failed: 0, cancelled: 0 }))
+  readonly durations = byKind(() => new Durations())
   /** Jobs whose worker died, as this process found out: their leases had lapsed. */
   leasesLost = 0
   readonly #parts: JobRunnerDeps

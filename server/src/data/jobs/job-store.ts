@@ -99,6 +99,17 @@ export async function listOpenJobs(db: Db, kind: JobKind): Promise<JobRow[]> {
     .execute()
 }
 
+/** Jobs that are done since a time. */
+export async function listEndedSince(db: Db, kind: JobKind, since: string): Promise<JobRow[]> {
+  return db
+    .selectFrom('jobs')
+    .selectAll()
+    .where('kind', '=', kind)
+    .where('state', '=', 'done')
+    .where('updated_at', '>', since)
+    .execute()
+}
+
 export interface JobListing {
   kind?: JobKind
   state?: JobState

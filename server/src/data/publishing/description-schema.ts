@@ -1,3 +1,4 @@
+import { EXTRACT_PRICES, type ExtractPrice } from '@wayleave/contract/extract-prices'
 import { UPDATE_FREQUENCIES, type UpdateFrequency } from '@wayleave/contract/update-frequencies'
 import { VISIBILITIES, type Visibility } from '@wayleave/contract/visibilities'
 import { type Static, Type } from 'typebox'
@@ -39,6 +40,15 @@ export const descriptionProperties = {
       minimum: 0,
       maximum: 1_000_000,
       description: 'What one download costs; 1 for a new dataset.',
+    }),
+  ),
+  extractPrice: Type.Optional(
+    Type.Unsafe<ExtractPrice | null>({
+      type: 'string',
+      enum: [...EXTRACT_PRICES, null],
+      nullable: true,
+      description:
+        'What a file of filtered rows costs: its share of the price of a download, rounded up (`share`), nothing (`free`), or that price (`whole`). Null: what the service says.',
     }),
   ),
 }

@@ -1,7 +1,8 @@
 import type { Changes } from '../../base/database/changes/changes.ts'
 import type { Db } from '../../base/database/open.ts'
 import type { Version } from '../catalog/dataset.ts'
-import { deleteOldVersions, readTables, readVersions } from '../catalog/store.ts'
+import { readTables, readVersions } from '../catalog/store.ts'
+import { deleteOldVersions } from '../catalog/version-store.ts'
 
 export interface OldVersionDeps {
   db: Db

@@ -2,7 +2,7 @@ import { normalPath } from '../addresses.ts'
 import type { App } from '../fastify-app.ts'
 
 export const CORS_EXPOSED =
-  'ETag, Last-Modified, Link, OGC-NumberMatched, OGC-NumberReturned, OGC-Next-Cursor, Content-Crs, Content-Disposition, Content-Encoding, Content-Range, Repr-Digest, Accept-Ranges, Retry-After, RateLimit, RateLimit-Policy, Credits-Charged, Credits-Remaining, X-Request-Id, Location'
+  'ETag, Last-Modified, Link, OGC-NumberMatched, OGC-NumberReturned, OGC-Next-Cursor, Content-Crs, Content-Disposition, Content-Encoding, Content-Range, Repr-Digest, Accept-Ranges, Retry-After, RateLimit, RateLimit-Policy, Credits-Charged, Credits-Remaining, Wayleave-Credits, X-Request-Id, Location'
 
 /**
  * Any web page may read data with a key it holds: keys are sent in a header, never in a cookie, so the origin

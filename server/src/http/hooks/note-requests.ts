@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { isTracing, traceRequest } from '../../base/tracing/tracing.ts'
 import type { TrustedProxies } from '../caller.ts'
 import type { App } from '../fastify-app.ts'
 import { type AccessLog, statedLength } from '../observability/access-log.ts'
+import type { KeyRequestLog } from '../observability/key-request-log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { keyOf } from '../observability/request-keys.ts'
 import { logRequest } from '../observability/request-log.ts'
@@ -17,13 +18,17 @@ export interface RequestNotes {
   metrics: Metrics
   proxies: TrustedProxies
   accessLog: AccessLog | null
+  keyRequestLog: KeyRequestLog | null
 }
 
 /**
  * Logs and counts every request when its response finishes or its connection closes: an upload or download
  * that is aborted midway never finishes, and Fastify's `onResponse` does not report it.
  */
-export function noteRequests(app: App, { log, metrics, proxies, accessLog }: RequestNotes): void {
+export function noteRequests(
+  app: App,
+  { log, metrics, proxies, accessLog, keyRequestLog }: RequestNotes,
+): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = reply
     const trace = traceRequest(request.raw, traceParent(request.raw, proxies))
@@ -46,6 +51,24 @@ export function noteRequests(app: App, { log, metrics, proxies, accessLog }: Req
         brokenOff,
       }
       logRequest(log, logged)
+      const { keyId } = logged
+      const weight = keyId === undefined || keyRequestLog === null ? 0 : keyRequestLog.weightOf(keyId)
+      if (weight > 0) {
+        const bytes = statedLength(request.method, reply)
+        const credits = creditsCharged(reply)
+        const { method, url } = request
+        keyRequestLog!.add({
+          keyId: keyId!,
+          method,
+          route,
+          url,
+          status,
+          milliseconds,
+          bytes,
+          credits,
+          weight,
+        })
+      }
       if (accessLog) {
         const { httpVersion } = request.raw
         accessLog.write({ ...logged, httpVersion, bytes: statedLength(request.method, reply) }, new Date())
@@ -61,6 +84,11 @@ export function noteRequests(app: App, { log, metrics, proxies, accessLog }: Req
       done(null, payload)
     })
   }
+}
+
+/** As the response states it. A download is sent past Fastify, with its own headers. */
+function creditsCharged(reply: FastifyReply): number {
+  return Number(reply.getHeader('credits-charged') ?? reply.raw.getHeader('credits-charged') ?? 0)
 }
 
 /** Like request ids, the trace that a request belongs to is taken only from trusted proxies. */

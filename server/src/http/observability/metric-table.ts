@@ -111,7 +111,7 @@ export const metricTable = {
   wayleave_jobs: {
     type: 'gauge',
     label: ['kind', 'state'],
-    help: 'Jobs of all nodes that have not ended, by kind ("publish", "export", "tiles") and state ("waiting", "running").',
+    help: 'Jobs of all nodes that have not ended, by kind ("publish", "inspect", "export", "tiles") and state ("waiting", "running").',
   },
   wayleave_job_oldest_waiting_seconds: {
     type: 'gauge',
@@ -160,6 +160,11 @@ export const metricTable = {
     type: 'counter',
     label: 'result',
     help: 'Mails, by result: "sent" (or written to the outbox) or "failed" for good.',
+  },
+  wayleave_webhook_attempts_total: {
+    type: 'counter',
+    label: 'result',
+    help: 'Attempts to send a message to a webhook, by result: "delivered" or "failed".',
   },
   wayleave_credits_total: {
     type: 'counter',

@@ -10,6 +10,7 @@ import { traceParent } from '../hooks/note-requests.ts'
 import { requestId } from '../hooks/request-id.ts'
 import { STATUS_CODES } from '../node-http.ts'
 import type { AccessLog } from '../observability/access-log.ts'
+import type { KeyRequestLog } from '../observability/key-request-log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Overload } from '../observability/overload.ts'
 import { logRequest } from '../observability/request-log.ts'
@@ -27,6 +28,7 @@ export interface SocketTransportDeps {
   baseUrl: BaseUrl
   addressBlocks: BlockedAddresses
   accessLog: AccessLog | null
+  keyRequestLog: KeyRequestLog | null
 }
 
 /**
@@ -67,7 +69,7 @@ export class SocketTransport {
 
   /** Returns false if the request is left to the other listeners. */
   #handle(request: IncomingMessage, response: ServerResponse, keepAlive: string): boolean {
-    const { log, metrics, proxies, baseUrl, addressBlocks, accessLog } = this.#deps
+    const { log, metrics, proxies, baseUrl, addressBlocks, accessLog, keyRequestLog } = this.#deps
     if (!this.#isEligible(request, response)) return false
     // Fastify refuses it.
     if (!addressBlocks.isEmpty && addressBlocks.has(proxies.callerOf(request).address)) return false
@@ -94,7 +96,7 @@ export class SocketTransport {
     const id = requestId(request, proxies)
     const { status } = result
     // The memory of a page is used again once it is sent.
-    const bytes = accessLog === null ? null : bodyLength(result)
+    const bytes = bodyLength(result)
     trace?.sending()
     writeWhole(
       response,
@@ -114,6 +116,14 @@ export class SocketTransport {
         if (accessLog !== null) {
           accessLog.write({ ...logged, httpVersion: request.httpVersion, bytes }, new Date())
         }
+        if (keyId === undefined || keyRequestLog === null) return
+        const weight = keyRequestLog.weightOf(keyId)
+        if (weight === 0) return
+        const url = request.url!
+        keyRequestLog.add({
+          ...{ keyId, method: 'GET', route: pattern, url, status },
+          ...{ milliseconds, bytes, credits: 0, weight },
+        })
       },
     )
     return true

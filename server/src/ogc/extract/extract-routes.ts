@@ -1,11 +1,18 @@
+import { createHash } from 'node:crypto'
 import { pipeline, Readable } from 'node:stream'
 import { constants, createGzip } from 'node:zlib'
+import type { ExtractPrice } from '@wayleave/contract/extract-prices'
 import type { PositionRuns, Snapshot } from '@wayleave/geodata/features'
 import { FairQueue, type FilterPlan, finish, planConditions, TimedWork } from '@wayleave/query'
 import type { FastifyReply } from 'fastify'
+import type { Logger } from 'pino'
 import { authRequestOf } from '../../accounts/access/authenticate.ts'
+import { priceFor } from '../../accounts/access/dataset-access.ts'
 import type { Grant } from '../../accounts/access/grant.ts'
+import type { Bill, Cashier, Charge } from '../../accounts/credits/cashier.ts'
+import { EXTRACT_ITEM } from '../../accounts/credits/purchase-store.ts'
 import { Problem } from '../../base/problem.ts'
+import type { Config } from '../../base/settings/config.ts'
 import type { Dataset } from '../../data/catalog/dataset.ts'
 import type { Staging } from '../../data/publishing/staging.ts'
 import type { App } from '../../http/fastify-app.ts'
@@ -30,6 +37,9 @@ export interface ExtractLimits {
 
 export interface ExtractDeps extends ItemsDeps {
   extractLimits: ExtractLimits
+  cashier: Pick<Cashier, 'charge' | 'quote' | 'watch'>
+  config: Pick<Config, 'extractPrice'>
+  log: Logger
   staging: Staging
 }
 
@@ -40,7 +50,7 @@ const MAX_WAIT_MS = 3000
 const MAX_SENDING_MS = 3_600_000
 const EXTENSIONS = { csv: 'csv', json: 'geojson', parquet: 'parquet' }
 
-/** The route of files with the rows that match a query, up to a limit. It is free, and metered like items. */
+/** The route of files with the rows that match a query, up to a limit. They cost what `extractPriceOf` says. */
 export function extractRoutes(app: App, deps: ExtractDeps): void {
   const queue = new FairQueue({
     capacity: MAX_EXTRACTS,
@@ -72,36 +82,107 @@ export function extractRoutes(app: App, deps: ExtractDeps): void {
     try {
       const slot = await queue.acquire(grant.owner, 1, selecting.signal)
       releases.push(() => slot.release())
-      const { snapshot, query, runs } = await deps.catalog.withCurrent(dataset, async (current) => {
+      const { current, snapshot, query, runs } = await deps.catalog.withCurrent(dataset, async (current) => {
         const { query, plan } = current === dataset ? first : read(current)
         const held = await holdSnapshot(deps, current)
         releases.push(held.release)
         // Inside `use`, an error becomes what it means: a damaged version, or one that was removed.
         const select = (snapshot: Snapshot) => selectRows(snapshot, query, plan, selecting, deps)
-        return { snapshot: held.snapshot, query, runs: await deps.snapshots.use(current, select) }
+        return { current, snapshot: held.snapshot, query, runs: await deps.snapshots.use(current, select) }
       })
       const isPacked = query.encoding !== parquet && acceptsGzip(request.headers['accept-encoding'])
       // Without rows, none of the day's features are used.
+      const bill = extractBill(grant, current, query, runs.count, request.url, deps)
       if (request.method === 'HEAD') {
+        const price = await deps.cashier.quote(bill)
         release()
         setHeaders(reply, grant, dataset, query, runs.count, isPacked)
-        return reply.send()
+        return reply.header('wayleave-credits', String(price)).send()
       }
       const returnFeatures = await takeFeatures(countedOwner(grant, dataset), runs.count, deps)
-      const body = await bodyOf(snapshot, dataset, runs, query, { selecting, sending }, deps).catch(
-        (error: unknown) => {
-          returnFeatures()
-          throw error
-        },
-      )
+      const make = () => bodyOf(snapshot, dataset, runs, query, { selecting, sending }, deps)
+      const { body, charge } = await chargedBody(bill, make, deps).catch((error: unknown) => {
+        returnFeatures()
+        throw error
+      })
+      refundIfBroken(body, charge, disconnected, deps)
       body.once('close', release)
       setHeaders(reply, grant, dataset, query, runs.count, isPacked)
+      setChargeHeaders(reply, charge)
       return reply.send(isPacked ? gzipped(body) : body)
     } catch (error) {
       release()
       throw error
     }
   })
+}
+
+/** What a file of so many rows costs, given the price of a download: `share` is rounded up. */
+export function extractPriceOf(price: number, rule: ExtractPrice, count: number, rows: number): number {
+  if (rule === 'free' || count === 0 || price === 0) return 0
+  if (rule === 'whole') return price
+  const product = price * count
+  const rest = product % rows
+  return (product - rest) / rows + (rest > 0 ? 1 : 0)
+}
+
+/** Who has paid for the version or for the same file in the last 24 hours pays nothing. */
+function extractBill(
+  grant: Grant,
+  dataset: Dataset,
+  { encoding }: ExtractQuery,
+  count: number,
+  url: string,
+  { config, clock }: ExtractDeps,
+): Bill {
+  const rule = dataset.extractPrice ?? config.extractPrice
+  const query = url.slice(url.indexOf('?') + 1)
+  const hash = createHash('sha256').update(`${encoding.name} ${query}`).digest('base64url')
+  return {
+    grant,
+    call: { operation: 'extract', table: dataset.table, format: encoding.name },
+    version: dataset.version,
+    price: extractPriceOf(priceFor(grant, dataset, clock), rule, count, dataset.manifest.rows),
+    item: `${EXTRACT_ITEM}${hash}`,
+    isPartOfVersion: true,
+    isMetered: true,
+  }
+}
+
+/** Charged before the file is made; a file that cannot be made is refunded. */
+function chargedBody(bill: Bill, make: () => Promise<Readable>, { cashier }: ExtractDeps) {
+  const charged = cashier.charge(bill).then(async (charge) => {
+    const body = await make().catch(async (error: unknown) => {
+      await charge.refund()
+      throw error
+    })
+    return { body, charge }
+  })
+  return cashier.watch(charged)
+}
+
+/** A file that breaks off is refunded, unless the client has disconnected. */
+function refundIfBroken(
+  body: Readable,
+  charge: Charge,
+  disconnected: () => AbortSignal,
+  { cashier, log }: ExtractDeps,
+): void {
+  if (charge.charged === 0) return
+  const ended = new Promise<void>((resolve) => {
+    body.once('error', () => {
+      if (disconnected().aborted) return resolve()
+      const failed = (error: unknown) => log.error({ err: error }, 'A refund failed.')
+      charge.refund().catch(failed).finally(resolve)
+    })
+    body.once('close', resolve)
+  })
+  void cashier.watch(ended)
+}
+
+function setChargeHeaders(reply: FastifyReply, { charged, remaining }: Charge): void {
+  reply.header('wayleave-credits', String(charged)).header('credits-charged', String(charged))
+  if (remaining !== null) reply.header('credits-remaining', String(remaining))
 }
 
 function acceptsGzip(header: string | undefined): boolean {

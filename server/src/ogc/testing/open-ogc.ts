@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { operator } from '../../base/events/events.ts'
-import type { PublishRequest } from '../../data/publishing/publishing.ts'
+import type { PublishRequest } from '../../data/publishing/publish-request.ts'
 import {
   type Answer,
   openTestServer,

@@ -11,7 +11,8 @@ import {
   type StoredPlace,
 } from '../../data/blobs/stored-files.ts'
 import { announceFiles } from '../../data/catalog/announce-files.ts'
-import { readTables, readVersions } from '../../data/catalog/store.ts'
+import { readTables } from '../../data/catalog/store.ts'
+import { readStoredVersions } from '../../data/catalog/version-store.ts'
 import { requireSameId } from '../../data/installation/installation.ts'
 import { readInstallationId } from '../../data/installation/installation-store.ts'
 
@@ -76,7 +77,7 @@ export async function moveStorage(options: MoveStorageOptions): Promise<MoveStor
 
 async function namedVersions(db: Db): Promise<NamedVersion[]> {
   const versions: NamedVersion[] = []
-  for (const table of await readTables(db)) versions.push(...(await readVersions(db, table)))
+  for (const table of await readTables(db)) versions.push(...(await readStoredVersions(db, table)))
   return versions
 }
 

@@ -1,5 +1,6 @@
 import { type Db, openDatabase } from '../../base/database/open.ts'
-import { readTables, readVersions } from '../../data/catalog/store.ts'
+import { readTables } from '../../data/catalog/store.ts'
+import { readStoredVersions } from '../../data/catalog/version-store.ts'
 import type { Finding } from '../verification/finding.ts'
 import { verifyDatabase } from '../verification/verify-database.ts'
 import { damageFinding } from '../verification/verify-snapshots.ts'
@@ -87,7 +88,7 @@ async function verifyFound(
 async function compareWithCatalog({ copies }: BackupTarget, db: Db): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const table of await readTables(db)) {
-    for (const version of await readVersions(db, table)) {
+    for (const version of await readStoredVersions(db, table)) {
       const manifest = await copies.readManifest(version.snapshot)
       if (manifest === null) {
         findings.push(damageFinding(version, 'The snapshot is missing.'))

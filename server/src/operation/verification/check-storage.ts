@@ -12,7 +12,8 @@ import {
   sha256Of,
 } from '../../data/blobs/stored-files.ts'
 import { parseTrashEntry } from '../../data/blobs/trash-entry.ts'
-import { isSnapshotNamed, readTables, readVersions } from '../../data/catalog/store.ts'
+import { isSnapshotNamed, readTables } from '../../data/catalog/store.ts'
+import { readStoredVersions } from '../../data/catalog/version-store.ts'
 
 export interface CheckStorageOptions {
   db: Db
@@ -60,7 +61,7 @@ export async function checkStorage(options: CheckStorageOptions): Promise<Storag
   const versions: NamedVersion[] = []
   // Listed before the catalog is read: what is published meanwhile is then not taken for an orphan.
   const stored = await place.store.listFolders(SNAPSHOTS)
-  for (const table of await readTables(db)) versions.push(...(await readVersions(db, table)))
+  for (const table of await readTables(db)) versions.push(...(await readStoredVersions(db, table)))
   const report: StorageReport = { snapshots: versions.length, bytes: 0, findings: [] }
   for (const [index, version] of versions.entries()) {
     onSnapshot(index, versions.length)

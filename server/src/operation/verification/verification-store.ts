@@ -38,6 +38,48 @@ export async function wrongRefunds(db: Db): Promise<{ ledgerId: number; refunds:
   return rows
 }
 
+/** Orders whose ledger rows do not add up to what was booked: the credits of a paid order less those withdrawn. */
+export async function wrongOrders(db: Db): Promise<{ id: string; booked: number; expected: number }[]> {
+  const { rows } = await sql<{ id: string; booked: number | string; expected: number | string }>`
+    select orders.id as id, coalesce(sum(ledger.amount), 0) as booked,
+      case when orders.paid_at is null then 0 else orders.credits - orders.withdrawn_credits end as expected
+    from orders left join ledger on ledger.order_id = orders.id and ledger.kind in ('purchase', 'reversal')
+    group by orders.id, orders.paid_at, orders.credits, orders.withdrawn_credits
+    having coalesce(sum(ledger.amount), 0)
+      <> case when orders.paid_at is null then 0 else orders.credits - orders.withdrawn_credits end
+    order by orders.id`.execute(db)
+  return rows.map(({ id, booked, expected }) => ({ id, booked: Number(booked), expected: Number(expected) }))
+}
+
+/** Ledger rows of orders that do not exist or belong to another organization. */
+export async function ledgerRowsWithoutOrder(db: Db): Promise<{ ledgerId: number }[]> {
+  return db
+    .selectFrom('ledger')
+    .leftJoin('orders', (join) =>
+      join
+        .onRef('orders.id', '=', 'ledger.order_id')
+        .onRef('orders.organization_id', '=', 'ledger.organization_id'),
+    )
+    .select('ledger.id as ledgerId')
+    .where('ledger.kind', 'in', ['purchase', 'reversal', 'lapse'])
+    .where('orders.id', 'is', null)
+    .orderBy('ledger.id')
+    .execute()
+}
+
+/** Invoice numbers that are missing among those that were given out. */
+export async function invoiceGaps(
+  db: Db,
+): Promise<{ prefix: string; lastNumber: number; invoices: number }[]> {
+  const { rows } = await sql<{ prefix: string; lastNumber: number; invoices: number | string }>`
+    select prefix, last_number as "lastNumber",
+      (select count(*) from invoices where invoices.id like invoice_numbers.prefix || '%') as invoices
+    from invoice_numbers
+    where last_number <> (select count(*) from invoices where invoices.id like invoice_numbers.prefix || '%')
+    order by prefix`.execute(db)
+  return rows.map((row) => ({ ...row, invoices: Number(row.invoices) }))
+}
+
 /** Datasets whose current version does not exist. */
 export async function datasetsWithoutVersion(db: Db): Promise<{ table: string; version: number }[]> {
   return db

@@ -9,6 +9,7 @@ import {
   wrongBalances,
   wrongRefunds,
 } from './verification-store.ts'
+import { verifyOrders } from './verify-orders.ts'
 
 /** Finds inconsistencies in the control database. */
 export async function verifyDatabase(database: ControlDatabase): Promise<Finding[]> {
@@ -44,6 +45,7 @@ export async function verifyDatabase(database: ControlDatabase): Promise<Finding
       'Compare the ledger with a backup.',
     )
   }
+  for (const finding of await verifyOrders(db)) findings.push(finding)
   for (const { table, version } of await datasetsWithoutVersion(db)) {
     add(
       'catalog',

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { type Manifest, readManifest, verifySnapshot } from '@wayleave/geodata/snapshot'
 import type { Db } from '../../base/database/open.ts'
 import { isSnapshotName } from '../../data/blobs/snapshot-name.ts'
-import { isSnapshotNamed, readSnapshotNames, readTables, readVersions } from '../../data/catalog/store.ts'
+import { isSnapshotNamed, readSnapshotNames, readTables } from '../../data/catalog/store.ts'
+import { readStoredVersions } from '../../data/catalog/version-store.ts'
 import type { Finding } from './finding.ts'
 
 interface NamedVersion {
@@ -28,7 +29,7 @@ export async function verifySnapshots(
   const stored = await storedNames(folder)
   const versions: NamedVersion[] = []
   for (const table of await readTables(db)) {
-    for (const version of await readVersions(db, table)) versions.push(version)
+    for (const version of await readStoredVersions(db, table)) versions.push(version)
   }
   const findings: Finding[] = []
   let bytes = 0

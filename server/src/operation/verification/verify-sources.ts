@@ -1,5 +1,6 @@
 import type { Db } from '../../base/database/open.ts'
-import { readTables, readVersions } from '../../data/catalog/store.ts'
+import { readTables } from '../../data/catalog/store.ts'
+import { readStoredVersions } from '../../data/catalog/version-store.ts'
 import type { Finding } from './finding.ts'
 
 /** What version 0.1.0 did with files of these formats, of which an attacker could make use. */
@@ -17,7 +18,7 @@ const TRUSTED_FORMATS: { [format: string]: string } = {
 export async function verifySources(db: Db): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const table of await readTables(db)) {
-    for (const { version, manifest } of await readVersions(db, table)) {
+    for (const { version, manifest } of await readStoredVersions(db, table)) {
       const { format, file, reader } = manifest.source
       const reason = TRUSTED_FORMATS[format]
       if (reader !== undefined || reason === undefined) continue

@@ -34,6 +34,14 @@ function entry(element: 'url' | 'sitemap', url: string, modified?: string): stri
 
 /** Crawlers may read all pages; the API and the pages of accounts have nothing for them. */
 export function robots(base: string): string {
-  const paths = ['/v1/', '/sign-in', '/invitation', '/keys', '/organization', '/administration']
+  const paths = [
+    '/v1/',
+    '/sign-in',
+    '/invitation',
+    '/unsubscribe',
+    '/keys',
+    '/organization',
+    '/administration',
+  ]
   return `User-agent: *\n${paths.map((path) => `Disallow: ${path}\n`).join('')}\nSitemap: ${base}/sitemap.xml\n`
 }

@@ -55,9 +55,10 @@ test('every problem code is used, and every code that is used is in the table', 
     assert.ok(code.includes(`'${name}'`) || name === 'not-found', `${name} is never answered`)
 })
 
-test('settings, problems and notes on columns in the examples are valid', async (t) => {
-  const codeOf = (page: string, language: string) =>
-    documentedExamples().find((one) => one.page === page && one.language === language)!.code
+test('settings, problems, schemas and notes on columns in the examples are valid', async (t) => {
+  const codesOf = (page: string, language: string) =>
+    documentedExamples().flatMap((one) => (one.page === page && one.language === language ? [one.code] : []))
+  const codeOf = (page: string, language: string) => codesOf(page, language)[0]!
   const file = join(temporaryFolder(t), 'wayleave.json')
   writeFileSync(file, codeOf('settings.md', 'json'))
   assert.equal(readConfig({ environment: {}, file }).port, 8080)
@@ -69,12 +70,19 @@ test('settings, problems and notes on columns in the examples are valid', async 
   const service = await openTestServer(t, { settings: { admins: ['root@example.org'] } })
   await publishText(service, 'earthquakes', 'earthquakes.csv', 'depth,mag\n10,4.5\n')
   const { token } = await signIn(service, 'root@example.org')
-  const columns = JSON.parse(codeOf('publishing.md', 'json'))
+  const [schema, notes] = codesOf('publishing.md', 'json')
+  const columns = JSON.parse(notes!)
   const body = { columns }
   const described = await service.request('PATCH', '/v1/dataset/earthquakes', { token, body })
   assert.ok(described.status < 300, described.text)
   const { body: dataset } = await service.request('GET', '/v1/dataset/earthquakes')
   assert.equal(dataset.columns[0].unit, columns.depth.unit)
+
+  const fixed = await service.request('PUT', '/v1/dataset/earthquakes/schema', {
+    token,
+    body: JSON.parse(schema!),
+  })
+  assert.equal(fixed.status, 204, fixed.text)
 
   await publishText(service, 'parcels', 'parcels.geojson', points(1))
   const key = { body: { name: 'Without add-ons', permissions: ['read'] }, token }

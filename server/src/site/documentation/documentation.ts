@@ -16,6 +16,7 @@ const GROUPS = [
     'Use data',
     [
       'keys-and-access',
+      'billing',
       'downloads',
       'explorer',
       'ogc',
@@ -24,6 +25,7 @@ const GROUPS = [
       'python',
       'javascript',
       'assistants',
+      'webhooks',
     ],
   ],
   ['Run the service', ['publishing', 'operating', 'scaling', 'command-line', 'settings', 'problems']],

@@ -4,7 +4,7 @@
  * result per line. Files are compiled in this process too.
  */
 import { createInterface } from 'node:readline'
-import { compileSnapshot } from '@wayleave/geodata/compile'
+import { compileSnapshot, inspectSource } from '@wayleave/geodata/compile'
 import { runProgram } from '../../command/program.ts'
 import type { CommandOutput, CommandRequest } from './shared-process.ts'
 
@@ -26,7 +26,7 @@ async function run({ args, settings, cwd }: CommandRequest): Promise<CommandOutp
   capture(process.stderr, (text) => {
     output.stderr += text
   })
-  const code = await runProgram(args, { compile: compileSnapshot })
+  const code = await runProgram(args, { compile: compileSnapshot, inspect: inspectSource })
   process.exitCode = 0
   return { code, ...output }
 }

@@ -32,6 +32,10 @@ const REVIEWED = [
   'update ledger set key_id = null,',
   // A node of the version before ignores a permission that it does not know.
   `update members set permissions = '["APIKEY_VIEW","APIKEY_CREATE","MEMBER_MANAGE","BILLING_VIEW","DATASET_PUBLISH"]'`,
+  `update members set permissions = '["APIKEY_VIEW","APIKEY_CREATE","MEMBER_MANAGE","BILLING_VIEW","DATASET_PUBLISH","BILLING_MANAGE"]'`,
+  // Nodes of the version before never write a negative balance, and refuse downloads if they read one.
+  'alter table organizations drop constraint organizations_credits_check',
+  'alter table ledger drop constraint ledger_balance_check',
   // Rows of payers that a node of the version before does not know.
   'insert into purchases (payer, table_name, version, format, paid_at, ledger_id)\n',
   // Nodes find rows missing and forget their caches, which is right after a migration too.

@@ -1,5 +1,8 @@
 import { assistantCodes } from './assistant-codes.ts'
+import { billingTables } from './billing-tables.ts'
+import { publishingColumns } from './publishing-columns.ts'
 import { severalOrganizations, signOnIdentities } from './several-organizations.ts'
+import { webhookTables } from './webhook-tables.ts'
 
 export interface Migration {
   name: string
@@ -38,6 +41,9 @@ export const migrations: Migration[] = [
   { name: 'who sees datasets, grants and publishers', statements: datasetAccess },
   { name: 'requests that are carried out once', statements: idempotencyKeys },
   { name: 'codes of assistants', statements: assistantCodes },
+  { name: 'webhooks, notices, test keys and requests of keys', statements: webhookTables },
+  { name: 'products, orders and plans', statements: billingTables },
+  { name: 'schemas, drafts and versions that reuse a snapshot', statements: publishingColumns },
   { name: 'members of several organizations', statements: severalOrganizations },
   { name: 'who users are at the provider of single sign-on', statements: signOnIdentities },
 ]

@@ -1,3 +1,5 @@
+import { EXTRACT_PRICES } from '@wayleave/contract/extract-prices'
+import { publishingSchemaSchema } from '@wayleave/contract/records'
 import { UPDATE_FREQUENCIES, type UpdateFrequency } from '@wayleave/contract/update-frequencies'
 import { VISIBILITIES, type Visibility } from '@wayleave/contract/visibilities'
 import type { ColumnType } from '@wayleave/geodata/features'
@@ -7,7 +9,7 @@ import type { Origin } from '../../../base/events/events.ts'
 import { isTable } from '../../catalog/dataset.ts'
 import { COLUMN_TYPES } from '../column-types.ts'
 import { HEADER_LINES, SKIPPED_LINES } from '../line-counts.ts'
-import type { PublishRequest } from '../publishing.ts'
+import type { PublishRequest } from '../publish-request.ts'
 
 const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }))
 const nullableText = Type.Union([Type.String({ maxLength: 1000 }), Type.Null()])
@@ -34,6 +36,7 @@ const storedRequest = Type.Object(
         updateFrequency: Type.Optional(Type.Unsafe<UpdateFrequency>(Type.Enum([...UPDATE_FREQUENCIES]))),
         keywords: Type.Optional(Type.Array(Type.String({ maxLength: 2000 }), { maxItems: 2000 })),
         credits: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+        extractPrice: Type.Optional(Type.Union([Type.Enum([...EXTRACT_PRICES]), Type.Null()])),
         visibility: Type.Optional(Type.Unsafe<Visibility>(Type.Enum([...VISIBILITIES]))),
       },
       { additionalProperties: false },
@@ -60,6 +63,12 @@ const storedRequest = Type.Object(
     sample: Type.Optional(Type.Boolean()),
     tiles: Type.Optional(Type.Boolean()),
     buildExports: Type.Optional(Type.Boolean()),
+    schema: Type.Optional(publishingSchemaSchema),
+    ignoreSchema: Type.Optional(Type.Boolean()),
+    draft: Type.Optional(Type.Boolean()),
+    mode: Type.Optional(Type.Unsafe<'append' | 'update'>(Type.Enum(['append', 'update']))),
+    deleteMissing: Type.Optional(Type.Boolean()),
+    upload: text(100),
     origin: Type.Object({ actor: Type.String(), address: nullableText, requestId: nullableText }),
     uploadBytes: Type.Integer({ minimum: 1 }),
   },
@@ -67,16 +76,18 @@ const storedRequest = Type.Object(
 )
 type StoredRequest = Static<typeof storedRequest>
 
-/** A request whose file is the job's upload. The process that reads it determines the path. */
+/** A request whose file is an upload; `table` is empty for an inspection for no dataset. The process that reads it determines the path. */
 export interface JobRequest {
   publish: Omit<PublishRequest, 'path' | 'file'> & { file: string }
   origin: Origin
   /** The size of the complete upload, in bytes. A file of another size is incomplete. */
   uploadBytes: number
+  /** The job whose upload is taken, if it is not this one's. */
+  upload?: string
 }
 
-export function printJobRequest({ publish, origin, uploadBytes }: JobRequest): string {
-  return JSON.stringify({ ...publish, origin, uploadBytes } satisfies StoredRequest)
+export function printJobRequest({ publish, origin, uploadBytes, upload }: JobRequest): string {
+  return JSON.stringify({ ...publish, origin, uploadBytes, upload } satisfies StoredRequest)
 }
 
 /** Returns null if the value is not a request that this program has written. */
@@ -87,7 +98,7 @@ export function parseJobRequest(stored: string | null): JobRequest | null {
   } catch {
     return null
   }
-  if (!Value.Check(storedRequest, parsed) || !isTable(parsed.table)) return null
-  const { origin, uploadBytes, ...publish } = parsed
-  return { publish, origin, uploadBytes }
+  if (!Value.Check(storedRequest, parsed) || !(parsed.table === '' || isTable(parsed.table))) return null
+  const { origin, uploadBytes, upload, ...publish } = parsed
+  return { publish, origin, uploadBytes, ...(upload !== undefined && { upload }) }
 }

@@ -4,15 +4,16 @@ import {
   CompileInterruptedError,
   CompileKilledError,
   InvalidSourceError,
+  SchemaMismatchError,
   SourceError,
 } from '@wayleave/geodata/compile'
 import type { Logger } from 'pino'
-import { type Clock, DAY, plus } from '../../../base/clock.ts'
+import { type Clock, DAY, HOUR, MINUTE, plus } from '../../../base/clock.ts'
 import type { Changes } from '../../../base/database/changes/changes.ts'
 import type { ControlDatabase } from '../../../base/database/open.ts'
 import type { Origin } from '../../../base/events/events.ts'
 import { newId } from '../../../base/id.ts'
-import { notFound } from '../../../base/problem.ts'
+import { notFound, Problem } from '../../../base/problem.ts'
 import { RetryLaterError } from '../../jobs/job-errors.ts'
 import { jobFields } from '../../jobs/job-fields.ts'
 import { PRIORITIES, queueOf } from '../../jobs/job-kinds.ts'
@@ -23,7 +24,9 @@ import {
   insertJob,
   type JobListing,
   type JobRow,
+  listEndedSince,
   listJobs,
+  listOpenJobs,
   readJob,
   waitingJob,
 } from '../../jobs/job-store.ts'
@@ -34,6 +37,9 @@ import { type JobRequest, parseJobRequest, printJobRequest } from './job-request
 import type { UploadFiles } from './upload-files.ts'
 
 const KEEP = 30 * DAY
+/** How long the file of an inspection can be published, and how much later it is removed. */
+const KEEP_INSPECTED = HOUR
+const GRACE = 10 * MINUTE
 
 type JobFailure = NonNullable<JobRecord['problem']>
 
@@ -75,15 +81,16 @@ export class Jobs implements JobHandler {
   /**
    * Once this returns, the upload will be published or the job will state why not, even if this process dies.
    */
-  async start(id: string, request: JobRequest): Promise<JobRecord> {
+  async start(id: string, request: JobRequest, kind: 'publish' | 'inspect' = 'publish'): Promise<JobRecord> {
     const { database, clock, nodeId, messages, uploads } = this.#parts
     const { table } = request.publish
     const row = waitingJob({
       id,
-      kind: 'publish',
+      kind,
       table_name: table,
-      queue: queueOf('publish', table),
-      priority: PRIORITIES.publish,
+      // Inspections need no order.
+      queue: queueOf(kind, kind === 'publish' ? table : id),
+      priority: PRIORITIES[kind],
       actor: request.origin.actor,
       owner_id: request.publish.ownerId ?? null,
       node_id: nodeId,
@@ -91,7 +98,7 @@ export class Jobs implements JobHandler {
       at: clock().toISOString(),
     })
     try {
-      await uploads.store(id, request.uploadBytes)
+      if (request.upload === undefined) await uploads.store(id, request.uploadBytes)
       await insertJob(database.db, row)
     } catch (error) {
       // The row may exist nevertheless if only the response was lost; then a worker runs the job.
@@ -128,6 +135,30 @@ export class Jobs implements JobHandler {
     return jobs.map(jobRecord)
   }
 
+  /**
+   * The file of an inspection that ended within the last hour. Throws 404 if the job does not exist for the caller, and
+   * 409 if the file is not kept any more.
+   */
+  async inspectedUpload(
+    id: string,
+    isVisible: (job: { table: string; ownerId: string | null }) => boolean,
+  ): Promise<{ upload: string; uploadBytes: number; file: string }> {
+    const row = await requireJob(this.#parts, id)
+    if (row.kind !== 'inspect' || !isVisible({ table: row.table_name, ownerId: row.owner_id }))
+      throw notFound('such inspection')
+    const request = parseJobRequest(row.request)
+    const isKept = row.updated_at > plus(this.#parts.clock(), -KEEP_INSPECTED).toISOString()
+    if (request === null || row.state !== 'done' || !isKept)
+      throw new Problem(
+        'conflict',
+        row.state === 'done'
+          ? 'The file of the inspection is not kept any more. Send it again.'
+          : `The inspection is ${row.state}.`,
+      )
+    const { uploadBytes, upload = id, publish } = request
+    return { upload, uploadBytes, file: publish.file }
+  }
+
   /** If this process runs the job, nothing of it is left when this returns. */
   async cancel(origin: Origin, id: string): Promise<JobRecord> {
     const { messages, runner } = this.#parts
@@ -155,11 +186,25 @@ export class Jobs implements JobHandler {
     const { publishing, database, uploads } = this.#parts
     const { row, signal, onProgress } = job
     const request = parseJobRequest(row.request)
-    const path = request && (await uploads.fetch(row.id, request.uploadBytes))
+    const path = request && (await uploads.fetch(request.upload ?? row.id, request.uploadBytes))
     if (request === null || path === null) {
       throw new SourceError('The server stopped, and the file it had received is not whole. Send it again.')
     }
     const { publish, origin } = request
+    const retried = (error: unknown) => {
+      // The process that compiles was asked to stop, probably together with this one.
+      if (error instanceof CompileInterruptedError) throw new RetryLaterError(error.message, { cause: error })
+      if (error instanceof CompileKilledError && row.attempts < MAX_ATTEMPTS)
+        throw new RetryLaterError(error.message, { cause: error, countsAsAttempt: true })
+      throw error
+    }
+    if (row.kind === 'inspect') {
+      const { description: _, ownerId: _owner, mode: _mode, deleteMissing: _missing, ...inspected } = publish
+      const inspection = await publishing
+        .inspect({ ...inspected, path }, { onProgress, signal })
+        .catch(retried)
+      return job.finish(database.db, { report: JSON.stringify(inspection) })
+    }
     const published = await publishing
       .publish({ ...publish, path }, origin, {
         onProgress,
@@ -167,14 +212,7 @@ export class Jobs implements JobHandler {
         alongside: (tx, report) =>
           job.finish(tx, { report: JSON.stringify(report), version: report.version }),
       })
-      .catch((error: unknown) => {
-        // The process that compiles was asked to stop, probably together with this one.
-        if (error instanceof CompileInterruptedError)
-          throw new RetryLaterError(error.message, { cause: error })
-        if (error instanceof CompileKilledError && row.attempts < MAX_ATTEMPTS)
-          throw new RetryLaterError(error.message, { cause: error, countsAsAttempt: true })
-        throw error
-      })
+      .catch(retried)
     // A dry run makes no version, so there is no transaction to end the job in.
     if (publish.dryRun) await job.finish(database.db, { report: JSON.stringify(published) })
   }
@@ -185,6 +223,7 @@ export class Jobs implements JobHandler {
     if (error instanceof InvalidSourceError) {
       return { detail: error.message, problems: error.problems, problemCount: error.problemCount }
     }
+    if (error instanceof SchemaMismatchError) return { detail: error.message, misfits: error.misfits }
     if (error instanceof SourceError || error instanceof CompileDiskFullError)
       return { detail: error.message }
     return { detail: 'Something failed on our side. The log has it under the job’s id.' }
@@ -196,7 +235,9 @@ export class Jobs implements JobHandler {
     )
   }
 
-  async onEnd({ id }: JobRow): Promise<void> {
+  async onEnd({ id, kind, state }: JobRow): Promise<void> {
+    // What was inspected may be published later.
+    if (kind === 'inspect' && state === 'done') return
     await this.#noteFailure(id, this.#parts.uploads.remove(id))
   }
 
@@ -207,13 +248,26 @@ export class Jobs implements JobHandler {
   async #sweepUploads(idleMs: number): Promise<void> {
     const { database, clock, uploads } = this.#parts
     const before = plus(clock(), -idleMs)
+    const inUse = await this.#uploadsInUse()
     // The files' times are read before the jobs: if a job begins in between, its upload is then seen as needed.
     for (const { jobId, modifiedAt } of await uploads.list()) {
       const job = await readJob(database.db, jobId)
       const isIdle = idleMs === 0 || modifiedAt < before
-      const isUnwanted = job ? isJobEnded(job.state) : isIdle
+      const isUnwanted = job ? isJobEnded(job.state) && !inUse.has(jobId) : isIdle
       if (isUnwanted) await uploads.remove(jobId)
     }
+  }
+
+  /** The uploads of inspections that may still be published, and those that open jobs take. */
+  async #uploadsInUse(): Promise<Set<string>> {
+    const { database, clock } = this.#parts
+    const since = plus(clock(), -KEEP_INSPECTED - GRACE).toISOString()
+    const jobs = [
+      ...(await listEndedSince(database.db, 'inspect', since)),
+      ...(await listOpenJobs(database.db, 'inspect')),
+      ...(await listOpenJobs(database.db, 'publish')),
+    ]
+    return new Set(jobs.map(({ id, request }) => parseJobRequest(request)?.upload ?? id))
   }
 
   /** An upload that cannot be removed now is removed by a later sweep. */

@@ -33,12 +33,14 @@ export async function dumpDatabase(
 }
 
 export async function readNamedSnapshots(reader: RowReader): Promise<NamedSnapshot[]> {
-  return mapRows(reader, 'versions', (field) => ({
-    name: field('snapshot') as string,
+  const named = await mapRows(reader, 'versions', (field) => ({
+    name: (field('reused_snapshot') ?? field('snapshot')) as string,
     table: field('table_name') as string,
     version: field('version') as number,
     files: (JSON.parse(field('manifest') as string) as Manifest).files,
   }))
+  // Versions may share a snapshot.
+  return [...new Map(named.map((snapshot) => [snapshot.name, snapshot])).values()]
 }
 
 /** Reads every secret that must not work again from this state of the database. */

@@ -9,8 +9,11 @@ export interface TableShape {
   identity: string | null
 }
 
-/** Leases of running nodes. They mean nothing in a copy, and a copied lease would delay the first change. */
-const NOT_COPIED = new Set(['nodes'])
+/**
+ * Leases of running nodes mean nothing in a copy, and a copied lease would delay the first change. The log of requests
+ * is kept for days only, and can be larger than all other tables.
+ */
+const NOT_COPIED = new Set(['nodes', 'request_log'])
 
 /**
  * The tables of a schema version, each after the tables that it references. They are read from an empty

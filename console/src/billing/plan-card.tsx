@@ -1,0 +1,102 @@
+import { useQueryClient } from '@tanstack/react-query'
+import type { SubscriptionRecord } from '@wayleave/contract/records'
+import { useState } from 'react'
+import { useOffer } from '../api/billing-queries.ts'
+import { call } from '../api/call.ts'
+import { AddOnBadges } from '../components/add-on-badges.tsx'
+import { ActionDialog } from '../components/form/action-dialog.tsx'
+import { Field } from '../components/form/field.tsx'
+import { day, plural } from '../words.ts'
+import { money } from './money.ts'
+
+/** The plan of the organization, with what it includes and how it goes on. */
+export function PlanCard({ plan, mayChange }: { plan: SubscriptionRecord; mayChange: boolean }) {
+  const [open, setOpen] = useState<'cancel' | 'change' | null>(null)
+  const { data: offer } = useOffer()
+  const isRenewedHere = plan.provider !== 'stripe'
+  const next = offer?.data.find(({ id }) => id === plan.nextProductId)
+  const close = () => setOpen(null)
+  return (
+    <section className="card stack-small" aria-labelledby="plan">
+      <div className="row spread">
+        <h2 id="plan">{plan.productName}</h2>
+        {mayChange && (
+          <span className="row">
+            {isRenewedHere && (
+              <button type="button" className="button" onClick={() => setOpen('change')}>
+                Change the plan
+              </button>
+            )}
+            {!plan.cancelsAtEnd && (
+              <button type="button" className="button" onClick={() => setOpen('cancel')}>
+                Cancel the plan
+              </button>
+            )}
+          </span>
+        )}
+      </div>
+      <p>
+        {money(plan.amount, plan.currency)} a {plan.period}, {plural(plan.credits, 'credit')} each period.{' '}
+        {plan.cancelsAtEnd
+          ? `It ends on ${day(plan.periodEnd)}.`
+          : `The period ends on ${day(plan.periodEnd)}${next ? `, and ${next.name} follows` : ''}.`}
+      </p>
+      <AddOnBadges addOns={plan.addOns} none={null} />
+      {plan.state === 'past-due' && (
+        <p className="note warn">
+          The payment for the next period is missing.
+          {plan.graceUntil && ` The plan ends on ${day(plan.graceUntil)} without it.`}
+        </p>
+      )}
+      {open === 'cancel' && <CancelDialog plan={plan} onClose={close} />}
+      {open === 'change' && <ChangeDialog plan={plan} onClose={close} />}
+    </section>
+  )
+}
+
+function CancelDialog({ plan, onClose }: { plan: SubscriptionRecord; onClose: () => void }) {
+  const queries = useQueryClient()
+  return (
+    <ActionDialog
+      title={`Cancel ${plan.productName}?`}
+      action="Cancel the plan"
+      danger
+      onClose={onClose}
+      onAction={async () => {
+        await call('POST', '/v1/billing/subscription/cancel')
+        await queries.invalidateQueries({ queryKey: ['billing'] })
+      }}
+    >
+      <p>It goes on until {day(plan.periodEnd)}. Then its add-ons end, and nothing more is to be paid.</p>
+    </ActionDialog>
+  )
+}
+
+function ChangeDialog({ plan, onClose }: { plan: SubscriptionRecord; onClose: () => void }) {
+  const queries = useQueryClient()
+  const plans = useOffer().data?.data.filter(({ kind }) => kind === 'plan') ?? []
+  const [productId, setProductId] = useState(plan.nextProductId ?? plan.productId)
+  return (
+    <ActionDialog
+      title="Change the plan"
+      action="Change the plan"
+      onClose={onClose}
+      onAction={async () => {
+        await call('POST', '/v1/billing/subscription/change', { productId })
+        await queries.invalidateQueries({ queryKey: ['billing'] })
+      }}
+    >
+      <Field label="Plan" help={`It begins on ${day(plan.periodEnd)}, when the period ends.`}>
+        {(props) => (
+          <select {...props} value={productId} onChange={(event) => setProductId(event.target.value)}>
+            {plans.map(({ id, name, price, currency, period }) => (
+              <option key={id} value={id}>
+                {name}: {money(price, currency)} a {period}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </ActionDialog>
+  )
+}

@@ -1,0 +1,225 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { ADD_ONS, type AddOn } from '@wayleave/contract/add-ons'
+import type { Product } from '@wayleave/contract/records'
+import { useState } from 'react'
+import { AddOnsField } from '../access/add-ons-field.tsx'
+import { CreditsField } from '../access/credits-field.tsx'
+import { call } from '../api/call.ts'
+import { fieldErrorOf } from '../api/problem.ts'
+import { ActionDialog } from '../components/form/action-dialog.tsx'
+import { Field } from '../components/form/field.tsx'
+import { money } from './money.ts'
+
+interface ProductForm {
+  kind: Product['kind']
+  period: 'month' | 'year'
+  name: string
+  description: string
+  price: string
+  currency: string
+  credits: string
+  addOns: AddOn[]
+  keepsCredits: boolean
+}
+
+const EMPTY: ProductForm = {
+  kind: 'pack',
+  period: 'month',
+  name: '',
+  description: '',
+  price: '1000',
+  currency: 'EUR',
+  credits: '100',
+  addOns: [],
+  keepsCredits: false,
+}
+
+/** Adds a product, or a revision of one. */
+export function ProductDialog({ product, onClose }: { product: Product | null; onClose: () => void }) {
+  const queries = useQueryClient()
+  const [form, setForm] = useState<ProductForm>(product ? formOf(product) : EMPTY)
+  const change = (values: Partial<ProductForm>) => setForm({ ...form, ...values })
+  const isPlan = form.kind === 'plan'
+  return (
+    <ActionDialog
+      title={product ? `Change ${product.name}` : 'Add a product'}
+      action={product ? 'Add the revision' : 'Add the product'}
+      fields={['/name', '/price', '/currency']}
+      onClose={onClose}
+      onAction={async () => {
+        const body = bodyOf(form)
+        if (product) await call('PATCH', `/v1/admin/products/${product.id}`, body)
+        else
+          await call('POST', '/v1/admin/products', {
+            ...body,
+            kind: form.kind,
+            ...(isPlan && { period: form.period }),
+          })
+        await queries.invalidateQueries()
+      }}
+    >
+      {(error) => (
+        <>
+          {product ? (
+            <p className="soft">Orders and plans keep the revision that was bought.</p>
+          ) : (
+            <KindFields form={form} change={change} />
+          )}
+          <TextFields form={form} change={change} error={error} />
+          <CreditsField
+            credits={form.credits}
+            onChange={(credits) => change({ credits })}
+            help={isPlan ? 'For each period.' : 'For each pack.'}
+          />
+          {isPlan && (
+            <>
+              <AddOnsField offered={ADD_ONS} chosen={form.addOns} onChange={(addOns) => change({ addOns })} />
+              <label className="choice">
+                <input
+                  type="checkbox"
+                  checked={form.keepsCredits}
+                  onChange={(event) => change({ keepsCredits: event.target.checked })}
+                />
+                <span>Credits that are left at the end of a period are kept</span>
+              </label>
+            </>
+          )}
+        </>
+      )}
+    </ActionDialog>
+  )
+}
+
+interface FieldsProps {
+  form: ProductForm
+  change: (values: Partial<ProductForm>) => void
+}
+
+function KindFields({ form, change }: FieldsProps) {
+  return (
+    <>
+      <Field label="Kind">
+        {(props) => (
+          <select
+            {...props}
+            value={form.kind}
+            onChange={(event) => change({ kind: event.target.value as ProductForm['kind'] })}
+          >
+            <option value="pack">Credit pack</option>
+            <option value="plan">Plan</option>
+          </select>
+        )}
+      </Field>
+      {form.kind === 'plan' && (
+        <Field label="Period">
+          {(props) => (
+            <select
+              {...props}
+              value={form.period}
+              onChange={(event) => change({ period: event.target.value as ProductForm['period'] })}
+            >
+              <option value="month">Month</option>
+              <option value="year">Year</option>
+            </select>
+          )}
+        </Field>
+      )}
+    </>
+  )
+}
+
+function TextFields({ form, change, error }: FieldsProps & { error: unknown }) {
+  return (
+    <>
+      <Field label="Name" wrong={fieldErrorOf(error, '/name')}>
+        {(props) => (
+          <input
+            {...props}
+            required
+            maxLength={100}
+            value={form.name}
+            onChange={(event) => change({ name: event.target.value })}
+          />
+        )}
+      </Field>
+      <Field label="Description">
+        {(props) => (
+          <textarea
+            {...props}
+            rows={2}
+            maxLength={1000}
+            value={form.description}
+            onChange={(event) => change({ description: event.target.value })}
+          />
+        )}
+      </Field>
+      <Field label="Currency" wrong={fieldErrorOf(error, '/currency')}>
+        {(props) => (
+          <input
+            {...props}
+            required
+            pattern="[A-Z]{3}"
+            title="Three capital letters, such as EUR"
+            value={form.currency}
+            onChange={(event) => change({ currency: event.target.value.toUpperCase() })}
+          />
+        )}
+      </Field>
+      <Field
+        label="Price in minor units"
+        help={`Such as cents: ${priceWords(form)}.`}
+        wrong={fieldErrorOf(error, '/price')}
+      >
+        {(props) => (
+          <input
+            {...props}
+            type="number"
+            min={0}
+            max={1_000_000_000}
+            step={1}
+            required
+            value={form.price}
+            onChange={(event) => change({ price: event.target.value })}
+          />
+        )}
+      </Field>
+    </>
+  )
+}
+
+function priceWords({ price, currency }: ProductForm): string {
+  return /^[A-Z]{3}$/.test(currency) ? money(Number(price), currency) : price
+}
+
+function formOf(product: Product): ProductForm {
+  const { kind, period, name, description, price, currency, credits, addOns, keepsCredits } = product
+  return {
+    ...{ kind, name, description, currency, addOns, keepsCredits },
+    period: period ?? 'month',
+    price: String(price),
+    credits: String(credits),
+  }
+}
+
+function bodyOf({ kind, name, description, price, currency, credits, addOns, keepsCredits }: ProductForm) {
+  const common = { name, description, price: Number(price), currency, credits: Number(credits) }
+  return kind === 'plan' ? { ...common, addOns, keepsCredits } : common
+}
+
+export function RetireDialog({ product, onClose }: { product: Product; onClose: () => void }) {
+  const queries = useQueryClient()
+  return (
+    <ActionDialog
+      title={`Stop selling ${product.name}?`}
+      action="Stop selling it"
+      danger
+      onClose={onClose}
+      onAction={async () => {
+        await call('POST', `/v1/admin/products/${product.id}/retire`)
+        await queries.invalidateQueries()
+      }}
+    >
+      <p>Nobody can buy it any more, and this cannot be undone. Plans that were bought go on.</p>
+    </ActionDialog>
+  )
+}

@@ -1,0 +1,153 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { PaymentProviderName, Product, StartedCheckout } from '@wayleave/contract/records'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import { useOffer } from '../api/billing-queries.ts'
+import { call } from '../api/call.ts'
+import { AddOnBadges } from '../components/add-on-badges.tsx'
+import { Field } from '../components/form/field.tsx'
+import { Empty } from '../components/page/empty.tsx'
+import { Loaded } from '../components/page/loaded.tsx'
+import { ProblemNote } from '../components/page/problem-note.tsx'
+import { plural } from '../words.ts'
+import { money } from './money.ts'
+
+const WAYS: Record<PaymentProviderName, string> = {
+  stripe: 'Card and other ways (Stripe)',
+  invoice: 'Invoice',
+  demo: 'Demo: paid at once',
+}
+
+/** What can be bought, and how to pay for it. */
+export function ProductsCard({
+  mayBuy,
+  hasPlan,
+  back,
+}: {
+  mayBuy: boolean
+  hasPlan: boolean
+  /** The path that the buyer goes back to; null if they came from nowhere. */
+  back: string | null
+}) {
+  const offer = useOffer()
+  const [provider, setProvider] = useState<PaymentProviderName | null>(null)
+  return (
+    <section className="card stack" aria-labelledby="products">
+      <div className="row spread">
+        <h2 id="products">Buy</h2>
+        {offer.data && offer.data.providers.length > 1 && mayBuy && (
+          <Field label="Pay by">
+            {(props) => (
+              <select
+                {...props}
+                value={provider ?? offer.data.providers[0]}
+                onChange={(event) => setProvider(event.target.value as PaymentProviderName)}
+              >
+                {offer.data.providers.map((name) => (
+                  <option key={name} value={name}>
+                    {WAYS[name]}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        )}
+      </div>
+      {!mayBuy && <p className="soft">A member with the permission BILLING_MANAGE can buy.</p>}
+      <Loaded query={offer} lines={4}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title="Nothing is sold yet" />
+          ) : (
+            <ul className="products">
+              {data.map((product) => (
+                <ProductItem
+                  key={product.id}
+                  product={product}
+                  isOffered={mayBuy && !(product.kind === 'plan' && hasPlan)}
+                  more={{ ...(provider && { provider }), ...(back && { returnPath: back }) }}
+                />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </section>
+  )
+}
+
+function ProductItem({
+  product,
+  isOffered,
+  more,
+}: {
+  product: Product
+  isOffered: boolean
+  more: { provider?: PaymentProviderName; returnPath?: string }
+}) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const [quantity, setQuantity] = useState('1')
+  const isPack = product.kind === 'pack'
+  const buy = useMutation({
+    mutationFn: () =>
+      call<StartedCheckout>('POST', '/v1/billing/checkout', {
+        productId: product.id,
+        quantity: isPack ? Number(quantity) : 1,
+        ...more,
+      }),
+    onSuccess: async ({ url }) => {
+      await queries.invalidateQueries()
+      const address = new URL(url, window.location.href)
+      if (address.pathname === window.location.pathname) navigate(address.pathname + address.search)
+      else window.location.assign(url)
+    },
+  })
+  return (
+    <li className="card stack-small">
+      <h3>{product.name}</h3>
+      <p>
+        <strong>{money(product.price, product.currency)}</strong>
+        {product.period && ` a ${product.period}`}
+      </p>
+      {product.description && <p className="small">{product.description}</p>}
+      <p className="small soft">
+        {plural(product.credits, 'credit')}
+        {!isPack &&
+          (product.keepsCredits ? ' each period, which are kept' : ' each period, which lapse at its end')}
+      </p>
+      <AddOnBadges addOns={product.addOns} none={null} />
+      {isOffered && (
+        <form
+          className="row"
+          onSubmit={(event) => {
+            event.preventDefault()
+            buy.mutate()
+          }}
+        >
+          {isPack && (
+            <input
+              className="quantity"
+              type="number"
+              min={1}
+              max={1000}
+              required
+              aria-label={`Number of ${product.name}`}
+              value={quantity}
+              onChange={(event) => setQuantity(event.target.value)}
+            />
+          )}
+          <button
+            type="submit"
+            className="button primary"
+            disabled={buy.isPending}
+            aria-label={`Buy ${product.name}`}
+          >
+            Buy
+          </button>
+        </form>
+      )}
+      {buy.isError && <ProblemNote error={buy.error} />}
+    </li>
+  )
+}

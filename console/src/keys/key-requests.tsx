@@ -1,0 +1,75 @@
+import type { LoggedKeyRequest } from '@wayleave/contract/records'
+import { useState } from 'react'
+import { queryText, useRows } from '../api/queries.ts'
+import { CsvButton } from '../components/form/csv-button.tsx'
+import { ListCard } from '../components/list-card.tsx'
+import type { TableColumn } from '../components/table.tsx'
+import { DateField, dayRange, SelectField } from '../organization/filter-fields.tsx'
+import { bytes, count } from '../words.ts'
+
+const statuses = { '': 'All', '2xx': 'Successful', '4xx': 'Refused (4xx)', '5xx': 'Failed (5xx)' }
+const operations = {
+  '': 'All',
+  ...Object.fromEntries(
+    ['items', 'item', 'tiles', 'facets', 'collections', 'download', 'archive', 'metadata', 'sample'].map(
+      (name) => [name, name],
+    ),
+  ),
+}
+
+const columns: TableColumn<LoggedKeyRequest>[] = [
+  { head: 'When (UTC)', cell: ({ at }) => <time dateTime={at}>{at.replace('T', ' ').slice(0, 19)}</time> },
+  {
+    head: 'What',
+    kind: 'long',
+    cell: ({ operation, table }) => (
+      <>
+        {operation} {table && <code>{table}</code>}
+      </>
+    ),
+  },
+  {
+    head: 'Status',
+    cell: ({ status }) => (
+      <span className={`badge ${status < 400 ? 'good' : status < 500 ? 'warn' : 'bad'}`}>{status}</span>
+    ),
+  },
+  { head: 'Time', kind: 'number', cell: ({ milliseconds }) => `${count(milliseconds)} ms` },
+  { head: 'Size', kind: 'number', cell: (row) => (row.bytes === null ? '–' : bytes(row.bytes)) },
+  { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits) },
+  { head: 'Requests', kind: 'number', cell: ({ weight }) => (weight === 1 ? '1' : `one of ${weight}`) },
+]
+
+/** The single requests of a key in the last days. Of a key that sends more than one a second, some are shown. */
+export function KeyRequests({ path }: { path: string }) {
+  const [filter, setFilter] = useState({ operation: '', status: '', first: '', last: '' })
+  const { operation, status, first, last } = filter
+  const query = { operation, status, ...dayRange(first, last) }
+  const set = (name: keyof typeof filter) => (value: string) => setFilter({ ...filter, [name]: value })
+  return (
+    <ListCard
+      label="Requests"
+      head={
+        <>
+          <h2>Requests</h2>
+          <div className="filters">
+            <SelectField label="What" value={operation} onChange={set('operation')} options={operations} />
+            <SelectField label="Status" value={status} onChange={set('status')} options={statuses} />
+            <DateField label="From" value={first} onChange={set('first')} />
+            <DateField label="To" value={last} onChange={set('last')} />
+          </div>
+          <CsvButton path={`${path}.csv?${queryText(query)}`} name="requests.csv" />
+        </>
+      }
+      query={useRows<LoggedKeyRequest>(path, query)}
+      keyOf={({ id }) => id}
+      columns={columns}
+      isNamed={false}
+      empty={{
+        title: 'No request matches',
+        text: <p>Requests of the last days are listed here about a second after they were made.</p>,
+      }}
+      lines={5}
+    />
+  )
+}

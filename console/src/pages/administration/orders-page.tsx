@@ -1,0 +1,125 @@
+import { useQueryClient } from '@tanstack/react-query'
+import type { AdminOrder } from '@wayleave/contract/records'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { useAdminOrders } from '../../api/billing-queries.ts'
+import { call } from '../../api/call.ts'
+import { money } from '../../billing/money.ts'
+import { ORDER_STATE_OPTIONS, OrderStateBadge } from '../../billing/order-state.tsx'
+import { ActionDialog } from '../../components/form/action-dialog.tsx'
+import { CsvButton } from '../../components/form/csv-button.tsx'
+import { RowButton } from '../../components/form/row-button.tsx'
+import { ListCard } from '../../components/list-card.tsx'
+import { useTitle } from '../../components/page/use-title.ts'
+import { When } from '../../components/when.tsx'
+import { SelectField } from '../../organization/filter-fields.tsx'
+import { plural } from '../../words.ts'
+
+type Action = 'paid' | 'refund' | 'cancel'
+type Open = { action: Action; order: AdminOrder }
+
+/** All bookings that the service can have. */
+const ALL_BOOKINGS =
+  '/v1/admin/billing/bookings.csv?since=2000-01-01T00%3A00%3A00Z&until=2100-01-01T00%3A00%3A00Z'
+
+/** The orders of all organizations, and what an administrator can do with their payments. */
+export function OrdersPage() {
+  useTitle('Orders')
+  const [state, setState] = useState('')
+  const [open, setOpen] = useState<Open | null>(null)
+  const button = (action: Action, label: string, order: AdminOrder) => (
+    <RowButton label={label} of={`order ${order.id}`} onClick={() => setOpen({ action, order })} />
+  )
+  return (
+    <ListCard
+      label="Orders"
+      head={
+        <>
+          <SelectField label="State" value={state} onChange={setState} options={ORDER_STATE_OPTIONS} />
+          <span className="row">
+            Bookings <CsvButton path={ALL_BOOKINGS} name="bookings.csv" />
+          </span>
+        </>
+      }
+      query={useAdminOrders(state)}
+      keyOf={({ id }) => id}
+      empty="No such orders"
+      columns={[
+        {
+          head: 'Organization',
+          kind: 'long',
+          cell: ({ organizationId, organizationName, id }) => (
+            <>
+              <Link to={`/administration/organizations/${organizationId}`}>{organizationName}</Link>
+              <div className="small soft mono">{id}</div>
+            </>
+          ),
+        },
+        {
+          head: 'Product',
+          kind: 'long',
+          cell: ({ productName, quantity }) => (quantity > 1 ? `${quantity} × ${productName}` : productName),
+        },
+        { head: 'When', cell: ({ createdAt }) => <When at={createdAt} /> },
+        {
+          head: 'State',
+          kind: 'long',
+          cell: ({ state, reason }) => <OrderStateBadge state={state} reason={reason} />,
+        },
+        { head: 'By', cell: ({ provider }) => provider },
+        { head: 'Amount', kind: 'number', cell: ({ amount, currency }) => money(amount, currency) },
+        {
+          head: 'Actions',
+          kind: 'actions',
+          cell: (order) => (
+            <>
+              {isUnpaid(order) && button('paid', 'Mark as paid', order)}
+              {isUnpaid(order) && button('cancel', 'Cancel', order)}
+              {order.paidAt !== null && order.state !== 'refunded' && button('refund', 'Refund', order)}
+            </>
+          ),
+        },
+      ]}
+    >
+      {open && <OrderDialog {...open} onClose={() => setOpen(null)} />}
+    </ListCard>
+  )
+}
+
+function isUnpaid({ state, paidAt }: AdminOrder): boolean {
+  return state === 'open' || (state === 'held' && paidAt === null)
+}
+
+function OrderDialog({ action, order, onClose }: Open & { onClose: () => void }) {
+  const queries = useQueryClient()
+  const amount = money(order.amount - order.refundedAmount, order.currency)
+  const texts: Record<Action, [title: string, button: string, text: string]> = {
+    paid: [
+      'Mark the order as paid?',
+      'Mark as paid',
+      `${order.organizationName} gets ${plural(order.credits, 'credit')} for ${amount}.`,
+    ],
+    refund: [
+      'Refund the order?',
+      'Refund',
+      `${amount} are returned${order.provider === 'stripe' ? ' by Stripe' : ': transfer them yourself'}, and the credits are taken back. The balance may become negative.`,
+    ],
+    cancel: ['Cancel the order?', 'Cancel the order', 'Nothing is to be paid any more.'],
+  }
+  const [title, button, text] = texts[action]
+  return (
+    <ActionDialog
+      title={title}
+      action={button}
+      danger={action !== 'paid'}
+      onClose={onClose}
+      onAction={async () => {
+        const path = `/v1/admin/orders/${order.id}/${action}`
+        await call('POST', path, action === 'refund' ? {} : undefined)
+        await queries.invalidateQueries()
+      }}
+    >
+      <p>{text}</p>
+    </ActionDialog>
+  )
+}

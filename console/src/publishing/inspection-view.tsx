@@ -1,0 +1,150 @@
+import type { InspectionRecord } from '@wayleave/contract/records'
+import { useEffect, useRef } from 'react'
+import { publishWords } from '../administration/publish-words.ts'
+import { Scroll } from '../components/scroll.tsx'
+import { type Box, SmallMap } from '../datasets/small-map.tsx'
+import { bytes, count, plural, shapeName } from '../words.ts'
+import { ColumnCorrections } from './column-corrections.tsx'
+import type { Corrections } from './corrections.ts'
+
+/** What an inspected file contains: facts, a small map, its columns with corrections, its first rows and problems. */
+export function InspectionView({
+  inspection,
+  corrections,
+  onCorrections,
+}: {
+  inspection: InspectionRecord
+  corrections: Corrections
+  onCorrections: (value: Corrections) => void
+}) {
+  const { bbox, places, columns, notes, misfits } = inspection
+  // The button is at the end of a long form.
+  const place = useRef<HTMLElement>(null)
+  useEffect(() => place.current!.scrollIntoView({ block: 'start' }), [])
+  return (
+    <section ref={place} className="card stack inspection" aria-label="What the file contains">
+      <h2>What the file contains</h2>
+      <div className="inspection-head">
+        <Facts inspection={inspection} />
+        {bbox && (
+          <div className="preview">
+            <SmallMap bbox={bbox as Box}>
+              <path className="shapes extent" d={outlineOf(bbox as Box)} />
+              <path className="dots" d={places.map(([x, y]) => `M${x} ${-y!}h0`).join('')} />
+            </SmallMap>
+          </div>
+        )}
+      </div>
+      {misfits.length > 0 && (
+        <div className="note bad" role="alert">
+          <p>The file differs from the schema of the dataset:</p>
+          <Sentences sentences={misfits} />
+        </div>
+      )}
+      <Problems inspection={inspection} />
+      <h3>Columns</h3>
+      <p className="small soft">What you correct here is kept for later versions of the dataset.</p>
+      <ColumnCorrections columns={columns} value={corrections} onChange={onCorrections} />
+      <FirstRows inspection={inspection} />
+      {notes.length > 0 && (
+        <>
+          <h3>What would be changed</h3>
+          <Sentences sentences={notes} />
+        </>
+      )}
+    </section>
+  )
+}
+
+function outlineOf([west, south, east, north]: Box): string {
+  return `M${west} ${-south}H${east}V${-north}H${west}Z`
+}
+
+function Facts({ inspection }: { inspection: InspectionRecord }) {
+  const { rows, format, file, crs, bbox, timeColumn } = inspection
+  const facts: [string, string | null][] = [
+    ['File', `${file} (${format}, ${bytes(inspection.bytes)})`],
+    ['Rows', count(rows)],
+    ['Kind', shapeName(inspection)],
+    ['CRS', crs],
+    ['Extent', bbox?.map((one) => +one.toFixed(4)).join(', ') ?? null],
+    ['Time', timeColumn],
+  ]
+  return (
+    <dl className="facts">
+      {facts.map(([name, value]) =>
+        value === null ? null : (
+          <div key={name} className="fact">
+            <dt>{name}</dt>
+            <dd dir="auto">{value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  )
+}
+
+function Problems({ inspection: { problems, problemCount } }: { inspection: InspectionRecord }) {
+  if (problemCount === 0) return null
+  return (
+    <div className="note bad" role="alert">
+      <p>{plural(problemCount, 'row')} cannot be published:</p>
+      <ul className="small">
+        {problems.slice(0, 10).map(({ row, message }) => (
+          <li key={`${row} ${message}`}>
+            Row {count(row)}: {publishWords(message)}
+          </li>
+        ))}
+        {problemCount > 10 && <li>…</li>}
+      </ul>
+    </div>
+  )
+}
+
+function FirstRows({ inspection: { preview, columns } }: { inspection: InspectionRecord }) {
+  if (preview.length === 0) return null
+  const hasGeometry = preview.some(({ geometry }) => geometry !== null)
+  return (
+    <>
+      <h3>First rows</h3>
+      <Scroll label="First rows">
+        <table className="first-rows">
+          <thead>
+            <tr>
+              <th scope="col">Row</th>
+              {columns.map(({ source, name }) => (
+                <th key={source} scope="col" dir="auto">
+                  {name}
+                </th>
+              ))}
+              {hasGeometry && <th scope="col">Geometry</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {preview.map(({ row, values, geometry }) => (
+              <tr key={row}>
+                <th scope="row">{count(row)}</th>
+                {columns.map(({ source }, i) => (
+                  <td key={source} dir="auto">
+                    {values[i] ?? <span className="soft">–</span>}
+                  </td>
+                ))}
+                {hasGeometry && <td>{geometry ?? <span className="soft">–</span>}</td>}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </>
+  )
+}
+
+function Sentences({ sentences }: { sentences: readonly string[] }) {
+  return (
+    <ul className="small">
+      {sentences.map((sentence) => (
+        <li key={sentence}>{publishWords(sentence)}</li>
+      ))}
+    </ul>
+  )
+}

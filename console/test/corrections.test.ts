@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { InspectedColumnRecord } from '@wayleave/contract/records'
+import { asFound, changed, correctedSchema } from '../src/publishing/corrections.ts'
+
+const column = (source: string, change: Partial<InspectedColumnRecord> = {}): InspectedColumnRecord => ({
+  ...{ name: source, source, type: 'text', format: null, nullable: false, empty: 0, isHidden: false },
+  likely: null,
+  ...change,
+})
+const COLUMNS = [column('code'), column('height'), column('day', { type: 'date', format: 'dd-mm-yyyy' })]
+
+test('only what was corrected becomes part of the schema, unless later versions are checked', () => {
+  assert.equal(correctedSchema(COLUMNS, {}, null, false), null)
+  const height = changed(asFound(COLUMNS[1]!), { name: 'metres', type: 'number', format: 'decimal-comma' })
+  assert.deepEqual(correctedSchema(COLUMNS, { height }, null, false), {
+    columns: [{ name: 'metres', source: 'height', type: 'number', format: 'decimal-comma' }],
+  })
+  assert.deepEqual(correctedSchema(COLUMNS, {}, null, true), {
+    columns: [
+      { name: 'code', type: 'text' },
+      { name: 'height', type: 'text' },
+      { name: 'day', type: 'date', format: 'dd-mm-yyyy' },
+    ],
+  })
+})
+
+test('corrections change the schema that the dataset has, and keep the rest of it', () => {
+  const stored = {
+    columns: [{ name: 'Code', source: 'code', type: 'text' as const, title: 'The code' }, { name: 'other' }],
+    idColumn: 'Code',
+  }
+  const code = changed(asFound(column('code', { name: 'Code' })), { hidden: true })
+  assert.deepEqual(correctedSchema(COLUMNS, { code }, stored, false), {
+    columns: [
+      { name: 'Code', source: 'code', type: 'text', hidden: true, title: 'The code' },
+      { name: 'other' },
+    ],
+    idColumn: 'Code',
+  })
+})
+
+test('a format that the type cannot have is dropped', () => {
+  const found = asFound(COLUMNS[2]!)
+  assert.equal(changed(found, { type: 'number' }).format, '')
+  assert.equal(changed(found, { type: 'timestamp' }).format, 'dd-mm-yyyy')
+  // A name that was emptied is that of the file.
+  const [first] = correctedSchema(COLUMNS, { day: changed(found, { name: ' ' }) }, null, false)!.columns
+  assert.equal(first!.name, 'day')
+})

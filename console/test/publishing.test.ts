@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { needs } from '../../scripts/test-run/needs.ts'
+import { check } from './check-accessibility.ts'
+import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
+import { drop, shownOn } from './test-page-actions.ts'
+
+needs('chromium', 'processes')
+
+const PICTURES = process.env['WAYLEAVE_TEST_PICTURES']
+
+const STATIONS = [
+  'code;height;opened;remark;longitude;latitude',
+  '1;1,5;31-12-2020;new;9.5;47.1',
+  '2;2,25;01-02-2021;;9.6;47.2',
+  'x;n/a;13-02-2021;old;9.7;47.3',
+  '4;3,5;14-02-2021;;9.8;47.4',
+].join('\n')
+
+/** End-to-end tests of looking at a file, correcting it and publishing it, on one server, run in order. */
+describe('look, correct, publish', { concurrency: 1 }, () => {
+  let service: TestConsole
+  let page: Page
+
+  before(async () => {
+    service = await startConsole()
+    page = (await service.open()).page
+    await service.signIn(page, ADMINISTRATOR)
+  })
+  after(async () => {
+    await service.close()
+    // A dataset without a draft has none: 404 by intention.
+    assert.deepEqual(
+      service.faults.filter((fault) => !/404/.test(fault)),
+      [],
+    )
+  })
+
+  const step = (name: string, run: () => Promise<void>) =>
+    test(name, async (t) => {
+      try {
+        await run()
+      } catch (error) {
+        t.diagnostic(await shownOn(page))
+        throw error
+      }
+    })
+  const picture = async (name: string) => {
+    if (!PICTURES) return
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await page.screenshot({ path: `${PICTURES}/${name}-${colorScheme}.png`, fullPage: true })
+    }
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.setViewportSize({ width: 390, height: 800 })
+    await page.screenshot({ path: `${PICTURES}/${name}-phone.png`, fullPage: true })
+    await page.setViewportSize({ width: 1280, height: 860 })
+  }
+
+  step('a file is looked at, and nothing is published', async () => {
+    await page.goto(`${service.url}/administration/publish`)
+    await drop(page, 'Stations.csv', STATIONS)
+    await page.getByRole('button', { name: 'Look at the file first' }).click()
+    const preview = page.getByRole('region', { name: 'What the file contains' })
+    await preview.getByText('“x” in row 3').or(preview.getByText('x in row 3')).first().waitFor()
+    assert.equal(await preview.getByLabel('Type of opened').inputValue(), 'date')
+    assert.equal(await preview.getByLabel('How opened is written').inputValue(), 'dd-mm-yyyy')
+    await preview.getByRole('cell', { name: '2020-12-31' }).waitFor()
+    await page.getByText('Nothing is published yet.').waitFor()
+    assert.equal((await fetch(`${service.url}/v1/dataset/stations`)).status, 404)
+    await picture('inspection')
+    await check(page)
+  })
+
+  step('columns are corrected, and what was looked at is published without sending it again', async () => {
+    await page.getByLabel('Name of height').fill('metres')
+    await page.getByLabel('Type of opened').selectOption('text')
+    await page.getByRole('checkbox', { name: 'Publish remark' }).uncheck()
+    await page.getByRole('button', { name: 'Look again' }).click()
+    await page.getByRole('cell', { name: '31-12-2020' }).waitFor()
+    await page.getByLabel('Check later versions against these columns').check()
+    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    await page.getByText(/version 1: 4 rows/).waitFor()
+    const { columns } = await (await fetch(`${service.url}/v1/dataset/stations`)).json()
+    assert.deepEqual(
+      columns.map(({ name }: { name: string }) => name),
+      ['code', 'metres', 'opened'],
+    )
+  })
+
+  step('a file that differs from the schema is refused, and published if that is confirmed', async () => {
+    await page.reload()
+    await drop(page, 'stations.csv', 'code;opened;longitude;latitude\n1;31-12-2020;9.5;47.1\n')
+    await page.getByLabel('What is new in this version').fill('Without heights')
+    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    await page.getByText(/"height" is missing.*Publish although it differs from the schema/).waitFor()
+    await picture('misfit')
+    await page.getByLabel('Publish although it differs from the schema').check()
+    await page.getByLabel('Keep it back as a draft until it is released').check()
+    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    await page.getByText(/It is a draft: nobody else sees it/).waitFor()
+  })
+
+  step('a draft is released, and a version is rolled back to and deleted', async () => {
+    await page.goto(`${service.url}/datasets/stations?tab=versions`)
+    await page.getByText(/a version with 1 row waits for its release/).waitFor()
+    await picture('versions')
+    await page.getByRole('button', { name: 'Release' }).click()
+    await page.getByRole('button', { name: 'Release the draft' }).click()
+    await page.getByText('Without heights').waitFor()
+    await page.getByRole('button', { name: 'Roll back to version 1' }).click()
+    await page.getByRole('button', { name: 'Roll back', exact: true }).click()
+    await page.getByText('Rolled back to version 1.').waitFor()
+    await page.getByRole('button', { name: 'Delete version 2' }).click()
+    await page.getByRole('button', { name: 'Delete the version' }).click()
+    await page.getByText('Without heights').waitFor({ state: 'detached' })
+    const { data } = await (await fetch(`${service.url}/v1/dataset/stations/archives`)).json()
+    assert.deepEqual(
+      data.map(({ version, rows }: { version: number; rows: number }) => [version, rows]),
+      [
+        [3, 4],
+        [1, 4],
+      ],
+    )
+  })
+
+  step('new rows are appended', async () => {
+    await page.goto(`${service.url}/administration/publish`)
+    await drop(page, 'stations.csv', 'code;height;opened;longitude;latitude\n5;5,5;1-1-2022;9.5;47.1\n')
+    await page.getByLabel('What the file has').selectOption('append')
+    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    await page.getByText('1 row added, 0 updated, 0 removed.').waitFor()
+  })
+})

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { needs } from '../../scripts/test-run/needs.ts'
+import { startConsole, type TestConsole } from './test-console.ts'
+import { poll, shownOn } from './test-page-actions.ts'
+
+needs('chromium', 'processes')
+
+const PICTURES = process.env['WAYLEAVE_TEST_PICTURES']
+
+/** End-to-end tests on one server, run in order. */
+describe('webhooks, notices and requests in the console', { concurrency: 1 }, () => {
+  let service: TestConsole
+  let page: Page
+  let receiver: Server
+  let url = ''
+  let status = 204
+  const received: { type: string }[] = []
+
+  before(async () => {
+    service = await startConsole({ WAYLEAVE_ALLOW_INTERNAL_ADDRESSES: 'true' })
+    page = (await service.open()).page
+    receiver = createServer(async (request, response) => {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      received.push(JSON.parse(body))
+      response.writeHead(status).end()
+    })
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+    await service.signIn(page, 'ada@example.org')
+  })
+  after(async () => {
+    receiver.close()
+    await service.close()
+    assert.deepEqual(service.faults, [])
+  })
+
+  const step = (name: string, run: () => Promise<void>) =>
+    test(name, async (t) => {
+      try {
+        await run()
+      } catch (error) {
+        t.diagnostic(await shownOn(page))
+        throw error
+      }
+    })
+  const picture = async (name: string) => {
+    if (!PICTURES) return
+    await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true })
+    await page.setViewportSize({ width: 390, height: 800 })
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.screenshot({ path: `${PICTURES}/${name}-phone.png`, fullPage: true })
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.setViewportSize({ width: 1280, height: 860 })
+  }
+  const click = (name: string | RegExp) => page.getByRole('button', { name }).first().click()
+
+  step('a webhook is created, and its secret is shown once', async () => {
+    await page.goto(`${service.url}/organization/webhooks`)
+    await click('Create a webhook')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Address').fill('ftp://hooks.example.org')
+    await dialog.getByRole('button', { name: 'Create the webhook' }).click()
+    await dialog.getByRole('alert').first().waitFor()
+    await dialog.getByLabel('Address').fill(url)
+    await dialog.getByLabel('Note').fill('Our ticket system')
+    await picture('webhook-dialog')
+    await dialog.getByRole('button', { name: 'Create the webhook' }).click()
+    assert.match((await page.locator('[data-secret]').textContent()) ?? '', /^whsec_/)
+    await page.getByLabel('I have stored the secret').check()
+    await click('Done')
+    await page.getByRole('cell', { name: 'Active' }).waitFor()
+    await picture('webhooks')
+  })
+
+  step('a test message is delivered, shown and sent again', async () => {
+    await page.getByRole('link', { name: url }).click()
+    await click('Send a test')
+    await page.getByText('Delivered', { exact: true }).last().waitFor()
+    await click(/^Show the message/)
+    await page.getByRole('dialog').getByText('"webhook.test"').waitFor()
+    await picture('delivery')
+    await click('Close')
+    await click(/^Send again/)
+    await page.getByRole('row').filter({ hasText: 'webhook.test' }).getByText('2', { exact: true }).waitFor()
+    assert.deepEqual(
+      received.map(({ type }) => type),
+      ['webhook.test', 'webhook.test'],
+    )
+  })
+
+  step('a receiver that is gone pauses the webhook, which is resumed and tells of a new key', async () => {
+    status = 410
+    await click('Send a test')
+    await page.getByText('The receiver responded 410 Gone.').waitFor()
+    await picture('webhook-paused')
+    const { link } = await service.mailedLink('ada@example.org')
+    assert.equal(link, `${service.url}/organization/webhooks`)
+    status = 204
+    await click('Resume')
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    await page.goto(`${service.url}/keys`)
+    await click('Create a personal key')
+    await page.getByRole('dialog').getByLabel('Name').fill('CI')
+    await page.getByLabel(/^Test key/).check()
+    await page.getByRole('button', { name: 'Create the key' }).click()
+    const secret = (await page.locator('[data-secret]').textContent()) ?? ''
+    assert.match(secret, /^svc_test_/)
+    await page.getByLabel('I have stored the secret').check()
+    await click('Done')
+    for (const path of ['/v1/datasets', '/v1/dataset/nowhere'])
+      await fetch(`${service.url}${path}`, { headers: { 'X-API-Key': secret } })
+    await page.getByText('Active, samples only').waitFor()
+  })
+
+  step('the page of a key lists its requests', async () => {
+    await page.getByRole('link', { name: 'CI' }).click()
+    const card = page.locator('section.card').filter({ has: page.getByRole('heading', { name: 'Requests' }) })
+    const rows = card.getByRole('row')
+    await card.waitFor()
+    // Requests are recorded within a second.
+    await poll(async () => {
+      await page.reload()
+      await rows.nth(1).or(card.getByText('No request matches')).waitFor()
+      return (await rows.count()) === 3
+    })
+    await picture('key-requests')
+    await card.getByLabel('Status').selectOption('4xx')
+    await poll(async () => (await rows.count()) === 2)
+    const download = page.waitForEvent('download')
+    await click('CSV')
+    assert.equal((await download).suggestedFilename(), 'requests.csv')
+    await poll(async () => received.some(({ type }) => type === 'key.created'))
+  })
+
+  step('notices are switched off, and the limit of credits is set', async () => {
+    await page.goto(`${service.url}/organization/notices`)
+    const box = page.getByLabel('A key expires in 14, 3 or 1 days.')
+    await box.uncheck()
+    await page.getByLabel(/balance falls below/).fill('50')
+    await click('Save')
+    await page.getByText('Saved').waitFor()
+    await picture('notices')
+    await page.reload()
+    await box.waitFor()
+    assert.equal(await box.isChecked(), false)
+    assert.equal(await page.getByLabel(/balance falls below/).inputValue(), '50')
+  })
+
+  step('the link of a mail needs no session and a click', async () => {
+    const visitor = (await service.open()).page
+    await visitor.goto(`${service.url}/unsubscribe#wrong`)
+    await visitor.getByRole('button', { name: 'Get no more of them' }).click()
+    await visitor.getByRole('alert').waitFor()
+  })
+})

@@ -1,0 +1,266 @@
+import type { AdminOrder, Checkout, Order, StartedCheckout } from '@wayleave/contract/records'
+import { type Clock, DAY, plus } from '../../base/clock.ts'
+import type { Changes } from '../../base/database/changes/changes.ts'
+import type { ControlDatabase } from '../../base/database/open.ts'
+import type { Acting, MailedUser, Origin } from '../../base/events/events.ts'
+import { isId, newId } from '../../base/id.ts'
+import { invalidInput, notFound, Problem } from '../../base/problem.ts'
+import { requireMember } from '../access/membership.ts'
+import { lockOrganizations } from '../access/membership-store.ts'
+import type { ControlChange } from '../organizations/organizations.ts'
+import { findOrganization } from '../organizations/store.ts'
+import type { BillingMails } from './billing-mails.ts'
+import { type InvoiceSettings, issueInvoice } from './invoices.ts'
+import { moneyText } from './money.ts'
+import { applyPayment, type Booking, cancelOpen, recordOrderEvent } from './order-books.ts'
+import {
+  countReminder,
+  findOrder,
+  insertOrder,
+  insertPaymentEvent,
+  listOrders,
+  lockOrder,
+  type OrderFilter,
+  type OrderRow,
+  readUnpaidOrders,
+  updateOrder,
+} from './order-store.ts'
+import { type Payment, type PaymentProvider, paymentInFull } from './payment-provider.ts'
+import { requireProduct } from './products.ts'
+import { findCurrentSubscription } from './subscription-store.ts'
+
+export interface OrdersOptions {
+  database: ControlDatabase
+  changes: Changes
+  clock: Clock
+  providers: readonly PaymentProvider[]
+  invoices: InvoiceSettings
+  mails: BillingMails
+  baseUrl: () => string
+}
+
+/** Far above any real order, and such that no sum of orders leaves the exact integers. */
+const MAX_ORDER_CREDITS = 1_000_000_000
+const MAX_ORDER_AMOUNT = 100_000_000_000
+
+/** Orders of organizations, from the checkout to the last refund. */
+export class Orders {
+  readonly #options: OrdersOptions
+
+  constructor(options: OrdersOptions) {
+    this.#options = options
+  }
+
+  /** Needs BILLING_MANAGE. The provider is asked first: if it is down, nothing is stored. */
+  async checkout(caller: MailedUser, organizationId: string, checkout: Checkout): Promise<StartedCheckout> {
+    const { database, baseUrl } = this.#options
+    await requireMember(database.db, caller, organizationId, 'BILLING_MANAGE')
+    const provider = this.#providerOf(checkout.provider)
+    const product = await requireProduct(database.db, checkout.productId)
+    if (product.retiredAt !== null) throw new Problem('conflict', 'The product is not sold any more.')
+    const quantity = checkout.quantity ?? 1
+    const credits = product.credits * quantity
+    const amount = product.price * quantity
+    if (product.kind === 'plan' && quantity > 1) throw invalidInput('/quantity', 'must be 1 for a plan')
+    if (credits > MAX_ORDER_CREDITS || amount > MAX_ORDER_AMOUNT)
+      throw invalidInput('/quantity', 'makes the order too large')
+    if (product.kind === 'plan') await this.#requireNoPlan(organizationId)
+    const id = newId('ord')
+    const started = await provider.begin({
+      id,
+      organizationId,
+      productName: product.name,
+      quantity,
+      price: product.price,
+      currency: product.currency,
+      period: product.period,
+      email: caller.email,
+      returnUrl: returnUrl(baseUrl(), id, checkout.returnPath),
+    })
+    const row: OrderRow = {
+      id,
+      organization_id: organizationId,
+      product_id: product.id,
+      revision: product.revision,
+      quantity,
+      amount,
+      currency: product.currency,
+      credits,
+      provider: provider.name,
+      reference: started.reference,
+      payment_reference: null,
+      url: started.url,
+      state: 'open',
+      reason: '',
+      refunded_amount: 0,
+      withdrawn_credits: 0,
+      subscription_id: null,
+      period_start: null,
+      period_end: null,
+      reminders: 0,
+      created_by: caller.origin.actor,
+      created_at: this.#options.clock().toISOString(),
+      paid_at: null,
+    }
+    const booking = await this.#commit(async (change) => {
+      await requireMember(change.tx, caller, organizationId, 'BILLING_MANAGE')
+      return this.openIn(change, caller.origin, row, started.isPaid)
+    })
+    return { orderId: id, url: started.url, state: booking.order.state }
+  }
+
+  /** Stores an order with its invoice, and books it if it is paid already. */
+  async openIn(change: ControlChange, origin: Origin, row: OrderRow, isPaid: boolean): Promise<Booking> {
+    const { tx, at } = change
+    const open = await lockOrganizations(change.database, tx, [row.organization_id])
+    if (open.size === 0) throw notFound('such organization')
+    await insertOrder(tx, row)
+    await recordOrderEvent(tx, at, origin, 'order.opened', row, { provider: row.provider })
+    const booking: Booking = isPaid
+      ? await applyPayment(change, origin, row.id, paymentInFull(row))
+      : { order: row, outcome: null }
+    if (this.#providerOf(row.provider).issuesInvoices) {
+      const organization = (await findOrganization(tx, row.organization_id))!
+      const order = (await findOrder(tx, row.id))!
+      await issueInvoice(tx, at, order, organization.name, this.#options.invoices)
+    }
+    return booking
+  }
+
+  /**
+   * Applies what a provider says about an order. With an event id, the event is applied once. Returns null for an
+   * event that was applied before.
+   */
+  async apply(
+    origin: Origin,
+    orderId: string,
+    payment: Payment,
+    event?: { id: string; kind: string },
+  ): Promise<Booking | null> {
+    return this.#commit(async (change) => {
+      if (event) {
+        const row = { ...event, order_id: orderId, at: change.at.toISOString() }
+        if (!(await insertPaymentEvent(change.tx, row))) return null
+      }
+      return applyPayment(change, origin, orderId, payment)
+    })
+  }
+
+  /** For an administrator who saw the money, or who accepts a payment that was held. */
+  async markPaid(origin: Origin, orderId: string): Promise<AdminOrder> {
+    const order = await this.#require(orderId)
+    if (order.state !== 'open' && !(order.state === 'held' && order.paid_at === null)) {
+      throw new Problem('conflict', `The order is ${order.state}.`)
+    }
+    const payment = { ...paymentInFull(order), reference: order.payment_reference }
+    const booking = await this.#commit((change) => applyPayment(change, origin, orderId, payment))
+    // The organization may be closed.
+    if (booking.order.state !== 'paid') throw new Problem('conflict', booking.order.reason)
+    return this.#record(orderId)
+  }
+
+  /** Returns money by the provider, then takes the credits back. Without an amount, what is left of the order's. */
+  async refund(origin: Origin, orderId: string, wanted?: number): Promise<AdminOrder> {
+    const order = await this.#require(orderId)
+    const left = order.amount - order.refunded_amount
+    const amount = wanted ?? left
+    if (order.paid_at === null || left === 0) throw new Problem('conflict', `The order is ${order.state}.`)
+    if (amount > left) throw invalidInput('/amount', `must be at most ${left}`)
+    await this.#providerOf(order.provider).refund(order, amount)
+    const payment: Payment = {
+      ...paymentInFull(order),
+      refundedAmount: order.refunded_amount + amount,
+      isDisputed: order.state === 'held',
+      reference: order.payment_reference,
+    }
+    await this.#commit((change) => applyPayment(change, origin, orderId, payment))
+    return this.#record(orderId)
+  }
+
+  async cancel(origin: Origin, orderId: string, reason: string): Promise<AdminOrder> {
+    await this.#require(orderId)
+    await this.#commit(async (change) => {
+      const order = (await lockOrder(change.database, change.tx, orderId))!
+      if (order.state === 'held' && order.paid_at === null) {
+        await updateOrder(change.tx, orderId, { state: 'open', reason: '' })
+        order.state = 'open'
+      }
+      if (order.state !== 'open') throw new Problem('conflict', `The order is ${order.state}.`)
+      return cancelOpen(change, origin, order, reason)
+    })
+    return this.#record(orderId)
+  }
+
+  /** Reminds of invoices that are due, at most twice. */
+  async remind(): Promise<void> {
+    const { database, clock, invoices, mails } = this.#options
+    const days = invoices.invoiceDays * DAY
+    for (const reminders of [0, 1]) {
+      const before = plus(clock(), -days * (reminders + 1)).toISOString()
+      for (const order of await readUnpaidOrders(database.db, { before, reminders, limit: 100 })) {
+        // Of two nodes, one sends the mail.
+        if (!(await countReminder(database.db, order.id, reminders))) continue
+        const { id: orderId, credits } = order
+        const amount = moneyText(order.amount, order.currency)
+        await mails.tell(order.organization_id, { kind: 'reminder', orderId, amount, credits })
+      }
+    }
+  }
+
+  /** For members with BILLING_VIEW. */
+  async list(caller: Acting, organizationId: string, filter: OrderFilter): Promise<Order[]> {
+    const { db } = this.#options.database
+    await requireMember(db, caller, organizationId, 'BILLING_VIEW')
+    return listOrders(db, { ...filter, organizationId })
+  }
+
+  async find(caller: Acting, organizationId: string, orderId: string): Promise<Order> {
+    const [order] = await this.list(caller, organizationId, { id: orderId, limit: 1 })
+    if (!order) throw notFound('such order')
+    return order
+  }
+
+  /** For administrators. */
+  all(filter: OrderFilter): Promise<AdminOrder[]> {
+    return listOrders(this.#options.database.db, filter)
+  }
+
+  async #record(orderId: string): Promise<AdminOrder> {
+    const [order] = await this.all({ id: orderId, limit: 1 })
+    if (!order) throw notFound('such order')
+    return order
+  }
+
+  async #require(orderId: string): Promise<OrderRow> {
+    const order = isId('ord', orderId) ? await findOrder(this.#options.database.db, orderId) : undefined
+    if (!order) throw notFound('such order')
+    return order
+  }
+
+  #providerOf(name: string | undefined): PaymentProvider {
+    const { providers } = this.#options
+    const provider = name === undefined ? providers[0] : providers.find((each) => each.name === name)
+    if (!provider)
+      throw invalidInput('/provider', `must be one of ${providers.map((each) => each.name).join(', ')}`)
+    return provider
+  }
+
+  async #requireNoPlan(organizationId: string): Promise<void> {
+    if (await findCurrentSubscription(this.#options.database.db, organizationId))
+      throw new Problem('conflict', 'The organization has a plan. Change it, or cancel it first.')
+  }
+
+  /** Commits, and then sends the mails about what happened. */
+  async #commit<T extends Booking | null>(work: (change: ControlChange) => Promise<T>): Promise<T> {
+    const { database, changes, clock, mails } = this.#options
+    const booking = await changes.commit((tx, changed) => work({ database, tx, changed, at: clock() }))
+    if (booking?.outcome) await mails.about(booking.order, booking.outcome)
+    return booking
+  }
+}
+
+/** A page of the service: that of the order, which leads back to what the payer was doing. */
+function returnUrl(base: string, orderId: string, path: string | undefined): string {
+  const back = path === undefined ? '' : `&back=${encodeURIComponent(path)}`
+  return `${base}/organization/billing?order=${orderId}${back}`
+}

@@ -1,0 +1,79 @@
+import type { PaymentProviderName, PlanPeriod } from '@wayleave/contract/records'
+
+/** An order that is about to be stored. */
+export interface OrderDraft {
+  id: string
+  organizationId: string
+  productName: string
+  quantity: number
+  /** Of one unit. */
+  price: number
+  currency: string
+  /** Of a plan; null for a pack. */
+  period: PlanPeriod | null
+  /** The mail address of the member who orders. */
+  email: string
+  /** Where the payer comes back to. */
+  returnUrl: string
+}
+
+export interface StartedPayment {
+  /** The provider's own id of what is to be paid, unique for the provider. */
+  reference: string
+  url: string
+  isPaid: boolean
+}
+
+/** What a provider says about the payment of an order now. Applying the same state twice changes nothing. */
+export interface Payment {
+  status: 'open' | 'paid' | 'cancelled'
+  /** Without tax, in minor units. */
+  amount: number
+  currency: string
+  /** How much of the amount was returned to the payer. */
+  refundedAmount: number
+  isDisputed: boolean
+  /** The provider's own id of the payment, which refunds and disputes name; null while there is none. */
+  reference: string | null
+  /** The provider's own id of the subscription that the payment began; null for a pack. */
+  subscriptionReference: string | null
+}
+
+/** The references of an order that a provider needs to find its payment. */
+export interface PaymentReferences {
+  id: string
+  amount: number
+  currency: string
+  reference: string | null
+}
+
+/** Takes payments. No card data ever reaches the service. */
+export interface PaymentProvider {
+  readonly name: PaymentProviderName
+  /** Whether open orders get an invoice of the service. */
+  readonly issuesInvoices: boolean
+  /** Called before the order is stored: a failure leaves nothing behind that anybody knows the address of. */
+  begin(draft: OrderDraft): Promise<StartedPayment>
+  /** Asks the provider; null if only an administrator knows. */
+  paymentOf(order: PaymentReferences): Promise<Payment | null>
+  /** Returns money to the payer. */
+  refund(
+    order: PaymentReferences & { payment_reference: string | null; refunded_amount: number },
+    amount: number,
+  ): Promise<void>
+  /** Ends a plan, or makes it end with its period. Does nothing if the service renews plans itself. */
+  cancelPlan(reference: string, when: 'now' | 'at-end'): Promise<void>
+}
+
+/** A payment of the whole amount, for providers that are part of the service. */
+export function paymentInFull({ amount, currency }: PaymentReferences): Payment {
+  return {
+    status: 'paid',
+    amount,
+    currency,
+    refundedAmount: 0,
+    isDisputed: false,
+    reference: null,
+    subscriptionReference: null,
+  }
+}

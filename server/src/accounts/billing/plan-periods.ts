@@ -1,0 +1,233 @@
+import type { AddOn } from '@wayleave/contract/add-ons'
+import type { PlanPeriod, Product } from '@wayleave/contract/records'
+import { type Origin, recordEvent } from '../../base/events/events.ts'
+import { newId } from '../../base/id.ts'
+import { lockOrganizations } from '../access/membership-store.ts'
+import { addLedgerRow, lockBalance } from '../credits/ledger-store.ts'
+import { type ControlChange, changeAddOns } from '../organizations/organizations.ts'
+import { readLapsedCredits, readSpentSince } from './ledger-order-store.ts'
+import { findOrder, type OrderRow, updateOrder } from './order-store.ts'
+import { findRevision } from './product-store.ts'
+import {
+  findCurrentSubscription,
+  insertSubscription,
+  lockSubscription,
+  type SubscriptionRow,
+  updateSubscription,
+} from './subscription-store.ts'
+
+/**
+ * The time so many periods after the anchor. A day that a month lacks becomes its last day, and later months are not
+ * affected: January 31, February 28, March 31.
+ */
+export function periodEnd(anchor: Date, period: PlanPeriod, periods: number): Date {
+  const months = period === 'year' ? 12 * periods : periods
+  const end = new Date(anchor)
+  end.setUTCDate(1)
+  end.setUTCMonth(end.getUTCMonth() + months)
+  const lastDay = new Date(Date.UTC(end.getUTCFullYear(), end.getUTCMonth() + 1, 0)).getUTCDate()
+  end.setUTCDate(Math.min(anchor.getUTCDate(), lastDay))
+  return end
+}
+
+/**
+ * Begins the period that a paid order is for: the first one of a plan, or the next one. Credits of the period before
+ * lapse first, unless the plan keeps them. Does nothing for a pack.
+ */
+export async function beginPeriod(
+  change: ControlChange,
+  origin: Origin,
+  order: OrderRow,
+  subscriptionReference: string | null,
+): Promise<void> {
+  const product = await findRevision(change.tx, order.product_id, order.revision)
+  if (product.kind === 'pack') return
+  const subscription =
+    order.subscription_id === null
+      ? undefined
+      : await lockSubscription(change.database, change.tx, order.subscription_id)
+  if (subscription && subscription.state !== 'ended')
+    return renewPeriod(change, origin, subscription, order, product)
+  return startPlan(change, origin, order, product, subscriptionReference)
+}
+
+async function startPlan(
+  change: ControlChange,
+  origin: Origin,
+  order: OrderRow,
+  product: Product,
+  reference: string | null,
+): Promise<void> {
+  const { tx, at } = change
+  // An organization has one plan: a second payment, made in another window, replaces the first one.
+  const former = await findCurrentSubscription(tx, order.organization_id)
+  if (former) await endPlan(change, origin, former, 'replaced')
+  const id = newId('sub')
+  const period_start = at.toISOString()
+  const period_end = periodEnd(at, product.period!, 1).toISOString()
+  const granted_add_ons = JSON.stringify(await grantAddOns(change, origin, order.organization_id, product))
+  await insertSubscription(tx, {
+    id,
+    organization_id: order.organization_id,
+    product_id: product.id,
+    revision: product.revision,
+    provider: order.provider,
+    reference,
+    state: 'active',
+    anchor: period_start,
+    periods: 1,
+    period_start,
+    period_end,
+    cancels_at_end: 0,
+    next_product_id: null,
+    granted_add_ons,
+    credit_order_id: order.id,
+    grace_until: null,
+    created_at: period_start,
+    ended_at: null,
+  })
+  await updateOrder(tx, order.id, { subscription_id: id, period_start, period_end })
+  await recordPlanEvent(change, origin, 'plan.started', order.organization_id, id, {
+    productId: product.id,
+    periodEnd: period_end,
+  })
+}
+
+async function renewPeriod(
+  change: ControlChange,
+  origin: Origin,
+  subscription: SubscriptionRow,
+  order: OrderRow,
+  product: Product,
+): Promise<void> {
+  const { tx } = change
+  await lapseCredits(change, origin, subscription)
+  const isChanged = subscription.product_id !== product.id
+  // A plan changes at the end of a period: what only the former one granted goes.
+  if (isChanged) await removeAddOns(change, origin, subscription, product.addOns)
+  const kept = (JSON.parse(subscription.granted_add_ons) as AddOn[]).filter(
+    (addOn) => !isChanged || product.addOns.includes(addOn),
+  )
+  const added = await grantAddOns(change, origin, order.organization_id, product)
+  const period_start = order.period_start ?? subscription.period_end
+  const isNewPeriod =
+    product.period !== (await findRevision(tx, subscription.product_id, subscription.revision)).period
+  const anchor = isNewPeriod ? period_start : subscription.anchor
+  const periods = isNewPeriod ? 1 : subscription.periods + 1
+  const period_end = order.period_end ?? periodEnd(new Date(anchor), product.period!, periods).toISOString()
+  await updateSubscription(tx, subscription.id, {
+    product_id: product.id,
+    revision: product.revision,
+    state: 'active',
+    anchor,
+    periods,
+    period_start,
+    period_end,
+    next_product_id: null,
+    granted_add_ons: JSON.stringify([...new Set([...kept, ...added])]),
+    credit_order_id: order.id,
+    grace_until: null,
+  })
+  await updateOrder(tx, order.id, { period_start, period_end })
+  await recordPlanEvent(change, origin, 'plan.renewed', order.organization_id, subscription.id, {
+    productId: product.id,
+    periodEnd: period_end,
+  })
+}
+
+/** Ends a plan: what is left of its credits lapses, unless it keeps them, and its add-ons are removed. */
+export async function endPlan(
+  change: ControlChange,
+  origin: Origin,
+  subscription: SubscriptionRow,
+  reason: 'cancelled' | 'unpaid' | 'refunded' | 'replaced' | 'closed',
+): Promise<void> {
+  const { tx, at } = change
+  const { id, organization_id } = subscription
+  await lapseCredits(change, origin, subscription)
+  await removeAddOns(change, origin, subscription, [])
+  await updateSubscription(tx, id, { state: 'ended', ended_at: at.toISOString(), grace_until: null })
+  await recordPlanEvent(change, origin, 'plan.ended', organization_id, id, { reason })
+}
+
+/** Ends the plan whose current period a refunded order paid for. */
+export async function endPlanOf(change: ControlChange, origin: Origin, order: OrderRow): Promise<void> {
+  if (order.subscription_id === null) return
+  const subscription = await lockSubscription(change.database, change.tx, order.subscription_id)
+  if (!subscription || subscription.state === 'ended' || subscription.credit_order_id !== order.id) return
+  await endPlan(change, origin, subscription, 'refunded')
+}
+
+/** Credits of the period are spent before all others; what is left of them lapses. */
+async function lapseCredits(
+  { database, tx, at }: ControlChange,
+  { actor }: Origin,
+  { organization_id, product_id, revision, credit_order_id }: SubscriptionRow,
+): Promise<void> {
+  if (credit_order_id === null) return
+  const { keepsCredits } = await findRevision(tx, product_id, revision)
+  const order = await findOrder(tx, credit_order_id)
+  if (keepsCredits || !order || order.paid_at === null) return
+  const before = await lockBalance(database, tx, organization_id)
+  if (before === undefined || before <= 0) return
+  const granted = order.credits - order.withdrawn_credits - (await readLapsedCredits(tx, order.id))
+  const unspent = granted - (await readSpentSince(tx, organization_id, order.id))
+  const lapsed = Math.min(unspent, before)
+  if (lapsed <= 0) return
+  await addLedgerRow(tx, {
+    organization_id,
+    at: at.toISOString(),
+    amount: -lapsed,
+    balance: before - lapsed,
+    kind: 'lapse',
+    key_id: null,
+    table_name: null,
+    version: null,
+    format: null,
+    actor,
+    refunds: null,
+    order_id: order.id,
+  })
+}
+
+/** Returns the add-ons that the organization did not have before. */
+async function grantAddOns(
+  change: ControlChange,
+  origin: Origin,
+  organizationId: string,
+  { addOns }: Product,
+): Promise<AddOn[]> {
+  let added: AddOn[] = []
+  if (addOns.length === 0) return added
+  await changeAddOns(change, origin, organizationId, (current) => {
+    added = addOns.filter((addOn) => !current.includes(addOn))
+    return [...current, ...added]
+  })
+  return added
+}
+
+async function removeAddOns(
+  change: ControlChange,
+  origin: Origin,
+  { organization_id, granted_add_ons }: SubscriptionRow,
+  kept: readonly AddOn[],
+): Promise<void> {
+  const granted = (JSON.parse(granted_add_ons) as AddOn[]).filter((addOn) => !kept.includes(addOn))
+  if (granted.length === 0) return
+  // A closed organization has no use of add-ons.
+  if ((await lockOrganizations(change.database, change.tx, [organization_id])).size === 0) return
+  await changeAddOns(change, origin, organization_id, (current) =>
+    current.filter((addOn) => !granted.includes(addOn)),
+  )
+}
+
+async function recordPlanEvent(
+  { tx, at }: ControlChange,
+  origin: Origin,
+  action: string,
+  organizationId: string,
+  id: string,
+  detail: Record<string, unknown>,
+): Promise<void> {
+  await recordEvent(tx, at, origin, { action, organizationId, subject: `subscription:${id}`, detail })
+}

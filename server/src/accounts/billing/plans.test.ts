@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DAY } from '../../base/clock.ts'
+import { operator } from '../../base/events/events.ts'
+import { grantOf } from '../../testing/account.ts'
+import { databaseKinds, testOnce } from '../../testing/test-server.ts'
+import { ledgerOf, openShop, PACK, PLAN, requireSoundBooks } from './billing.test-kit.ts'
+import { periodEnd } from './plan-periods.ts'
+
+test('a period ends on the same day of the month, or on the last one', () => {
+  const ends = (anchor: string, period: 'month' | 'year', count: number) =>
+    Array.from({ length: count }, (_, i) =>
+      periodEnd(new Date(anchor), period, i + 1)
+        .toISOString()
+        .slice(0, 10),
+    )
+  assert.deepEqual(ends('2027-01-31T10:00:00Z', 'month', 3), ['2027-02-28', '2027-03-31', '2027-04-30'])
+  assert.deepEqual(ends('2027-12-15T10:00:00Z', 'month', 2), ['2028-01-15', '2028-02-15'])
+  assert.deepEqual(ends('2028-02-29T10:00:00Z', 'year', 4), [
+    '2029-02-28',
+    '2030-02-28',
+    '2031-02-28',
+    '2032-02-29',
+  ])
+})
+
+for (const database of databaseKinds) {
+  test(`a plan gives add-ons and credits for each period, and what is left lapses (${database})`, async (t) => {
+    const { service, account, add, buy, get, clock, pass } = await openShop(t, { database })
+    const pack = await add(PACK)
+    const plan = await add(PLAN)
+    await buy(pack.id)
+    assert.equal((await get('subscription')).status, 404)
+    assert.equal((await buy(plan.id)).body.state, 'paid')
+    const { body: subscription } = await get('subscription')
+    assert.deepEqual(
+      [subscription.state, subscription.productName, subscription.cancelsAtEnd, subscription.addOns],
+      ['active', 'Town plan', false, ['API_ACCESS']],
+    )
+    const addOns = async () => (await service.parts.organizations.find(account.organizationId)).addOns
+    assert.deepEqual(await addOns(), ['API_ACCESS'])
+    // A second plan is refused while there is one.
+    assert.equal((await buy(plan.id)).status, 409)
+    const call = { operation: 'download', table: 'places', format: 'csv' }
+    await service.parts.cashier.charge({ grant: grantOf(account), call, version: 1, price: 20 })
+    const { plans } = service.parts.billing
+    const nextPeriod = () =>
+      service.parts.database.db
+        .selectFrom('subscriptions')
+        .select('period_end')
+        .executeTakeFirstOrThrow()
+        .then(({ period_end }) => pass(Date.parse(period_end) - clock().getTime() + 1000))
+    await plans.renewDue()
+    await nextPeriod()
+    await Promise.all([plans.renewDue(), plans.renewDue()])
+    // The credits of the plan were spent first: 30 of its 50 lapse, and those of the pack stay.
+    assert.deepEqual(await ledgerOf(service, account), [
+      ['purchase', 100, 100],
+      ['purchase', 50, 150],
+      ['download', -20, 130],
+      ['lapse', -30, 100],
+      ['purchase', 50, 150],
+    ])
+    const caller = { userId: account.userId, organizationId: account.organizationId, origin: operator }
+    assert.equal((await plans.cancel(caller, account.organizationId)).cancelsAtEnd, true)
+    await plans.renewDue()
+    assert.deepEqual(await addOns(), ['API_ACCESS'])
+    await nextPeriod()
+    await plans.renewDue()
+    assert.deepEqual(await addOns(), [])
+    assert.equal((await ledgerOf(service, account)).at(-1)?.[2], 100)
+    await requireSoundBooks(service)
+  })
+
+  test(`a renewal by invoice has days of grace, and the plan ends without a payment (${database})`, async (t) => {
+    const { service, account, add, buy, clock, pass } = await openShop(t, { database })
+    const plan = await add({ ...PLAN, keepsCredits: true })
+    const { orderId } = (await buy(plan.id, { provider: 'invoice' })).body
+    const { plans, orders } = service.parts.billing
+    const { db } = service.parts.database
+    const current = () => db.selectFrom('subscriptions').selectAll().executeTakeFirst()
+    assert.equal(await current(), undefined)
+    await orders.markPaid(operator, orderId)
+    const nextPeriod = async () => pass(Date.parse((await current())!.period_end) - clock().getTime() + 1000)
+    await nextPeriod()
+    await plans.renewDue()
+    await plans.renewDue()
+    assert.equal((await current())?.state, 'past-due')
+    const open = await orders.all({ state: 'open', limit: 10 })
+    assert.equal(open.length, 1)
+    pass(3 * DAY)
+    await plans.renewDue()
+    await orders.markPaid(operator, open[0]!.id)
+    const renewed = (await current())!
+    assert.deepEqual([renewed.state, renewed.periods], ['active', 2])
+    // Credits of this plan are kept.
+    assert.deepEqual(await ledgerOf(service, account), [
+      ['purchase', 50, 50],
+      ['purchase', 50, 100],
+    ])
+    await nextPeriod()
+    await plans.renewDue()
+    pass(8 * DAY)
+    await plans.renewDue()
+    assert.equal((await current())?.state, 'ended')
+    assert.deepEqual(await orders.all({ state: 'open', limit: 10 }), [])
+    assert.equal((await orders.all({ state: 'cancelled', limit: 10 })).length, 1)
+    await requireSoundBooks(service)
+  })
+
+  test(`a refund of the current period ends the plan and takes no credits twice (${database})`, async (t) => {
+    const { service, account, add, buy, clock, pass } = await openShop(t, { database })
+    const plan = await add(PLAN)
+    const first = (await buy(plan.id)).body.orderId
+    const { plans, orders } = service.parts.billing
+    pass(Date.parse((await orders.all({ id: first, limit: 1 }))[0]!.periodEnd!) - clock().getTime() + 1000)
+    await plans.renewDue()
+    // The credits of the first period have lapsed.
+    const old = await orders.refund(operator, first)
+    assert.deepEqual([old.state, old.withdrawnCredits], ['refunded', 0])
+    const [second] = await orders.all({ state: 'paid', limit: 1 })
+    await orders.refund(operator, second!.id)
+    assert.deepEqual(await ledgerOf(service, account), [
+      ['purchase', 50, 50],
+      ['lapse', -50, 0],
+      ['purchase', 50, 50],
+      ['reversal', -50, 0],
+    ])
+    assert.deepEqual((await service.parts.organizations.find(account.organizationId)).addOns, [])
+    await requireSoundBooks(service)
+  })
+
+  testOnce(database, 'another plan follows at the end of the period, at its current price', async (t) => {
+    const { service, account, add, buy, clock, pass } = await openShop(t)
+    const plan = await add(PLAN)
+    const larger = await add({
+      ...PLAN,
+      name: 'City plan',
+      price: 9900,
+      credits: 500,
+      addOns: ['GIS_ACCESS'],
+    })
+    const { orderId } = (await buy(plan.id)).body
+    const change = await service.request('POST', '/v1/billing/subscription/change', {
+      token: account.token,
+      body: { productId: larger.id },
+    })
+    assert.deepEqual([change.status, change.body.nextProductId], [200, larger.id], change.text)
+    const { plans, orders } = service.parts.billing
+    pass(Date.parse((await orders.all({ id: orderId, limit: 1 }))[0]!.periodEnd!) - clock().getTime() + 1000)
+    await plans.renewDue()
+    const [renewal] = await orders.all({ limit: 1 })
+    assert.deepEqual([renewal!.productName, renewal!.amount], ['City plan', 9900])
+    const organization = await service.parts.organizations.find(account.organizationId)
+    assert.deepEqual([organization.addOns, organization.credits], [['GIS_ACCESS'], 500])
+    await requireSoundBooks(service)
+  })
+}

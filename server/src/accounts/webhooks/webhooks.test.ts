@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { test } from 'node:test'
+import { WEBHOOK_EVENTS } from '@wayleave/contract/webhook-events'
+import { Webhook } from 'standardwebhooks'
+import { operator } from '../../base/events/events.ts'
+import { createKey, openAccount } from '../../testing/account.ts'
+import { cleanUp } from '../../testing/cleanup.ts'
+import { documentedExamples } from '../../testing/documented-examples.ts'
+import { points, publishText } from '../../testing/publish.ts'
+import { signIn } from '../../testing/sign-in.ts'
+import { databaseKinds, openTestServer, type TestServer } from '../../testing/test-server.ts'
+import { until } from '../../testing/until.ts'
+import { openReceiver, type ReceivedMessage, type WebhookReceiver } from '../../testing/webhook-receiver.ts'
+import { newWebhookSecret, signedHeaders } from './signature.ts'
+
+const INTERNAL = { allowInternalAddresses: true }
+
+/** Verified by the library of the specification, which throws if the signature is wrong. */
+function verify(secret: string, { payload, headers }: ReceivedMessage): void {
+  new Webhook(secret).verify(payload, headers)
+}
+
+async function createWebhook(
+  service: TestServer,
+  token: string,
+  url: string,
+  events: readonly string[] = WEBHOOK_EVENTS,
+  path = '/v1/webhooks',
+): Promise<{ id: string; secret: string }> {
+  const created = await service.request('POST', path, { token, body: { url, events } })
+  assert.equal(created.status, 201, created.text)
+  return created.body
+}
+
+const messageOf = (receiver: WebhookReceiver, type: string, count = 1) =>
+  until(`${type} at the receiver`, () => {
+    const messages = receiver.received.filter(({ body }) => body.type === type)
+    return messages.length >= count && messages[count - 1]
+  })
+
+for (const database of databaseKinds) {
+  test(`an organization is told of its own events, and the platform of all, signed (${database})`, async (t) => {
+    const settings = { ...INTERNAL, admins: ['root@example.org'] }
+    const service = await openTestServer(t, { database, settings })
+    const [own, others, platform] = [await openReceiver(t), await openReceiver(t), await openReceiver(t)]
+    const ada = await openAccount(service, 'ada@example.org')
+    const bob = await openAccount(service, 'bob@example.org')
+    const root = await signIn(service, 'root@example.org')
+    const { secret } = await createWebhook(service, ada.token, own.url)
+    await createWebhook(service, bob.token, others.url)
+    const admin = await createWebhook(service, root.token, platform.url, WEBHOOK_EVENTS, '/v1/admin/webhooks')
+
+    const { id, secret: keySecret } = await createKey(service, ada, ['read'], 'organization')
+    const message = await messageOf(own, 'key.created')
+    verify(secret, message)
+    verify(admin.secret, await messageOf(platform, 'key.created'))
+    assert.throws(() => verify(admin.secret, message))
+    const { organizationId } = ada
+    assert.deepEqual(message.body.data, {
+      organizationId,
+      keyId: id,
+      name: 'Test',
+      scope: 'organization',
+      permissions: ['read'],
+      expiresAt: null,
+    })
+    assert.ok(!message.payload.includes(keySecret))
+    assert.match(message.headers['webhook-id']!, /^msg_/)
+
+    await service.request('POST', `/v1/api-keys/${id}/rotate`, { token: ada.token })
+    await service.request('POST', `/v1/api-keys/${id}/revoke`, { token: ada.token })
+    await service.parts.members.add(operator, organizationId, 'eve@example.org', [])
+    for (const type of ['key.rotated', 'key.revoked', 'member.added']) await messageOf(own, type)
+    // A message of the other organization arrives, so those of this one would have.
+    await createKey(service, bob, ['read'])
+    await messageOf(others, 'key.created')
+    assert.ok(others.received.every(({ body }) => body.data.organizationId === bob.organizationId))
+    assert.ok(own.received.every(({ body }) => body.data.organizationId === organizationId))
+  })
+
+  test(`only those for whom a dataset exists are told of it (${database})`, async (t) => {
+    const service = await openTestServer(t, { database, settings: INTERNAL })
+    const [customer, stranger] = [await openReceiver(t), await openReceiver(t)]
+    const ada = await openAccount(service, 'ada@example.org')
+    const bob = await openAccount(service, 'bob@example.org')
+    await createWebhook(service, ada.token, customer.url)
+    await createWebhook(service, bob.token, stranger.url)
+    const description = { visibility: 'private', title: 'Salaries' } as const
+    const { publishing, grants } = service.parts
+    await publishText(service, 'salaries', 'a.geojson', points(3), { description })
+    await grants.give(operator, 'salaries', { organizationId: ada.organizationId })
+    await publishText(service, 'salaries', 'a.geojson', points(4))
+    assert.deepEqual((await messageOf(customer, 'grant.given')).body.data.table, 'salaries')
+    assert.deepEqual((await messageOf(customer, 'dataset.published')).body.data, {
+      table: 'salaries',
+      version: 2,
+      rows: 4,
+    })
+    await publishing.describe('salaries', { title: 'All salaries' }, operator)
+    await messageOf(customer, 'dataset.changed')
+    await publishing.unpublish('salaries', operator)
+    await messageOf(customer, 'dataset.unpublished')
+    await publishText(service, 'parks', 'a.geojson', points(3))
+    assert.equal((await messageOf(stranger, 'dataset.published')).body.data.table, 'parks')
+    assert.ok(!JSON.stringify(stranger.received).includes('salaries'))
+  })
+}
+
+test('a rotated secret signs beside the old one until the overlap ends', async (t) => {
+  const service = await openTestServer(t, {
+    settings: { ...INTERNAL, secretKey: 'a secret of the operator' },
+  })
+  const receiver = await openReceiver(t)
+  const ada = await openAccount(service, 'ada@example.org')
+  const { id, secret } = await createWebhook(service, ada.token, receiver.url)
+  const path = `/v1/webhooks/${id}`
+  const stored = await service.parts.database.db.selectFrom('webhooks').select('secret').executeTakeFirst()
+  assert.ok(!stored!.secret.includes(secret.slice(6)))
+  const post = async (action: string, body?: object) => {
+    const answer = await service.request('POST', `${path}/${action}`, { token: ada.token, body })
+    assert.ok(answer.status === 200 || answer.status === 202, answer.text)
+    return answer.body
+  }
+  const { secret: second } = await post('rotate')
+  const { id: messageId } = await post('test')
+  const first = await messageOf(receiver, 'webhook.test')
+  for (const either of [secret, second]) verify(either, first)
+  assert.equal(first.headers['webhook-id'], messageId)
+
+  const { secret: third } = await post('rotate', { overlapSeconds: 0 })
+  await until('the log', async () => {
+    const { body } = await service.request('GET', `${path}/deliveries`, { token: ada.token })
+    return body.data[0].state === 'delivered'
+  })
+  await post(`deliveries/${messageId}/redeliver`)
+  const again = await messageOf(receiver, 'webhook.test', 2)
+  verify(third, again)
+  for (const old of [secret, second]) assert.throws(() => verify(old, again))
+  assert.deepEqual([again.headers['webhook-id'], again.payload], [messageId, first.payload])
+  for (const text of [secret, second, third]) assert.ok(!service.logLines.join().includes(text))
+})
+
+test('the receiver of the documentation accepts messages and refuses forged ones', async (t) => {
+  const secret = newWebhookSecret()
+  const { code } = documentedExamples().find(({ page }) => page === 'webhooks.md')!
+  const program = `${code.replace('8090', '0')}`.replace('createServer(', 'const server = createServer(')
+  const announce = ".on('listening', () => console.log('port', server.address().port))"
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program.trimEnd() + announce], {
+    env: { ...process.env, WEBHOOK_SECRET: secret },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  cleanUp(t, () => child.kill())
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const port = /^port (\d+)$/.exec((await lines.next()).value ?? '')![1]
+  const message = { id: 'msg_1', at: new Date(), payload: '{"type":"key.created","data":{"keyId":"key_1"}}' }
+  const send = async (signer: string) => {
+    const headers = signedHeaders(message, [signer])
+    return (await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers, body: message.payload }))
+      .status
+  }
+  assert.deepEqual([await send(newWebhookSecret()), await send(secret)], [400, 204])
+  assert.equal((await lines.next()).value, "msg_1 key.created { keyId: 'key_1' }")
+})
+
+test('only managers of an organization reach its webhooks', async (t) => {
+  const service = await openTestServer(t, { settings: { ...INTERNAL, admins: ['root@example.org'] } })
+  const ada = await openAccount(service, 'ada@example.org')
+  const bob = await openAccount(service, 'bob@example.org')
+  const root = await signIn(service, 'root@example.org')
+  await service.parts.members.add(operator, ada.organizationId, 'eve@example.org', [])
+  const eve = await signIn(service, 'eve@example.org')
+  const { id } = await createWebhook(service, ada.token, 'https://hooks.example.org/a')
+  const paths = ['', '/deliveries'].map((rest) => `/v1/webhooks/${id}${rest}`)
+  for (const path of paths) {
+    const statuses = []
+    for (const { token } of [ada, bob, eve, root]) {
+      statuses.push((await service.request('GET', path, { token })).status)
+    }
+    assert.deepEqual(statuses, [200, 404, 403, 404], path)
+  }
+  for (const [method, path, body] of [
+    ['PATCH', '', { paused: true }],
+    ['DELETE', '', undefined],
+    ['POST', '/rotate', undefined],
+    ['POST', '/test', undefined],
+    ['POST', '/deliveries/msg_4f9QmZ1xYb7KcD2Lw8Rt/redeliver', undefined],
+  ] as const) {
+    const request = (token: string) =>
+      service.request(method, `/v1/webhooks/${id}${path}`, { token, ...(body && { body }) })
+    assert.deepEqual([(await request(bob.token)).status, (await request(eve.token)).status], [404, 403])
+  }
+  assert.equal((await service.request('GET', '/v1/admin/webhooks', { token: ada.token })).status, 403)
+  assert.deepEqual((await service.request('GET', '/v1/admin/webhooks', { token: root.token })).body.data, [])
+  const record = await service.request('GET', `/v1/webhooks/${id}`, { token: ada.token })
+  assert.equal(record.body.secret, undefined)
+})
+
+test('the address of a receiver is checked', async (t) => {
+  const service = await openTestServer(t)
+  const { token } = await openAccount(service, 'ada@example.org')
+  const create = async (url: string) =>
+    (await service.request('POST', '/v1/webhooks', { token, body: { url, events: ['key.created'] } })).status
+  for (const url of [
+    'http://hooks.example.org/',
+    'https://user:pass@hooks.example.org/',
+    'ftp://hooks.example.org/',
+    'https://127.0.0.1/',
+    'https://2130706433/',
+    'https://[::1]/',
+    'https://[::ffff:10.0.0.1]/',
+    'https://169.254.169.254/latest/meta-data',
+    'hooks.example.org',
+  ])
+    assert.equal(await create(url), 400, url)
+  assert.equal(await create('https://hooks.example.org/a#b'), 201)
+  for (let more = 1; more < 20; more++) assert.equal(await create('https://hooks.example.org/a'), 201)
+  assert.equal(await create('https://hooks.example.org/a'), 409)
+})

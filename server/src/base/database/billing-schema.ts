@@ -1,0 +1,106 @@
+import type { OrderState, PaymentProviderName, PlanPeriod } from '@wayleave/contract/records'
+
+/** The tables of billing. Money is in minor units of the currency. */
+export interface BillingTables {
+  products: {
+    id: string
+    kind: 'pack' | 'plan'
+    /** Of a plan. */
+    period: PlanPeriod | null
+    /** The current revision. */
+    revision: number
+    created_at: string
+    retired_at: string | null
+  }
+  /** Never changed: a new price is a new revision. */
+  product_revisions: {
+    product_id: string
+    revision: number
+    name: string
+    description: string
+    price: number
+    currency: string
+    credits: number
+    add_ons: string
+    keeps_credits: number
+    created_at: string
+  }
+  orders: {
+    id: string
+    organization_id: string
+    product_id: string
+    revision: number
+    quantity: number
+    amount: number
+    currency: string
+    credits: number
+    provider: PaymentProviderName
+    /** The provider's own id of what is to be paid, such as a checkout session; unique for the provider. */
+    reference: string | null
+    /** The provider's own id of the payment, which refunds and disputes name. */
+    payment_reference: string | null
+    url: string | null
+    state: OrderState
+    reason: string
+    refunded_amount: number
+    /** Credits that refunds and disputes have taken back. */
+    withdrawn_credits: number
+    subscription_id: string | null
+    period_start: string | null
+    period_end: string | null
+    /** Number of reminders sent. */
+    reminders: number
+    created_by: string
+    created_at: string
+    /** When it was booked first; null if it never was. */
+    paid_at: string | null
+  }
+  /** Events of providers that were applied: each changes the books once. */
+  payment_events: { id: string; kind: string; order_id: string | null; at: string }
+  /** The last number that was used; its row is locked while an invoice is issued, so there are no gaps. */
+  invoice_numbers: { prefix: string; last_number: number }
+  invoices: {
+    id: string
+    organization_id: string
+    order_id: string
+    issued_at: string
+    due_at: string
+    /** Everything that stands on it, as JSON: an issued invoice never changes. */
+    content: string
+  }
+  billing_profiles: {
+    organization_id: string
+    company: string
+    address: string
+    tax_number: string
+    /** A mail is sent when the balance falls below it. */
+    notice_balance: number | null
+    /** When that mail was sent; null while the balance is not below it. */
+    notified_at: string | null
+  }
+  subscriptions: {
+    id: string
+    organization_id: string
+    product_id: string
+    revision: number
+    provider: PaymentProviderName
+    /** The provider's own id, if the provider renews it. */
+    reference: string | null
+    state: 'active' | 'past-due' | 'ended'
+    /** Periods are counted from here, so that one that began on January 31 ends on February 28 and March 31. */
+    anchor: string
+    periods: number
+    period_start: string
+    period_end: string
+    cancels_at_end: number
+    /** The plan that follows at the end of the period. */
+    next_product_id: string | null
+    /** Add-ons that the organization has because of it, as JSON; they are removed at its end. */
+    granted_add_ons: string
+    /** The order whose credits lapse at the end of the period. */
+    credit_order_id: string | null
+    grace_until: string | null
+    created_at: string
+    ended_at: string | null
+  }
+}

@@ -1,0 +1,33 @@
+import type { Notice } from '@wayleave/contract/webhook-events'
+import type { Tx } from '../database/open.ts'
+import { newId } from '../id.ts'
+import type { AuditEvent } from './audit-event.ts'
+
+/** The audit events of which somebody gets a mail. */
+const NOTICE_OF: Readonly<Record<string, Notice>> = {
+  'key.expiring': 'key-expiring',
+  'credits.low': 'credits-low',
+  'credits.exhausted': 'credits-low',
+  'dataset.published': 'dataset-version',
+  'webhook.paused': 'webhook-paused',
+  'access.requested': 'access-requested',
+}
+
+/** Puts a notice into the outbox; who gets it is decided when it is sent. */
+export async function queueNotice(tx: Tx, at: Date, event: AuditEvent): Promise<void> {
+  const notice = NOTICE_OF[event.action]
+  if (notice === undefined || (notice === 'dataset-version' && event.detail?.['version'] === 1)) return
+  const { subject, detail = {} } = event
+  await tx
+    .insertInto('notices')
+    .values({
+      id: newId('ntc'),
+      notice,
+      // A dataset is told to the organizations that have bought it.
+      organization_id: notice === 'dataset-version' ? null : event.organizationId,
+      detail: JSON.stringify({ ...detail, action: event.action, subject }),
+      created_at: at.toISOString(),
+      lease_until: null,
+    })
+    .execute()
+}

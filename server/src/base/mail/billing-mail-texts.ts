@@ -1,0 +1,78 @@
+import type { Mail } from './mail.ts'
+
+interface OrderFacts {
+  orderId: string
+  /** With its currency. */
+  amount: string
+  credits: number
+}
+
+/** What a mail about billing is sent for. */
+export type BillingNotice =
+  | ({
+      kind: 'paid' | 'refunded' | 'disputed' | 'restored' | 'cancelled' | 'reminder' | 'renewal'
+    } & OrderFacts)
+  | ({ kind: 'alert'; reason: string } & OrderFacts)
+  | { kind: 'plan-ended' }
+  | { kind: 'balance'; balance: number }
+  | { kind: 'budget'; keyName: string; percent: number }
+
+/** A mail about an order, a plan or credits. */
+export function billingMail(to: string, link: string, notice: BillingNotice): Mail {
+  const [subject, ...before] = textsOf(notice)
+  return { to, subject: subject!, before, link, label: 'Open the service', after: [] }
+}
+
+function textsOf(notice: BillingNotice): string[] {
+  switch (notice.kind) {
+    case 'paid':
+      return [
+        'Your payment has arrived',
+        `The order ${notice.orderId} (${notice.amount}) is paid. It has added ${notice.credits} credits to the balance.`,
+      ]
+    case 'refunded':
+      return [
+        'Your payment was refunded',
+        `Money of the order ${notice.orderId} (${notice.amount}) was returned, and its credits were taken back.`,
+      ]
+    case 'disputed':
+      return [
+        'A payment is disputed',
+        `The payment of the order ${notice.orderId} (${notice.amount}) is disputed. Its credits are withdrawn until the dispute has ended.`,
+      ]
+    case 'restored':
+      return [
+        'A dispute has ended',
+        `The order ${notice.orderId} (${notice.amount}) is paid again, and its credits are back.`,
+      ]
+    case 'cancelled':
+      return [
+        'Your order was cancelled',
+        `The order ${notice.orderId} (${notice.amount}) was cancelled. Nothing is to be paid.`,
+      ]
+    case 'reminder':
+      return [
+        'An invoice is not paid yet',
+        `The order ${notice.orderId} (${notice.amount}) is not paid yet. Its invoice has the bank details.`,
+      ]
+    case 'renewal':
+      return [
+        'Your plan is renewed',
+        `The next period of your plan has begun: order ${notice.orderId} (${notice.amount}). Its invoice has the bank details.`,
+      ]
+    case 'plan-ended':
+      return ['Your plan has ended', 'Your plan has ended. What it included is not available any more.']
+    case 'balance':
+      return ['Credits are running out', `Your organization has ${notice.balance} credits left.`]
+    case 'budget':
+      return [
+        'The budget of a key is running out',
+        `The key "${notice.keyName}" has used ${notice.percent} % of the credits that it may spend in this month.`,
+      ]
+    case 'alert':
+      return [
+        'A payment needs attention',
+        `The order ${notice.orderId} (${notice.amount}) is held: ${notice.reason}`,
+      ]
+  }
+}

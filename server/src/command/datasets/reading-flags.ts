@@ -1,0 +1,155 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { addAbortSignal } from 'node:stream'
+import type { ColumnType } from '@wayleave/geodata/features'
+import { type Command, InvalidArgumentError } from 'commander'
+import { isTable } from '../../data/catalog/dataset.ts'
+import { COLUMN_TYPES, ColumnTypesError, parseColumnTypes } from '../../data/publishing/column-types.ts'
+import { HEADER_LINES, SKIPPED_LINES } from '../../data/publishing/line-counts.ts'
+
+/** The flags that say how a file is read, of `publish` and of `inspect`. */
+export interface ReadingFlags {
+  idColumn?: string
+  timeColumn?: string
+  crs?: string
+  allowInaccurateCrs?: boolean
+  layer?: string
+  format?: string
+  encoding?: string
+  longitude?: string
+  latitude?: string
+  geometryColumn?: string
+  geometry: boolean
+  header: boolean
+  skipLines?: number
+  headerLines?: number
+  type?: { [column: string]: ColumnType }
+  /** The path of a JSON file. */
+  schema?: string
+}
+
+export function withReadingFlags(command: Command): Command {
+  return command
+    .option('--id-column <name>', 'the column that holds the features’ ids')
+    .option('--time-column <name>', 'the column that `datetime` filters')
+    .option('--crs <crs>', 'the CRS if the file does not state it, such as EPSG:25832')
+    .option('--allow-inaccurate-crs', 'publish although the CRS cannot be brought to WGS84 within 20 m')
+    .option('--layer <name>', 'the layer or sheet of a file that has several')
+    .option('--encoding <name>', 'the encoding of texts if the file does not state it, such as windows-1251')
+    .option('--longitude <column>', 'the column of longitudes or x; together with --latitude')
+    .option('--latitude <column>', 'the column of latitudes or y')
+    .option('--geometry-column <column>', 'the column of WKT, WKB, GeoJSON or points as text')
+    .option('--no-geometry', 'publish a table without geometry, whatever the file holds')
+    .option('--no-header', 'the first row of the table is a row and has no column names')
+    .option(
+      '--skip-lines <n>',
+      'leave out this many lines above the table, such as a title',
+      lineCount(SKIPPED_LINES),
+    )
+    .option(
+      '--header-lines <n>',
+      'the column names take this many lines, whose texts are joined',
+      lineCount(HEADER_LINES),
+    )
+    .option(
+      '--type <column=type>',
+      `the type of a column: ${COLUMN_TYPES.join(', ')}; may be repeated`,
+      columnTypes,
+    )
+    .option('--format <name>', 'the format if the file does not show it')
+    .option(
+      '--schema <file>',
+      'a JSON file with what is fixed about this and later versions, as `wayleave schema` prints it',
+    )
+}
+
+/** The options of a request. Exits with a usage error if flags contradict each other. */
+export async function readingOfFlags(flags: ReadingFlags, command: Command) {
+  if ((flags.longitude === undefined) !== (flags.latitude === undefined))
+    command.error('error: give both of --longitude and --latitude, or neither', { exitCode: 2 })
+  const { idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, encoding } = flags
+  const { longitude, latitude, geometryColumn, skipLines, headerLines, type: types } = flags
+  return {
+    ...{ idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, encoding },
+    ...{ longitude, latitude, geometryColumn, skipLines, headerLines, types },
+    // Commander sets options that begin with no- to true if they are absent.
+    geometry: flags.geometry ? undefined : false,
+    header: flags.header ? undefined : false,
+    schema: flags.schema === undefined ? undefined : await readSchemaFile(flags.schema),
+  }
+}
+
+export async function readSchemaFile(path: string) {
+  const { readFile } = await import('node:fs/promises')
+  const { parseSchema } = await import('../../data/publishing/schema/parse-schema.ts')
+  return parseSchema(await readFile(path, 'utf8'))
+}
+
+/** Does the work with the path of a file; `-` is standard input. */
+export async function withInput<T>(
+  file: string,
+  maxBytes: number,
+  signal: AbortSignal,
+  work: (path: string) => Promise<T>,
+): Promise<T> {
+  if (file === '-') return withStandardInput(maxBytes, signal, work)
+  return work(file)
+}
+
+export function requireFile(file: string): void {
+  if (file !== '-' && !existsSync(file)) throw new Error(`There is no file ${file}.`)
+}
+
+/** Receives standard input into a temporary file, which is removed afterwards. */
+async function withStandardInput<T>(
+  maxBytes: number,
+  signal: AbortSignal,
+  work: (path: string) => Promise<T>,
+): Promise<T> {
+  if (process.stdin.isTTY) throw new Error('Standard input is a terminal. Pipe a file into the command.')
+  const folder = await mkdtemp(join(tmpdir(), 'wayleave-'))
+  try {
+    const path = join(folder, 'input')
+    await (await import('../../data/publishing/upload-jobs/receive-upload.ts')).receiveUpload(
+      addAbortSignal(signal, process.stdin),
+      path,
+      maxBytes,
+    )
+    return await work(path)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function columnTypes(text: string, previous: ReadingFlags['type'] = {}): ReadingFlags['type'] {
+  try {
+    return { ...previous, ...parseColumnTypes(text) }
+  } catch (error) {
+    if (error instanceof ColumnTypesError) throw new InvalidArgumentError(error.message)
+    throw error
+  }
+}
+
+function lineCount({ minimum, maximum }: typeof HEADER_LINES): (text: string) => number {
+  return (text) => {
+    const count = /^\d{1,4}$/.test(text) ? Number(text) : 0
+    if (count >= minimum && count <= maximum) return count
+    throw new InvalidArgumentError(`It is a whole number from ${minimum} to ${maximum}.`)
+  }
+}
+
+export function tableName(text: string): string {
+  if (!isTable(text)) {
+    throw new InvalidArgumentError(
+      'A table name has 1 to 63 lower-case letters, digits and _, and begins with a letter.',
+    )
+  }
+  return text
+}
+
+export function versionNumber(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1.')
+  return Number(text)
+}

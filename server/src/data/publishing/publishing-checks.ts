@@ -1,0 +1,49 @@
+import type { Stats } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { SourceError } from '@wayleave/geodata/compile'
+import { isPublishing } from '../../accounts/access/membership-store.ts'
+import type { Tx } from '../../base/database/open.ts'
+import { invalidInput, notFound } from '../../base/problem.ts'
+import type { ColumnNotes, Dataset } from '../catalog/dataset.ts'
+import { readDataset } from '../catalog/store.ts'
+
+/** The dataset may have been replaced by one of another publisher since the caller was checked. */
+export function requireOwner(dataset: Dataset | undefined, table: string, ownerId: string | null): void {
+  if (ownerId !== null && dataset?.owner?.organizationId !== ownerId)
+    throw notFound(`dataset named "${table}"`)
+}
+
+/** Checked when the version is made visible: the operator may have stopped the organization meanwhile. */
+export async function requirePublisher(tx: Tx, table: string, ownerId: string): Promise<void> {
+  if (!(await isPublishing(tx, ownerId)))
+    throw new SourceError('The organization is not allowed to publish any more: nothing was published.')
+  const dataset = await readDataset(tx, table)
+  if (dataset && dataset.owner?.organizationId !== ownerId)
+    throw new SourceError(`The name "${table}" is taken by another publisher: nothing was published.`)
+}
+
+/** A file that another program is still writing would be published in part. */
+export async function requireUnchanged(path: string, file: string, before: Stats): Promise<void> {
+  const { size, mtimeMs, ino } = await stat(path)
+  if (size !== before.size || mtimeMs !== before.mtimeMs || ino !== before.ino) {
+    throw new SourceError(`${file} was changed while it was read: nothing was published. Publish it again.`)
+  }
+}
+
+/** Notes on columns that the dataset does not have are mistakes in their names. */
+export function requireColumns(
+  { table, manifest }: Pick<Dataset, 'table' | 'manifest'>,
+  notes: ColumnNotes = {},
+): void {
+  const names = new Set(manifest.columns.map(({ name }) => name))
+  const unknown = Object.keys(notes).find((name) => !names.has(name))
+  if (unknown !== undefined) {
+    throw invalidInput('columns', `names "${unknown.slice(0, 80)}", which is not a column of "${table}"`)
+  }
+}
+
+/** Makes a title of a table name: `land_use_2024` becomes "Land use 2024". */
+export function titleOf(table: string): string {
+  const words = table.replaceAll('_', ' ').trim()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -1,0 +1,58 @@
+import type { PublishingSchema } from '@wayleave/contract/records'
+import { type ColumnChoice, type CompileOptions, SchemaMismatchError } from '@wayleave/geodata/compile'
+import type { Manifest } from '@wayleave/geodata/snapshot'
+import type { ColumnNotes, Dataset } from '../../catalog/dataset.ts'
+
+/** The share of the rows that the next version may lack if the publisher does not say. */
+const DEFAULT_MAX_ROW_DROP = 0.5
+
+type Reading = Omit<CompileOptions, 'path' | 'folder'>
+
+/** The options for reading a file: those of the request, otherwise those of the schema. */
+export function withSchema(
+  options: Reading,
+  schema: PublishingSchema | null,
+  ignoresMisfits: boolean,
+): Reading {
+  if (schema === null) return options
+  const { columns, maxRowDrop: _drop, ...reading } = schema
+  const stated = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+  // Places are one choice: a request for a column of WKT does not use the longitudes of the schema.
+  const statesPlace = ['longitude', 'geometryColumn', 'geometry'].some((name) => name in stated)
+  if (statesPlace)
+    for (const name of ['longitude', 'latitude', 'geometryColumn'] as const) delete reading[name]
+  return { ...reading, ...stated, columns: columns.map(choiceOf), ignoresMisfits }
+}
+
+function choiceOf({ name, source, type, format, hidden }: PublishingSchema['columns'][number]): ColumnChoice {
+  return {
+    source: source ?? name,
+    name,
+    ...(type && { type }),
+    ...(format && { format }),
+    ...(hidden && { isHidden: true }),
+  }
+}
+
+/** What people read about the columns, by published name. */
+export function columnNotesOf({ columns }: PublishingSchema): ColumnNotes {
+  const described = columns.flatMap(({ name, title, description, unit }) => {
+    const texts = Object.entries({ title, description, unit }).filter(([, text]) => text !== undefined)
+    return texts.length === 0 ? [] : [[name, Object.fromEntries(texts)] as const]
+  })
+  return Object.fromEntries(described)
+}
+
+/** Throws if the version has unusually fewer rows than the one before. */
+export function requireRows(
+  { maxRowDrop = DEFAULT_MAX_ROW_DROP }: PublishingSchema,
+  { rows, source }: Manifest,
+  current: Dataset | undefined,
+): void {
+  if (current === undefined || rows >= current.manifest.rows * (1 - maxRowDrop)) return
+  const before = current.manifest.rows
+  const percent = Math.floor((1 - rows / before) * 100)
+  throw new SchemaMismatchError(source.file, [
+    `It has ${rows} rows, and version ${current.version} has ${before}: ${percent} % fewer, and the schema allows ${Math.round(maxRowDrop * 100)} %.`,
+  ])
+}

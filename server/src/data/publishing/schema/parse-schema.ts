@@ -1,0 +1,39 @@
+import { type PublishingSchema, publishingSchemaSchema } from '@wayleave/contract/records'
+import { isNumberFormat } from '@wayleave/geodata/compile'
+import { Value } from 'typebox/value'
+import { invalidInput } from '../../../base/problem.ts'
+
+/** Reads a schema from a text that is not the body of a request. */
+export function parseSchema(text: string): PublishingSchema {
+  let schema: unknown
+  try {
+    schema = JSON.parse(text)
+  } catch {
+    throw invalidInput('schema', 'is not JSON')
+  }
+  const [first] = Value.Errors(publishingSchemaSchema, schema)
+  if (first) throw invalidInput(`schema${first.instancePath.slice(0, 80)}`, first.message)
+  return checkSchema(schema as PublishingSchema)
+}
+
+/** Checks what the form of a schema does not show. */
+export function checkSchema(schema: PublishingSchema): PublishingSchema {
+  const names = new Set<string>()
+  const sources = new Set<string>()
+  for (const [i, { name, source = name, type, format, hidden }] of schema.columns.entries()) {
+    const path = `columns/${i}`
+    const key = name.toLowerCase()
+    if (sources.has(source)) throw invalidInput(path, `"${source.slice(0, 80)}" occurs twice`)
+    if (!hidden && names.has(key)) throw invalidInput(path, `the name "${name.slice(0, 80)}" occurs twice`)
+    sources.add(source)
+    if (!hidden) names.add(key)
+    if (format === undefined || type === undefined || type === 'text') continue
+    const fits = isNumberFormat(format)
+      ? type === 'number' || type === 'integer'
+      : type === 'date' || type === 'timestamp'
+    if (!fits) throw invalidInput(path, `the format ${format} is not one of the type ${type}`)
+  }
+  if ((schema.longitude === undefined) !== (schema.latitude === undefined))
+    throw invalidInput('longitude', 'is given together with latitude')
+  return schema
+}

@@ -1,0 +1,28 @@
+import type { PublishingSchema } from '@wayleave/contract/records'
+import type { ColumnNotes, Dataset } from '../../catalog/dataset.ts'
+
+/** The schema that the current version of a dataset fits, to start from. */
+export function schemaOfVersion({ manifest, columnNotes }: Dataset): PublishingSchema {
+  const { id, timeColumn } = manifest
+  return {
+    columns: manifest.columns.map(({ name, type }) => ({ name, type, ...noteOn(columnNotes, name) })),
+    ...(id.column !== null && id.isRowNumber !== true && { idColumn: id.column }),
+    ...(timeColumn !== null && { timeColumn }),
+  }
+}
+
+/** A stored schema with the notes on its columns that apply now, which can also be changed by themselves. */
+export function describedSchema(schema: PublishingSchema, { columnNotes }: Dataset): PublishingSchema {
+  return {
+    ...schema,
+    columns: schema.columns.map(({ title: _, description: _text, unit: _unit, ...column }) => ({
+      ...column,
+      ...noteOn(columnNotes, column.name),
+    })),
+  }
+}
+
+function noteOn(notes: ColumnNotes, name: string): ColumnNotes[string] {
+  // A column may be named like a built-in member of objects.
+  return (Object.hasOwn(notes, name) && notes[name]) || {}
+}

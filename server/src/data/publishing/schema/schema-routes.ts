@@ -1,0 +1,72 @@
+import { publishingSchemaSchema } from '@wayleave/contract/records'
+import { Type } from 'typebox'
+import type { App } from '../../../http/fastify-app.ts'
+import { security, tags } from '../../../http/openapi.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
+import { type Publishers, tableOf } from '../publishers.ts'
+import type { Versions } from '../versions.ts'
+import { checkSchema } from './parse-schema.ts'
+import { describedSchema, schemaOfVersion } from './schema-of-version.ts'
+
+interface SchemaRouteDeps {
+  versions: Versions
+  catalog: Catalog
+}
+
+const params = Type.Object({ table: Type.String() })
+const documented = {
+  tags: [tags.publishing],
+  security: [...security.key, ...security.token],
+  params,
+}
+const isFixed = Type.Boolean({
+  description:
+    'Whether new versions are checked. If not, the other members are those of the current version. `false` in a request removes the schema.',
+})
+
+/** What the publisher fixed about a dataset. */
+export function schemaRoutes(app: App, { versions, catalog }: SchemaRouteDeps, publishers: Publishers): void {
+  app.get('/v1/dataset/:table/schema', {
+    schema: {
+      ...documented,
+      problems: ['not-administrator'],
+      summary: 'What is fixed about the columns of a dataset',
+      description: 'For its publishers.',
+      response: { 200: Type.Object({ isFixed, ...publishingSchemaSchema.properties }) },
+    },
+    onRequest: publishers.ofDataset,
+    handler: async (request) => {
+      const dataset = await catalog.find(tableOf(request))
+      const schema = await versions.schema(dataset.table)
+      return {
+        isFixed: schema !== null,
+        ...(schema ? describedSchema(schema, dataset) : schemaOfVersion(dataset)),
+      }
+    },
+  })
+
+  app.put('/v1/dataset/:table/schema', {
+    schema: {
+      ...documented,
+      problems: ['not-administrator'],
+      summary: 'Fix the columns of a dataset',
+      description:
+        'The next version is read by the schema and checked against it: a missing column, a value of another type, or far fewer rows than before stop the publishing, unless it is confirmed with `ignoreSchema`. Titles, descriptions and units apply at once, and replace all earlier ones. The current version does not change.',
+      body: Type.Object(
+        { isFixed: Type.Optional(isFixed), ...publishingSchemaSchema.properties },
+        { additionalProperties: false },
+      ),
+      response: { 204: Type.Unsafe<undefined>({ description: 'Stored.' }) },
+    },
+    onRequest: publishers.ofDataset,
+    handler: async (request, reply) => {
+      const { isFixed: keeps = true, ...schema } = request.body
+      const { origin, organizationId } = publishers.publisherOf(request)
+      await versions.fixSchema({
+        ...{ table: tableOf(request), origin, ownerId: organizationId },
+        schema: keeps ? checkSchema(schema) : null,
+      })
+      return reply.code(204).send(undefined)
+    },
+  })
+}

@@ -1,0 +1,70 @@
+import { basename } from 'node:path'
+import type { FastifyRequest } from 'fastify'
+import { invalidInput, Problem } from '../../../base/problem.ts'
+import { checkOptions, type OptionSchema, type UploadOptions } from '../upload-options.ts'
+import { receiveUpload } from './receive-upload.ts'
+
+/** What an upload consists of. `uploadBytes` is 0 if it has no file, but names an inspection that has one. */
+export interface ReceivedUpload {
+  options: UploadOptions
+  filename: string | undefined
+  uploadBytes: number
+}
+
+/** Receives the file, as the body or as a part of a form, and its options. */
+export async function receive(
+  request: FastifyRequest,
+  path: string,
+  maxBytes: number,
+  schema: OptionSchema,
+): Promise<ReceivedUpload> {
+  const query = request.query as UploadOptions
+  if (request.isMultipart()) return receiveForm(request, path, maxBytes, schema)
+  const { filename, inspection } = query
+  if (inspection !== undefined && !request.body) return { options: query, filename, uploadBytes: 0 }
+  if (!request.body) throw new Problem('invalid-input', 'There is no body: send the file as the body.')
+  requireNoInspection(query)
+  const uploadBytes = await receiveUpload(request.body as NodeJS.ReadableStream, path, maxBytes)
+  return { options: query, filename, uploadBytes }
+}
+
+async function receiveForm(
+  request: FastifyRequest,
+  path: string,
+  maxBytes: number,
+  schema: OptionSchema,
+): Promise<ReceivedUpload> {
+  const query = request.query as UploadOptions
+  const fields: Record<string, string> = {}
+  let file: { name: string; uploadBytes: number } | null = null
+  for await (const part of request.parts()) {
+    if (part.type === 'file') {
+      // Options before the file are checked before it is received.
+      requireNoInspection(checkOptions({ ...query, ...fields }, schema))
+      const uploadBytes = await receiveUpload(part.file, path, maxBytes)
+      if (part.file.truncated) throw new Problem('body-too-large')
+      file = { name: basename(part.filename || ''), uploadBytes }
+    } else {
+      // The parser cuts off the value, which would then be another one.
+      if (part.valueTruncated) throw invalidInput(part.fieldname.slice(0, 80), 'is too long')
+      fields[part.fieldname] = String(part.value)
+    }
+  }
+  const options = checkOptions({ ...query, ...fields }, schema)
+  if (file) requireNoInspection(options)
+  else if (options.inspection === undefined) throw invalidInput('file', 'the form has no part "file"')
+  return { options, filename: options.filename ?? file?.name, uploadBytes: file?.uploadBytes ?? 0 }
+}
+
+/** Either a file is sent, or that of an inspection is taken. */
+function requireNoInspection({ inspection }: UploadOptions): void {
+  if (inspection !== undefined) throw invalidInput('inspection', 'is given without a file')
+}
+
+/** The multipart parser reports a malformed form with a message only; all other errors have a code. */
+export function asFormProblem(error: unknown): unknown {
+  if (error instanceof Problem || (error as { code?: string }).code !== undefined) return error
+  return new Problem('invalid-input', `The form cannot be read: ${(error as Error).message}.`, {
+    cause: error,
+  })
+}

@@ -1,0 +1,149 @@
+import { rm } from 'node:fs/promises'
+import multipart from '@fastify/multipart'
+import { jobSchema } from '@wayleave/contract/records'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { maySeeJob, type Publisher } from '../../accounts/access/publisher.ts'
+import type { Config } from '../../base/settings/config.ts'
+import type { BaseUrl } from '../../http/base-url.ts'
+import type { App } from '../../http/fastify-app.ts'
+import { security, tags } from '../../http/openapi.ts'
+import { type Publishers, tableOf } from './publishers.ts'
+import type { Publishing } from './publishing.ts'
+import type { JobRequest } from './upload-jobs/job-request.ts'
+import type { Jobs } from './upload-jobs/jobs.ts'
+import { asFormProblem, receive } from './upload-jobs/receive-form.ts'
+import { inspectOptions, type OptionSchema, publishRequestOf, uploadOptions } from './upload-options.ts'
+
+export interface UploadRouteDeps {
+  publishing: Publishing
+  jobs: Jobs
+  baseUrl: BaseUrl
+  config: Config
+}
+
+/** A schema has up to 250,000 characters, each of up to four bytes. */
+const FORM_FIELD_BYTES = 1_000_001
+
+/** Any other media type is taken as the file too. */
+function uploadBody({ properties }: OptionSchema) {
+  return {
+    required: false,
+    description:
+      'The file itself, or a form with the part `file` and the options. Neither with `inspection`, whose file is taken.',
+    content: {
+      'application/octet-stream': { schema: { type: 'string', format: 'binary', minLength: 1 } },
+      'multipart/form-data': {
+        schema: {
+          type: 'object',
+          properties: { ...properties, file: { type: 'string', format: 'binary', minLength: 1 } },
+          additionalProperties: false,
+        },
+      },
+    },
+  }
+}
+
+const documented = {
+  tags: [tags.publishing],
+  security: [...security.key, ...security.token],
+  problems: ['not-administrator', 'sandbox-unavailable', 'conflict'] as const,
+  response: { 202: jobSchema },
+}
+
+export function uploadRoutes(app: App, deps: UploadRouteDeps, publishers: Publishers): void {
+  const { config } = deps
+  // A separate Fastify scope: only here is a body of any content type a file, which is streamed instead of
+  // being read into memory.
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    await scope.register(multipart, {
+      limits: { files: 1, fields: 40, fieldSize: FORM_FIELD_BYTES, fileSize: config.maxUploadBytes },
+    })
+    scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+
+    scope.put('/v1/dataset/:table', {
+      bodyLimit: config.maxUploadBytes,
+      schema: {
+        ...documented,
+        problems: [...documented.problems],
+        summary: 'Publish a file as a dataset’s new version',
+        description:
+          'The file is the body, or the part `file` of a multipart form whose other parts are the options. Needs a platform key with `write` or a platform administrator’s token, or those of a publisher whose dataset it is or becomes. Returns 202 with a job to follow.',
+        documented: { requestBody: uploadBody(uploadOptions) },
+        params: Type.Object({ table: Type.String() }),
+        querystring: uploadOptions,
+      },
+      onRequest: publishers.ofUpload,
+      handler: async (request, reply) => {
+        const table = tableOf(request as FastifyRequest<{ Params: { table: string } }>)
+        return startJob(request, reply, { kind: 'publish', table, schema: uploadOptions }, deps, publishers)
+      },
+    })
+
+    scope.post('/v1/inspect', {
+      bodyLimit: config.maxUploadBytes,
+      schema: {
+        ...documented,
+        problems: [...documented.problems],
+        summary: 'Inspect a file without publishing it',
+        description:
+          'Like an upload. Returns 202 with a job whose `inspection` has the first rows, the columns with their types and the values that disagree, the extent, the rows that cannot be published and what would be renamed or dropped. The file is kept for an hour: `PUT /v1/dataset/<table>?inspection=<job>` publishes it.',
+        documented: { requestBody: uploadBody(inspectOptions) },
+        querystring: inspectOptions,
+      },
+      onRequest: publishers.ofInspection,
+      handler: async (request, reply) => {
+        const { table = '' } = request.query as { table?: string }
+        return startJob(request, reply, { kind: 'inspect', table, schema: inspectOptions }, deps, publishers)
+      },
+    })
+  })
+}
+
+/** Receives the file, starts the job that publishes or inspects it, and responds with the job. */
+async function startJob(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { kind, table, schema }: { kind: 'publish' | 'inspect'; table: string; schema: OptionSchema },
+  deps: UploadRouteDeps,
+  publishers: Publishers,
+) {
+  const { publishing, jobs, config } = deps
+  const publisher = publishers.publisherOf(request)
+  // Nodes without workers accept files that other nodes read.
+  if (config.role !== 'api') await publishing.requireSandbox()
+  const id = jobs.newId()
+  const path = await jobs.uploadPath(id)
+  const receiving = receive(request, path, config.maxUploadBytes, schema).then(
+    async ({ options, filename, uploadBytes }): Promise<JobRequest> => {
+      const { inspection } = options
+      const inspected = inspection === undefined ? null : await inspectedFile(inspection, publisher, jobs)
+      return {
+        publish: {
+          ...publishRequestOf(table, filename ?? inspected?.file, options),
+          ...(publisher.organizationId !== null && { ownerId: publisher.organizationId }),
+        },
+        origin: publisher.origin,
+        uploadBytes,
+        ...(inspected && { uploadBytes: inspected.uploadBytes, upload: inspected.upload }),
+      }
+    },
+  )
+  const jobRequest = await receiving.catch(async (error: unknown) => {
+    await rm(path, { force: true })
+    // The rest of the body is not needed any more.
+    reply.header('connection', 'close')
+    reply.raw.once('finish', () => request.raw.destroy())
+    throw request.isMultipart() ? asFormProblem(error) : error
+  })
+  const job = await jobs.start(id, jobRequest, kind)
+  return reply
+    .code(202)
+    .header('location', `${deps.baseUrl.of(request)}/v1/jobs/${job.id}`)
+    .send(job)
+}
+
+function inspectedFile(inspection: string, publisher: Publisher, jobs: Jobs) {
+  return jobs.inspectedUpload(inspection, (job) => maySeeJob(publisher, job))
+}

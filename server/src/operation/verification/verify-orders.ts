@@ -1,0 +1,30 @@
+import type { Db } from '../../base/database/open.ts'
+import type { Finding } from './finding.ts'
+import { invoiceGaps, ledgerRowsWithoutOrder, wrongOrders } from './verification-store.ts'
+
+const REMEDY = 'Compare orders and ledger with a backup and with the payment provider.'
+
+/** Compares orders with the ledger and with the invoices. */
+export async function verifyOrders(db: Db): Promise<Finding[]> {
+  const problem = (subject: string, message: string): Finding => ({
+    severity: 'problem',
+    check: 'orders',
+    subject,
+    message,
+    remedy: REMEDY,
+  })
+  return [
+    ...(await wrongOrders(db)).map(({ id, booked, expected }) =>
+      problem(id, `The ledger has ${booked} credits of this order, and it should have ${expected}.`),
+    ),
+    ...(await ledgerRowsWithoutOrder(db)).map(({ ledgerId }) =>
+      problem(`ledger row ${ledgerId}`, 'The order of this row does not exist.'),
+    ),
+    ...(await invoiceGaps(db)).map(({ prefix, lastNumber, invoices }) =>
+      problem(
+        `invoices ${prefix}`,
+        `${lastNumber} invoice numbers were given out, and there are ${invoices} invoices.`,
+      ),
+    ),
+  ]
+}
