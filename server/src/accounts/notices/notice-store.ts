@@ -3,6 +3,7 @@ import type { Notice } from '@wayleave/contract/webhook-events'
 import { type ControlDatabase, type Db, deleteInSteps, type Tx } from '../../base/database/open.ts'
 import type { Tables } from '../../base/database/schema.ts'
 import { newId } from '../../base/id.ts'
+import { readMembers } from '../access/membership-store.ts'
 
 export type StoredNotice = Tables['notices']
 
@@ -96,18 +97,19 @@ export async function readMemberAddresses(
   organizationId: string,
   permission: MemberPermission | null,
 ): Promise<string[]> {
-  const rows = await db
-    .selectFrom('members')
-    .innerJoin('users', 'users.id', 'members.user_id')
-    .innerJoin('organizations', 'organizations.id', 'members.organization_id')
-    .select(['users.email', 'members.permissions'])
-    .where('members.organization_id', '=', organizationId)
-    .where('users.blocked_at', 'is', null)
-    .where('organizations.suspended_at', 'is', null)
-    .execute()
-  return rows
-    .filter(({ permissions }) => permission === null || permissions.includes(`"${permission}"`))
-    .map(({ email }) => email)
+  const organization = await db
+    .selectFrom('organizations')
+    .select('id')
+    .where('id', '=', organizationId)
+    .where('suspended_at', 'is', null)
+    .executeTakeFirst()
+  if (!organization) return []
+  const addresses = []
+  for (const { userId, permissions } of await readMembers(db, organizationId)) {
+    if (permission === null || permissions.includes(permission))
+      addresses.push(...(await findUserAddress(db, userId)))
+  }
+  return addresses
 }
 
 export async function findUserAddress(db: Db, userId: string): Promise<string[]> {
