@@ -47,12 +47,14 @@ function ConsentForm({ client, request }: { client: Asking; request: Record<stri
   const [isAll, setIsAll] = useState(true)
   const [tables, setTables] = useState<string[]>([])
   const [days, setDays] = useState(30)
+  const [credits, setCredits] = useState('0')
   const agree = useMutation({
     mutationFn: () =>
       call<{ redirect: string }>('POST', '/v1/assistants/consent', {
         request,
         tables: isAll ? null : tables,
         days,
+        credits: Number(credits),
       }),
     onSuccess: ({ redirect }) => window.location.assign(redirect),
   })
@@ -100,6 +102,22 @@ function ConsentForm({ client, request }: { client: Asking; request: Record<stri
               </option>
             ))}
           </select>
+        )}
+      </Field>
+      <Field
+        label="Credits that it may spend in a month"
+        help="For downloads of whole datasets. Reading and counting rows costs none."
+      >
+        {(props) => (
+          <input
+            {...props}
+            type="number"
+            required
+            min={0}
+            max={1_000_000}
+            value={credits}
+            onChange={(event) => setCredits(event.target.value)}
+          />
         )}
       </Field>
       {agree.isError && <ProblemNote error={agree.error} />}

@@ -1,5 +1,5 @@
-import { Readable } from 'node:stream'
-import { createMcpHandler } from '@modelcontextprotocol/server'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticate } from '../accounts/access/authenticate.ts'
 import type { Grant } from '../accounts/access/grant.ts'
@@ -28,6 +28,8 @@ export interface McpDeps {
 
 /** Calls are short texts. */
 const MAX_BODY = 256 * 1024
+/** Longer than any query may take. */
+const MAX_MS = 120_000
 const RESOURCE_METADATA = '/.well-known/oauth-protected-resource/mcp'
 
 /**
@@ -38,6 +40,7 @@ export function mcpRoutes(app: App, deps: McpDeps): void {
   const { authenticate, baseUrl, about, config } = deps
   const isPrivate = config.baseUrl === null && isLoopback(config.host)
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
+    requireOneCall(request)
     const base = baseUrl.of(request)
     const challenge = `Bearer resource_metadata="${base}${RESOURCE_METADATA}"`
     const grant = await authenticate.optionalKey(request, reply).catch((error: unknown) => {
@@ -60,13 +63,8 @@ export function mcpRoutes(app: App, deps: McpDeps): void {
       maxRequestBodySize: MAX_BODY,
       onerror: log(request),
     })
-    const response = await handler.fetch(webRequest(request, reply, base))
+    const { response, body } = await answered(handler, webRequest(request, reply, base))
     for (const [name, value] of response.headers) reply.header(name, value)
-    // Whether credentials are missing is known at the end; results are small. Only a subscription has no end.
-    const isEndless = request.headers['mcp-method'] === 'subscriptions/listen'
-    const body = isEndless
-      ? Readable.fromWeb(response.body as never)
-      : Buffer.from(await response.arrayBuffer())
     // Without credentials a client learns here where to get them; with some, that they are not enough.
     if (isChallenged) reply.header('www-authenticate', challenge)
     reply.header('cache-control', 'no-store').code(isChallenged ? 401 : response.status)
@@ -89,6 +87,39 @@ export function mcpRoutes(app: App, deps: McpDeps): void {
       handler: serve,
     })
   })
+}
+
+/** Whether credentials are missing is known at the end of an answer; answers are small. */
+async function answered(
+  handler: McpHttpHandler,
+  request: Request,
+): Promise<{ response: Response; body: Buffer }> {
+  const read = async () => {
+    const response = await handler.fetch(request)
+    return { response, body: Buffer.from(await response.arrayBuffer()) }
+  }
+  const late = new AbortController()
+  try {
+    return await Promise.race([
+      read(),
+      delay(MAX_MS, undefined, { signal: late.signal }).then(() => {
+        throw new Problem('invalid-input', 'The request has no answer.')
+      }),
+    ])
+  } finally {
+    late.abort()
+    await handler.close()
+  }
+}
+
+/** One message a request: several would count as one in the rate limits. Nothing that a client could listen for changes. */
+function requireOneCall({ headers, body }: FastifyRequest): void {
+  if (headers['mcp-method'] === 'subscriptions/listen') {
+    throw new Problem('invalid-input', 'There is nothing to subscribe to.')
+  }
+  if (body instanceof Buffer && body.toString('latin1', 0, 64).trimStart().startsWith('[')) {
+    throw new Problem('invalid-input', 'Send one message in a request, not an array.')
+  }
 }
 
 const log =

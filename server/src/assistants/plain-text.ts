@@ -1,8 +1,8 @@
 /**
  * Characters that a reader does not see, or that change what they see: control characters, zero-width ones, marks of
- * direction, and tags. Hidden instructions to an assistant are written with them.
+ * direction, fillers, halves of characters, and tags. Hidden instructions to an assistant are written with them.
  */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]/gu
+const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/gu
 const MAX_CELL = 200
 
 /** A text of somebody else on one line, without what cannot be seen, and no longer than so many characters. */
@@ -29,7 +29,7 @@ export function cell(value: unknown): string {
 
 /** Rows as CSV, as many as fit into so many characters. */
 export function table(head: readonly string[], rows: readonly unknown[][], maxCharacters: number): Fitted {
-  const lines = [head.map(csv).join(',')]
+  const lines = [head.map((name) => csv(cell(name))).join(',')]
   let characters = lines[0]!.length
   for (const row of rows) {
     const line = row.map((value) => csv(cell(value))).join(',')

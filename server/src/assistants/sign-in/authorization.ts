@@ -29,6 +29,8 @@ export interface AuthorizationRequest {
 export interface Consent {
   /** The datasets that may be read; null for all that the user may read. */
   tables: string[] | null
+  /** The credits that it may spend in a month. */
+  credits: number
   /** How many days the access lasts. */
   days: number
 }
@@ -100,7 +102,7 @@ export class Authorization {
   async consent(
     { userId, organizationId }: UserOrigin,
     request: AuthorizationRequest,
-    { tables, days }: Consent,
+    { tables, days, credits }: Consent,
     place: { issuer: string; resource: string },
   ): Promise<string> {
     const client = await this.check(request, place.resource)
@@ -110,6 +112,7 @@ export class Authorization {
       organizationId,
       tables,
       days,
+      credits,
       clientId: client.id,
       clientName: client.name,
       redirectUri: request.redirect_uri,
@@ -141,13 +144,14 @@ export class Authorization {
       hashOf(request.code_verifier!) === granted.challenge
     if (!isRight)
       throw new TokenRefused('invalid_grant', 'The code is not valid for this request, or was used before.')
-    const { userId, organizationId, tables, days, clientName } = granted
+    const { userId, organizationId, tables, days, credits, clientName } = granted
     return keys.createPersonal(
       { userId, organizationId, origin: { ...origin, actor: `user:${userId}` } },
       {
         name: clientName,
         permissions: tables === null ? ['read'] : tables.map((table) => `read:${table}`),
         expiresAt: plus(clock(), days * DAY).toISOString(),
+        creditLimit: credits,
       },
     )
   }

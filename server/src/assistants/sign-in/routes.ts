@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Authenticate } from '../../accounts/access/authenticate.ts'
+import { Problem } from '../../base/problem.ts'
 import type { About } from '../../http/about.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
@@ -45,6 +46,11 @@ const consent = Type.Object(
         description: 'The datasets that may be read; null for all that the user may read.',
       },
     ),
+    credits: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      description: 'The credits that it may spend on downloads in a month.',
+    }),
     days: Type.Integer({ minimum: 1, maximum: MAX_DAYS, description: 'How long the access lasts.' }),
   },
   { additionalProperties: false },
@@ -131,7 +137,9 @@ function consentRoutes(app: App, { authenticate, authorization, baseUrl }: Assis
       const { name, host } = await authorization.check(request.body, placeOf(request).resource)
       const target = new URL(request.body.redirect_uri)
       const refusal = returnAddress(request.body, { error: 'access_denied', iss: placeOf(request).issuer })
-      return { name, host, returnsTo: target.host === '' ? target.protocol : target.host, refusal }
+      // A scheme of a program is a part of what the user has to recognise.
+      const isWeb = target.protocol === 'https:' || target.protocol === 'http:'
+      return { name, host, returnsTo: isWeb ? target.host : `${target.protocol}//${target.host}`, refusal }
     },
   })
 
@@ -188,6 +196,10 @@ function tokenRoutes(
         const seconds = Math.round((Date.parse(key.expiresAt!) - Date.parse(key.createdAt)) / 1000)
         return { access_token: key.secret, token_type: 'Bearer', expires_in: seconds, scope: 'read' }
       } catch (error) {
+        // A client of the protocol reads refusals in this form only.
+        if (error instanceof Problem && error.status < 500) {
+          return reply.code(400).send({ error: 'invalid_request', error_description: error.detail })
+        }
         if (!(error instanceof TokenRefused)) throw error
         return reply.code(400).send({ error: error.code, error_description: error.message })
       }

@@ -110,7 +110,11 @@ test('a user gives an assistant a key: only the right client gets it, once, and 
 
   const bearer = { ...json, authorization: `Bearer ${user.token}` }
   const agree = async (tables: string[] | null = ['places']) => {
-    const response = await send('/v1/assistants/consent', { request: asked, tables, days: 30 }, bearer)
+    const response = await send(
+      '/v1/assistants/consent',
+      { request: asked, tables, days: 30, credits: 3 },
+      bearer,
+    )
     assert.equal(response.status, 200)
     const address = new URL((await response.json()).redirect)
     assert.equal(address.origin + address.pathname, redirect_uri)
@@ -118,7 +122,10 @@ test('a user gives an assistant a key: only the right client gets it, once, and 
     assert.equal(address.searchParams.get('iss'), metadata.issuer)
     return address.searchParams.get('code')!
   }
-  assert.equal((await send('/v1/assistants/consent', { request: asked, tables: null, days: 30 })).status, 401)
+  assert.equal(
+    (await send('/v1/assistants/consent', { request: asked, tables: null, days: 30, credits: 3 })).status,
+    401,
+  )
 
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
   const exchange = async (change: Record<string, string>) => {
@@ -158,11 +165,8 @@ test('a user gives an assistant a key: only the right client gets it, once, and 
 
   const list = await (await fetch(`${service.url}/v1/api-keys/my-keys`, { headers: bearer })).json()
   assert.deepEqual(
-    list.data.map(({ name, permissions }: { name: string; permissions: string[] }) => ({
-      name,
-      permissions,
-    })),
-    [{ name: 'Editor', permissions: ['read:places'] }],
+    list.data.map((key: Record<string, unknown>) => [key['name'], key['permissions'], key['creditLimit']]),
+    [['Editor', ['read:places'], 3]],
   )
   const list_tools = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
   const use = () =>
@@ -248,7 +252,7 @@ test('the key of an assistant belongs to the organization that the user acted fo
   for (const organizationId of [ada.organizationId, id]) {
     const caller = { userId: ada.userId, organizationId, origin: operator }
     const place = { issuer: service.url, resource: service.url }
-    const address = await authorization.consent(caller, request, { tables: null, days: 1 }, place)
+    const address = await authorization.consent(caller, request, { tables: null, days: 1, credits: 0 }, place)
     // The user works in the other organization when the code is exchanged.
     const other = organizationId === id ? ada.organizationId : id
     const user = await identity.accessTokens.verify(ada.token)

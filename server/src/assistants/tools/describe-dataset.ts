@@ -48,8 +48,8 @@ function about(dataset: DatasetDetails): string[] {
     `${dataset.rows} rows, ${dataset.geometryType ?? 'no geometry'}, version ${dataset.version} of ${dataset.updatedAt.slice(0, 10)}.`,
   ]
   if (dataset.description !== '') lines.push(`Description: ${quoted(dataset.description, 2000)}`)
-  if (license !== '') lines.push(`License: ${plain(license, 200)}`)
-  if (attribution !== '') lines.push(`To be named as its source: ${plain(attribution, 300)}`)
+  if (license !== '') lines.push(`License: ${quoted(license, 200)}`)
+  if (attribution !== '') lines.push(`To be named as its source: ${quoted(attribution, 300)}`)
   if (bbox) lines.push(`Extent (west, south, east, north): ${bbox.join(', ')}`)
   if (timeExtent) lines.push(`Time: ${timeExtent.join(' to ')}`)
   lines.push(`One download costs ${credits} credits. Querying and aggregating cost none.`)
@@ -102,6 +102,7 @@ function columns({ columns, statistics }: DatasetDetails): string {
 function examples({ columns, statistics }: DatasetDetails): string[] {
   const conditions: string[] = []
   for (const { name, type } of columns) {
+    if (name !== plain(name, 100)) continue
     const known = statistics?.[name]
     const column = /^[a-z_][a-z0-9_]*$/i.test(name) ? name : `"${name.replaceAll('"', '""')}"`
     if ((type === 'integer' || type === 'number') && known?.mean !== undefined) {

@@ -2,8 +2,7 @@ import { z } from 'zod'
 
 export const tableInput = z
   .string()
-  .min(1)
-  .max(63)
+  .regex(/^[a-z][a-z0-9_]{0,62}$/)
   .describe('The table name of a dataset, as search_datasets lists it.')
 
 /** Which rows: the same as for features over HTTP. */
