@@ -207,6 +207,11 @@ def filter_failure(
     """
     if is_upload(case) and type(failure).__name__ == "RejectedPositiveData":
         return response.json()["errors"][0]["path"] not in ("schema", "inspection")
+    # The only pattern of these forms forbids NUL, and some texts that are sent for a violation have none.
+    data = case.meta.phase.data if case.meta else None
+    about = f"{failure} {getattr(failure, 'message', '')} {getattr(data, 'description', '')}"
+    if is_upload(case) and "violates `pattern`" in about and isinstance(case.body, dict):
+        return any("\0" in value for value in case.body.values() if isinstance(value, str))
     limit = str((case.query or {}).get("limit", ""))
     is_above = limit.isdigit() and int(limit) > WORLD["maxLimit"]
     return not (is_above and type(failure).__name__ == "AcceptedNegativeData")
