@@ -3,6 +3,7 @@ import type { Notice } from '@wayleave/contract/webhook-events'
 import { type ControlDatabase, type Db, deleteInSteps, type Tx } from '../../base/database/open.ts'
 import type { Tables } from '../../base/database/schema.ts'
 import { newId } from '../../base/id.ts'
+import { readMembers } from '../access/membership-store.ts'
 
 export type StoredNotice = Tables['notices']
 
@@ -96,18 +97,21 @@ export async function readMemberAddresses(
   organizationId: string,
   permission: MemberPermission | null,
 ): Promise<string[]> {
+  const members = (await readMembers(db, organizationId)).filter(
+    ({ permissions }) => permission === null || permissions.includes(permission),
+  )
+  if (members.length === 0) return []
   const rows = await db
-    .selectFrom('members')
-    .innerJoin('users', 'users.id', 'members.user_id')
-    .innerJoin('organizations', 'organizations.id', 'members.organization_id')
-    .select(['users.email', 'members.permissions'])
-    .where('members.organization_id', '=', organizationId)
-    .where('users.blocked_at', 'is', null)
-    .where('organizations.suspended_at', 'is', null)
+    .selectFrom('users')
+    .select('email')
+    .where('blocked_at', 'is', null)
+    .where(
+      'id',
+      'in',
+      members.map(({ userId }) => userId),
+    )
     .execute()
-  return rows
-    .filter(({ permissions }) => permission === null || permissions.includes(`"${permission}"`))
-    .map(({ email }) => email)
+  return rows.map(({ email }) => email)
 }
 
 export async function findUserAddress(db: Db, userId: string): Promise<string[]> {
