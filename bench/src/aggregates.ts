@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { countriesGeojson } from '@wayleave/demo/world.ts'
 import { openDuckDb } from '@wayleave/geodata/duckdb'
 import { type Bench, decimal, whole } from './bench.ts'
@@ -15,6 +16,7 @@ const ROWS = 1_000_000
 const RUNS = 15
 /** PostgreSQL takes seconds for some, so it is asked less often. */
 const SLOW_RUNS = 3
+const IDLE_MS = 3000
 
 interface Question {
   name: string
@@ -72,8 +74,10 @@ export const bench: Bench = async (print) => {
     const duckdb = await openParquet(csv, folder)
     try {
       await loadCountries(opponent.ask)
+      // The stalls of an idle server: what the machine itself adds.
+      const idle = await longestStall(server, () => delay(IDLE_MS))
       print(
-        `${whole(ROWS)} points; DuckDB has ${availableParallelism()} threads. Times are medians of ${RUNS} (PostgreSQL: ${SLOW_RUNS}) in ms, in brackets the processor time.\n`,
+        `${whole(ROWS)} points; DuckDB has ${availableParallelism()} threads. Times are medians of ${RUNS} (PostgreSQL: ${SLOW_RUNS}) in ms, in brackets the processor time. The longest stall of the idle server in ${IDLE_MS / 1000} s: ${decimal(idle, 0)} ms.\n`,
       )
       print('| groups by | first | ours | PostgreSQL | ratio | DuckDB | ratio | longest stall |')
       print('| --- | --: | --: | --: | --: | --: | --: | --: |')
@@ -92,13 +96,9 @@ export const bench: Bench = async (print) => {
           () => opponent.ask(postgis ?? sql!),
         )
         const other = sql
-          ? await measure(
-              RUNS,
-              () => process.cpuUsage().user / 1000,
-              async () => {
-                await (await duckdb.connection.runAndReadAll(sql)).getRows()
-              },
-            )
+          ? await measure(RUNS, ownProcessorMs, async () => {
+              await (await duckdb.connection.runAndReadAll(sql)).getRows()
+            })
           : null
         print(row(name, ours!, database, other, stall))
       }
@@ -168,6 +168,11 @@ async function ask({ origin }: WayleaveServer, key: string, query: Record<string
   const response = await fetch(url, { headers: { 'x-api-key': key } })
   if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`)
   await response.arrayBuffer()
+}
+
+function ownProcessorMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
 }
 
 async function measure(

@@ -9,6 +9,7 @@ import { type Bench, decimal, whole } from './bench.ts'
 import { generateGeojson } from './measure/generate.ts'
 import { type Measured, runMeasured } from './measure/measured-process.ts'
 import { benchAgainst } from './publish-against.ts'
+import { benchChanges, benchPostgis } from './publish-sources.ts'
 
 const FEATURES = 1_000_000
 /** To test whether memory grows with the file. */
@@ -48,6 +49,8 @@ async function benchPublish(print: (line: string) => void): Promise<void> {
     await generateGeojson(geojson, { features: POLYGONS, shape: 'polygon' })
     await compare(print, `${whole(POLYGONS)} polygons`, geojson, folder, [])
     await measureLarge(print, folder, small)
+    await benchPostgis(print, folder)
+    await benchChanges(print, folder, publish)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -89,6 +89,15 @@ export interface Dataset {
   sample: string | null
 }
 
+/** How many features differ from the version before. */
+export interface VersionChanges {
+  /** The version before. */
+  from: number
+  added: number
+  removed: number
+  changed: number
+}
+
 /** One version of a dataset. */
 export interface Archive {
   version: number
@@ -96,6 +105,8 @@ export interface Archive {
   createdAt: string
   /** What the publisher says about this version; may be empty. */
   note: string
+  /** How many features differ from the version before. */
+  changes: VersionChanges | null
   rows: number
   /** `Geometry` if types are mixed; null for a table without geometry. */
   geometryType: string | null

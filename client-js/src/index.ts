@@ -7,7 +7,17 @@ export {
 } from './add-items-source.ts'
 export type { Aggregate, AggregateOptions } from './aggregate.ts'
 export type { Call, WithResponse } from './call.ts'
-export type { Archive, Column, Dataset, ExportFormat, FieldError, Format, ProblemBody } from './contract.ts'
+export type { Change, ChangesOptions } from './changes.ts'
+export type {
+  Archive,
+  Column,
+  Dataset,
+  ExportFormat,
+  FieldError,
+  Format,
+  ProblemBody,
+  VersionChanges,
+} from './contract.ts'
 export type { DeliveryOptions, Progress } from './deliver.ts'
 export {
   APIStatusError,

@@ -1,5 +1,6 @@
 import { type Aggregate, type AggregateOptions, aggregate } from './aggregate.ts'
 import { type Call, startCall } from './call.ts'
+import { CHANGES_OPTIONS, type Change, type ChangesOptions, changesOf, changesPath } from './changes.ts'
 import { checkFormat, checkOptions, checkTable } from './check-arguments.ts'
 import type { Archive, Dataset, ExportFormat } from './contract.ts'
 import { DELIVERY_OPTIONS, type DeliveryOptions, deliver, filePath, type Sink } from './deliver.ts'
@@ -132,6 +133,29 @@ export class Wayleave {
         sink.fail(error)
         throw error
       }
+    })
+  }
+
+  /**
+   * The features that were added, removed and changed since a version. Costs the dataset's credits once, however many
+   * versions have followed.
+   */
+  changes<P = Record<string, unknown>>(table: string, options: ChangesOptions): Call<Change<P>[]> {
+    return startCall(async (receipt) => {
+      checkTable('changes()', table)
+      checkOptions('changes()', options, CHANGES_OPTIONS)
+      const path = changesPath(table, options)
+      return withNameHints(this.#transport, { table }, options, async () => {
+        let chunks: Uint8Array<ArrayBuffer>[] = []
+        const sink = {
+          restart: () => {
+            chunks = []
+          },
+          write: (chunk: Uint8Array<ArrayBuffer>) => void chunks.push(chunk),
+        }
+        await deliver(this.#transport, path, sink, options, receipt)
+        return changesOf<P>(chunks)
+      })
     })
   }
 

@@ -25,6 +25,14 @@ before(async () => {
   await server.publish('places', points(200), '--title', 'Places', '--credits', '2')
   await server.publish('many', points(MANY))
   await server.publish('awkward', awkward)
+  const moving = (names: string[]) =>
+    names.map((name, i) => ({
+      type: 'Feature',
+      properties: { code: `c${i}`, name },
+      geometry: { type: 'Point', coordinates: [i, 0] },
+    }))
+  await server.publish('moving', moving(['a', 'b']), '--id-column', 'code')
+  await server.publish('moving', moving(['a', 'ß', 'c']), '--id-column', 'code')
   key = await server.platformKey()
   await server.start()
   client = new Wayleave({ apiKey: key, baseUrl: `${server.url}/` })
@@ -32,7 +40,12 @@ before(async () => {
 after(() => server.close())
 
 test('datasets, one dataset, its archives and its sample arrive as the service has them', async () => {
-  assert.deepEqual((await client.datasets()).map(({ table }) => table).sort(), ['awkward', 'many', 'places'])
+  assert.deepEqual((await client.datasets()).map(({ table }) => table).sort(), [
+    'awkward',
+    'many',
+    'moving',
+    'places',
+  ])
   const places = await client.dataset('places')
   assert.deepEqual([places.title, places.rows, places.version, places.credits], ['Places', 200, 2, 2])
   assert.deepEqual(
@@ -52,6 +65,25 @@ test('datasets, one dataset, its archives and its sample arrive as the service h
   const sample = await client.sample('places')
   assert.equal(sample.length, 20)
   assert.deepEqual(Object.keys(sample[0]!), ['number', 'name', 'longitude', 'latitude'])
+})
+
+test('changes are the features that differ between two versions', async () => {
+  const changes = await client.changes<{ name: string }>('moving', { since: 1 })
+  assert.deepEqual(
+    changes.map(({ change, id, feature, before }) => [
+      change,
+      id,
+      feature.properties.name,
+      before?.properties.name,
+    ]),
+    [
+      ['changed', 'c1', 'ß', 'b'],
+      ['added', 'c2', 'c', undefined],
+    ],
+  )
+  assert.deepEqual(await client.changes('moving', { since: 2, to: 2 }), [])
+  await assert.rejects(client.changes('places', { since: 1 }), { code: 'no-stable-ids' })
+  await assert.rejects(client.changes('moving', { since: 0 }), /since is the number of a version/)
 })
 
 test('items awaited are a page, and its next the following one', async () => {

@@ -44,6 +44,14 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
   const pages: Record<string, TestedPage> = {
     start: { path: '/', shows: 'Recently updated' },
     'getting started': { path: '/getting-started', shows: 'Waiting for the first request of this key…' },
+    account: {
+      path: '/account',
+      shows: 'Download my data',
+      act: async () => {
+        await page.getByRole('button', { name: 'Close the account' }).click()
+        await page.getByLabel('Type your email address to confirm').waitFor()
+      },
+    },
     catalog: { path: '/datasets', shows: '1 dataset' },
     'a chosen facet': { path: '/datasets?kind=Points', shows: 'Show all' },
     dataset: { path: '/datasets/parcels', shows: '60 rows' },

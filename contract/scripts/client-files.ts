@@ -9,6 +9,7 @@ import {
   offeredFormatSchema,
   problemSchema,
   tilesSchema,
+  versionChangesSchema,
 } from '../src/records.ts'
 import { typeText, unionText } from './type-text.ts'
 
@@ -31,6 +32,10 @@ function javascriptTypes(): string {
     Tiles: { schema: tilesSchema, description: 'How far the vector tiles of a dataset are.' },
     Owner: { schema: datasetOwnerSchema, description: 'The organization that publishes a dataset.' },
     Dataset: { schema: datasetSchema, description: 'The public metadata of a dataset.' },
+    VersionChanges: {
+      schema: versionChangesSchema,
+      description: 'How many features differ from the version before.',
+    },
     Archive: { schema: archiveSchema, description: 'One version of a dataset.' },
     FieldError: { schema: fieldErrorSchema, description: 'One wrong value of a request.' },
     ProblemBody: { schema: problemSchema, description: 'The body of an error (RFC 9457).' },

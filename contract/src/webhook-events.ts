@@ -11,6 +11,7 @@ export const WEBHOOK_EVENT_MEANINGS = {
   'dataset.published': 'A dataset was published, or has a new version.',
   'dataset.changed': 'The description, price or visibility of a dataset changed.',
   'dataset.unpublished': 'A dataset was removed.',
+  'source.failed': 'A dataset that the organization publishes could not be refreshed from its source.',
   'member.added': 'Somebody became a member.',
   'member.changed': 'The permissions of a member changed.',
   'member.removed': 'A member was removed.',

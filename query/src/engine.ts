@@ -22,15 +22,12 @@ export {
   type AggregateResult,
   type Dimension,
   MAX_DIMENSIONS,
-  MAX_GROUPS,
   MAX_MEASURES,
-  MAX_VALUES,
   type Measure,
   type Named,
   PERIODS,
   type ResultColumn,
   type ResultValue,
-  type ZoneSource,
 } from './aggregate/aggregate-query.ts'
 export { DEFAULT_LIMITS, type Limits } from './cql2/ast.ts'
 export type { FacetQuery, FacetResult } from './facets/facets.ts'

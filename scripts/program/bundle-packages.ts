@@ -24,7 +24,7 @@ export async function bundlePackages(root: string, packages: string[], out: stri
   }
   await build({
     input: Object.fromEntries([...entries.keys()].map((name) => [name, ENTRY + name])),
-    plugins: [inMemory(entries)],
+    plugins: [inMemory(entries), fontsOfPdfkit],
     cwd: root,
     platform: 'node',
     external: EXTERNAL,
@@ -49,4 +49,15 @@ function inMemory(modules: Map<string, string>): Plugin {
     resolveId: (id) => (id.startsWith(ENTRY) ? id : null),
     load: (id) => (id.startsWith(ENTRY) ? modules.get(id.slice(ENTRY.length)) : null),
   }
+}
+
+/** pdfkit finds its standard fonts by `require` at its own place. Only Helvetica is used, and becomes a part of the bundle. */
+const fontsOfPdfkit: Plugin = {
+  name: 'fonts-of-pdfkit',
+  transform: (code, id) => {
+    if (!id.endsWith('pdfkit.node.mjs')) return null
+    const font = "require$1('#standard-fonts/Helvetica')"
+    if (!code.includes(font)) throw new Error('pdfkit loads its fonts in another way.')
+    return `import helveticaFont from 'pdfkit/standard-fonts/Helvetica'\n${code.replace(font, () => 'helveticaFont')}`
+  },
 }

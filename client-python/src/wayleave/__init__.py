@@ -28,7 +28,7 @@ from wayleave._errors import (
     WayleaveWarning,
 )
 from wayleave._http.deliver import Progress
-from wayleave._models import Archive, Column, Feature, Format, Job, Page
+from wayleave._models import Archive, Change, Column, Feature, Format, Job, Page, VersionChanges
 from wayleave._version import __version__
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "AsyncItemPages",
     "AuthenticationError",
     "BadRequestError",
+    "Change",
     "Client",
     "Column",
     "ConflictError",
@@ -60,6 +61,7 @@ __all__ = [
     "RateLimitError",
     "ServerError",
     "TimeoutError",
+    "VersionChanges",
     "WayleaveError",
     "WayleaveWarning",
     "__version__",

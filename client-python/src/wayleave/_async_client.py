@@ -33,10 +33,11 @@ from wayleave._http.steps import (
     UploadBody,
 )
 from wayleave._http.tls import tls_context
-from wayleave._models import ARCHIVES_SHOWN, DATASETS_SHOWN, Archive, Feature, Job, Page, Table
+from wayleave._models import ARCHIVES_SHOWN, DATASETS_SHOWN, Archive, Change, Feature, Job, Page, Table
 from wayleave._options import (
     AggregateOptions,
     CallOptions,
+    ChangesOptions,
     DownloadOptions,
     DuckDBOptions,
     PageOptions,
@@ -49,6 +50,7 @@ from wayleave._selection import DEFAULT_PAGE, MAX_PAGE, Selection, selection_of
 from wayleave._settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT, Settings, settings_of
 from wayleave._tables import aggregating as aggregating
 from wayleave._tables import reading as reading
+from wayleave._tables import updating as updating
 
 if TYPE_CHECKING:
     import duckdb
@@ -168,6 +170,20 @@ class AsyncClient:
         policy, version = self._settings.policy(options), options.get("version")
         with reporter(options.get("progress", False), target.name) as report:
             return await self._run(plans.download(table, format, target, version, policy, report))
+
+    @takes(ChangesOptions)
+    async def changes(self, table: str, since: int, **options: Unpack[ChangesOptions]) -> list[Change]:
+        """See `Client.changes`."""
+        with reporter(options.get("progress", False), table) as report:
+            return await self._run(updating.changes(self._settings, table, since, options, report))
+
+    @takes(ChangesOptions)
+    async def update(
+        self, frame: gpd.GeoDataFrame, table: str, **options: Unpack[ChangesOptions]
+    ) -> gpd.GeoDataFrame:
+        """See `Client.update`."""
+        with reporter(options.get("progress", False), table) as report:
+            return await self._run(updating.update(self._settings, frame, table, options, report))
 
     @takes(PageOptions)
     def items(self, table: str, **options: Unpack[PageOptions]) -> AsyncItemPages:

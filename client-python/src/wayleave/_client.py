@@ -31,10 +31,11 @@ from wayleave._http.steps import (
     UploadBody,
 )
 from wayleave._http.tls import tls_context
-from wayleave._models import ARCHIVES_SHOWN, DATASETS_SHOWN, Archive, Feature, Job, Page, Table
+from wayleave._models import ARCHIVES_SHOWN, DATASETS_SHOWN, Archive, Change, Feature, Job, Page, Table
 from wayleave._options import (
     AggregateOptions,
     CallOptions,
+    ChangesOptions,
     DownloadOptions,
     DuckDBOptions,
     PageOptions,
@@ -47,6 +48,7 @@ from wayleave._selection import DEFAULT_PAGE, MAX_PAGE, Selection, selection_of
 from wayleave._settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT, Settings, settings_of
 from wayleave._tables import aggregating as aggregating
 from wayleave._tables import reading as reading
+from wayleave._tables import updating as updating
 
 if TYPE_CHECKING:
     import duckdb
@@ -209,6 +211,28 @@ class Client:
         policy, version = self._settings.policy(options), options.get("version")
         with reporter(options.get("progress", False), target.name) as report:
             return self._run(plans.download(table, format, target, version, policy, report))
+
+    @takes(ChangesOptions)
+    def changes(self, table: str, since: int, **options: Unpack[ChangesOptions]) -> list[Change]:
+        """The features that were added, removed and changed since a version.
+
+        Costs the dataset's price once, however many versions have followed. Needs ARCHIVED_DATA, or only
+        API_ACCESS if the organization has bought a file of the version `since`.
+        """
+        with reporter(options.get("progress", False), table) as report:
+            return self._run(updating.changes(self._settings, table, since, options, report))
+
+    @takes(ChangesOptions)
+    def update(
+        self, frame: gpd.GeoDataFrame, table: str, **options: Unpack[ChangesOptions]
+    ) -> gpd.GeoDataFrame:
+        """A geodataframe of `read(table)`, brought up to date by the changes since its version.
+
+        The frame must have all rows and columns of its version. Rows that have not changed keep their order;
+        added and changed ones follow. Costs what `changes` costs; nothing if the frame is current.
+        """
+        with reporter(options.get("progress", False), table) as report:
+            return self._run(updating.update(self._settings, frame, table, options, report))
 
     @takes(PageOptions)
     def items(self, table: str, **options: Unpack[PageOptions]) -> ItemPages:

@@ -116,6 +116,32 @@ class Archive:
     formats: list[Format] = field(repr=False)
     note: str = ""
     """What the publisher says about this version."""
+    changes: VersionChanges | None = None
+    """How it differs from the version before, if the service knows."""
+
+
+@dataclass(frozen=True)
+class VersionChanges:
+    """How many features differ from the version before."""
+
+    since: int
+    """The version before."""
+    added: int
+    removed: int
+    changed: int
+
+
+@dataclass(frozen=True)
+class Change:
+    """A feature that differs between two versions."""
+
+    change: str
+    """`added`, `removed` or `changed`."""
+    id: str | int
+    feature: Feature = field(repr=False)
+    """The feature as it is in the later version, or as it was if it was removed."""
+    before: Feature | None = field(default=None, repr=False)
+    """The feature as it was, if it was changed."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +227,18 @@ def archive_of(record: Mapping[str, Any]) -> Archive:
         columns=_columns(record["columns"]) if "columns" in record else None,
         formats=_formats(record["formats"]),
         note=record.get("note", ""),
+        changes=_version_changes(record.get("changes")),
     )
+
+
+def _version_changes(record: Mapping[str, Any] | None) -> VersionChanges | None:
+    if record is None:
+        return None
+    return VersionChanges(record["from"], record["added"], record["removed"], record["changed"])
+
+
+def change_of(record: Mapping[str, Any]) -> Change:
+    return Change(record["change"], record["id"], record["feature"], record.get("before"))
 
 
 def job_of(record: Mapping[str, Any]) -> Job:

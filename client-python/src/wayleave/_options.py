@@ -104,6 +104,14 @@ class DownloadOptions(CallOptions, total=False):
     progress: bool | Progress
 
 
+class ChangesOptions(CallOptions, total=False):
+    """Arguments of `changes` and `update`."""
+
+    to: int | None
+    """The version that is wanted; the current one without it."""
+    progress: bool | Progress
+
+
 class PublishOptions(CallOptions, total=False):
     """What to say of a dataset, and how to read its file. Fields left out keep their value."""
 

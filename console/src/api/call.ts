@@ -1,7 +1,7 @@
 import { problemFrom, unreachable } from './problem.ts'
 import { session } from './session.ts'
 
-type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
  * A management call with the session's access token. If the token has expired meanwhile, it is refreshed once

@@ -1,5 +1,17 @@
 import type { Archive } from '@wayleave/client'
-import { plural, signed } from '../words.ts'
+import { count, plural, signed } from '../words.ts'
+
+/** How many features differ from the version before: in signs, and in words for those who cannot see the signs. */
+export function featureChanges({ added, removed, changed }: NonNullable<Archive['changes']>): {
+  short: string
+  words: string
+} {
+  if (added + removed + changed === 0) return { short: 'no feature changed', words: 'No feature changed' }
+  return {
+    short: `+${count(added)} −${count(removed)} ~${count(changed)}`,
+    words: `${plural(added, 'feature')} added, ${count(removed)} removed, ${count(changed)} changed`,
+  }
+}
 
 /** What changed from the version before, in counts; null for the first version. */
 export function versionChanges(version: Archive, before: Archive | undefined): string | null {

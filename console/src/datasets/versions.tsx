@@ -8,13 +8,14 @@ import { Loaded } from '../components/page/loaded.tsx'
 import { Table } from '../components/table.tsx'
 import { Moment } from '../components/when.tsx'
 import { DraftNote, VersionActions } from '../publishing/version-actions.tsx'
+import { SourcePanel } from '../sources/source-panel.tsx'
 import { count, formatName, plural, suitsDataset } from '../words.ts'
 import { DownloadRow } from './downloads/download-row.tsx'
 import { hasDownloads } from './downloads/download-store.ts'
 import { fileKeyPrefix } from './downloads/use-download.ts'
 import { usePurchases } from './downloads/use-purchases.ts'
 import { mayChange } from './may-change.ts'
-import { versionChanges } from './version-changes.ts'
+import { featureChanges, versionChanges } from './version-changes.ts'
 
 /** All versions of a dataset. Downloading those of a public one needs ARCHIVED_DATA. */
 export function Versions({ dataset }: { dataset: DatasetDetails }) {
@@ -86,6 +87,7 @@ export function Versions({ dataset }: { dataset: DatasetDetails }) {
           )}
         </Loaded>
       </div>
+      {mayChange(me, dataset) && <SourcePanel table={dataset.table} />}
     </div>
   )
 }
@@ -96,9 +98,21 @@ function Changes({ version, versions }: { version: Archive; versions: Archive[] 
   return (
     <>
       {version.note && <span dir="auto">{version.note}</span>}
+      {version.changes && <FeatureChanges changes={version.changes} />}
       {changes !== null && <div className="small soft">{changes}</div>}
       {changes === null && !version.note && <span className="soft">First version</span>}
     </>
+  )
+}
+
+/** Such as “+312 −4 ~1,208”: added, removed and changed features. */
+function FeatureChanges({ changes }: { changes: NonNullable<Archive['changes']> }) {
+  const { short, words } = featureChanges(changes)
+  return (
+    <div className="nowrap" title={words}>
+      <span aria-hidden="true">{short}</span>
+      <span className="visually-hidden">{words}</span>
+    </div>
   )
 }
 

@@ -6,15 +6,15 @@ export const PRODUCT_KINDS = ['pack', 'plan'] as const
 export const PLAN_PERIODS = ['month', 'year'] as const
 export const ORDER_STATES = ['open', 'paid', 'cancelled', 'refunded', 'held'] as const
 export const PAYMENT_PROVIDERS = ['stripe', 'invoice', 'demo'] as const
-export const SUBSCRIPTION_STATES = ['active', 'past-due', 'ended'] as const
+const SUBSCRIPTION_STATES = ['active', 'past-due', 'ended'] as const
 
 export type OrderState = (typeof ORDER_STATES)[number]
 export type PaymentProviderName = (typeof PAYMENT_PROVIDERS)[number]
 export type PlanPeriod = (typeof PLAN_PERIODS)[number]
 
 /** Far below the largest exact integer (2^53), also if multiplied by the largest quantity. */
-export const MAX_PRICE = 1_000_000_000
-export const MAX_QUANTITY = 1000
+const MAX_PRICE = 1_000_000_000
+const MAX_QUANTITY = 1000
 const MAX_PRODUCT_CREDITS = 1_000_000_000
 
 const price = Type.Integer({
@@ -102,7 +102,7 @@ export const checkoutSchema = Type.Object(
     ),
     returnPath: Type.Optional(
       Type.String({
-        maxLength: 500,
+        maxLength: 1000,
         pattern: '^/(?![/\\\\])[\\x21-\\x7e]*$',
         description: 'A path of the service that the payer comes back to.',
       }),
@@ -253,5 +253,3 @@ export const billingReportSchema = Type.Object({
     }),
   ),
 })
-
-export type BillingReport = Static<typeof billingReportSchema>

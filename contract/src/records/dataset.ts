@@ -140,11 +140,22 @@ export const datasetDetailsSchema = Type.Object({
 
 export type DatasetDetails = Static<typeof datasetDetailsSchema>
 
+export const versionChangesSchema = Type.Object(
+  {
+    from: Type.Integer({ description: 'The version before.' }),
+    added: count,
+    removed: count,
+    changed: count,
+  },
+  { description: 'How many features differ from the version before.' },
+)
+
 export const archiveSchema = Type.Object({
   version: Type.Integer(),
   current: Type.Boolean(),
   createdAt: Type.String(),
   note: Type.String({ description: 'What the publisher says about this version; may be empty.' }),
+  changes: nullable(versionChangesSchema),
   rows: Type.Integer(),
   geometryType,
   geometryTypes,

@@ -1,6 +1,13 @@
 /** The download formats and how they are built. Writers are imported when they are called. */
 export { ExportError, ProcessEndedError } from '../export-error.ts'
-export { buildExportInChildProcess, buildVariantInChildProcess } from '../exports/build-in-child-process.ts'
+export {
+  buildChangesInChildProcess,
+  buildExportInChildProcess,
+  buildVariantInChildProcess,
+} from '../exports/build-in-child-process.ts'
+export { buildChanges } from '../exports/changes/build-changes.ts'
+export { CHANGES_FORMATS, type ChangesFormat } from '../exports/changes/changes-formats.ts'
+export { type ChangeCounts, hasStableIds } from '../exports/changes/compare-snapshots.ts'
 export type { ExportOptions } from '../exports/export-options.ts'
 export { geojsonParts } from '../exports/geojson.ts'
 export {

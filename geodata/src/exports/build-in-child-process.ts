@@ -6,6 +6,7 @@ import { childEnvironment } from '../sandbox/minimal-environment.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import type { BuildMessage, BuildRequest } from './build-process.ts'
+import type { BuiltChanges, ChangesWork } from './changes/build-changes.ts'
 import type { ExportOptions } from './export-options.ts'
 import { type Variant, variantPath } from './variant.ts'
 import { type BuiltFile, removePartial } from './write-atomically.ts'
@@ -21,7 +22,7 @@ export function buildExportInChildProcess(
   { signal, ...options }: ExportOptions,
   manifest?: Manifest,
 ): Promise<BuiltFile> {
-  return build({ snapshotFolder, format, outPath, options, manifest }, outPath, signal)
+  return fileOf(build({ snapshotFolder, format, outPath, options, manifest }, outPath, signal))
 }
 
 /** Runs `buildVariant` in a child process. */
@@ -30,10 +31,33 @@ export function buildVariantInChildProcess(
   variant: Variant,
   signal?: AbortSignal,
 ): Promise<BuiltFile> {
-  return build({ path, variant }, variantPath(path, variant), signal)
+  return fileOf(build({ path, variant }, variantPath(path, variant), signal))
 }
 
-async function build(request: BuildRequest, outPath: string, signal?: AbortSignal): Promise<BuiltFile> {
+/** Runs `buildChanges` in a child process. */
+export async function buildChangesInChildProcess(
+  changes: ChangesWork,
+  outPath: string | null,
+  signal?: AbortSignal,
+): Promise<BuiltChanges> {
+  const message = await build({ changes, outPath }, outPath, signal)
+  if (!('changes' in message)) throw new ExportError('build-failed', 'Nothing was compared.')
+  return message.changes
+}
+
+async function fileOf(building: Promise<BuildSuccess>): Promise<BuiltFile> {
+  const message = await building
+  if (!('built' in message)) throw new ExportError('build-failed', 'No file was built.')
+  return message.built
+}
+
+type BuildSuccess = Extract<BuildMessage, { built: unknown } | { changes: unknown }>
+
+async function build(
+  request: BuildRequest,
+  outPath: string | null,
+  signal?: AbortSignal,
+): Promise<BuildSuccess> {
   signal?.throwIfAborted()
   const child = fork(ENTRY, {
     execArgv: [],
@@ -60,17 +84,20 @@ async function build(request: BuildRequest, outPath: string, signal?: AbortSigna
     signal?.throwIfAborted()
     return outcome(message, end, stderr)
   } catch (error) {
-    if (child.pid !== undefined) await removePartial(outPath, child.pid)
+    if (child.pid !== undefined && outPath !== null) await removePartial(outPath, child.pid)
     throw error
   } finally {
     signal?.removeEventListener('abort', abort)
   }
 }
 
-function outcome(message: BuildMessage | null, end: string, stderr: string): BuiltFile {
+function outcome(message: BuildMessage | null, end: string, stderr: string): BuildSuccess {
   if (message === null) throw new ProcessEndedError(end, stderr)
-  if ('built' in message) return message.built
-  if ('damaged' in message) throw new DamagedSnapshotError(message.damaged.file, message.damaged.message)
+  if ('built' in message || 'changes' in message) return message
+  if ('damaged' in message) {
+    const { file, message: text, folder } = message.damaged
+    throw new DamagedSnapshotError(file, text, { folder })
+  }
   if ('refused' in message) throw new ExportError(message.refused.code, message.refused.message)
   throw new ExportError('build-failed', `Building the export failed: ${message.failed}`)
 }

@@ -191,6 +191,14 @@ export const FORMATS: Format[] = [
     },
   },
   {
+    name: 'pgcopy',
+    title: 'rows of PostgreSQL',
+    extensions: ['.pgcopy'],
+    isStreamed: true,
+    geometry: 'table',
+    open: async ({ source }, options) => (await import('./pgcopy/pgcopy.ts')).openPgcopy(source, options),
+  },
+  {
     name: 'xlsx',
     title: 'an Excel workbook',
     extensions: ['.xlsx', '.xlsm'],

@@ -56,6 +56,9 @@ export function utcText(text: string): string {
     if (text.length === 20 && text[10] === 'T' && text[4] === '-') return text
     return `${dateText(text.slice(0, 10))}T${text.slice(11, 19)}Z`
   }
+  // The same with a fraction that does not end with a zero.
+  if (text[19] === '.' && text[10] === 'T' && text[4] === '-' && text.endsWith('Z') && text.at(-2) !== '0')
+    return text
   const parts = TIME_PARTS.exec(text)
   if (parts === null) throw new Error(`${JSON.stringify(text)} is not a timestamp`)
   const [year, month, day, hour, minute, second] = parts.slice(1, 7).map((part) => Number(part ?? 0))

@@ -6,9 +6,12 @@
 export class DamagedSnapshotError extends Error {
   override name = 'DamagedSnapshotError'
   readonly file: string
+  /** The folder of the snapshot, if more than one was read. */
+  readonly folder: string | undefined
 
-  constructor(file: string, message: string, options?: ErrorOptions) {
+  constructor(file: string, message: string, options?: ErrorOptions & { folder?: string | undefined }) {
     super(message, options)
     this.file = file
+    this.folder = options?.folder
   }
 }

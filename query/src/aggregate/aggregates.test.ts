@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openSnapshot, type Snapshot } from '@wayleave/geodata/features'
-import { compileText, feature, scratch } from '@wayleave/geodata/testing'
+import { collection, compileText, feature, scratch } from '@wayleave/geodata/testing'
 import fc from 'fast-check'
 import {
   type AggregateQuery,
@@ -249,4 +249,21 @@ test('quantiles have about as many features each, and equal values are in one', 
     assert.equal(lower, min)
     if (i > 0) assert.ok(quarters[i - 1]![3]! < min! && min! <= max!)
   }
+})
+
+test('sums of doubles are compensated, and those beyond the largest double are missing', async (t) => {
+  const numbers = { small: [1, 1e100, 1, -1e100], large: [1e308, 1e308, 1e308, 1e308] }
+  const source = [0, 1, 2, 3].map((i) =>
+    feature({ small: numbers.small[i]!, large: numbers.large[i]! }, null),
+  )
+  const extreme = await openSnapshot((await compileText(collection(source))).folder)
+  t.after(() => extreme.close())
+  const measures = named([
+    { kind: 'sum' as const, column: 'small' },
+    { kind: 'sum' as const, column: 'large' },
+    { kind: 'mean' as const, column: 'large' },
+    { kind: 'stddev' as const, column: 'large' },
+  ])
+  const { rows: extremes } = await engine.aggregate(extreme, { ...EMPTY, measures }, null, work)
+  assert.deepEqual(extremes, [[2, null, 1e308, 0]])
 })

@@ -26,6 +26,7 @@ import { downloadRoutes } from '../data/downloads/routes.ts'
 import { grantRoutes } from '../data/grants/routes.ts'
 import { publishingRoutes } from '../data/publishing/routes.ts'
 import { jobRoutes } from '../data/publishing/upload-jobs/job-routes.ts'
+import { sourceRoutes } from '../data/sources/source-routes.ts'
 import { aboutOf } from '../http/about.ts'
 import { createFastifyApp } from '../http/create-fastify-app.ts'
 import type { App } from '../http/fastify-app.ts'
@@ -93,6 +94,7 @@ function data(app: App, parts: Parts): void {
   catalogRoutes(app, parts)
   publishingRoutes(app, parts)
   jobRoutes(app, parts)
+  sourceRoutes(app, parts)
   grantRoutes(app, parts)
   downloadRoutes(app, parts)
 }

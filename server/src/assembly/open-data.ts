@@ -3,6 +3,7 @@ import { memoryPerCompilation, Sandbox } from '@wayleave/geodata/compile'
 import { Cashier } from '../accounts/credits/cashier.ts'
 import { SECOND } from '../base/clock.ts'
 import { childProcessWork } from '../base/data-work.ts'
+import type { Mailer } from '../base/mail/mail.ts'
 import type { Config } from '../base/settings/config.ts'
 import type { Blobs } from '../data/blobs/blobs.ts'
 import { openStorage, type Storage } from '../data/blobs/open-storage.ts'
@@ -11,6 +12,7 @@ import { Catalog } from '../data/catalog/catalog.ts'
 import { OpenSnapshots } from '../data/catalog/open-snapshots.ts'
 import { SnapshotHealth } from '../data/catalog/snapshot-health.ts'
 import { isSnapshotNamed } from '../data/catalog/store.ts'
+import { ChangeCounts } from '../data/downloads/changes/change-counts.ts'
 import { Downloads } from '../data/downloads/downloads.ts'
 import { ExportJobs } from '../data/downloads/exports/export-jobs.ts'
 import { Exports, type TileFiles } from '../data/downloads/exports/exports.ts'
@@ -27,6 +29,10 @@ import { Staging } from '../data/publishing/staging.ts'
 import { Jobs } from '../data/publishing/upload-jobs/jobs.ts'
 import { UploadFiles } from '../data/publishing/upload-jobs/upload-files.ts'
 import { Versions } from '../data/publishing/versions.ts'
+import { PublishJobs } from '../data/sources/publish-jobs.ts'
+import { SourceRuns } from '../data/sources/source-runs.ts'
+import { Sources } from '../data/sources/sources.ts'
+import type { BaseUrl } from '../http/base-url.ts'
 import type { Closers } from './closers.ts'
 import { compileSettings } from './compile-settings.ts'
 import type { ControlPlane } from './control-plane.ts'
@@ -82,6 +88,8 @@ export interface JobParts {
   publishing: Publishing
   versions: Versions
   jobs: Jobs
+  sources: Sources
+  sourceRuns: SourceRuns
   /** Whether CSV texts that spreadsheets execute get an apostrophe. */
   escapeFormulas: boolean
 }
@@ -92,7 +100,13 @@ export interface DataOpening extends Opening, ControlPlane, CatalogParts {
   limits: Record<JobKind, number>
 }
 
-export function openJobs(opening: DataOpening, opened: Closers): JobParts {
+/** What jobs need besides: a source that fails is reported by mail. */
+export interface JobsOpening extends DataOpening {
+  mailer: Mailer
+  baseUrl: BaseUrl
+}
+
+export function openJobs(opening: JobsOpening, opened: Closers): JobParts {
   const { config, log, clock, database, changes, storage, blobs, nodeId, limits } = opening
   const { bucket } = storage
   const { dataDir, trashDays } = config
@@ -103,7 +117,14 @@ export function openJobs(opening: DataOpening, opened: Closers): JobParts {
   const publishing = openPublishing(opening, staging, sandbox)
   const uploads = new UploadFiles(dataDir, bucket)
   const jobs = new Jobs({ database, changes, publishing, messages, runner, clock, log, nodeId, uploads })
-  runner.handle('publish', jobs)
+  const sources = new Sources({ database, messages, clock, nodeId, secretKey: config.secretKey })
+  const sourceRuns = new SourceRuns({
+    ...{ publishing, staging, config, database, sources, clock, log },
+    mailer: opening.mailer,
+    baseUrl: () => opening.baseUrl.settled(),
+    operators: config.admins,
+  })
+  runner.handle('publish', new PublishJobs(jobs, sourceRuns))
   runner.handle('inspect', jobs)
   const { keepVersions, defaultVisibility } = config
   return {
@@ -115,6 +136,8 @@ export function openJobs(opening: DataOpening, opened: Closers): JobParts {
     publishing,
     versions: new Versions({ database, changes, clock, log, blobs, keepVersions, defaultVisibility }),
     jobs,
+    sources,
+    sourceRuns,
     escapeFormulas: escapesFormulas(config),
   }
 }
@@ -151,6 +174,7 @@ export interface DownloadParts {
   cashier: Cashier
   exports: Exports
   downloads: Downloads
+  changeCounts: ChangeCounts
 }
 
 /** After the tiles, because the tile archive is one of the downloads. */
@@ -176,7 +200,10 @@ export function openDownloads(
       clock: opening.clock,
     }),
   )
-  opening.runner.handle('export', new ExportJobs({ database, catalog, exports, log }))
+  opening.runner.handle(
+    'export',
+    new ExportJobs({ database, changes: opening.changes, catalog, exports, log }),
+  )
   const downloads = new Downloads({
     catalog,
     cashier,
@@ -187,5 +214,6 @@ export function openDownloads(
     config,
     blobs,
   })
-  return { cashier, exports, downloads }
+  const changeCounts = new ChangeCounts({ db: database.db, catalog, jobs: opening.jobQueue })
+  return { cashier, exports, downloads, changeCounts }
 }

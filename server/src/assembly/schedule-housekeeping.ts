@@ -16,6 +16,7 @@ import type { Config } from '../base/settings/config.ts'
 import type { Blobs } from '../data/blobs/blobs.ts'
 import type { Jobs } from '../data/publishing/upload-jobs/jobs.ts'
 import { Retention } from '../data/retention/retention.ts'
+import { deleteRunsBefore } from '../data/sources/sources-store.ts'
 import { RevocationLog } from '../operation/backup/revocations/revocation-log.ts'
 import { sweepScratch } from '../operation/backup/target/scratch-folder.ts'
 import type { Housekeeping } from '../operation/housekeeping/housekeeping.ts'
@@ -116,6 +117,9 @@ export async function scheduleHousekeeping(
   })
   tidy('expired blocks of addresses', 60 * MINUTE, (now) =>
     deleteAddressBlocksExpiredBefore(database, plus(now, -30 * DAY).toISOString()),
+  )
+  tidy('old runs of sources', 60 * MINUTE, (now) =>
+    deleteRunsBefore(database, plus(now, -90 * DAY).toISOString()),
   )
   tidy('old jobs', 60 * MINUTE, (now) => jobs.deleteOld(now))
   if (database.kind === 'sqlite') {

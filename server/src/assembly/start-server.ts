@@ -103,6 +103,14 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
         setTimeout(() => parts.housekeeping.runSoon('tiles of new versions', buildTiles), 10).unref()
     })
   }
+  if (config.role !== 'api')
+    parts.housekeeping.add('sources that are due', 10 * SECOND, () => parts.sources.sweep())
+  const compareVersions = () => parts.changeCounts.sweep()
+  parts.housekeeping.add('changes of new versions', MINUTE, compareVersions)
+  parts.changes.listen((subject) => {
+    if (subject === 'dataset')
+      setTimeout(() => parts.housekeeping.runSoon('changes of new versions', compareVersions), 10).unref()
+  })
   parts.housekeeping.add('unfinished exports and tiles', 10 * MINUTE, () => sweepUnfinished(parts))
   // Not awaited: a dataset is also checked before its first use.
   parts.housekeeping.add('sizes of published files', DAY, () => parts.catalog.checkFiles())

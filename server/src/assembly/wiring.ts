@@ -79,7 +79,7 @@ async function wire(opening: Opening, opened: Closers): Promise<Parts> {
   const data = { ...opening, ...control, ...catalog, nodeId, limits }
   const features = await openFeatures(data, opened)
   // After the queries on features: a stop ends jobs first.
-  const jobs = openJobs(data, opened)
+  const jobs = openJobs({ ...data, ...http, mailer: accounts.identity.mailer }, opened)
   const ogc = openOgc({ ...data, ...jobs, ...features, ...base }, opened)
   const downloads = openDownloads({ ...data, ...accounts, ...jobs, ...ogc }, opened)
   const operation = await openOperation(

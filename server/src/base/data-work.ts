@@ -7,7 +7,11 @@ import {
   inspectInChildProcess,
   type Sandbox,
 } from '@wayleave/geodata/compile'
-import { buildExportInChildProcess, buildVariantInChildProcess } from '@wayleave/geodata/exports'
+import {
+  buildChangesInChildProcess,
+  buildExportInChildProcess,
+  buildVariantInChildProcess,
+} from '@wayleave/geodata/exports'
 
 /** The long computations on datasets. The service passes them in, so that tests can run them differently. */
 export interface DataWork {
@@ -23,6 +27,7 @@ export interface DataWork {
   ) => Promise<Inspection>
   buildExport: typeof buildExportInChildProcess
   buildVariant: typeof buildVariantInChildProcess
+  buildChanges: typeof buildChangesInChildProcess
 }
 
 /**
@@ -35,5 +40,6 @@ export function childProcessWork(sandbox: Sandbox): DataWork {
     inspect: (options, onProgress, signal) => inspectInChildProcess(options, onProgress, signal, sandbox),
     buildExport: buildExportInChildProcess,
     buildVariant: buildVariantInChildProcess,
+    buildChanges: buildChangesInChildProcess,
   }
 }

@@ -33,6 +33,7 @@ export type IdKind =
   | 'prd'
   | 'ord'
   | 'sub'
+  | 'run'
 
 /** `key_` and 20 random characters: the prefix shows what kind of thing an id refers to. */
 export function newId(kind: IdKind): string {

@@ -146,6 +146,11 @@ export const problems = {
   ],
   'request-timeout': [408, 'Request timeout', 'The request took too long to arrive.'],
   conflict: [409, 'Conflict', 'The operation does not fit the present state; the sentence says why.'],
+  'no-stable-ids': [
+    409,
+    'No stable ids',
+    'The ids of the features are row numbers, so versions cannot be compared. The publisher can name an id column.',
+  ],
   'key-limit-reached': [
     409,
     'Key limit reached',

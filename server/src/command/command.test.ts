@@ -107,13 +107,17 @@ test('the page of the command line is what the commands say: run `npm run docs`'
   assert.equal(readFileSync(file, 'utf8'), commandLinePage())
 })
 
-test('every example on the page of the command line is understood', async () => {
-  const examples = documentedExamples().filter(({ page }) => page === 'command-line.md')
+test('every example on the pages of the command line and of sources is understood', async () => {
+  const pages = ['command-line.md', 'sources.md']
+  const examples = documentedExamples().filter(({ page }) => pages.includes(page))
   const lines = examples.flatMap(({ code }) => code.trim().split('\n'))
   assert.ok(lines.length > 70)
   for (const line of lines) {
     // Without what the shell does: redirections, and the substitution of a process.
-    const text = line.replace(/^source <\((.*)\)$/, '$1').replace(/ [<>] .*$/, '')
+    const text = line
+      .replace(/^source <\((.*)\)$/, '$1')
+      .replace(/ [<>] .*$/, '')
+      .replace(/^npx /, '')
     const [name, ...words] = [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(
       ([, quoted, plain]) => quoted ?? plain!,
     )

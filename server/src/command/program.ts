@@ -20,6 +20,7 @@ import { inspectCommand } from './datasets/inspect.ts'
 import { jobCommand } from './datasets/job.ts'
 import { publishCommand } from './datasets/publish.ts'
 import { schemaCommand } from './datasets/schema.ts'
+import { sourceCommand } from './datasets/source.ts'
 import { tilesCommand } from './datasets/tiles.ts'
 import { releaseCommand, rollbackCommand, versionsCommand } from './datasets/versions.ts'
 import { InterruptedError } from './interruptible.ts'
@@ -66,6 +67,7 @@ export function makeProgram(options: ProgramOptions = {}): Command {
     grantCommand(),
     unpublishCommand(),
     jobCommand(),
+    sourceCommand(options.compile),
     gcCommand(),
     tilesCommand(),
     adoptFolderCommand(),

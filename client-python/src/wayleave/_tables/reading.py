@@ -174,6 +174,28 @@ def read_items(
     return frame
 
 
+def describe_version(table: str, version: int | None, policy: Policy) -> Plan[Metadata]:
+    """The metadata, with the columns and formats of the version that is read."""
+    metadata = yield from dataset(table, policy)
+    if version is None or version == metadata.version:
+        return metadata
+    for one in (yield from archives(table, policy)):
+        if one.version == version:
+            columns = metadata.columns if one.columns is None else one.columns
+            return replace(
+                metadata,
+                version=one.version,
+                updated_at=one.created_at,
+                geometry_type=one.geometry_type,
+                columns=columns,
+                formats=one.formats,
+                # That of the current version.
+                id_column=None,
+            )
+    # The service itself responds that the version does not exist.
+    return replace(metadata, version=version)
+
+
 class _Source:
     """The dataset, version and selection that a call reads."""
 
@@ -198,25 +220,7 @@ class _Source:
             )
 
     def describe(self) -> Plan[Metadata]:
-        """The metadata, with the columns and formats of the version that is read."""
-        metadata = yield from dataset(self._table, self._policy)
-        if self._version is None or self._version == metadata.version:
-            return metadata
-        for one in (yield from archives(self._table, self._policy)):
-            if one.version == self._version:
-                columns = metadata.columns if one.columns is None else one.columns
-                return replace(
-                    metadata,
-                    version=one.version,
-                    updated_at=one.created_at,
-                    geometry_type=one.geometry_type,
-                    columns=columns,
-                    formats=one.formats,
-                    # That of the current version.
-                    id_column=None,
-                )
-        # The service itself responds that the version does not exist.
-        return replace(metadata, version=self._version)
+        return (yield from describe_version(self._table, self._version, self._policy))
 
     def file(self, format: str) -> Plan[bytes]:
         """A whole download, from the cache if the service confirms that it is current."""

@@ -56,7 +56,7 @@ function lastDays(days: number): { startDate: string; endDate: string } {
   return { startDate: date(Date.now() - (days - 1) * DAY_MS), endDate: date(Date.now()) }
 }
 
-/** Only pages of this service: the parameter may come from anywhere. */
+/** Only pages of this service: the parameter may come from anywhere. The service takes 1000 characters. */
 function localPath(path: string | null): string | null {
-  return path !== null && /^\/(?![/\\])[\x21-\x7e]*$/.test(path) ? path : null
+  return path !== null && path.length <= 1000 && /^\/(?![/\\])[\x21-\x7e]*$/.test(path) ? path : null
 }

@@ -4,6 +4,8 @@ import type { RecordReader } from '../../formats/csv/csv-records.ts'
 import { GeojsonParser } from '../../formats/geojson/geojson-parser.ts'
 import type { GeojsonBlock } from '../../formats/geojson/geojson-scanner.ts'
 import type { ParquetBlock } from '../../formats/parquet/parquet-block.ts'
+import { sourceColumns } from '../../formats/pgcopy/pgcopy-header.ts'
+import { type PgcopyBlock, PgcopyParser } from '../../formats/pgcopy/pgcopy-parser.ts'
 import type { BlockParsing, SourceBlock } from '../../formats/source-blocks.ts'
 import type { Stage } from './stage.ts'
 
@@ -17,12 +19,26 @@ export interface BlockStager {
 
 export async function openStager(parsing: BlockParsing, stage: Stage): Promise<BlockStager> {
   if (parsing.format === 'parquet') return parquetStager(parsing, stage)
-  const take = parsing.format === 'csv' ? csvStaging(parsing, stage) : geojsonStaging(parsing, stage)
+  const take = staging(parsing, stage)
   return {
     async take(block) {
       take(block)
     },
     close() {},
+  }
+}
+
+function staging(parsing: Exclude<BlockParsing, { format: 'parquet' }>, stage: Stage) {
+  if (parsing.format === 'csv') return csvStaging(parsing, stage)
+  return parsing.format === 'pgcopy' ? pgcopyStaging(parsing, stage) : geojsonStaging(parsing, stage)
+}
+
+function pgcopyStaging({ header }: Parsing<'pgcopy'>, stage: Stage) {
+  const parser = new PgcopyParser(header)
+  const columns = sourceColumns(header)
+  return (block: SourceBlock) => {
+    for (const rows of parser.parse(block as PgcopyBlock))
+      stage.add(rows, columns, (index) => `column${index}`)
   }
 }
 

@@ -14,6 +14,7 @@ export type Kind =
   | 'flatgeobuf'
   | 'parquet'
   | 'arrow'
+  | 'pgcopy'
   | 'kml'
   | 'gpx'
   | 'gml'
@@ -34,6 +35,7 @@ const MAGIC: [kind: Kind, bytes: number[]][] = [
   ['arrow', [...Buffer.from('ARROW1\0\0')]],
   // An Arrow stream: a continuation mark before the schema message, whose length is below 16 MB.
   ['arrow', [0xff, 0xff, 0xff, 0xff]],
+  ['pgcopy', [...Buffer.from('WLPGCOPY')]],
   ['shapefile', [0x00, 0x00, 0x27, 0x0a]],
   ['zip', [0x50, 0x4b, 0x03, 0x04]],
   ['zip', [0x50, 0x4b, 0x05, 0x06]],

@@ -99,7 +99,7 @@ function measureValue(rows: readonly Row[], measure: Measure): ResultValue {
   }
 }
 
-export function compare(a: ResultValue, b: ResultValue): number {
+function compare(a: ResultValue, b: ResultValue): number {
   if (typeof a === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b as string))
   return a! < b! ? -1 : a! > b! ? 1 : 0
 }

@@ -73,6 +73,26 @@ export function requireRead(
   throw new Problem('access-limited', `The organization’s access to "${table}" does not include ${access}.`)
 }
 
+/**
+ * Throws 403 if the caller may not get the changes between two versions. Those who may read archives may; others need
+ * the right to downloads, only get the changes to the current version, and must have bought the version that these
+ * begin with.
+ */
+export async function requireReadChanges(
+  caller: Grant,
+  dataset: AccessedDataset,
+  step: { isToCurrent: boolean; hasBoughtFrom: () => Promise<boolean> },
+  clock: Clock,
+): Promise<void> {
+  requirePermission(caller, 'read', dataset.table)
+  if (mayRead(caller, dataset, 'archives', clock)) return
+  if (step.isToCurrent) {
+    requireRead(caller, dataset, 'downloads', clock)
+    if (await step.hasBoughtFrom()) return
+  }
+  requireRead(caller, dataset, 'archives', clock)
+}
+
 /** What one download costs the caller, in credits. */
 export function priceFor(caller: Grant | null, dataset: AccessedDataset, clock: Clock): number {
   if (dataset.visibility === 'open') return 0

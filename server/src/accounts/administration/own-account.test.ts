@@ -17,6 +17,7 @@ async function dump({ parts: { database } }: TestServer): Promise<string> {
     'sign_in_links',
     'organizations',
     'access_requests',
+    'notice_switches',
   ] as const
   const rows = await Promise.all(tables.map((table) => database.db.selectFrom(table).selectAll().execute()))
   return JSON.stringify(rows)
@@ -36,6 +37,9 @@ for (const database of databaseKinds) {
       token: eve.token,
       body: { name: 'Eve’s maps' },
     })
+    const { db } = service.parts.database
+    const wish = { email: 'eve@example.org', notice: 'key-expiring', at: '' }
+    await db.insertInto('notice_switches').values(wish).execute()
     const closed = await service.request('DELETE', '/v1/auth/me', both)
     assert.equal(closed.status, 204, closed.text)
     assert.match(closed.headers.get('set-cookie')!, /wayleave_refresh=; .*Max-Age=0/)
@@ -49,7 +53,6 @@ for (const database of databaseKinds) {
 
     const rest = await dump(service)
     for (const text of ['eve@', 'Eve’s maps', "eve's organization"]) assert.ok(!rest.includes(text), text)
-    const { db } = service.parts.database
     const events = await db.selectFrom('events').selectAll().execute()
     const ofEve = events.filter(({ actor, subject }) => [actor, subject].includes(`user:${eve.userId}`))
     assert.ok(ofEve.length > 5)

@@ -84,7 +84,7 @@ function contentOf(
 }
 
 /** Rounded half up to whole minor units, in integers. */
-export function taxOf(net: number, percent: number): number {
+function taxOf(net: number, percent: number): number {
   return Number((BigInt(net) * BigInt(percent) + 50n) / 100n)
 }
 

@@ -7,7 +7,7 @@ import Stripe from 'stripe'
 import { cleanUp } from '../../testing/cleanup.ts'
 import type { Answer, TestServer } from '../../testing/test-server.ts'
 
-export const SECRET_KEY = 'sk_test_simulation'
+const SECRET_KEY = 'sk_test_simulation'
 export const WEBHOOK_SECRET = 'whsec_simulation'
 
 interface Intent {

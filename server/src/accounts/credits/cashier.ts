@@ -6,7 +6,7 @@ import type { Grant } from '../access/grant.ts'
 import type { Call, Meter } from '../usage/meter.ts'
 import { addUsage, readCreditsSince, type UsageRow } from '../usage/usage-store.ts'
 import { noteExhausted, noteLowCredits } from './credit-levels.ts'
-import { addLedgerRow, lockBalance, type NewLedgerRow } from './ledger-store.ts'
+import { addLedgerRow, hasPaidFor, lockBalance, type NewLedgerRow } from './ledger-store.ts'
 import {
   endPurchase,
   hasPurchase,
@@ -139,6 +139,11 @@ export class Cashier {
       ...row,
       freeUntil: plus(new Date(row.paidAt), REDOWNLOAD_PERIOD).toISOString(),
     }))
+  }
+
+  /** Whether the caller's organization has ever paid for a file of the version. */
+  async hasBought({ organizationId }: Grant, version: { table: string; version: number }): Promise<boolean> {
+    return organizationId !== null && hasPaidFor(this.#database.db, organizationId, version)
   }
 
   /** Tracks a delivery that may still end in a refund, so that a stop waits for it. */

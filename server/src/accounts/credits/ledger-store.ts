@@ -37,6 +37,31 @@ export async function addLedgerRow(tx: Tx, row: NewLedgerRow): Promise<number> {
   return id
 }
 
+/** Whether the organization has paid for any file of a version, and was not refunded. */
+export async function hasPaidFor(
+  db: Db,
+  organizationId: string,
+  { table, version }: { table: string; version: number },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('ledger')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('table_name', '=', table)
+    .where('version', '=', version)
+    .where('kind', '=', 'download')
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('ledger as refund').select('refund.id').whereRef('refund.refunds', '=', 'ledger.id'),
+        ),
+      ),
+    )
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 export interface LedgerFilter {
   kind?: LedgerTable['kind'] | undefined
   /** At or after this time. */

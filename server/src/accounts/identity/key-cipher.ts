@@ -5,6 +5,17 @@ const PREFIX = 'aes-256-gcm:'
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
+/** What is encrypted, and what to do if it cannot be decrypted. */
+interface Purpose {
+  what: string
+  remedy: string
+}
+
+const SIGNING_KEYS: Purpose = {
+  what: 'signing keys',
+  remedy: 'or run "wayleave rotate-signing-key" to make a new key',
+}
+
 /**
  * Encrypts private keys in the control database with a key derived from WAYLEAVE_SECRET_KEY, so that a stolen
  * database or backup alone signs no tokens. Without that setting, texts are stored as they are. Texts that
@@ -12,9 +23,11 @@ const TAG_BYTES = 16
  */
 export class KeyCipher {
   readonly #secret: string | null
+  readonly #purpose: Purpose
 
-  constructor(secret: string | null) {
+  constructor(secret: string | null, purpose = SIGNING_KEYS) {
     this.#secret = secret
+    this.#purpose = purpose
   }
 
   get isOn(): boolean {
@@ -36,9 +49,10 @@ export class KeyCipher {
 
   decrypt(text: string, name: string): string {
     if (!this.isEncrypted(text)) return text
+    const { what, remedy } = this.#purpose
     if (this.#secret === null) {
       throw new SettingError(
-        'The signing keys in the database are encrypted, and WAYLEAVE_SECRET_KEY is not set. Set it, or run "wayleave rotate-signing-key" to make a new key.',
+        `The ${what} in the database are encrypted, and WAYLEAVE_SECRET_KEY is not set. Set it, ${remedy}.`,
       )
     }
     const sealed = Buffer.from(text.slice(PREFIX.length), 'base64url')
@@ -49,13 +63,13 @@ export class KeyCipher {
       return cipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES)).toString('utf8') + cipher.final('utf8')
     } catch {
       throw new SettingError(
-        'WAYLEAVE_SECRET_KEY is not the key with which the signing keys were encrypted. Set the right one, or run "wayleave rotate-signing-key" to make a new key.',
+        `WAYLEAVE_SECRET_KEY is not the key with which the ${what} were encrypted. Set the right one, ${remedy}.`,
       )
     }
   }
 
   #derive(secret: string): Buffer {
-    return Buffer.from(hkdfSync('sha256', secret, '', 'wayleave signing keys', 32))
+    return Buffer.from(hkdfSync('sha256', secret, '', `wayleave ${this.#purpose.what}`, 32))
   }
 }
 

@@ -97,21 +97,19 @@ export async function readMemberAddresses(
   organizationId: string,
   permission: MemberPermission | null,
 ): Promise<string[]> {
-  const members = (await readMembers(db, organizationId)).filter(
-    ({ permissions }) => permission === null || permissions.includes(permission),
-  )
-  if (members.length === 0) return []
-  const rows = await db
-    .selectFrom('users')
-    .select('email')
-    .where('blocked_at', 'is', null)
-    .where(
-      'id',
-      'in',
-      members.map(({ userId }) => userId),
-    )
-    .execute()
-  return rows.map(({ email }) => email)
+  const organization = await db
+    .selectFrom('organizations')
+    .select('id')
+    .where('id', '=', organizationId)
+    .where('suspended_at', 'is', null)
+    .executeTakeFirst()
+  if (!organization) return []
+  const addresses = []
+  for (const { userId, permissions } of await readMembers(db, organizationId)) {
+    if (permission === null || permissions.includes(permission))
+      addresses.push(...(await findUserAddress(db, userId)))
+  }
+  return addresses
 }
 
 export async function findUserAddress(db: Db, userId: string): Promise<string[]> {

@@ -213,6 +213,26 @@ test('nobody switches to an organization of others, or by a session that has end
   assert.equal((await service.request('GET', '/v1/organizations')).status, 401)
 })
 
+test('where sign-up is by invitation, that of a member of several organizations opens it', async (t) => {
+  const service = await openTestServer(t, { settings: { signUp: 'invite' } })
+  const { organizations, members } = service.parts
+  const [first, second] = [
+    await organizations.create(operator, 'A'),
+    await organizations.create(operator, 'B'),
+  ]
+  for (const { id } of [first, second]) await members.add(operator, id, 'ada@example.org')
+  const ada = await signIn(service, 'ada@example.org')
+  assert.equal(ada.organizationId, second.id)
+  const path = `/v1/organization/${second.id}/invitations`
+  await service.request('POST', path, { ...ada, body: { email: 'new@example.org' } })
+  const { token } = await nextMail(service, 'new@example.org')
+  const invited = await signIn(service, 'new@example.org')
+  const accepted = await service.request('POST', '/v1/invitations/accept', { ...invited, body: { token } })
+  assert.equal(accepted.body.id, second.id)
+  // A user without an organization needs no other token.
+  assert.equal(await currentOf(service, invited.token), second.id)
+})
+
 test('switching does not make an access token last longer', async (t) => {
   const { clock, pass } = testClock()
   const service = await openTestServer(t, { clock })

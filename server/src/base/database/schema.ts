@@ -292,6 +292,43 @@ export interface Tables extends BillingTables {
     summary: string | null
     has_sample: number
     note: string
+    /** JSON of the differences from the version before, or of null; empty if it is still to be compared. */
+    changes: string
+  }
+  /** The addresses that datasets are refreshed from. */
+  sources: {
+    table_name: string
+    /** The organization that publishes the dataset; null for the operator. */
+    owner_id: string | null
+    kind: string
+    /** Without credentials. */
+    address: string
+    /** Encrypted JSON. */
+    credentials: string | null
+    /** JSON of how it is read. */
+    options: string
+    /** An interval or a cron expression; null if it is only run by hand. */
+    schedule: string | null
+    next_run_at: string | null
+    /** JSON of what is known of the content that was published last. */
+    validators: string | null
+    /** How many runs have failed since the last success. */
+    failures: number
+    created_by: string
+    created_at: string
+    updated_at: string
+  }
+  source_runs: {
+    id: string
+    table_name: string
+    started_at: string
+    ended_at: string
+    outcome: 'published' | 'unchanged' | 'failed'
+    is_manual: number
+    version: number | null
+    rows: number | null
+    bytes: number | null
+    problem: string | null
   }
   /** The highest version number ever assigned to a table name: numbers are not reused after `unpublish`. */
   version_numbers: { table_name: string; last_version: number }

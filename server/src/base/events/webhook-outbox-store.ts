@@ -27,6 +27,7 @@ const MESSAGES: Readonly<Record<string, Message>> = {
   'dataset.rolled-back': { type: 'dataset.published', fields: ['version'] },
   'dataset.described': { type: 'dataset.changed', fields: ['title', 'visibility', 'credits'] },
   'dataset.unpublished': { type: 'dataset.unpublished', fields: [] },
+  'source.failed': { type: 'source.failed', fields: ['problem', 'failures'] },
   'member.added': { type: 'member.added', fields: ['permissions'] },
   'member.changed': { type: 'member.changed', fields: ['permissions'] },
   'member.removed': { type: 'member.removed', fields: [] },

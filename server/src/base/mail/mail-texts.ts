@@ -82,6 +82,22 @@ export function accessDecisionMail(to: string, link: string, request: AccessRequ
   }
 }
 
+/** To the publisher of a dataset, once until its source can be read again. */
+export function sourceFailedMail(to: string, link: string, table: string, problem: string): Mail {
+  return {
+    to,
+    subject: `The source of ${table} could not be published`,
+    before: [
+      `The dataset "${table}" could not be refreshed from its source:`,
+      ...problem.split('\n').map(nameInMail),
+      'The version before is served meanwhile, and the source is tried again. Follow this link to the dataset:',
+    ],
+    link,
+    label: 'Open the dataset',
+    after: ['You get no further mail about this source until it works again.'],
+  }
+}
+
 /** For the operator, to see whether mails arrive. */
 export function testMail(to: string, link: string): Mail {
   return {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { operator } from '../../base/events/events.ts'
 import type { PublishOptions, PublishReport } from '../../data/publishing/publish-request.ts'
+import { isSourceAddress, parseSourceAddress } from '../../data/sources/source-address.ts'
 import { newOrExistingConfig } from '../command-config.ts'
 import { interruptible } from '../interruptible.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
@@ -15,6 +16,7 @@ import {
   withInput,
   withReadingFlags,
 } from './reading-flags.ts'
+import { withAddressFlags } from './source-flags.ts'
 
 interface PublishFlags extends OperatorFlags, DescriptionFlags, ReadingFlags {
   table: string
@@ -29,13 +31,16 @@ interface PublishFlags extends OperatorFlags, DescriptionFlags, ReadingFlags {
   append?: boolean
   update?: boolean
   deleteMissing?: boolean
+  sourceTable?: string
+  query?: string
+  sourceHeader?: Record<string, string>
 }
 
 /** With `--json` all problems are listed, up to this many. */
 const MAX_JSON_PROBLEMS = 100_000
 
 export function publishCommand(compile?: PublishOptions['compile']): Command {
-  const about = 'Publish a file as a dataset, or as a dataset’s new version.'
+  const about = 'Publish a file, or what is at an address, as a dataset or as a dataset’s new version.'
   const command = operatorCommand('publish <file>', about, [
     'publish parcels.gpkg --table parcels --title "Parcels" --license CC-BY-4.0',
     'publish trees.csv --table trees --id-column tree_id --credits 5',
@@ -44,9 +49,11 @@ export function publishCommand(compile?: PublishOptions['compile']): Command {
     'publish new-trees.csv --table trees --append',
     'publish trees.csv --table trees --update --delete-missing',
     'publish - --format csv --table stops < stops.csv',
+    'publish https://data.example.org/stops.zip --table stops',
+    'publish postgres://reader@db.example.org/gis --source-table public.parcels --table parcels',
   ]).requiredOption('--table <name>', 'the dataset’s name in addresses (required)', tableName)
   return withReadingFlags(
-    withDescriptionFlags(command).option('--note <text>', 'what is new in this version'),
+    withAddressFlags(withDescriptionFlags(command)).option('--note <text>', 'what is new in this version'),
   )
     .option('--skip-invalid', 'publish the valid rows and report the others')
     .option('--no-sample', 'publish no free sample, and a coarser preview')
@@ -72,7 +79,8 @@ async function publish(
 ): Promise<void> {
   const reading = await readingOfFlags(flags, command)
   const mode = modeOf(flags, command)
-  requireFile(file)
+  const isAddress = isSourceAddress(file)
+  if (!isAddress) requireFile(file)
   const bar = new ProgressBar(process.stderr)
   const { table, note, skipInvalid, sample, tiles, buildExports, dryRun, ignoreSchema } = flags
   const { draft, deleteMissing } = flags
@@ -82,29 +90,30 @@ async function publish(
       withParts(
         flags,
         async (parts) => {
+          const request = {
+            ...{ table, description, note, ...reading },
+            ...{ skipInvalid, sample, tiles, buildExports, dryRun, ignoreSchema, draft, mode, deleteMissing },
+            maxProblems: flags.json ? MAX_JSON_PROBLEMS : undefined,
+          }
+          const onProgress: PublishOptions['onProgress'] = (progress) => bar.show(progress)
+          const options = { onProgress, signal, ...(compile && { compile }) }
           const publishPath = (path: string) =>
             parts.publishing.publish(
-              {
-                ...{ table, path, description, note },
-                ...(file === '-' && { file: 'standard input' }),
-                ...reading,
-                ...{
-                  skipInvalid,
-                  sample,
-                  tiles,
-                  buildExports,
-                  dryRun,
-                  ignoreSchema,
-                  draft,
-                  mode,
-                  deleteMissing,
-                },
-                maxProblems: flags.json ? MAX_JSON_PROBLEMS : undefined,
-              },
+              { ...request, path, ...(file === '-' && { file: 'standard input' }) },
               operator,
-              { onProgress: (progress) => bar.show(progress), signal, ...(compile && { compile }) },
+              options,
             )
-          const published = await withInput(file, parts.config.maxUploadBytes, signal, publishPath)
+          const publishAddress = async () => {
+            const { credentials, ...address } = parseSourceAddress(file, flags.sourceHeader)
+            const { sourceTable, query, geometryColumn } = flags
+            const source = { ...address, sourceTable, query, geometryColumn }
+            const { publishSource } = await import('../../data/sources/publish-source.ts')
+            const wanted = { source, credentials, isOperator: true, publish: request }
+            return (await publishSource(wanted, operator, parts, options))!.report
+          }
+          const published = isAddress
+            ? await publishAddress()
+            : await withInput(file, parts.config.maxUploadBytes, signal, publishPath)
           return { report: published, base: parts.baseUrl.settled() }
         },
         newOrExistingConfig,
@@ -176,7 +185,10 @@ function describe(report: PublishReport, urls: Record<string, string>): string {
   ].join('\n')
 }
 
-function modeOf({ append, update, deleteMissing }: PublishFlags, command: Command) {
+function modeOf(
+  { append, update, deleteMissing }: PublishFlags,
+  command: Command,
+): 'append' | 'update' | undefined {
   if (append && update) command.error('error: give one of --append and --update', { exitCode: 2 })
   if (deleteMissing && !update) command.error('error: --delete-missing needs --update', { exitCode: 2 })
   return append ? 'append' : update ? 'update' : undefined

@@ -6,8 +6,9 @@ import { addAbortSignal } from 'node:stream'
 import type { ColumnType } from '@wayleave/geodata/features'
 import { type Command, InvalidArgumentError } from 'commander'
 import { isTable } from '../../data/catalog/dataset.ts'
-import { COLUMN_TYPES, ColumnTypesError, parseColumnTypes } from '../../data/publishing/column-types.ts'
+import { COLUMN_TYPES } from '../../data/publishing/column-types.ts'
 import { HEADER_LINES, SKIPPED_LINES } from '../../data/publishing/line-counts.ts'
+import { columnTypes } from './source-flags.ts'
 
 /** The flags that say how a file is read, of `publish` and of `inspect`. */
 export interface ReadingFlags {
@@ -120,15 +121,6 @@ async function withStandardInput<T>(
     return await work(path)
   } finally {
     await rm(folder, { recursive: true, force: true })
-  }
-}
-
-function columnTypes(text: string, previous: ReadingFlags['type'] = {}): ReadingFlags['type'] {
-  try {
-    return { ...previous, ...parseColumnTypes(text) }
-  } catch (error) {
-    if (error instanceof ColumnTypesError) throw new InvalidArgumentError(error.message)
-    throw error
   }
 }
 

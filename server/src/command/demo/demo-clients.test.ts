@@ -68,6 +68,7 @@ const RUN_HERE: Record<string, { languages: string[]; except?: RegExp }> = {
 const RUN_ELSEWHERE: Record<string, string[]> = {
   // server/src/command/command.test.ts
   'command-line.md': ['sh'],
+  'sources.md': ['sh'],
   // console/test/way-in.test.ts, server/src/site/documentation/documentation.test.ts
   'explorer.md': ['html', 'sh'],
   'gallery.md': ['html'],

@@ -19,6 +19,16 @@ export interface Version {
   hasSample: boolean
   /** What the publisher says about this version; may be empty. */
   note: string
+  /** How it differs from the version before; null if that is not known, or if there are no ids to compare by. */
+  changes: VersionChanges | null
+}
+
+/** How many features were added, removed and changed since the version `from`. */
+export interface VersionChanges {
+  from: number
+  added: number
+  removed: number
+  changed: number
 }
 
 /**

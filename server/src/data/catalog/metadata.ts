@@ -81,6 +81,7 @@ export function archiveMetadata(
     current,
     createdAt: version.createdAt,
     note: version.note,
+    changes: version.changes,
     rows: manifest.rows,
     geometryType: manifest.geometryType,
     geometryTypes: manifest.geometryTypes,

@@ -1,6 +1,7 @@
 import type { ExtractPrice } from '@wayleave/contract/extract-prices'
 import type { UpdateFrequency } from '@wayleave/contract/update-frequencies'
 import type { Visibility } from '@wayleave/contract/visibilities'
+import { hasStableIds } from '@wayleave/geodata/exports'
 import type { Manifest } from '@wayleave/geodata/snapshot'
 import { sql } from 'kysely'
 import type { ControlDatabase, Db, Tx } from '../../base/database/open.ts'
@@ -13,6 +14,7 @@ import {
   type ManifestSummary,
   summaryOf,
   type Version,
+  type VersionChanges,
 } from './dataset.ts'
 
 /** How many rows are read at a time, which bounds the memory for their texts. */
@@ -224,8 +226,35 @@ export async function insertVersionRow(
       note: added.note,
       reused_snapshot: null,
       draft: null,
+      // Row numbers cannot be compared.
+      changes: hasStableIds(added.manifest) ? '' : 'null',
       ...special,
     })
+    .execute()
+}
+
+/** The versions that are not compared with their predecessors yet, the oldest first. */
+export async function readUncompared(db: Db, limit: number): Promise<{ table: string; version: number }[]> {
+  return db
+    .selectFrom('versions')
+    .select(['table_name as table', 'version'])
+    .where('changes', '=', '')
+    .orderBy('created_at')
+    .limit(limit)
+    .execute()
+}
+
+/** Null if there is nothing to compare with. */
+export async function storeChanges(
+  db: Db | Tx,
+  { table, version }: Pick<Version, 'table' | 'version'>,
+  changes: VersionChanges | null,
+): Promise<void> {
+  await db
+    .updateTable('versions')
+    .set({ changes: JSON.stringify(changes) })
+    .where('table_name', '=', table)
+    .where('version', '=', version)
     .execute()
 }
 
@@ -290,12 +319,13 @@ function currentDatasets(db: Db) {
       'versions.created_at',
       'versions.has_sample',
       'versions.note',
+      'versions.changes',
     ])
 }
 
 type VersionRow = Pick<
   Tables['versions'],
-  'table_name' | 'version' | 'snapshot' | 'created_at' | 'manifest' | 'has_sample' | 'note'
+  'table_name' | 'version' | 'snapshot' | 'created_at' | 'manifest' | 'has_sample' | 'note' | 'changes'
 >
 type DatasetRow = VersionRow &
   Omit<Tables['datasets'], 'current_version' | 'created_at' | 'publishing_schema'> & {
@@ -324,6 +354,7 @@ function versionFields(row: Omit<VersionRow, 'manifest'>): Omit<Version, 'manife
     createdAt: row.created_at,
     hasSample: row.has_sample === 1,
     note: row.note,
+    changes: JSON.parse(row.changes || 'null') as VersionChanges | null,
   }
 }
 

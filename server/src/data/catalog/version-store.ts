@@ -170,6 +170,8 @@ export async function deleteDataset(
     .where('table_name', '=', table)
     .execute()
   await tx.deleteFrom('versions').where('table_name', '=', table).execute()
+  // Its source would publish it again.
+  await tx.deleteFrom('sources').where('table_name', '=', table).execute()
   await tx.deleteFrom('datasets').where('table_name', '=', table).execute()
   return unreferenced(tx, rows)
 }

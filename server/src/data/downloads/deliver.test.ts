@@ -72,6 +72,7 @@ async function stepsOf(situation: Situation, changes: Partial<DownloadRequest> =
         return { charged: price, remaining: 0, refund: async () => void steps.push('refund') }
       },
       refusalOf: async () => refusal,
+      hasBought: async () => false,
       watch: (delivery) => {
         watched.push(delivery)
         return delivery

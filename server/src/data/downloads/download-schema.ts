@@ -1,4 +1,5 @@
 import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS } from '@wayleave/contract/export-formats'
+import { CHANGES_FORMATS, type ChangesFormat } from '@wayleave/geodata/exports'
 import { Type } from 'typebox'
 import type { ProblemCode } from '../../base/problem.ts'
 import { security, tags } from '../../http/openapi.ts'
@@ -16,6 +17,8 @@ const DOWNLOAD_PROBLEMS: readonly ProblemCode[] = [
   'tiles-failed',
 ]
 
+const MEDIA_TYPES = [...Object.values(EXPORT_FORMATS), ...Object.values(CHANGES_FORMATS)]
+
 const file = {
   headers: {
     ETag: { description: 'Names these bytes.', schema: { type: 'string' } },
@@ -23,10 +26,10 @@ const file = {
     'Credits-Remaining': { description: 'What the organization has left.', schema: { type: 'integer' } },
   },
   content: Object.fromEntries(
-    Object.values(EXPORT_FORMATS).map(({ mediaType }) => [
+    MEDIA_TYPES.map(({ mediaType }) => [
       mediaType,
       // JSON is described as what it contains, all other formats as bytes.
-      { schema: mediaType.includes('json') ? {} : { type: 'string', format: 'binary' } },
+      { schema: /[/+]json/.test(mediaType) ? {} : { type: 'string', format: 'binary' } },
     ]),
   ),
 }
@@ -43,6 +46,36 @@ const DOWNLOAD_RESPONSES = {
       'Credits-Remaining': file.headers['Credits-Remaining'],
     },
   },
+}
+
+const versionNumber = (description: string) => Type.Integer({ minimum: 1, maximum: 2 ** 48, description })
+
+/** The schema of the route that responds with the changes between two versions. */
+export const changesSchema = {
+  tags: [tags.data],
+  summary: 'Download the changes between two versions',
+  description:
+    'The features that were added, removed and changed, by id. A line of `ndjson` is `{"change", "id", "feature"}`, for a changed feature with `before`; the feature of a removed one is what it was. `geoparquet` has the columns of the later version after a column `change`. Costs the price of one download, however many versions are between the two; a key pays once for the changes to one version in one form within 24 hours. Needs ARCHIVED_DATA; API_ACCESS is enough for the changes to the current version if the organization has bought a file of the version `from`.',
+  security: security.key,
+  problems: [...DOWNLOAD_PROBLEMS, 'no-stable-ids', 'access-limited', 'permission-missing'] as const,
+  documented: { responses: DOWNLOAD_RESPONSES },
+  params: Type.Object({ table: Type.String() }),
+  querystring: Type.Object(
+    {
+      from: versionNumber('The version that the caller has.'),
+      to: Type.Optional(
+        versionNumber('The version that the caller wants; the current one if it is left out.'),
+      ),
+      f: Type.Unsafe<ChangesFormat>({
+        type: 'string',
+        enum: Object.keys(CHANGES_FORMATS),
+        default: 'ndjson',
+        description: 'The form of the changes.',
+      }),
+      api_key: noQuery.properties.api_key,
+    },
+    { additionalProperties: false },
+  ),
 }
 
 /** The schema of a route that responds with a file. */

@@ -1,10 +1,10 @@
-import { exportFormatsOf } from '@wayleave/geodata/exports'
+import { CHANGES_FORMATS, type ChangesFormat, exportFormatsOf, hasStableIds } from '@wayleave/geodata/exports'
 import type { Logger } from 'pino'
-import { priceFor, requireRead } from '../../accounts/access/dataset-access.ts'
+import { priceFor, requireRead, requireReadChanges } from '../../accounts/access/dataset-access.ts'
 import type { Grant } from '../../accounts/access/grant.ts'
 import type { Bill, Cashier, Charge } from '../../accounts/credits/cashier.ts'
 import type { Clock } from '../../base/clock.ts'
-import { notFound, Problem } from '../../base/problem.ts'
+import { invalidInput, notFound, Problem } from '../../base/problem.ts'
 import type { Config } from '../../base/settings/config.ts'
 import { isUnmodified, preferredEncoding } from '../../http/headers.ts'
 import type { Blobs } from '../blobs/blobs.ts'
@@ -22,7 +22,12 @@ import {
   proxyResponse,
   redirectResponse,
 } from './download-responses.ts'
-import { describeExport, type ExportFile, type ExportRequest } from './exports/export-file.ts'
+import {
+  type DownloadFormat,
+  describeExport,
+  type ExportFile,
+  type ExportRequest,
+} from './exports/export-file.ts'
 import type { Exports } from './exports/exports.ts'
 import { type ProxiedRequest, ProxyFiles } from './proxy-files.ts'
 import { type OpenExport, openExport } from './send-export.ts'
@@ -30,7 +35,7 @@ import { mayRedirect, signedFile } from './signed-file.ts'
 
 interface DownloadsDeps {
   catalog: Pick<Catalog, 'withCurrent'>
-  cashier: Pick<Cashier, 'charge' | 'refusalOf' | 'watch'>
+  cashier: Pick<Cashier, 'charge' | 'refusalOf' | 'watch' | 'hasBought'>
   exports: Pick<Exports, 'peek' | 'find' | 'get' | 'getStored' | 'forget' | 'forgetDamaged'>
   health: Pick<SnapshotHealth, 'require' | 'removalOr' | 'problemOf'>
   log: Logger
@@ -44,6 +49,8 @@ export interface DownloadRequest {
   dataset: Dataset
   /** The version that the client named; null for the current one. */
   archived: Version | null
+  /** For the changes between two versions: the earlier one. */
+  since?: Version
   /** As the client wrote it; the dataset may not have this format. */
   format: string
   /** Method, conditions, range and accepted encodings, and the peer, which may be a proxy that sends files. */
@@ -120,19 +127,20 @@ export class Downloads {
   }
 
   /** Throws if the caller may not download this, or if the version is damaged. */
-  async #order(
-    { grant, dataset, archived, format: name, http, requestId }: DownloadRequest,
-    version: Version,
-  ): Promise<Order> {
-    const { clock } = this.#parts
-    const format = exportFormatsOf(version.manifest).find((entry) => entry.format === name)
-    if (!format) throw notFound(`format named "${name.slice(0, 40)}" for this dataset`)
-    requireRead(grant, dataset, archived ? 'archives' : 'downloads', clock)
-    await this.#parts.health.require(version)
+  async #order(request: DownloadRequest, version: Version): Promise<Order> {
+    const { grant, dataset, archived, since, http, requestId } = request
+    const { clock, health } = this.#parts
+    const format = formatOf(request, version)
+    if (since) await this.#requireChanges(request, since, version)
+    else requireRead(grant, dataset, archived ? 'archives' : 'downloads', clock)
+    await health.require(version)
+    if (since) await health.require(since)
     const encoding = format.isCompressed
       ? 'identity'
       : preferredEncoding(http.headers['accept-encoding'], STORED)
-    const operation = archived ? 'archive' : 'download'
+    const operation = archived && !since ? 'archive' : 'download'
+    // Nothing has changed between a version and itself.
+    const price = since?.version === version.version ? 0 : priceFor(grant, dataset, clock)
     const call = { operation, table: dataset.table, format: format.format }
     return {
       http,
@@ -142,11 +150,39 @@ export class Downloads {
         version,
         format,
         encoding,
+        since,
         isArchive: archived !== null,
         isShared: grant.scope === 'anonymous',
         requestId,
       },
-      bill: { grant, call, version: version.version, price: priceFor(grant, dataset, clock) },
+      bill: { grant, call, version: version.version, price },
+    }
+  }
+
+  /** Throws if the changes cannot be told, or if the caller may not have them. */
+  async #requireChanges(
+    { grant, dataset }: DownloadRequest,
+    since: Version,
+    version: Version,
+  ): Promise<void> {
+    const { cashier, clock } = this.#parts
+    await requireReadChanges(
+      grant,
+      dataset,
+      {
+        isToCurrent: version.version === dataset.version,
+        hasBoughtFrom: () => cashier.hasBought(grant, since),
+      },
+      clock,
+    )
+    if (since.version > version.version)
+      throw invalidInput('from', `is later than the version ${version.version}, with which it is compared`)
+    const unstable = [since, version].find(({ manifest }) => !hasStableIds(manifest))
+    if (unstable) {
+      throw new Problem(
+        'no-stable-ids',
+        `The ids of version ${unstable.version} of "${dataset.table}" are row numbers, so it cannot be compared with another.`,
+      )
     }
   }
 
@@ -241,6 +277,14 @@ export class Downloads {
     })
     cashier.watch(sent)
   }
+}
+
+/** Throws 404 if the dataset does not have the format. */
+function formatOf({ format: name, since }: DownloadRequest, { manifest }: Version): DownloadFormat {
+  if (since) return CHANGES_FORMATS[name as ChangesFormat]
+  const format = exportFormatsOf(manifest).find((entry) => entry.format === name)
+  if (!format) throw notFound(`format named "${name.slice(0, 40)}" for this dataset`)
+  return format
 }
 
 /** Whether the response may be free, depending on the file. */

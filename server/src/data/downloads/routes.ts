@@ -14,7 +14,7 @@ import { noQuery } from '../../http/schemas.ts'
 import { authenticateReader } from '../catalog/authenticate-reader.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
-import { downloadSchema } from './download-schema.ts'
+import { changesSchema, downloadSchema } from './download-schema.ts'
 import type { Downloads, Receiver } from './downloads.ts'
 import { sendExport } from './send-export.ts'
 
@@ -41,7 +41,7 @@ export function downloadRoutes(app: App, { authenticate, catalog, cashier, downl
   const deliver = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    wanted: { dataset: Dataset; archived: Version | null; format: string },
+    wanted: { dataset: Dataset; archived: Version | null; since?: Version; format: string },
   ) => {
     const grant = grants.get(request)!
     await downloads.deliver({ ...wanted, grant, http: request, requestId: request.id }, receiverOf(reply))
@@ -89,6 +89,19 @@ export function downloadRoutes(app: App, { authenticate, catalog, cashier, downl
       const dataset = await find(request, table)
       const archived = await catalog.version(table, version)
       return deliver(request, reply, { dataset, archived, format })
+    },
+  })
+
+  app.get('/v1/dataset/:table/changes', {
+    onRequest,
+    schema: changesSchema,
+    handler: async (request, reply) => {
+      const { table } = request.params
+      const { from, to, f: format } = request.query
+      const dataset = await find(request, table)
+      const since = await catalog.version(table, String(from))
+      const archived = to === undefined ? null : await catalog.version(table, String(to))
+      return deliver(request, reply, { dataset, archived, since, format })
     },
   })
 

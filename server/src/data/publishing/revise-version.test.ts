@@ -46,11 +46,11 @@ for (const database of databaseKinds) {
     assert.deepEqual(await kindsOf(service), ['d,d,yew'])
     const repeated = await upload('code,kind\nd,yew\n', 'mode=append')
     assert.match(repeated.problem?.detail ?? '', /already: "d"\. Use --update/)
-    const wrong = await service.request('PUT', '/v1/dataset/trees?deleteMissing=true', {
+    const wrong = await service.request('PUT', '/v1/dataset/trees?mode=append&deleteMissing=true', {
       key,
       body: 'a\n1\n',
     })
-    assert.equal(wrong.status, 400)
+    assert.equal(wrong.status, 409)
   })
 }
 

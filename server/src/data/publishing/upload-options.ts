@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { documentedAs } from '@wayleave/contract/records'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { invalidInput } from '../../base/problem.ts'
+import { invalidInput, Problem } from '../../base/problem.ts'
 import { COLUMN_TYPES, ColumnTypesError, parseColumnTypes } from './column-types.ts'
 import { boundedText, descriptionProperties, NO_ZERO } from './description-schema.ts'
 import { HEADER_LINES, SKIPPED_LINES } from './line-counts.ts'
@@ -10,8 +10,17 @@ import { parseSchema } from './schema/parse-schema.ts'
 import { splitKeywords } from './split-keywords.ts'
 import type { JobRequest } from './upload-jobs/job-request.ts'
 
-/** Enough for some thousand columns. */
-const MAX_SCHEMA_CHARACTERS = 250_000
+/** Enough for some thousand columns. In a query there is room for fewer. */
+const MAX_SCHEMA_CHARACTERS = { query: 20_000, form: 250_000 }
+
+const schemaOption = (maxLength: number) =>
+  Type.Optional(
+    Type.String({
+      maxLength,
+      pattern: NO_ZERO,
+      description: 'What is fixed about this and later versions, as `PUT …/schema` takes it, in JSON.',
+    }),
+  )
 /** What `parseColumnTypes` accepts. */
 const TYPES_PATTERN = `^( *[^\\r\\n\\u2028\\u2029\\x00]+ *= *(${COLUMN_TYPES.join('|')}) *(,|$))*$`
 
@@ -64,13 +73,7 @@ const readingProperties = {
   idColumn: boundedText(200, 'The column that holds the features’ ids.'),
   timeColumn: boundedText(200, 'The column that `datetime` filters.'),
   inspection: boundedText(40, 'The job of an inspection whose file is taken, so that it is not sent again.'),
-  schema: Type.Optional(
-    Type.String({
-      maxLength: MAX_SCHEMA_CHARACTERS,
-      pattern: NO_ZERO,
-      description: 'What is fixed about this and later versions, as `PUT …/schema` takes it, in JSON.',
-    }),
-  ),
+  schema: schemaOption(MAX_SCHEMA_CHARACTERS.query),
 }
 
 /** The options of an inspection. */
@@ -129,12 +132,18 @@ export type UploadOptions = Static<typeof uploadOptions>
 /** Both kinds of options are read by the same code. */
 export type OptionSchema = typeof uploadOptions | typeof inspectOptions
 
+/** The same options as fields of a form. */
+export function formOptions(schema: OptionSchema) {
+  const properties = { ...schema.properties, schema: schemaOption(MAX_SCHEMA_CHARACTERS.form) }
+  return Type.Object(properties, { additionalProperties: false })
+}
+
 /** Form fields are text, like query parameters, and are validated against the same schema. */
 export function checkOptions(fields: Record<string, unknown>, schema: OptionSchema): UploadOptions {
   const converted = Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, convert(name, value, schema)]),
   )
-  const [first] = Value.Errors(schema, converted)
+  const [first] = Value.Errors(formOptions(schema), converted)
   if (!first) return converted as UploadOptions
   const unknown = Object.keys(fields).find((name) => !Object.hasOwn(schema.properties, name))
   if (unknown !== undefined) throw invalidInput(unknown.slice(0, 80) || 'form', 'is not a known field')
@@ -155,8 +164,9 @@ export function publishRequestOf(
   filename: string | undefined,
   options: UploadOptions,
 ): JobRequest['publish'] {
-  if (options.deleteMissing && options.mode !== 'update')
-    throw invalidInput('deleteMissing', 'is given together with mode=update')
+  // The file of a whole dataset has no missing features.
+  if (options.deleteMissing && options.mode === 'append')
+    throw new Problem('conflict', 'An append removes nothing: deleteMissing belongs to mode=update.')
   const {
     title,
     description: about,

@@ -13,7 +13,13 @@ import type { Publishing } from './publishing.ts'
 import type { JobRequest } from './upload-jobs/job-request.ts'
 import type { Jobs } from './upload-jobs/jobs.ts'
 import { asFormProblem, receive } from './upload-jobs/receive-form.ts'
-import { inspectOptions, type OptionSchema, publishRequestOf, uploadOptions } from './upload-options.ts'
+import {
+  formOptions,
+  inspectOptions,
+  type OptionSchema,
+  publishRequestOf,
+  uploadOptions,
+} from './upload-options.ts'
 
 export interface UploadRouteDeps {
   publishing: Publishing
@@ -26,16 +32,18 @@ export interface UploadRouteDeps {
 const FORM_FIELD_BYTES = 1_000_001
 
 /** Any other media type is taken as the file too. */
-function uploadBody({ properties }: OptionSchema) {
+function uploadBody(options: OptionSchema) {
+  const { properties } = formOptions(options)
   return {
-    required: false,
+    required: true,
     description:
-      'The file itself, or a form with the part `file` and the options. Neither with `inspection`, whose file is taken.',
+      'The file itself, or a form with the part `file` and the options. With `inspection`, whose file is taken, there is no file, and no body is needed.',
     content: {
       'application/octet-stream': { schema: { type: 'string', format: 'binary', minLength: 1 } },
       'multipart/form-data': {
         schema: {
           type: 'object',
+          required: ['file'],
           properties: { ...properties, file: { type: 'string', format: 'binary', minLength: 1 } },
           additionalProperties: false,
         },
@@ -85,7 +93,7 @@ export function uploadRoutes(app: App, deps: UploadRouteDeps, publishers: Publis
       bodyLimit: config.maxUploadBytes,
       schema: {
         ...documented,
-        problems: [...documented.problems],
+        problems: [...documented.problems, 'not-found'],
         summary: 'Inspect a file without publishing it',
         description:
           'Like an upload. Returns 202 with a job whose `inspection` has the first rows, the columns with their types and the values that disagree, the extent, the rows that cannot be published and what would be renamed or dropped. The file is kept for an hour: `PUT /v1/dataset/<table>?inspection=<job>` publishes it.',

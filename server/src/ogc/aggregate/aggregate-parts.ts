@@ -11,9 +11,9 @@ import {
 import { invalidInput } from '../../base/problem.ts'
 import { type Call, readCallList } from './call-list.ts'
 
-export const MAX_ZOOM = 22
-export const MAX_RESOLUTION = 15
-export const MAX_QUANTILES = 1000
+const MAX_ZOOM = 22
+const MAX_RESOLUTION = 15
+const MAX_QUANTILES = 1000
 export const MEASURES = [
   'count',
   'distinct',

@@ -14,6 +14,7 @@ import { readCallList } from './call-list.ts'
 
 export const DEFAULT_GROUPS = 1000
 export const MAX_PAGE_GROUPS = 10_000
+export const MAX_OFFSET = 999_999_999
 
 /** The parameters that a request for items does not have, or has in another meaning. */
 const OWN_PARAMETERS = ['f', 'groupby', 'measures', 'having', 'sortby', 'limit', 'offset'] as const
@@ -97,6 +98,6 @@ function readLimit(text: string | undefined): number {
 
 function readOffset(text: string | undefined): number {
   if (text === undefined) return 0
-  if (!/^\d{1,9}$/.test(text)) throw invalidInput('offset', 'must be a whole number, 0 or more')
+  if (!/^\d{1,9}$/.test(text)) throw invalidInput('offset', `must be a whole number from 0 to ${MAX_OFFSET}`)
   return Number(text)
 }

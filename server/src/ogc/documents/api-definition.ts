@@ -2,6 +2,7 @@ import type { ListedDataset } from '../../data/catalog/dataset.ts'
 import { type About, aboutInfo } from '../../http/about.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import {
+  AGGREGATE_ENCODINGS,
   API_ENCODINGS,
   DOCUMENT_ENCODINGS,
   type Encoding,
@@ -17,6 +18,7 @@ import {
 } from '../request/encodings.ts'
 import { CONDITION_PARAMETERS, ITEMS_PARAMETERS, SELECTING_PARAMETERS } from '../request/items-query.ts'
 import { ROOT } from '../write/links.ts'
+import { aggregateOperations } from './aggregate-operations.ts'
 import { apiParameters, collectionParameters, OF_COLLECTION, PATH_PARAMETERS } from './api-parameters.ts'
 import {
   ANSWER_HEADERS,
@@ -25,6 +27,7 @@ import {
   type ResponseSchema,
   responseContent,
 } from './api-responses.ts'
+import type { Operation } from './operation.ts'
 
 export interface DefinitionDeps {
   datasets: readonly ListedDataset[]
@@ -103,6 +106,7 @@ export function apiDefinition(base: string, { datasets, crsList, version, about 
     ),
     ...tilePaths(),
   }
+  paths['/collections/{collectionId}/aggregate'] = aggregatePath(collection)
   paths['/collections/{collectionId}/extract'] = extractOperation(collection)
   paths['/collections/{collectionId}/search'] = searchOperation(collection)
   for (const dataset of datasets) {
@@ -192,6 +196,11 @@ const PUBLIC_JSON = [json]
 /** The parameters of facets; among the components their own ones have names that begin with `facet`. */
 const FACET_PARAMETERS = ['facetColumns', 'facetLimit', 'facetBins', 'facetExtent', ...CONDITION_PARAMETERS]
 
+function aggregatePath(collection: object[]): { get: Operation; post: Operation } {
+  const summary = 'Groups of the features that match, with measures of each group'
+  return aggregateOperations(get('aggregate', summary, collection, AGGREGATE_ENCODINGS, 'Aggregate').get)
+}
+
 /** A file of the rows that match; it is made for each request, so it has no tag. */
 function extractOperation(collection: object[]): { get: Operation } {
   const described = get(
@@ -239,16 +248,6 @@ function ref(name: string) {
 }
 
 const PUBLIC: readonly ResponseSchema[] = ['LandingPage', 'Conformance']
-
-interface Operation {
-  operationId: string
-  summary: string
-  tags: string[]
-  parameters: object[]
-  requestBody?: object
-  responses: Record<string, object>
-  security?: object[]
-}
 
 const SECURITY = [{ key: [] }, { basic: [] }, { keyInUrl: [] }]
 

@@ -117,6 +117,12 @@ export const RESPONSE_SCHEMAS = {
     },
     links,
   }),
+  Aggregate: object(['columns', 'rows', 'numberGroups', 'links'], {
+    columns: list(object(['name', 'type'], { name: text, type: text, unit: text })),
+    rows: list({ type: 'array', items: {}, description: 'A value for each column.' }),
+    numberGroups: { type: 'integer', minimum: 0, description: 'The number of groups on all pages.' },
+    links,
+  }),
   Facet: object(['type', 'nulls'], {
     type: text,
     nulls: { type: 'integer', minimum: 0, description: 'How many features have no value.' },

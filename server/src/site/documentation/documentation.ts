@@ -28,7 +28,10 @@ const GROUPS = [
       'webhooks',
     ],
   ],
-  ['Run the service', ['publishing', 'operating', 'scaling', 'command-line', 'settings', 'problems']],
+  [
+    'Run the service',
+    ['publishing', 'sources', 'operating', 'scaling', 'command-line', 'settings', 'problems'],
+  ],
 ] as const
 
 export const PAGES: readonly string[] = GROUPS.flatMap(([, pages]) => pages)

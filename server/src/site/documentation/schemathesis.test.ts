@@ -153,6 +153,7 @@ unexpected-methods = ["put"]
 ${operation('GET /v1/dataset/{table}/files/{format}/{file}', { 'path.format': 'csv' })}
 ${operation('PATCH /v1/dataset/{table}', { 'path.table': 'describable' })}
 ${operation('DELETE /v1/admin/users/{userId}', { 'path.userId': users.deleted.userId })}
+${operation('DELETE /v1/organization/{organizationId}', { 'path.organizationId': users.deleted.organizationId })}
 ${operation('PUT /v1/dataset/{table}', { 'path.table': 'uploads' })}
 ${operation('DELETE /v1/dataset/{table}', { 'path.table': 'removable' })}
 ${ofKeys

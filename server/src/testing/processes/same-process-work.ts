@@ -4,11 +4,17 @@ import { cp, mkdtemp, readFile, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { compileSnapshot, inspectSource } from '@wayleave/geodata/compile'
-import { buildExport, buildVariant } from '@wayleave/geodata/exports'
+import { buildChanges, buildExport, buildVariant } from '@wayleave/geodata/exports'
 import type { DataWork } from '../../base/data-work.ts'
 
 /** Compiling a small file takes a fifth of the processor time that starting a child process for it takes. */
-export const sameProcessWork: DataWork = { compile, inspect: inspectSource, buildExport, buildVariant }
+export const sameProcessWork: DataWork = {
+  compile,
+  inspect: inspectSource,
+  buildExport,
+  buildVariant,
+  buildChanges,
+}
 
 /** Larger files are seldom published by two tests. */
 const MAX_KEPT_BYTES = 1 << 16

@@ -2,6 +2,8 @@ import { assistantCodes } from './assistant-codes.ts'
 import { billingTables } from './billing-tables.ts'
 import { publishingColumns } from './publishing-columns.ts'
 import { severalOrganizations, signOnIdentities } from './several-organizations.ts'
+import { sourceTables } from './source-tables.ts'
+import { versionChanges } from './version-changes.ts'
 import { webhookTables } from './webhook-tables.ts'
 
 export interface Migration {
@@ -46,6 +48,8 @@ export const migrations: Migration[] = [
   { name: 'schemas, drafts and versions that reuse a snapshot', statements: publishingColumns },
   { name: 'members of several organizations', statements: severalOrganizations },
   { name: 'who users are at the provider of single sign-on', statements: signOnIdentities },
+  { name: 'changes between versions', statements: versionChanges },
+  { name: 'sources of datasets', statements: sourceTables },
 ]
 
 function idempotencyKeys(kind: 'sqlite' | 'postgres'): string[] {

@@ -1,12 +1,12 @@
 import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type BuiltFile, EXPORT_GENERATION, type ExportFormatEntry } from '@wayleave/geodata/exports'
+import { type BuiltFile, EXPORT_GENERATION } from '@wayleave/geodata/exports'
 import { type ReadableFile, writeDurably } from '@wayleave/geodata/snapshot'
 import type { DerivedMeta, DerivedObject, DerivedObjects } from '../../blobs/derived-objects.ts'
 import { type FileStamp, stampOf } from '../../catalog/file-stamp.ts'
 import { openStamped } from '../send-export.ts'
 import { checkFile } from './check-file.ts'
-import type { StoredFile } from './export-file.ts'
+import type { DownloadFormat, StoredFile } from './export-file.ts'
 
 /**
  * The path of an export in a snapshot's folder. A CSV file with escaped formulas has another name, so that it
@@ -15,11 +15,21 @@ import type { StoredFile } from './export-file.ts'
 export function exportPath(
   folder: string,
   table: string,
-  format: ExportFormatEntry,
+  format: Pick<DownloadFormat, 'format' | 'extension'>,
   escapeFormulas = false,
 ): string {
   const variant = escapeFormulas && format.format === 'csv' ? '.escaped' : ''
   return join(folder, 'exports', `${table}${variant}.${format.extension}`)
+}
+
+/** The path of the changes from another snapshot, whose name is unique, to the one of the folder. */
+export function changesPath(
+  folder: string,
+  table: string,
+  { extension }: Pick<DownloadFormat, 'extension'>,
+  since: string,
+): string {
+  return join(folder, 'exports', `${table}.since-${since}.${extension}`)
 }
 
 const META = '.meta.json'

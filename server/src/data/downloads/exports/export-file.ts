@@ -1,14 +1,19 @@
-import type { ExportFormatEntry, Variant } from '@wayleave/geodata/exports'
+import type { CHANGES_FORMATS, ChangesFormat, ExportFormatEntry, Variant } from '@wayleave/geodata/exports'
 import type { ReadableFile } from '@wayleave/geodata/snapshot'
 import type { SignedAddress } from '../../../base/storage/object-store.ts'
 import type { Dataset, Version } from '../../catalog/dataset.ts'
+
+/** A format of whole versions, or a form of the changes between two. */
+export type DownloadFormat = ExportFormatEntry | (typeof CHANGES_FORMATS)[ChangesFormat]
 
 /** A file of a version in one format and one encoding. */
 export interface ExportRequest {
   dataset: Dataset
   version: Version
-  format: ExportFormatEntry
+  format: DownloadFormat
   encoding: 'identity' | Variant
+  /** The earlier version that it is compared with: the file has the changes between the two. */
+  since?: Version | undefined
   /** Whether the client named the version, which is then part of the name of the file. */
   isArchive?: boolean
   /** Whether shared caches may store the file: it was asked for without a key. */
@@ -89,8 +94,12 @@ export function describeExport({ version, format, encoding }: ExportRequest): Ex
   }
 }
 
-/** The name under which a browser saves the file, such as `places.csv`, or `places-v3.csv` for an archive. */
-export function fileNameOf({ dataset, version, format, isArchive = false }: ExportRequest): string {
+/**
+ * The name under which a browser saves the file, such as `places.csv`, `places-v3.csv` for an archive, or
+ * `places-v2-v3.ndjson` for changes.
+ */
+export function fileNameOf({ dataset, version, format, since, isArchive = false }: ExportRequest): string {
+  if (since) return `${dataset.table}-v${since.version}-v${version.version}.${format.extension}`
   return `${dataset.table}${isArchive ? `-v${version.version}` : ''}.${format.extension}`
 }
 

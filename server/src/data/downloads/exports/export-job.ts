@@ -7,11 +7,17 @@ import type { Version } from '../../catalog/dataset.ts'
 import { JobObsoleteError } from '../../jobs/job-errors.ts'
 import type { JobRow } from '../../jobs/job-store.ts'
 
+/** `changes-counts` makes no file: it counts the changes since the version before. */
+const CHANGES = ['changes-ndjson', 'changes-geoparquet', 'changes-counts'] as const
+type StoredFormat = ExportFormat | (typeof CHANGES)[number]
+
 /** What an export job stores, so that any worker can build the file. */
 const storedJob = Type.Object(
   {
     version: Type.Integer({ minimum: 1 }),
-    format: Type.Unsafe<ExportFormat>(Type.Enum([...EXPORT_FORMAT_NAMES])),
+    format: Type.Unsafe<StoredFormat>(Type.Enum([...EXPORT_FORMAT_NAMES, ...CHANGES])),
+    /** For changes: the version that they begin with. */
+    since: Type.Optional(Type.Integer({ minimum: 1 })),
     encoding: Type.Unsafe<'identity' | 'gzip' | 'zstd'>(Type.Enum(['identity', 'gzip', 'zstd'])),
     /** A setting of the node that asks: it looks for the file under the name that belongs to it. */
     escapeFormulas: Type.Boolean(),

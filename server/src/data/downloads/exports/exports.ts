@@ -15,6 +15,7 @@ import { stampOf } from '../../catalog/file-stamp.ts'
 import type { SnapshotHealth } from '../../catalog/snapshot-health.ts'
 import { JobNotRunError, type JobQueue } from '../../jobs/job-queue.ts'
 import {
+  changesPath,
   exportPath,
   findBuilt,
   findStoredExport,
@@ -23,6 +24,7 @@ import {
   removeBuilt,
   writeMeta,
 } from './built-file.ts'
+import { buildChangesFile, countChanges } from './changes-file.ts'
 import { type ExportFile, type ExportRequest, type StoredFile, toExportFile } from './export-file.ts'
 import { type ExportJobRequest, requireBuilt } from './export-job.ts'
 import { lockExports } from './exports-lock.ts'
@@ -169,7 +171,7 @@ export class Exports {
 
   #keep(request: ExportRequest, file: ExportFile, at = this.#now()): ExportFile {
     this.#ready.set(nameOf(request), { file, at })
-    this.sizes.record(request, file)
+    if (!request.since) this.sizes.record(request, file)
     return file
   }
 
@@ -214,6 +216,7 @@ export class Exports {
       format: format.format,
       encoding,
       escapeFormulas,
+      ...(request.since ? { since: request.since.version } : {}),
       ...(request.requestId ? { requestId: request.requestId } : {}),
     }
     const job = await jobs.add({
@@ -273,11 +276,13 @@ export class Exports {
       await removeUnfinished(folder)
       await removeBuilt(path)
       const buildAt = (outPath: string) =>
-        health.reading(version, () =>
-          blobs.withFiles(version.snapshot, manifest, () =>
-            work.buildExport(folder, format.format, outPath, options, manifest),
-          ),
-        )
+        'writer' in format
+          ? health.reading(version, () =>
+              blobs.withFiles(version.snapshot, manifest, () =>
+                work.buildExport(folder, format.format, outPath, options, manifest),
+              ),
+            )
+          : buildChangesFile(request, outPath, this.#parts, signal)
       let built: BuiltFile
       if (encoding === 'identity') built = await buildAt(path)
       else {
@@ -305,6 +310,11 @@ export class Exports {
     }
   }
 
+  /** Compares two versions in this process's turn as a worker, without making a file. */
+  countChanges(versions: { since: Version; version: Version }, signal: AbortSignal) {
+    return countChanges(versions, this.#parts, signal)
+  }
+
   async #requestTiles(request: ExportRequest): Promise<ExportFile> {
     const { dataset, version } = request
     const { tiles, waitMs, health } = this.#parts
@@ -322,12 +332,15 @@ export class Exports {
   }
 }
 
-function nameOf({ version, format, encoding }: ExportRequest): string {
-  return `${version.snapshot} ${format.format} ${encoding}`
+function nameOf({ version, format, encoding, since }: ExportRequest): string {
+  return `${version.snapshot} ${format.format} ${encoding}${since ? ` ${since.snapshot}` : ''}`
 }
 
-function pathsOf({ dataset, format, encoding }: ExportRequest, folder: string, escapeFormulas: boolean) {
-  const plain = exportPath(folder, dataset.table, format, escapeFormulas)
+function pathsOf(request: ExportRequest, folder: string, escapeFormulas: boolean) {
+  const { dataset, format, encoding, since } = request
+  const plain = since
+    ? changesPath(folder, dataset.table, format, since.snapshot)
+    : exportPath(folder, dataset.table, format, escapeFormulas)
   return { plain, path: encoding === 'identity' ? plain : variantPath(plain, encoding) }
 }
 

@@ -19,6 +19,9 @@ const documented = {
   security: [...security.key, ...security.token],
   params,
 }
+/** A schema may have 10,000 columns. */
+const MAX_BODY_BYTES = 4 << 20
+
 const isFixed = Type.Boolean({
   description:
     'Whether new versions are checked. If not, the other members are those of the current version. `false` in a request removes the schema.',
@@ -46,6 +49,7 @@ export function schemaRoutes(app: App, { versions, catalog }: SchemaRouteDeps, p
   })
 
   app.put('/v1/dataset/:table/schema', {
+    bodyLimit: MAX_BODY_BYTES,
     schema: {
       ...documented,
       problems: ['not-administrator'],

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { bundlePackages } from './bundle-packages.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+test('the bundled pdfkit prints with a standard font, away from its own files', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'wayleave-vendor-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  await bundlePackages(root, ['pdfkit'], folder)
+  const { default: PdfDocument } = await import(pathToFileURL(join(folder, 'pdfkit.js')).href)
+  const document = new PdfDocument({ size: 'A4' })
+  document.font('Helvetica').text('Invoice').end()
+  assert.match(await text(document), /^%PDF-1/)
+})

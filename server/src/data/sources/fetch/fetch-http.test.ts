@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { needs } from '../../../../../scripts/test-run/needs.ts'
+import { startNginx } from '../../../../../scripts/test-servers/nginx.ts'
+import { operator } from '../../../base/events/events.ts'
+import { newBucketSettings, openTestBucket } from '../../../testing/bucket.ts'
+import { points, publishText } from '../../../testing/publish.ts'
+import { openTestServer } from '../../../testing/test-server.ts'
+import { featuresOf, publishAddress, serve } from '../sources.test-kit.ts'
+
+needs('tools', 's3')
+
+const inside = { settings: { allowInternalAddresses: true } }
+
+async function nginxFolder(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'wayleave-nginx-'))
+  execFileSync('chmod', ['755', folder])
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const server = await startNginx((port) => `server { listen 127.0.0.1:${port}; root ${folder}; }`)
+  t.after(() => server.stop())
+  return { folder, url: server.url }
+}
+
+test('a file at an address is published, zipped too, and not again while its ETag is the same', async (t) => {
+  const service = await openTestServer(t, inside)
+  const { folder, url } = await nginxFolder(t)
+  writeFileSync(join(folder, 'places.geojson'), points(20))
+  writeFileSync(join(folder, 'stops.csv'), 'stop,longitude,latitude\na,1,2\nb,3,4\n')
+  execFileSync('python3', ['-m', 'zipfile', '-c', 'stops.zip', 'stops.csv'], { cwd: folder })
+  const first = await publishAddress(service, 'places', `${url}/places.geojson`)
+  assert.deepEqual([first?.report.rows, first?.report.file], [20, 'places.geojson'])
+  assert.match(first!.validators.etag!, /^"/)
+  const { validators } = first!
+  assert.equal(await publishAddress(service, 'places', `${url}/places.geojson`, { validators }), null)
+  // Another ETag with the same content is no new version either.
+  writeFileSync(join(folder, 'copy.geojson'), points(20))
+  assert.equal(await publishAddress(service, 'places', `${url}/copy.geojson`, { validators }), null)
+  writeFileSync(join(folder, 'places.geojson'), points(21))
+  const second = await publishAddress(service, 'places', `${url}/places.geojson`, { validators })
+  assert.deepEqual([second?.report.version, second?.report.rows], [2, 21])
+  assert.equal((await publishAddress(service, 'stops', `${url}/stops.zip`))?.report.rows, 2)
+  await assert.rejects(publishAddress(service, 'none', `${url}/none.csv`), /responded with the status 404/)
+})
+
+test('a download that breaks off is resumed by a range, and one that has changed begins again', async (t) => {
+  const service = await openTestServer(t, inside)
+  const content = points(500)
+  let state = 'first'
+  const ranges: (string | undefined)[] = []
+  const url = await serve(t, ({ headers }, response) => {
+    const { range } = headers
+    ranges.push(range)
+    const etag = '"a"'
+    if (state === 'first') {
+      state = 'broken'
+      response.writeHead(200, { etag, 'content-length': content.length })
+      response.write(content.slice(0, 10_000), () => response.destroy())
+      return
+    }
+    const from = Number(/bytes=(\d+)-/.exec(range ?? '')?.[1] ?? 0)
+    const part = content.slice(from)
+    response.writeHead(206, {
+      etag,
+      'content-length': part.length,
+      'content-range': `bytes ${from}-${content.length - 1}/${content.length}`,
+    })
+    response.end(part)
+  })
+  const published = await publishAddress(service, 'places', `${url}/a.geojson`)
+  assert.equal(published?.report.rows, 500)
+  assert.deepEqual(ranges, [undefined, 'bytes=10000-'])
+})
+
+test('addresses of the inside are refused, directly and by a redirect, and secrets are not sent on', async (t) => {
+  const service = await openTestServer(t)
+  for (const address of ['http://127.0.0.1:9/a.csv', 'https://localhost/a.csv', 'http://[::1]/a.csv'])
+    await assert.rejects(publishAddress(service, 'a', address), /inside the network of the service/, address)
+  await assert.rejects(
+    publishAddress(service, 'a', 'postgres://a:b@127.0.0.1/gis', { sourceTable: 'a' }),
+    /inside the network of the service/,
+  )
+  await assert.rejects(
+    publishAddress(service, 'a', 'http://user:secret@example.org/a.csv'),
+    /Credentials are only sent to addresses that begin with https/,
+  )
+  const permissive = await openTestServer(t, inside)
+  let received: unknown
+  const other = await serve(t, ({ headers }, response) => {
+    received = [headers.authorization, headers['x-api-key']]
+    response.end('a\n1\n')
+  })
+  const url = await serve(t, (_request, response) =>
+    response.writeHead(302, { location: `${other}/b.csv` }).end(),
+  )
+  const headers = { 'x-api-key': 'hidden' }
+  await publishAddress(permissive, 'b', `${url.replace('//', '//user:secret@')}/b.csv`, { headers })
+  assert.deepEqual(received, [undefined, undefined])
+  assert.ok(!permissive.logLines.join('').includes('secret'))
+})
+
+test('an object of a bucket is published, and not again while it is the same', async (t) => {
+  const settings = newBucketSettings()
+  const service = await openTestServer(t, { settings: { s3Endpoint: settings.s3Endpoint } })
+  const bucket = await openTestBucket(t, settings)
+  const key = new URL(settings.storageUrl!).pathname.slice(1)
+  await bucket.write('places.geojson', Buffer.from(points(7)))
+  const address = `s3://wayleave/${key}/places.geojson`
+  const published = await publishAddress(service, 'places', address)
+  assert.equal(published?.report.rows, 7)
+  assert.equal(await publishAddress(service, 'places', address, { validators: published!.validators }), null)
+  await assert.rejects(publishAddress(service, 'places', `${address}x`), /There is no object/)
+  await assert.rejects(publishAddress(service, 'places', address, { isOperator: false }), /needs credentials/)
+})
+
+test('a collection of an OGC API is read page by page from another service', async (t) => {
+  const service = await openTestServer(t, inside)
+  const text = JSON.parse(points(2500)) as { features: { properties: object }[] }
+  for (const [i, feature] of text.features.entries())
+    feature.properties = { code: `c${i}`, big: i === 3 ? 'BIG' : i }
+  const source = JSON.stringify(text).replace('"BIG"', '12345678901234567890')
+  await publishText(service, 'origin', 'origin.geojson', source, { idColumn: 'code' })
+  const { secret } = await service.parts.keys.createPlatform(operator, {
+    name: 'Reader',
+    permissions: ['read'],
+  })
+  const address = `${service.url}/v1/ogc/collections/origin`
+  const headers = { 'x-api-key': secret }
+  const published = await publishAddress(service, 'copy', address, { headers, idColumn: 'code' })
+  assert.equal(published?.report.rows, 2500)
+  assert.deepEqual(await featuresOf(service, 'copy'), await featuresOf(service, 'origin'))
+  const { validators } = published!
+  assert.equal(
+    await publishAddress(service, 'copy', address, { headers, idColumn: 'code', validators }),
+    null,
+  )
+  await assert.rejects(publishAddress(service, 'copy', address), /responded with the status 401/)
+})

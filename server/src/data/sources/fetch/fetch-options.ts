@@ -1,0 +1,35 @@
+import type { SourceCredentials } from '../source-address.ts'
+
+/** What is known of the content that was fetched before. */
+export interface Validators {
+  etag: string | null
+  lastModified: string | null
+  /** SHA-256 of the file that was made of it. */
+  checksum: string | null
+}
+
+export interface FetchOptions {
+  credentials: SourceCredentials | null
+  /** The folder for the file, which the caller removes. */
+  folder: string
+  maxBytes: number
+  /** Whether addresses inside the network are permitted (WAYLEAVE_ALLOW_INTERNAL_ADDRESSES). */
+  allowInternal: boolean
+  signal: AbortSignal
+  /** Of the last time; the source need not be fetched if they still hold. */
+  validators?: Validators | undefined
+  /** Called with the number of bytes fetched so far. */
+  onBytes?: ((bytes: number) => void) | undefined
+}
+
+/** A source as a file that can be published. */
+export interface FetchedSource {
+  path: string
+  /** The name for messages and the manifest. */
+  file: string
+  bytes: number
+  validators: Validators
+}
+
+/** Null if the source has not changed. */
+export type Fetched = FetchedSource | null

@@ -1,0 +1,217 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+import { SourceError } from '@wayleave/geodata/compile'
+import { type PgcopyHeader, pgcopyHeader } from '@wayleave/geodata/pgcopy'
+import pg from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
+import { SECOND } from '../../../base/clock.ts'
+import { isInternalAddress } from '../../../base/outside/internal-address.ts'
+import type { FetchedSource, FetchOptions } from './fetch-options.ts'
+import { type CopiedColumn, copiedColumns, type QueryColumn, quoted } from './postgres-columns.ts'
+import { SourceFile } from './source-file.ts'
+import { TransientSourceError, withRetries } from './source-http.ts'
+
+const CONNECT_MS = 20 * SECOND
+
+/** What is read of a database: a table or view, or the result of a query. */
+export interface PostgresChoice {
+  /** `table` or `schema.table`. */
+  sourceTable?: string | undefined
+  query?: string | undefined
+  /** Which geometry, if there are several. */
+  geometryColumn?: string | undefined
+}
+
+/**
+ * Copies the rows of a table or query in one read-only transaction, which sees one state of the database. They are
+ * streamed to the file as the database sends them; compiling parses them later, in its sandbox.
+ */
+export async function fetchPostgres(
+  address: string,
+  choice: PostgresChoice,
+  options: FetchOptions,
+): Promise<FetchedSource> {
+  const source = selected(choice)
+  const client = await withRetries(options.signal, () => connect(address, options))
+  const lost = Promise.withResolvers<never>()
+  lost.promise.catch(() => {})
+  client.on('error', lost.reject)
+  const abort = () => void client.end().catch(() => {})
+  options.signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([copy(client, source, choice, options), lost.promise])
+  } catch (error) {
+    options.signal.throwIfAborted()
+    throw asSourceError(error)
+  } finally {
+    options.signal.removeEventListener('abort', abort)
+    await client.end().catch(() => {})
+  }
+}
+
+async function copy(
+  client: pg.Client,
+  source: string,
+  choice: PostgresChoice,
+  options: FetchOptions,
+): Promise<FetchedSource> {
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  const described = await describe(client, source)
+  const { columns, geometry } = copiedColumns(described, choice.geometryColumn)
+  const srid = geometry && (await sridOf(client, source, geometry))
+  const header: PgcopyHeader = {
+    columns: columns.map(({ name, kind }) => ({ name, kind })),
+    srid,
+    crs: srid === null ? null : await crsOf(client, srid),
+  }
+  const file = await SourceFile.create(join(options.folder, 'source'), options)
+  try {
+    await file.write(pgcopyHeader(header))
+    const rows = client.query(copyTo(`COPY (${selection(columns)} FROM ${source}) TO STDOUT (FORMAT binary)`))
+    for await (const chunk of rows) await file.write(chunk as Buffer)
+    await client.query('COMMIT')
+    const name = choice.sourceTable?.replace(/^.*\./, '') ?? 'query'
+    const validators = { etag: null, lastModified: null, checksum: file.checksum() }
+    return { path: file.path, file: `${name}.pgcopy`, bytes: file.bytes, validators }
+  } finally {
+    await file.close()
+  }
+}
+
+function selected({ sourceTable, query }: PostgresChoice): string {
+  if ((sourceTable === undefined) === (query === undefined))
+    throw new SourceError('Give either the table of the database (--source-table) or a query (--query).')
+  if (query !== undefined) return `(${query.replace(/;\s*$/, '')}\n) AS source`
+  const parts = sourceTable!.split('.')
+  if (parts.length > 2 || parts.includes(''))
+    throw new SourceError('A table is named as table or as schema.table.')
+  return `${parts.map(quoted).join('.')} AS source`
+}
+
+/**
+ * The columns of the query. The extended protocol takes one statement only, so that what is copied afterwards is
+ * known to be a query.
+ */
+async function describe(client: pg.Client, source: string): Promise<QueryColumn[]> {
+  const { fields } = await client.query({
+    text: `SELECT * FROM ${source} LIMIT $1`,
+    values: [0],
+    rowMode: 'array',
+  })
+  const { rows } = await client.query<{ oid: number; type: string; category: string }>(
+    `SELECT t.oid::int8::int AS oid, coalesce(b.typname, t.typname) AS type, t.typcategory AS category
+       FROM pg_type t LEFT JOIN pg_type b ON b.oid = nullif(t.typbasetype, 0)
+      WHERE t.oid = ANY($1::int8[]::oid[])`,
+    [fields.map(({ dataTypeID }) => dataTypeID)],
+  )
+  const types = new Map(rows.map((row) => [row.oid, row]))
+  return fields.map(({ name, dataTypeID, dataTypeModifier }) => {
+    const { type, category } = types.get(dataTypeID)!
+    return { name, type, category, modifier: dataTypeModifier }
+  })
+}
+
+function selection(columns: readonly CopiedColumn[]): string {
+  return `SELECT ${columns.map(({ sql }, i) => `${sql} AS c${i}`).join(', ')}`
+}
+
+/** The SRID that the type states or, if it states none, that of the first geometry. */
+async function sridOf(
+  client: pg.Client,
+  source: string,
+  { name, modifier, type }: QueryColumn,
+): Promise<number> {
+  if (modifier > 0) {
+    const { rows } = await client.query<{ srid: number }>('SELECT postgis_typmod_srid($1) AS srid', [
+      modifier,
+    ])
+    if (rows[0]!.srid > 0) return rows[0]!.srid
+  }
+  if (type === 'geography') return 4326
+  const column = quoted(name)
+  const { rows } = await client.query<{ srid: number }>(
+    `SELECT ST_SRID(${column}) AS srid FROM ${source} WHERE ${column} IS NOT NULL LIMIT 1`,
+  )
+  return rows[0]?.srid ?? 0
+}
+
+/** Null if the database does not know the SRID: the publisher states the CRS then. */
+async function crsOf(client: pg.Client, srid: number): Promise<string | null> {
+  if (srid === 0) return null
+  const { rows } = await client.query<{ authority: string | null; code: number | null; wkt: string | null }>(
+    'SELECT auth_name AS authority, auth_srid AS code, srtext AS wkt FROM spatial_ref_sys WHERE srid = $1',
+    [srid],
+  )
+  const known = rows[0]
+  if (!known) return null
+  return known.authority === 'EPSG' ? `EPSG:${known.code}` : known.wkt
+}
+
+/** The host is resolved and checked first, and the connection goes to the address that was checked. */
+async function connect(
+  address: string,
+  { credentials, allowInternal, signal }: FetchOptions,
+): Promise<pg.Client> {
+  signal.throwIfAborted()
+  const url = new URL(address)
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  if (host === '' || url.searchParams.has('host'))
+    throw new SourceError('The address of a database names its host, as in postgres://user@host/database.')
+  const ip = allowInternal ? host : await checkedAddress(host)
+  const settings = {
+    host: ip,
+    port: Number(url.port || 5432),
+    database: decodeURIComponent(url.pathname.slice(1)) || credentials?.username || 'postgres',
+    user: credentials?.username ?? 'postgres',
+    password: credentials?.password,
+    application_name: 'wayleave',
+    connectionTimeoutMillis: CONNECT_MS,
+  }
+  const mode = url.searchParams.get('sslmode') ?? 'prefer'
+  const plain = () => open(settings)
+  if (mode === 'disable') return plain()
+  const isVerified = mode === 'verify-full' || mode === 'verify-ca'
+  const servername = isIP(host) === 0 ? { servername: host } : {}
+  const encrypted = open({ ...settings, ssl: { rejectUnauthorized: isVerified, ...servername } })
+  return mode === 'prefer' || mode === 'allow' ? encrypted.catch(ifWithoutSsl(plain)) : encrypted
+}
+
+async function open(settings: pg.ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client(settings)
+  try {
+    await client.connect()
+    return client
+  } catch (error) {
+    await client.end().catch(() => {})
+    throw asSourceError(error)
+  }
+}
+
+/** As libpq does by default: encrypted, unless the server cannot. */
+function ifWithoutSsl(plain: () => Promise<pg.Client>) {
+  return (error: unknown) => {
+    if (!/does not support SSL/.test((error as Error).message)) throw error
+    return plain()
+  }
+}
+
+async function checkedAddress(host: string): Promise<string> {
+  const addresses =
+    isIP(host) === 0 ? (await lookup(host, { all: true })).map(({ address }) => address) : [host]
+  if (addresses.some(isInternalAddress))
+    throw new SourceError('The address of the database is inside the network of the service.')
+  return addresses[0]!
+}
+
+/** Classes of errors of PostgreSQL that may be gone soon: connections, resources, stops, conflicts. */
+const TRANSIENT = /^(08|53|57|40)/
+
+/** What the database says may be shown to those who gave the query; it does not contain the password. */
+function asSourceError(error: unknown): unknown {
+  if (error instanceof SourceError || !(error instanceof Error)) return error
+  const { code = '', message } = error as Error & { code?: string }
+  if (/^[0-9A-Z]{5}$/.test(code) && !TRANSIENT.test(code))
+    return new SourceError(`The database refused: ${message} (${code})`, { cause: error })
+  return new TransientSourceError(`The database cannot be read: ${message || code}`, null, { cause: error })
+}
