@@ -34,6 +34,9 @@ for (const database of databaseKinds) {
     const service = await openTestServer(t, { database })
     await publishText(service, 'places', 'a.geojson', points(3), { description: { credits: 4 } })
     const ada = await openAccount(service, 'ada@example.org', { credits: 10, addOns: ['API_ACCESS'] })
+    // A member who has another organization too.
+    await signIn(service, 'bob@example.org')
+    await service.parts.members.add(operator, ada.organizationId, 'bob@example.org', ['BILLING_VIEW'])
     const body = { creditLimit: 5 }
     const changed = await service.request('PATCH', '/v1/notices', { token: ada.token, body })
     assert.deepEqual([changed.status, changed.body.creditLimit], [200, 5])
@@ -43,6 +46,7 @@ for (const database of databaseKinds) {
     const low = await nextMail(service, 'ada@example.org')
     assert.match(low.source, /Subject: Your credits are low/)
     assert.match(low.source, /has 2 credits left, fewer than the limit of 5/)
+    assert.match((await nextMail(service, 'bob@example.org')).source, /Subject: Your credits are low/)
     for (let attempt = 0; attempt < 3; attempt++) assert.equal(await download(service, ada, 'kml'), 402)
     assert.match((await nextMail(service, 'ada@example.org')).source, /Subject: Your credits are used up/)
     assert.deepEqual(await actionsOf(service, 'credits.e'), ['credits.exhausted'])
