@@ -11,9 +11,7 @@ import { drop, navigate, poll, shownOn, storedSecret } from './test-page-actions
 
 needs('chromium', 'processes', 'tools')
 
-const run = promisify(execFile)
-const USER = 'user@example.org'
-const COLLEAGUE = 'colleague@example.org'
+const [USER, COLLEAGUE] = ['user@example.org', 'colleague@example.org']
 
 /** End-to-end tests on one server, run in order: each test starts where the previous one ended. */
 describe('the console', { concurrency: 1 }, () => {
@@ -47,10 +45,8 @@ describe('the console', { concurrency: 1 }, () => {
       }
     })
 
-  const curl = async (path: string, key: string) => {
-    const args = ['-s', '-o', '/dev/null', '-w', '%{http_code}', '-H', `X-API-Key: ${key}`]
-    return (await run('curl', [...args, service.url + path])).stdout
-  }
+  const statusOf = async (path: string, key: string) =>
+    (await fetch(service.url + path, { headers: { 'x-api-key': key } })).status
   const items = '/v1/ogc/collections/parcels/items?limit=3'
 
   step('a link of the outbox signs in on a click, and the session outlasts a reload', async () => {
@@ -220,7 +216,7 @@ describe('the console', { concurrency: 1 }, () => {
     secret = await storedSecret(user)
     assert.match(secret, /^svc_live_\w{32}$/)
     const command = await user.getByRole('region', { name: 'First request' }).locator('code').textContent()
-    const { stdout } = await run('sh', ['-c', command!.replace(/^curl /, 'curl -s ')])
+    const { stdout } = await promisify(execFile)('sh', ['-c', command!.replace(/^curl /, 'curl -s ')])
     assert.equal(JSON.parse(stdout).features.length, 3)
     await user.getByText(/It works: the key has made 1 call/).waitFor()
     assert.equal(await user.locator('.step[data-done=true]').count(), 3)
@@ -345,7 +341,7 @@ describe('the console', { concurrency: 1 }, () => {
   )
 
   step('the usage of a key shows its calls and credits by day and operation', async () => {
-    assert.equal(await curl('/v1/dataset/parcels/files/csv', secret), '200')
+    assert.equal(await statusOf('/v1/dataset/parcels/files/csv', secret), 200)
     await user.getByRole('link', { name: 'Keys', exact: true }).click()
     await user.getByRole('link', { name: 'My notebook' }).click()
     await user.getByRole('heading', { name: 'My notebook' }).waitFor()
@@ -380,7 +376,7 @@ describe('the console', { concurrency: 1 }, () => {
     await user.getByRole('heading', { name: 'My notebook at home' }).waitFor()
     await user.getByText('127.0.0.0/8').waitFor()
     await user.getByText('read parcels').waitFor()
-    assert.equal(await curl(items, secret), '200')
+    assert.equal(await statusOf(items, secret), 200)
   })
 
   step('rotating stops the old secret at once', async () => {
@@ -389,8 +385,8 @@ describe('the console', { concurrency: 1 }, () => {
     await user.getByRole('button', { name: 'Rotate now' }).click()
     const rotated = await storedSecret(user)
     assert.notEqual(rotated, secret)
-    assert.equal(await curl(items, secret), '401')
-    assert.equal(await curl(items, rotated), '200')
+    assert.equal(await statusOf(items, secret), 401)
+    assert.equal(await statusOf(items, rotated), 200)
     secret = rotated
   })
 
@@ -399,8 +395,8 @@ describe('the console', { concurrency: 1 }, () => {
     await user.getByLabel('The old secret ends').selectOption('After an hour')
     await user.getByRole('button', { name: 'Rotate now' }).click()
     const rotated = await storedSecret(user)
-    assert.equal(await curl(items, secret), '200')
-    assert.equal(await curl(items, rotated), '200')
+    assert.equal(await statusOf(items, secret), 200)
+    assert.equal(await statusOf(items, rotated), 200)
     await user.getByText(/works until .*, last used:/).waitFor()
     secret = rotated
   })
@@ -409,7 +405,7 @@ describe('the console', { concurrency: 1 }, () => {
     await user.getByRole('button', { name: 'Revoke' }).click()
     await user.getByRole('button', { name: 'Revoke for good' }).click()
     await user.getByText('Revoked', { exact: true }).first().waitFor()
-    assert.equal(await curl(items, secret), '401')
+    assert.equal(await statusOf(items, secret), 401)
     await user.getByRole('button', { name: 'Delete' }).click()
     await user.getByRole('button', { name: 'Delete the key' }).click()
     await user.getByRole('heading', { name: 'Keys', exact: true }).waitFor()
@@ -441,7 +437,7 @@ describe('the console', { concurrency: 1 }, () => {
       const shared = await storedSecret(user)
       await user.locator('button:focus', { hasText: 'Create an organization key' }).waitFor()
       await user.getByRole('link', { name: 'Town map' }).waitFor()
-      assert.equal(await curl(items, shared), '200')
+      assert.equal(await statusOf(items, shared), 200)
     },
   )
 
@@ -584,7 +580,7 @@ describe('the console', { concurrency: 1 }, () => {
     await admin.getByLabel('Write').selectOption('all')
     await admin.getByRole('button', { name: 'Create the key' }).click()
     const key = await storedSecret(admin)
-    assert.equal(await curl(items, key), '200')
+    assert.equal(await statusOf(items, key), 200)
     await admin.getByRole('link', { name: 'Nightly publishing' }).click()
     await admin.getByText('read all · write all').waitFor()
     await admin.getByRole('link', { name: 'Administration' }).click()

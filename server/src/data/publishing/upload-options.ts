@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { EXTRACT_PRICES, type ExtractPrice } from '@wayleave/contract/extract-prices'
 import { documentedAs } from '@wayleave/contract/records'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
@@ -94,6 +95,8 @@ export const inspectOptions = Type.Object(
 export const uploadOptions = Type.Object(
   {
     ...descriptionProperties,
+    // A text of a query or form cannot be null.
+    extractPrice: Type.Optional(Type.Unsafe<ExtractPrice>(Type.Enum([...EXTRACT_PRICES]))),
     ...readingProperties,
     note: boundedText(2000, 'What is new in this version.'),
     keywords: boundedText(2000, 'Separated by commas.'),
