@@ -118,7 +118,14 @@ export class StripeEvents {
     const plan = await this.#planOf(reference)
     if (!plan || !invoice.id) return
     if (isPaid) await this.#renew(origin, plan, invoice.id, applied)
-    else await this.#options.plans.setPastDue(plan.id)
+    else await this.#setPastDue(plan, invoice.id)
+  }
+
+  /** The event may be late, or come again, and the invoice be paid meanwhile: Stripe says what holds now. */
+  async #setPastDue(plan: SubscriptionRow, invoice: string): Promise<void> {
+    const { provider, plans } = this.#options
+    const payment = await provider.paymentOf({ id: '', amount: 0, currency: '', reference: invoice })
+    if (payment?.status !== 'paid') await plans.setPastDue(plan.id)
   }
 
   /** Books the payment of a further period; the invoice's id is unique, so it is booked once. */

@@ -37,6 +37,7 @@ interface Invoice {
   currency: string
   intent: string
   reason: 'subscription_create' | 'subscription_cycle'
+  status: 'paid' | 'open'
 }
 
 /** The state of Stripe as far as the service asks for it, over loopback. The tests decide what happens there. */
@@ -95,18 +96,18 @@ export class StripeSimulation {
         orderId,
       })
       session.invoice = this.#addInvoice(
-        { subscription, amount, currency, intent: intent.id },
+        { subscription, amount, currency, intent: intent.id, status: 'paid' },
         'subscription_create',
       ).id
     }
     return intent
   }
 
-  renew(session: Session): Invoice {
+  renew(session: Session, status: Invoice['status'] = 'paid'): Invoice {
     const { subscription, amount, currency } = session
     const intent = this.#addIntent(amount, {})
     return this.#addInvoice(
-      { subscription: subscription!, amount, currency, intent: intent.id },
+      { subscription: subscription!, amount, currency, intent: intent.id, status },
       'subscription_cycle',
     )
   }
@@ -301,7 +302,7 @@ function invoiceObject(invoice: Invoice | undefined): object | null {
   return {
     id: invoice.id,
     object: 'invoice',
-    status: 'paid',
+    status: invoice.status,
     subtotal: invoice.amount,
     currency: invoice.currency,
   }

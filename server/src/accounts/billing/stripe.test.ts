@@ -163,8 +163,11 @@ for (const database of databaseKinds) {
     stripe.renew(session)
     await stripeEvents!.reconcile()
     assert.deepEqual([(await current()).state, (await current()).periods], ['active', 3])
-    // A failed renewal, without a payment in the days of grace.
+    // An attempt that failed before the invoice was paid is told late.
     await stripe.invoiceEvent(service, second, 'invoice.payment_failed')
+    assert.equal((await current()).state, 'active')
+    // A failed renewal, without a payment in the days of grace.
+    await stripe.invoiceEvent(service, stripe.renew(session, 'open'), 'invoice.payment_failed')
     assert.equal((await current()).state, 'past-due')
     pass(8 * DAY)
     await plans.renewDue()
