@@ -6,7 +6,6 @@ import { call } from '../api/call.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { Field } from '../components/form/field.tsx'
 import { Loaded } from '../components/page/loaded.tsx'
-import { count } from '../words.ts'
 
 /** What stands on invoices, and when the members are told that credits run out. */
 export function ProfileCard({ mayChange }: { mayChange: boolean }) {
@@ -23,7 +22,7 @@ export function ProfileCard({ mayChange }: { mayChange: boolean }) {
         )}
       </div>
       <Loaded query={profile} lines={3}>
-        {({ company, address, taxNumber, noticeBalance }) => (
+        {({ company, address, taxNumber }) => (
           <dl className="facts">
             <dt>Company</dt>
             <dd>{company || '–'}</dd>
@@ -31,10 +30,6 @@ export function ProfileCard({ mayChange }: { mayChange: boolean }) {
             <dd className="lines">{address || '–'}</dd>
             <dt>Tax number</dt>
             <dd>{taxNumber || '–'}</dd>
-            <dt>Mail when</dt>
-            <dd>
-              {noticeBalance === null ? 'Never' : `fewer than ${count(noticeBalance)} credits are left`}
-            </dd>
           </dl>
         )}
       </Loaded>
@@ -45,7 +40,7 @@ export function ProfileCard({ mayChange }: { mayChange: boolean }) {
 
 function ProfileDialog({ profile, onClose }: { profile: BillingProfile; onClose: () => void }) {
   const queries = useQueryClient()
-  const [value, setValue] = useState({ ...profile, noticeBalance: String(profile.noticeBalance ?? '') })
+  const [value, setValue] = useState(profile)
   const set = (name: keyof typeof value) => (event: { target: { value: string } }) =>
     setValue({ ...value, [name]: event.target.value })
   return (
@@ -54,8 +49,7 @@ function ProfileDialog({ profile, onClose }: { profile: BillingProfile; onClose:
       action="Save"
       onClose={onClose}
       onAction={async () => {
-        const noticeBalance = value.noticeBalance === '' ? null : Number(value.noticeBalance)
-        await call('PATCH', '/v1/billing/profile', { ...value, noticeBalance })
+        await call('PATCH', '/v1/billing/profile', value)
         await queries.invalidateQueries({ queryKey: ['billing'] })
       }}
     >
@@ -69,18 +63,6 @@ function ProfileDialog({ profile, onClose }: { profile: BillingProfile; onClose:
       </Field>
       <Field label="Tax number">
         {(props) => <input {...props} maxLength={50} value={value.taxNumber} onChange={set('taxNumber')} />}
-      </Field>
-      <Field label="Mail below this many credits" help="Empty: never.">
-        {(props) => (
-          <input
-            {...props}
-            type="number"
-            min={0}
-            step={1}
-            value={value.noticeBalance}
-            onChange={set('noticeBalance')}
-          />
-        )}
       </Field>
     </ActionDialog>
   )

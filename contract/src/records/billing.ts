@@ -204,13 +204,6 @@ const profileFields = {
   company: line(200, 'The name on invoices.'),
   address: Type.String({ maxLength: 500, pattern: NO_NUL, description: 'The postal address, in lines.' }),
   taxNumber: line(50, 'Such as a VAT number.'),
-  noticeBalance: nullable(
-    Type.Integer({
-      minimum: 0,
-      maximum: 1_000_000_000_000,
-      description: 'A mail is sent when the balance falls below this number of credits. Null: never.',
-    }),
-  ),
 }
 
 export const billingProfileSchema = Type.Object(profileFields)

@@ -42,7 +42,7 @@ export function openBilling(options: BillingOptions): Billing {
   const orders = new Orders({ database, changes, clock, providers, invoices: config, mails, baseUrl })
   const { graceDays } = config
   const plans = new Plans({ database, changes, clock, orders, providers, mails, graceDays })
-  const profiles = new Profiles(database, clock, mails, config.invoiceFont)
+  const profiles = new Profiles(database, clock, config.invoiceFont)
   const stripe = providers.find((provider) => provider instanceof StripeProvider)
   const stripeEvents = stripe
     ? new StripeEvents({ db: database.db, clock, provider: stripe, orders, plans })
@@ -62,7 +62,7 @@ function openProvider(name: Config['payments'][number], config: Config): Payment
 }
 
 /** What a serving node does from time to time. Nothing if nothing is sold. */
-export function billingRounds({ providers, plans, profiles, orders, stripeEvents }: Billing) {
+export function billingRounds({ providers, plans, orders, stripeEvents }: Billing) {
   if (providers.length === 0) return []
   return [
     // First the provider is asked, so that a plan that it has renewed does not become past due.
@@ -70,7 +70,6 @@ export function billingRounds({ providers, plans, profiles, orders, stripeEvents
       ? [{ name: 'open payments', every: 10 * MINUTE, work: () => stripeEvents.reconcile() }]
       : []),
     { name: 'plans to renew', every: 5 * MINUTE, work: () => plans.renewDue() },
-    { name: 'low balances', every: 5 * MINUTE, work: () => profiles.tellLowBalances() },
     { name: 'unpaid invoices', every: HOUR, work: () => orders.remind() },
   ]
 }

@@ -4,24 +4,21 @@ import type { ControlDatabase } from '../../base/database/open.ts'
 import { type Acting, recordEvent, type UserOrigin } from '../../base/events/events.ts'
 import { notFound } from '../../base/problem.ts'
 import { requireMember } from '../access/membership.ts'
-import type { BillingMails } from './billing-mails.ts'
 import { invoicePdf } from './invoice-pdf.ts'
 import { findInvoice } from './invoice-store.ts'
 import { type InvoiceContent, listInvoices } from './invoices.ts'
 import { findOrder } from './order-store.ts'
-import { forgetNotified, markNotified, readLowBalances, readProfile, writeProfile } from './profile-store.ts'
+import { readProfile, writeProfile } from './profile-store.ts'
 
 /** What organizations tell about themselves for billing, and the invoices that it stands on. */
 export class Profiles {
   readonly #database: ControlDatabase
   readonly #clock: Clock
-  readonly #mails: BillingMails
   readonly #font: string | null
 
-  constructor(database: ControlDatabase, clock: Clock, mails: BillingMails, font: string | null) {
+  constructor(database: ControlDatabase, clock: Clock, font: string | null) {
     this.#database = database
     this.#clock = clock
-    this.#mails = mails
     this.#font = font
   }
 
@@ -77,15 +74,5 @@ export class Profiles {
       paidAt: order?.paid_at ?? null,
     }
     return invoicePdf(printed, this.#font)
-  }
-
-  /** Mails the organizations whose balance has fallen below the one that they named. */
-  async tellLowBalances(): Promise<void> {
-    const { db } = this.#database
-    await forgetNotified(db)
-    for (const { id, credits } of await readLowBalances(db, 100)) {
-      if (await markNotified(db, id, this.#clock().toISOString()))
-        await this.#mails.tell(id, { kind: 'balance', balance: credits })
-    }
   }
 }

@@ -73,10 +73,6 @@ export interface BillingTables {
     company: string
     address: string
     tax_number: string
-    /** A mail is sent when the balance falls below it. */
-    notice_balance: number | null
-    /** When that mail was sent; null while the balance is not below it. */
-    notified_at: string | null
   }
   subscriptions: {
     id: string

@@ -14,7 +14,6 @@ export type BillingNotice =
     } & OrderFacts)
   | ({ kind: 'alert'; reason: string } & OrderFacts)
   | { kind: 'plan-ended' }
-  | { kind: 'balance'; balance: number }
   | { kind: 'budget'; keyName: string; percent: number }
 
 /** A mail about an order, a plan or credits. */
@@ -62,8 +61,6 @@ function textsOf(notice: BillingNotice): string[] {
       ]
     case 'plan-ended':
       return ['Your plan has ended', 'Your plan has ended. What it included is not available any more.']
-    case 'balance':
-      return ['Credits are running out', `Your organization has ${notice.balance} credits left.`]
     case 'budget':
       return [
         'The budget of a key is running out',

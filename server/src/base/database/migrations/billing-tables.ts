@@ -97,8 +97,6 @@ function orderTables(table: TableStatement, big: string): string[] {
       'company text not null',
       'address text not null',
       'tax_number text not null',
-      `notice_balance ${big}`,
-      'notified_at text',
     ),
   ]
 }
