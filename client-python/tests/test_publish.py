@@ -166,7 +166,7 @@ def test_every_option_of_the_service_has_an_argument(service: Service) -> None:
     definition = httpx.get(f"{service.url}/v1/openapi.json").json()
     parameters = definition["paths"]["/v1/dataset/{table}"]["put"]["parameters"]
     options = {parameter["name"] for parameter in parameters if parameter["in"] == "query"}
-    assert options - {"columns"} == set(PARAMETERS.values())
+    assert options - {"columns", "inspection"} == set(PARAMETERS.values())
     assert set(PARAMETERS) < set(PublishOptions.__annotations__)
 
 

@@ -174,6 +174,18 @@ class PublishOptions(CallOptions, total=False):
     """False builds no vector tiles."""
     build_exports: bool
     """Build every download format before the version appears."""
+    extract_price: Literal["share", "free", "whole"]
+    """What a file of filtered rows costs."""
+    schema: Mapping[str, Any]
+    """What is fixed about this and later versions."""
+    ignore_schema: bool
+    """Publish although the file differs from the dataset's schema."""
+    draft: bool
+    """Keep the version back until it is released."""
+    mode: Literal["append", "update"]
+    """Add the file's features to the current version, or also replace features by their ids."""
+    delete_missing: bool
+    """With the mode `update`: remove the features that the file does not have."""
     wait: bool
     """False returns as soon as the file is uploaded."""
     progress: bool | Progress

@@ -57,6 +57,12 @@ PARAMETERS = {
     "sample": "sample",
     "tiles": "tiles",
     "build_exports": "buildExports",
+    "extract_price": "extractPrice",
+    "schema": "schema",
+    "ignore_schema": "ignoreSchema",
+    "draft": "draft",
+    "mode": "mode",
+    "delete_missing": "deleteMissing",
 }
 
 
@@ -161,7 +167,9 @@ def _params(file: Path, options: Mapping[str, Any]) -> dict[str, str]:
         value = options.get(name)
         if value is None:
             continue
-        if isinstance(value, bool):
+        if name == "schema":
+            params[parameter] = json.dumps(value)
+        elif isinstance(value, bool):
             params[parameter] = "true" if value else "false"
         elif isinstance(value, (str, int)):
             params[parameter] = str(value)

@@ -90,7 +90,7 @@ test('a folder without a service is an error, not a new service', async (t) => {
 test('every command takes --json and --data-dir, and its help ends with examples of itself', () => {
   const groups = [orgCommand(), keyCommand(), userCommand(), jobCommand(), addressCommand()]
   const commands = groups.flatMap((group) => group.commands.map((command) => [group, command] as const))
-  assert.equal(commands.length, 27)
+  assert.equal(commands.length, 29)
   for (const [group, command] of commands) {
     const help = helpOf(command)
     assert.match(help, /--json/)

@@ -128,13 +128,15 @@ export function sourceRoutes(app: App, deps: SourceRouteDeps): void {
       summary: 'What came of the source, the newest run first',
       problems: ['not-administrator'],
       querystring: Type.Object(
-        { limit: Type.Integer({ minimum: 1, maximum: MAX_RUNS, default: 100 }) },
+        { limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RUNS, default: 100 })) },
         { additionalProperties: false },
       ),
       response: { 200: Type.Object({ data: Type.Array(sourceRunSchema) }) },
     },
     onRequest,
-    handler: async (request) => ({ data: await sources.runs(request.params.table, request.query.limit) }),
+    handler: async (request) => ({
+      data: await sources.runs(request.params.table, request.query.limit ?? 100),
+    }),
   })
 
   app.post('/v1/dataset/:table/source/run', {
