@@ -22,8 +22,7 @@ export function FilteredDownloads({
     <section className="card stack-small" aria-labelledby="filtered-downloads">
       <h2 id="filtered-downloads">The filtered rows</h2>
       <p className="small soft">
-        {matched == null ? 'The rows' : plural(matched, 'row')}
-        that match the filter, in one file.
+        {matched == null ? 'The rows' : plural(matched, 'row')} that match the filter, in one file.
       </p>
       <ul className="downloads">
         {formats.map((format) => (
