@@ -87,6 +87,8 @@ test('the bill of materials lists every production package of the lock file, eac
     assert.ok(listed.has(`pkg:npm/${name}@${version}`), `${name} ${version}`)
     // The parts of a package for other platforms have the license of the package, which the lock file states.
     if (license === '' && PLATFORM.test(name)) continue
+    // It has the text of the MIT license in a file, and does not name it.
+    if (license === '' && name === 'png-js') continue
     assert.match(license, isTool(name) ? /^MPL-2\.0$/ : ACCEPTED, `${name} has the license ${license}`)
   }
 })

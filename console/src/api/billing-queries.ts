@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
+import type { PaymentProviderName } from '@wayleave/contract/billing-states'
 import type {
   AdminOrder,
   BillingProfile,
   InvoiceRecord,
   Order,
   Page,
-  PaymentProviderName,
   Product,
   SubscriptionRecord,
 } from '@wayleave/contract/records'

@@ -1,4 +1,4 @@
-import type { OrderState } from '@wayleave/contract/records'
+import type { OrderState } from '@wayleave/contract/billing-states'
 
 const WORDS: Record<OrderState, [text: string, look: string]> = {
   open: ['Open', 'warn'],

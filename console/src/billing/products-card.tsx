@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { PaymentProviderName, Product, StartedCheckout } from '@wayleave/contract/records'
+import type { PaymentProviderName } from '@wayleave/contract/billing-states'
+import type { Product, StartedCheckout } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { useOffer } from '../api/billing-queries.ts'

@@ -1,16 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { ADD_ONS } from '../add-ons.ts'
+import { ORDER_STATES, PAYMENT_PROVIDERS, PLAN_PERIODS, PRODUCT_KINDS } from '../billing-states.ts'
 import { documentedAs, LINE_OF_100, NO_NUL, nullable, oneOf, time } from './schema-parts.ts'
 
-export const PRODUCT_KINDS = ['pack', 'plan'] as const
-export const PLAN_PERIODS = ['month', 'year'] as const
-export const ORDER_STATES = ['open', 'paid', 'cancelled', 'refunded', 'held'] as const
-export const PAYMENT_PROVIDERS = ['stripe', 'invoice', 'demo'] as const
 const SUBSCRIPTION_STATES = ['active', 'past-due', 'ended'] as const
-
-export type OrderState = (typeof ORDER_STATES)[number]
-export type PaymentProviderName = (typeof PAYMENT_PROVIDERS)[number]
-export type PlanPeriod = (typeof PLAN_PERIODS)[number]
 
 /** Far below the largest exact integer (2^53), also if multiplied by the largest quantity. */
 const MAX_PRICE = 1_000_000_000

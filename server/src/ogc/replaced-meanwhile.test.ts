@@ -8,7 +8,7 @@ const ROOT = '/v1/ogc/collections/places'
 
 async function openReplacing(t: TestContext) {
   const service = await openTestServer(t, { settings: { keepVersions: 1 } })
-  const { key } = await openAccount(service, 'ada@example.org', { addOns: ['GIS_ACCESS'] })
+  const { key } = await openAccount(service, 'ada@example.org', { addOns: ['GIS_ACCESS'], credits: 100 })
   const { snapshots } = service.parts
   const use = snapshots.use.bind(snapshots)
   let rows = 10

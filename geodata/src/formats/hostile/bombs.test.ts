@@ -40,7 +40,7 @@ async function compile(options: CompileOptions): Promise<Run> {
   }
   readMessages(child.stdio[3] as Readable, receive, () => child.kill())
   const ended = new Promise((resolve) => child.once('close', resolve))
-  child.stdin!.write(`${JSON.stringify(options)}\n`)
+  child.stdin!.write(`${JSON.stringify({ inspects: false, options })}\n`)
   let isRunning = true
   ended.then(() => {
     isRunning = false

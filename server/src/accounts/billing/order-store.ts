@@ -1,4 +1,5 @@
-import type { AdminOrder, Order, OrderState } from '@wayleave/contract/records'
+import type { OrderState } from '@wayleave/contract/billing-states'
+import type { AdminOrder, Order } from '@wayleave/contract/records'
 import type { ControlDatabase, Db, Tx } from '../../base/database/open.ts'
 import type { Tables } from '../../base/database/schema.ts'
 

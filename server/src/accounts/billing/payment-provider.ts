@@ -1,4 +1,4 @@
-import type { PaymentProviderName, PlanPeriod } from '@wayleave/contract/records'
+import type { PaymentProviderName, PlanPeriod } from '@wayleave/contract/billing-states'
 
 /** An order that is about to be stored. */
 export interface OrderDraft {

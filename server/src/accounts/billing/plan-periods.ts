@@ -1,5 +1,6 @@
 import type { AddOn } from '@wayleave/contract/add-ons'
-import type { PlanPeriod, Product } from '@wayleave/contract/records'
+import type { PlanPeriod } from '@wayleave/contract/billing-states'
+import type { Product } from '@wayleave/contract/records'
 import { type Origin, recordEvent } from '../../base/events/events.ts'
 import { newId } from '../../base/id.ts'
 import { lockOrganizations } from '../access/membership-store.ts'

@@ -1,11 +1,10 @@
+import { ORDER_STATES, PAYMENT_PROVIDERS } from '@wayleave/contract/billing-states'
 import {
   billingProfileChangeSchema,
   billingProfileSchema,
   checkoutSchema,
   invoiceSchema,
-  ORDER_STATES,
   orderSchema,
-  PAYMENT_PROVIDERS,
   pageByIdSchema,
   productSchema,
   startedCheckoutSchema,

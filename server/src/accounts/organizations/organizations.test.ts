@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { MemberPermission } from '@wayleave/contract/permissions'
+import { MEMBER_PERMISSIONS, type MemberPermission } from '@wayleave/contract/permissions'
 import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { operator } from '../../base/events/events.ts'
 import { keyOpens } from '../../testing/key-opens.ts'
@@ -200,7 +200,7 @@ for (const database of databaseKinds) {
     assert.deepEqual(
       listed!.organizations.map(({ id, permissions }) => [id, permissions.length]),
       [
-        [ada.organizationId, 5],
+        [ada.organizationId, MEMBER_PERMISSIONS.length],
         [other.id, 0],
       ],
     )

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MEMBER_PERMISSIONS } from '@wayleave/contract/permissions'
 import { decodeJwt } from 'jose'
 import { MINUTE } from '../../base/clock.ts'
 import { operator } from '../../base/events/events.ts'
@@ -10,7 +11,7 @@ import { nextMail, type SignedInUser, signIn } from '../../testing/sign-in.ts'
 import { testClock } from '../../testing/test-clock.ts'
 import { databaseKinds, openTestServer, type TestServer } from '../../testing/test-server.ts'
 
-const ALL = ['APIKEY_VIEW', 'APIKEY_CREATE', 'MEMBER_MANAGE', 'BILLING_VIEW', 'DATASET_PUBLISH'] as const
+const ALL = [...MEMBER_PERMISSIONS]
 
 async function switchTo(service: TestServer, { token }: { token: string }, organizationId: string) {
   const answer = await service.request('POST', '/v1/auth/switch', { token, body: { organizationId } })

@@ -1,4 +1,4 @@
-import type { OrderState, PaymentProviderName, PlanPeriod } from '@wayleave/contract/records'
+import type { OrderState, PaymentProviderName, PlanPeriod } from '@wayleave/contract/billing-states'
 
 /** The tables of billing. Money is in minor units of the currency. */
 export interface BillingTables {

@@ -1,4 +1,4 @@
-import { PAYMENT_PROVIDERS, type PaymentProviderName } from '@wayleave/contract/records'
+import { PAYMENT_PROVIDERS, type PaymentProviderName } from '@wayleave/contract/billing-states'
 import { boolean, choice, integer, text, textList, url } from './parsers.ts'
 import { setting } from './setting.ts'
 

@@ -1,4 +1,4 @@
-import { ORDER_STATES, type OrderState } from '@wayleave/contract/records'
+import { ORDER_STATES, type OrderState } from '@wayleave/contract/billing-states'
 import { Command, Option } from 'commander'
 import type { Parts } from '../../assembly/wiring.ts'
 import { operator } from '../../base/events/events.ts'

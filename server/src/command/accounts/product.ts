@@ -1,11 +1,6 @@
 import { ADD_ONS, type AddOn } from '@wayleave/contract/add-ons'
-import {
-  type NewProduct,
-  PLAN_PERIODS,
-  PRODUCT_KINDS,
-  type Product,
-  type ProductChange,
-} from '@wayleave/contract/records'
+import { PLAN_PERIODS, PRODUCT_KINDS } from '@wayleave/contract/billing-states'
+import type { NewProduct, Product, ProductChange } from '@wayleave/contract/records'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { operator } from '../../base/events/events.ts'
 import { newOrExistingConfig } from '../command-config.ts'

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { operator } from '../../base/events/events.ts'
 import type { PublishOptions, PublishReport } from '../../data/publishing/publish-request.ts'
-import { isSourceAddress, parseSourceAddress } from '../../data/sources/source-address.ts'
 import { newOrExistingConfig } from '../command-config.ts'
 import { interruptible } from '../interruptible.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
@@ -79,6 +78,8 @@ async function publish(
 ): Promise<void> {
   const reading = await readingOfFlags(flags, command)
   const mode = modeOf(flags, command)
+  // Loaded here: `--help` needs none of it.
+  const { isSourceAddress, parseSourceAddress } = await import('../../data/sources/source-address.ts')
   const isAddress = isSourceAddress(file)
   if (!isAddress) requireFile(file)
   const bar = new ProgressBar(process.stderr)

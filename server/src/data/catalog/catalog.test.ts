@@ -21,6 +21,7 @@ const METADATA = [
     'visibility',
     'owner',
     'credits',
+    'extractPrice',
     'formats',
     'tiles',
     'sample',
