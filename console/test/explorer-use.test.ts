@@ -46,7 +46,9 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
   before(async () => {
     explorer = await openExplorer({ WAYLEAVE_NEW_ORGANIZATION_ADD_ONS: 'GIS_ACCESS' })
     ;({ page, basemap } = explorer)
-    await explorer.publish('trails', 'trails.geojson', trailsGeojson, { note: 'First survey', credits: '2' })
+    await explorer.publish('trails', 'trails.geojson', trailsGeojson, {
+      ...{ note: 'First survey', credits: '2', extractPrice: 'free' },
+    })
     await explorer.send('PATCH', '/v1/dataset/trails', {
       description: DESCRIPTION,
       license: 'CC-BY-4.0',

@@ -71,7 +71,11 @@ function Navigation({ signedIn }: { signedIn: boolean }) {
       {signedIn && <NavLink to="/keys">Keys</NavLink>}
       {me?.organization && <NavLink to="/organization">Organization</NavLink>}
       {me?.administrator && <NavLink to="/administration">Administration</NavLink>}
-      {signedIn && <NavLink to="/account">Account</NavLink>}
+      {signedIn && (
+        <NavLink className="in-place-of-name" to="/account">
+          Account
+        </NavLink>
+      )}
       <a href="/docs">Docs</a>
     </nav>
   )
@@ -99,9 +103,9 @@ function Account() {
   return (
     <>
       <OrganizationSwitch />
-      <span className="account-name small soft" title={me?.user.email}>
+      <Link className="account-name small soft" to="/account" title="Your account">
         {signOut.isError ? asProblem(signOut.error).message : me?.user.email}
-      </span>
+      </Link>
       <button
         type="button"
         className="button small"
