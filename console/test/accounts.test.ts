@@ -134,7 +134,7 @@ describe('accounts', { concurrency: 1 }, () => {
   test('a user reads their data and closes the account', async () => {
     const { page, context } = await service.open()
     await service.signIn(page, 'dan@example.org')
-    await page.getByTitle('Your account').click()
+    await page.getByRole('link', { name: 'Account' }).click()
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download my data' }).click(),

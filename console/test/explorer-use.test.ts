@@ -75,6 +75,7 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     await poll(async () => basemap.requests.includes('/land.json'))
     assert.ok(basemap.requests.includes('/style.json'))
     assert.deepEqual(ownBackground, [], 'the service’s own background is not loaded in vain')
+    await page.locator('.map').evaluate((map) => map.scrollIntoView({ block: 'center' }))
     const map = (await page.locator('.map').boundingBox())!
     const attributes = page.getByRole('region', { name: 'Attributes' })
     await poll(async () => {

@@ -71,11 +71,7 @@ function Navigation({ signedIn }: { signedIn: boolean }) {
       {signedIn && <NavLink to="/keys">Keys</NavLink>}
       {me?.organization && <NavLink to="/organization">Organization</NavLink>}
       {me?.administrator && <NavLink to="/administration">Administration</NavLink>}
-      {signedIn && (
-        <NavLink className="in-place-of-name" to="/account">
-          Account
-        </NavLink>
-      )}
+      {signedIn && <NavLink to="/account">Account</NavLink>}
       <a href="/docs">Docs</a>
     </nav>
   )
@@ -103,9 +99,9 @@ function Account() {
   return (
     <>
       <OrganizationSwitch />
-      <Link className="account-name small soft" to="/account" title="Your account">
+      <span className="account-name small soft" title={me?.user.email}>
         {signOut.isError ? asProblem(signOut.error).message : me?.user.email}
-      </Link>
+      </span>
       <button
         type="button"
         className="button small"
