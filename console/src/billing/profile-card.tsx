@@ -7,7 +7,7 @@ import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { Field } from '../components/form/field.tsx'
 import { Loaded } from '../components/page/loaded.tsx'
 
-/** What stands on invoices, and when the members are told that credits run out. */
+/** What stands on invoices. */
 export function ProfileCard({ mayChange }: { mayChange: boolean }) {
   const profile = useBillingProfile()
   const [isOpen, setOpen] = useState(false)
