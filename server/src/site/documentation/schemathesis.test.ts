@@ -25,7 +25,10 @@ const python = process.env['WAYLEAVE_TEST_PYTHON']
 const skip = !python && 'needs the Python environment of npm test'
 
 test('schemathesis finds nothing in either API definition', { skip }, async (t) => {
+  const start = Date.now()
   const service = await openTestServer(t, {
+    // A token is valid for 15 minutes, and on a busy machine the run takes longer: this clock runs slower.
+    clock: () => new Date(start + (Date.now() - start) / 10),
     // Uploads are accepted and wait: compiling each of them would take most of the time.
     settings: { admins: ['admin@example.org'], tiles: false, signInRate: 1_000_000, publishJobs: 0 },
   })
@@ -99,7 +102,11 @@ test('schemathesis finds nothing in either API definition', { skip }, async (t) 
         })
       }
       const [status] = await once(child, 'close')
-      assert.equal(status, 0, output.slice(0, 20_000))
+      assert.equal(
+        status,
+        0,
+        output.slice(Math.max(0, output.search(/=+ (ERRORS|FAILURES) =+/))).slice(0, 20_000),
+      )
       assert.match(output, /Coverage\n(.*\n)*.*Fuzzing/)
     })
   }
