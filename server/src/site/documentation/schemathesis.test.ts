@@ -86,6 +86,8 @@ test('schemathesis finds nothing in either API definition', { skip }, async (t) 
           cwd: folder,
           env: {
             PATH: process.env['PATH'],
+            // The order of sets decides which values are generated.
+            PYTHONHASHSEED: process.env['PYTHONHASHSEED'] ?? '0',
             PYTHONPYCACHEPREFIX: process.env['PYTHONPYCACHEPREFIX'],
             // Without it, requests searches every environment variable for a proxy before each request.
             NO_PROXY: '127.0.0.1',
