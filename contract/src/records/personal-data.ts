@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { adminSessionSchema } from './administration.ts'
+import { billingProfileSchema, orderSchema } from './billing.ts'
 import { keyRecordSchema } from './key.ts'
 import { nullable, time } from './schema-parts.ts'
 
@@ -63,6 +64,41 @@ export const personalDataSchema = Type.Object({
       calls: Type.Integer(),
       credits: Type.Integer(),
     }),
+  ),
+  requests: Type.Array(
+    Type.Object({
+      keyId: Type.String(),
+      at: time,
+      operation: Type.String(),
+      table: nullable(Type.String()),
+      status: Type.Integer(),
+      milliseconds: Type.Integer(),
+      bytes: nullable(Type.Integer()),
+      credits: Type.Integer(),
+      weight: Type.Integer({ description: 'How many requests the row stands for.' }),
+    }),
+    { description: 'The log of requests with the user’s personal keys.' },
+  ),
+  noticesOff: Type.Array(Type.Object({ notice: Type.String(), switchedOffAt: time }), {
+    description: 'The notices by mail that the user has switched off.',
+  }),
+  webhooks: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      organizationId: Type.String(),
+      url: Type.String(),
+      events: Type.Array(Type.String()),
+      description: Type.String(),
+      createdAt: time,
+    }),
+    { description: 'Those that the user created, of organizations in which they have MEMBER_MANAGE.' },
+  ),
+  orders: Type.Array(orderSchema, {
+    description: 'Those that the user placed, of organizations in which they have BILLING_VIEW.',
+  }),
+  billingProfiles: Type.Array(
+    Type.Object({ organizationId: Type.String(), ...billingProfileSchema.properties }),
+    { description: 'Those of organizations in which the user has BILLING_VIEW.' },
   ),
   events: Type.Array(
     Type.Object({

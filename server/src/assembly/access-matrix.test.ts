@@ -53,6 +53,15 @@ const BODIES: Record<string, unknown> = {
   POST: {},
 }
 
+/** The tools of assistants that name a dataset, with the rest of their input. */
+const TOOLS: Record<string, object> = {
+  describe_dataset: {},
+  query_features: {},
+  aggregate: { measures: ['count'] },
+  get_feature: { id: '1' },
+  prepare_download: { format: 'csv' },
+}
+
 interface Caller {
   name: string
   options: RequestOptions
@@ -202,7 +211,13 @@ for (const database of databaseKinds) {
     const { clock, pass } = testClock()
     const rates = { openRate: 1_000_000, tileRate: 1_000_000 }
     // One address for all nodes, because responses contain it.
-    const settings = { admins: ['root@example.org'], baseUrl: 'http://data.example.org', ...rates }
+    // The log of requests shows the names that its reader has asked for.
+    const settings = {
+      admins: ['root@example.org'],
+      baseUrl: 'http://data.example.org',
+      requestLogDays: 0,
+      ...rates,
+    }
     const shared =
       database === 'postgres'
         ? { databaseUrl: await temporaryDatabase(t), dataDir: temporaryFolder(t) }
@@ -258,6 +273,31 @@ for (const database of databaseKinds) {
       for (const table of HIDDEN.filter((one) => !knows.includes(one))) {
         const answer = await service.request('GET', zonesPath(table), options)
         assert.deepEqual(shown(answer, table), unknown, `${name}: zones of ${table}`)
+      }
+    }
+    // So do the tools of assistants.
+    const ask = (options: RequestOptions, method: string, params: object) => {
+      const headers = { ...options.headers, accept: 'application/json, text/event-stream' }
+      const body = { jsonrpc: '2.0', id: 1, method, params }
+      return service.request('POST', '/mcp', { ...options, headers, body })
+    }
+    for (const { name, options, knows } of callers) {
+      const hidden = HIDDEN.filter((one) => !knows.includes(one))
+      for (const [tool, args] of Object.entries(TOOLS)) {
+        const call = (table: string) =>
+          ask(options, 'tools/call', { name: tool, arguments: { table, ...args } })
+        const unknown = shown(await call(UNKNOWN), UNKNOWN)
+        for (const table of hidden)
+          assert.deepEqual(shown(await call(table), table), unknown, `${name}: ${tool} of ${table}`)
+      }
+      const lists = [
+        await ask(options, 'tools/call', { name: 'search_datasets', arguments: {} }),
+        await ask(options, 'resources/list', {}),
+      ]
+      for (const { text } of lists) {
+        for (const table of hidden) assert.ok(!text.includes(table), `${name}: ${text}`)
+        // A tool acts with a key; a token of the console is none.
+        if (options.key !== undefined) for (const table of knows) assert.ok(text.includes(table), name)
       }
     }
     // The test would notice nothing if no caller got anything.

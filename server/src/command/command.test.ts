@@ -16,6 +16,7 @@ import { addressCommand } from './accounts/address.ts'
 import { keyCommand } from './accounts/key.ts'
 import { orgCommand } from './accounts/org.ts'
 import { userCommand } from './accounts/user.ts'
+import { webhookCommand } from './accounts/webhook.ts'
 import { commandLinePage } from './command-line-page.ts'
 import { jobCommand } from './datasets/job.ts'
 import { backupCommand } from './operate/backup.ts'
@@ -88,9 +89,9 @@ test('a folder without a service is an error, not a new service', async (t) => {
 })
 
 test('every command takes --json and --data-dir, and its help ends with examples of itself', () => {
-  const groups = [orgCommand(), keyCommand(), userCommand(), jobCommand(), addressCommand()]
+  const groups = [orgCommand(), keyCommand(), userCommand(), jobCommand(), addressCommand(), webhookCommand()]
   const commands = groups.flatMap((group) => group.commands.map((command) => [group, command] as const))
-  assert.equal(commands.length, 29)
+  assert.equal(commands.length, 38)
   for (const [group, command] of commands) {
     const help = helpOf(command)
     assert.match(help, /--json/)

@@ -24,6 +24,11 @@ export function print({ json }: OperatorFlags, document: unknown, text: string):
   process.stdout.write(`${json ? JSON.stringify(document) : text}\n`)
 }
 
+/** How a new secret is printed. */
+export function secretText(secret: string): string {
+  return `Its secret is shown this once:\n${secret}`
+}
+
 /** Pads each column to its widest cell; returns `none` if there are no rows. */
 export function tableText(head: string[], rows: string[][], none: string): string {
   if (rows.length === 0) return none

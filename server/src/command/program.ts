@@ -12,6 +12,7 @@ import { orderCommand } from './accounts/order.ts'
 import { orgCommand } from './accounts/org.ts'
 import { productCommand } from './accounts/product.ts'
 import { userCommand } from './accounts/user.ts'
+import { webhookCommand } from './accounts/webhook.ts'
 import { completionCommand } from './completion/completion.ts'
 import { datasetsCommand, unpublishCommand } from './datasets/datasets.ts'
 import { describeCommand } from './datasets/describe.ts'
@@ -76,6 +77,7 @@ export function makeProgram(options: ProgramOptions = {}): Command {
     orderCommand(),
     keyCommand(),
     userCommand(),
+    webhookCommand(),
     addressCommand(),
     eventsCommand(),
     rotateSigningKeyCommand(),

@@ -62,6 +62,7 @@ async function open(t: TestContext, kind: 'sqlite' | 'postgres') {
       allowed_addresses: null,
       test: 0,
       credit_limit: null,
+      assistant: null,
       ...NO_PREVIOUS_SECRET,
       ...values,
     }

@@ -19,7 +19,7 @@ export interface AccountRoutesDeps {
 }
 
 const DATA_DESCRIPTION =
-  'The user, memberships, sessions, personal keys without secrets, invitations, requests, and the newest 10,000 rows each of the ledger, the usage and the audit log. Data about others is left out.'
+  'The user, memberships, sessions, personal keys without secrets, invitations, requests for access, switched-off notices, webhooks that the user created and orders that they placed, billing profiles that they may see, and the newest 10,000 rows each of the ledger, the usage, the log of requests and the audit log. Data about others is left out.'
 const closed = { 204: Type.Unsafe<undefined>({ description: 'Deleted.' }) }
 
 /** What users may do with their own data and organizations, and administrators for them. */
@@ -80,7 +80,7 @@ function ownOrganizationRoute(
       security: security.token,
       summary: 'Delete an organization',
       description:
-        'Needs MEMBER_MANAGE. Its members leave it, and all its keys are revoked at once. Its credits are lost, and its datasets become the operator’s. The ledger and the audit log stay, without its name.',
+        'Needs MEMBER_MANAGE. Its members leave it, and all its keys are revoked at once. Its credits are lost, its plan ends, and its datasets become the operator’s and are no longer refreshed from their sources. Webhooks, invitations, the billing profile and the log of requests are deleted. The ledger, invoices and the audit log stay, the last without its name.',
       params: Type.Object({ organizationId: Type.String() }),
       response: closed,
     },

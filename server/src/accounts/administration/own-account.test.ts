@@ -5,27 +5,19 @@ import { createKey, openAccount } from '../../testing/account.ts'
 import { keyOpens } from '../../testing/key-opens.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
-import { signIn } from '../../testing/sign-in.ts'
-import { databaseKinds, openTestServer, type TestServer } from '../../testing/test-server.ts'
-
-/** Every value of every row, to look for what should be gone. */
-async function dump({ parts: { database } }: TestServer): Promise<string> {
-  const tables = [
-    'users',
-    'events',
-    'invitations',
-    'sign_in_links',
-    'organizations',
-    'access_requests',
-    'notice_switches',
-  ] as const
-  const rows = await Promise.all(tables.map((table) => database.db.selectFrom(table).selectAll().execute()))
-  return JSON.stringify(rows)
-}
+import { nextMail, signIn } from '../../testing/sign-in.ts'
+import { databaseKinds, openTestServer } from '../../testing/test-server.ts'
+import {
+  findTraces,
+  leaveTraces,
+  requireFates,
+  requireListedColumns,
+  type Traces,
+} from './traces.test-kit.ts'
 
 for (const database of databaseKinds) {
   test(`a user closes their account; the audit log keeps a pseudonym (${database})`, async (t) => {
-    const service = await openTestServer(t, { database })
+    const service = await openTestServer(t, { database, settings: { payments: ['demo'] } })
     const ada = await signIn(service, 'ada@example.org')
     const eve = await openAccount(service, 'eve@example.org')
     const shared = await createKey(service, eve, ['read'], 'organization')
@@ -37,9 +29,17 @@ for (const database of databaseKinds) {
       token: eve.token,
       body: { name: 'Eve’s maps' },
     })
+    await leaveTraces(service, eve, shared.secret)
+    await createKey(service, eve, ['read'])
     const { db } = service.parts.database
-    const wish = { email: 'eve@example.org', notice: 'key-expiring', at: '' }
-    await db.insertInto('notice_switches').values(wish).execute()
+    const traces: Traces = {
+      user: { ids: [eve.userId, eve.keyId, there.id], texts: ['eve@example.org'] },
+      organization: {
+        ids: [eve.organizationId, shared.id],
+        texts: ['Eve’s maps', "eve's organization", 'Eve’s company'],
+      },
+    }
+    const before = await findTraces(service, traces)
     const closed = await service.request('DELETE', '/v1/auth/me', both)
     assert.equal(closed.status, 204, closed.text)
     assert.match(closed.headers.get('set-cookie')!, /wayleave_refresh=; .*Max-Age=0/)
@@ -51,8 +51,8 @@ for (const database of databaseKinds) {
     })
     assert.equal(refresh.status, 401)
 
-    const rest = await dump(service)
-    for (const text of ['eve@', 'Eve’s maps', "eve's organization"]) assert.ok(!rest.includes(text), text)
+    await requireListedColumns(service)
+    requireFates(before, await findTraces(service, traces))
     const events = await db.selectFrom('events').selectAll().execute()
     const ofEve = events.filter(({ actor, subject }) => [actor, subject].includes(`user:${eve.userId}`))
     assert.ok(ofEve.length > 5)
@@ -94,7 +94,8 @@ for (const database of databaseKinds) {
       body.data.map(({ id }: { id: string }) => id),
       [eve.organizationId],
     )
-    assert.ok(!(await dump(service)).includes("ada's organization"))
+    const traces = { user: { ids: [], texts: [] }, organization: { ids: [], texts: ["ada's organization"] } }
+    assert.deepEqual([...(await findTraces(service, traces)).organization], [])
   })
 }
 
@@ -111,7 +112,9 @@ test('who must not close an account is told why', async (t) => {
 })
 
 test('users and the operator export what is stored about a user, and nothing of others', async (t) => {
-  const service = await openTestServer(t, { settings: { admins: ['root@example.org'] } })
+  const service = await openTestServer(t, {
+    settings: { admins: ['root@example.org'], payments: ['demo'], allowInternalAddresses: true },
+  })
   await publishText(service, 'places', 'a.geojson', points(5))
   const ada = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 10 })
   const eve = await openAccount(service, 'eve@example.org')
@@ -120,6 +123,20 @@ test('users and the operator export what is stored about a user, and nothing of 
   const session = await service.request('POST', '/v1/auth/session-key', ada)
   await service.request('GET', '/v1/datasets', { key: session.body.secret })
   await service.parts.meter.flush()
+  await service.parts.keyRequestLog!.flush()
+  const product = { kind: 'pack', name: 'Credits', price: 100, currency: 'EUR', credits: 10 } as const
+  const { id: productId } = await service.parts.products.add(operator, product)
+  for (const { token } of [ada, eve]) {
+    const events = ['key.created']
+    const url = `https://hooks.example.org/${token === ada.token ? 'ada' : 'eve'}`
+    await service.request('POST', '/v1/webhooks', { token, body: { url, events } })
+    await service.request('POST', '/v1/billing/checkout', { token, body: { productId } })
+    await nextMail(service, token === ada.token ? 'ada@example.org' : 'eve@example.org')
+    const company = token === ada.token ? 'Ada’s company' : 'Eve’s company'
+    await service.request('PATCH', '/v1/billing/profile', { token, body: { company } })
+    const switches = { 'key-expiring': false }
+    await service.request('PATCH', '/v1/notices', { token, body: { switches } })
+  }
   const root = await signIn(service, 'root@example.org')
   const reason = 'Suspected of fraud'
   await service.parts.userAdministration.block(operator, ada.userId, reason)
@@ -140,13 +157,35 @@ test('users and the operator export what is stored about a user, and nothing of 
       amount,
       table,
     ]),
-    [['download', -1, 'places']],
+    [
+      ['purchase', 10, null],
+      ['download', -1, 'places'],
+    ],
   )
   const operations = body.usage.map(({ operation }: { operation: string }) => operation).sort()
   assert.deepEqual(operations, ['download', 'metadata'])
   assert.ok(body.events.some(({ action }: { action: string }) => action === 'key.created'))
-  for (const text of ['eve@example.org', 'root@example.org', reason, ada.key, eve.userId])
-    assert.ok(!own.text.includes(text), text)
+  assert.deepEqual(
+    body.requests.map(({ keyId, table, status }: Record<string, unknown>) => [keyId, table, status]),
+    [[ada.keyId, 'places', 200]],
+  )
+  assert.deepEqual(
+    [body.noticesOff[0].notice, body.webhooks[0].url, body.orders[0].productId, body.billingProfiles],
+    [
+      'key-expiring',
+      'https://hooks.example.org/ada',
+      productId,
+      [{ organizationId: ada.organizationId, company: 'Ada’s company', address: '', taxNumber: '' }],
+    ],
+  )
+  const ofOthers = [
+    'eve@example.org',
+    'root@example.org',
+    eve.userId,
+    'Eve’s company',
+    'hooks.example.org/eve',
+  ]
+  for (const text of [...ofOthers, reason, ada.key, 'whsec_']) assert.ok(!own.text.includes(text), text)
 
   const byOperator = await service.request('GET', `/v1/admin/users/${ada.userId}/data`, root)
   assert.deepEqual({ ...byOperator.body, exportedAt: '' }, { ...body, exportedAt: '' })

@@ -18,7 +18,16 @@ export async function removeUserFromEvents(tx: Tx, userId: string, email: string
   await replaceInDetails(tx, email)
 }
 
-/** The name of a user's own organization begins as the first part of their mail address. */
+/** Deletes the log of the requests that the user's personal keys have made. */
+export async function deleteRequestsOf(tx: Tx, userId: string): Promise<void> {
+  const keys = tx.selectFrom('api_keys').select('id').where('user_id', '=', userId)
+  await tx.deleteFrom('request_log').where('key_id', 'in', keys).execute()
+}
+
+/**
+ * The name of a user's own organization begins as the first part of their mail address. Issued invoices stay as they
+ * are: the law says how long they are kept.
+ */
 export async function closeOrganizationRow(
   tx: Tx,
   organizationId: string,
@@ -27,7 +36,11 @@ export async function closeOrganizationRow(
 ): Promise<void> {
   const row = { name: REMOVED, closed_at: at.toISOString() }
   await tx.updateTable('organizations').set(row).where('id', '=', organizationId).execute()
-  await tx.deleteFrom('webhooks').where('organization_id', '=', organizationId).execute()
+  for (const table of ['webhooks', 'invitations', 'billing_profiles', 'credit_levels', 'notices'] as const) {
+    await tx.deleteFrom(table).where('organization_id', '=', organizationId).execute()
+  }
+  const keys = tx.selectFrom('api_keys').select('id').where('organization_id', '=', organizationId)
+  await tx.deleteFrom('request_log').where('key_id', 'in', keys).execute()
   for (const each of new Set([name, ...(await formerNames(tx, organizationId))]))
     await replaceInDetails(tx, each, organizationId)
 }
@@ -56,9 +69,13 @@ async function replaceInDetails(tx: Tx, text: string, organizationId?: string): 
   await query.execute()
 }
 
-/** Ends the organization's access to datasets, and makes those that it owns the operator's. */
+/**
+ * Ends the organization's access to datasets, and makes those that it owns the operator's. They are not refreshed any
+ * more: the addresses and the credentials were the organization's.
+ */
 export async function leaveDatasets(tx: Tx, organizationId: string): Promise<void> {
   await tx.deleteFrom('dataset_grants').where('organization_id', '=', organizationId).execute()
+  await tx.deleteFrom('sources').where('owner_id', '=', organizationId).execute()
   await tx.updateTable('datasets').set({ owner_id: null }).where('owner_id', '=', organizationId).execute()
 }
 
@@ -80,6 +97,55 @@ export async function deleteSignOnOf(tx: Tx, userId: string): Promise<boolean> {
     .returning('issuer')
     .execute()
   return rows.length > 0
+}
+
+/** The notices that the address has switched off. */
+export function readNoticeSwitchesOf(db: Db, email: string) {
+  return db
+    .selectFrom('notice_switches')
+    .select(['notice', 'at as switchedOffAt'])
+    .where('email', '=', email)
+    .orderBy('notice')
+    .execute()
+}
+
+/** The webhooks of these organizations that the user created, as far as the audit log still says so. */
+export async function readWebhooksBy(db: Db, userId: string, organizationIds: readonly string[]) {
+  if (organizationIds.length === 0) return []
+  const created = db
+    .selectFrom('events')
+    .select('subject')
+    .where('actor', '=', `user:${userId}`)
+    .where('action', '=', 'webhook.created')
+  const rows = await db
+    .selectFrom('webhooks')
+    .select(['id', 'organization_id', 'url', 'events', 'description', 'created_at as createdAt'])
+    .where('organization_id', 'in', [...organizationIds])
+    .where(sql<string>`'webhook:' || id`, 'in', created)
+    .orderBy('created_at')
+    .execute()
+  return rows.map(({ organization_id, events, ...row }) => ({
+    ...row,
+    organizationId: organization_id!,
+    events: JSON.parse(events) as string[],
+  }))
+}
+
+/** The newest requests of the keys. */
+export async function readRequestLogOf(db: Db, keyIds: readonly string[], limit: number) {
+  if (keyIds.length === 0) return []
+  const rows = await db
+    .selectFrom('request_log')
+    .selectAll()
+    .where('key_id', 'in', [...keyIds])
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id: _, key_id, table_name, ...row }) => ({
+    keyId: key_id,
+    table: table_name || null,
+    ...row,
+  }))
 }
 
 export function readInvitationsTo(db: Db, email: string) {

@@ -1,14 +1,25 @@
+import type { MemberPermission } from '@wayleave/contract/permissions'
 import type { PersonalData } from '@wayleave/contract/records'
 import type { Clock } from '../../base/clock.ts'
 import type { Db } from '../../base/database/open.ts'
 import { readEvents, type StoredEvent } from '../../base/events/store.ts'
 import { readOrganizationsOf } from '../access/membership-store.ts'
+import { listOrders } from '../billing/order-store.ts'
+import { readProfiles } from '../billing/profile-store.ts'
 import { readLedger } from '../credits/ledger-store.ts'
 import { keyRecord } from '../keys/key-record.ts'
 import { listKeysOfUser } from '../keys/store.ts'
 import { listSessions } from '../users/session-store.ts'
 import type { User } from '../users/user-store.ts'
-import { readInvitationsTo, readRequestsOf, readSignOnOf, readUsageOf } from './personal-data-store.ts'
+import {
+  readInvitationsTo,
+  readNoticeSwitchesOf,
+  readRequestLogOf,
+  readRequestsOf,
+  readSignOnOf,
+  readUsageOf,
+  readWebhooksBy,
+} from './personal-data-store.ts'
 
 /** Max rows of each list, the newest ones. */
 const MAX_ROWS = 10_000
@@ -34,10 +45,17 @@ export async function readPersonalData(db: Db, clock: Clock, user: User): Promis
     ledger.push(...rows.map(({ id: _, balance: __, actor: ___, ...row }) => ({ ...row, organizationId })))
     if (ledger.length >= MAX_ROWS) break
   }
-  const usageKeys = [
-    ...[...organizationIds].map((id) => `user:${userId}@${id}`),
-    ...keys.map((key) => key.id),
-  ]
+  const keyIds = keys.map((key) => key.id)
+  const usageKeys = [...[...organizationIds].map((id) => `user:${userId}@${id}`), ...keyIds]
+  // What belongs to an organization is shown to those of its members who may see it there.
+  const idsWith = (permission: MemberPermission) =>
+    organizations.filter(({ permissions }) => permissions.includes(permission)).map(({ id }) => id)
+  const payingIds = idsWith('BILLING_VIEW')
+  const orders = await listOrders(db, {
+    organizationIds: payingIds,
+    createdBy: `user:${userId}`,
+    limit: MAX_ROWS,
+  })
   return {
     exportedAt: now.toISOString(),
     user,
@@ -49,6 +67,11 @@ export async function readPersonalData(db: Db, clock: Clock, user: User): Promis
     accessRequests: await readRequestsOf(db, userId),
     ledger,
     usage: await readUsageOf(db, usageKeys, MAX_ROWS),
+    requests: await readRequestLogOf(db, keyIds, MAX_ROWS),
+    noticesOff: await readNoticeSwitchesOf(db, email),
+    webhooks: await readWebhooksBy(db, userId, idsWith('MEMBER_MANAGE')),
+    orders: orders.map(({ organizationName: _, ...order }) => order),
+    billingProfiles: await readProfiles(db, payingIds),
     events: events.map((event) => ownEvent(event, userId)),
   }
 }

@@ -16,7 +16,12 @@ import { deleteUser, findUser, lockUser, setBlocked, type User } from '../users/
 import { listUsers } from './administration-store.ts'
 import { closeOrganization } from './close-organization.ts'
 import { readPersonalData } from './personal-data.ts'
-import { deleteRowsOfEmail, deleteSignOnOf, removeUserFromEvents } from './personal-data-store.ts'
+import {
+  deleteRequestsOf,
+  deleteRowsOfEmail,
+  deleteSignOnOf,
+  removeUserFromEvents,
+} from './personal-data-store.ts'
 
 export interface UserAdministrationOptions {
   database: ControlDatabase
@@ -140,6 +145,7 @@ export class UserAdministration {
       }
       await removeUserFromEvents(tx, id, user.email)
       await deleteRowsOfEmail(tx, user.email)
+      await deleteRequestsOf(tx, id)
       await deleteUser(tx, id)
       // The address of a user who deletes themselves is theirs.
       const anonymous = { ...origin, address: origin.actor === `user:${id}` ? null : origin.address }

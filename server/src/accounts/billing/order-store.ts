@@ -8,6 +8,8 @@ export type OrderRow = Tables['orders']
 export interface OrderFilter {
   id?: string
   organizationId?: string
+  organizationIds?: readonly string[]
+  createdBy?: string
   state?: OrderState | undefined
   after?: string | undefined
   limit: number
@@ -47,7 +49,8 @@ export function findOrderByReference(
 
 /** Newest first. */
 export async function listOrders(db: Db | Tx, filter: OrderFilter): Promise<AdminOrder[]> {
-  const { id, organizationId, state, after, limit } = filter
+  const { id, organizationId, organizationIds, createdBy, state, after, limit } = filter
+  if (organizationIds?.length === 0) return []
   let query = db
     .selectFrom('orders')
     .innerJoin('organizations', 'organizations.id', 'orders.organization_id')
@@ -70,6 +73,8 @@ export async function listOrders(db: Db | Tx, filter: OrderFilter): Promise<Admi
     .limit(limit)
   if (id !== undefined) query = query.where('orders.id', '=', id)
   if (organizationId !== undefined) query = query.where('orders.organization_id', '=', organizationId)
+  if (organizationIds) query = query.where('orders.organization_id', 'in', [...organizationIds])
+  if (createdBy !== undefined) query = query.where('orders.created_by', '=', createdBy)
   if (state !== undefined) query = query.where('orders.state', '=', state)
   if (after !== undefined) {
     const last = db.selectFrom('orders').where('id', '=', after)

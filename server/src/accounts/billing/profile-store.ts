@@ -4,14 +4,24 @@ import type { Db, Tx } from '../../base/database/open.ts'
 const EMPTY: BillingProfile = { company: '', address: '', taxNumber: '' }
 
 export async function readProfile(db: Db | Tx, organizationId: string): Promise<BillingProfile> {
-  const row = await db
+  const [profile] = await readProfiles(db, [organizationId])
+  if (!profile) return EMPTY
+  const { organizationId: _, ...rest } = profile
+  return rest
+}
+
+/** Those of the organizations that have one. */
+export async function readProfiles(
+  db: Db | Tx,
+  organizationIds: readonly string[],
+): Promise<(BillingProfile & { organizationId: string })[]> {
+  if (organizationIds.length === 0) return []
+  return db
     .selectFrom('billing_profiles')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .executeTakeFirst()
-  if (!row) return EMPTY
-  const { company, address, tax_number } = row
-  return { company, address, taxNumber: tax_number }
+    .select(['organization_id as organizationId', 'company', 'address', 'tax_number as taxNumber'])
+    .where('organization_id', 'in', [...organizationIds])
+    .orderBy('organization_id')
+    .execute()
 }
 
 export async function writeProfile(tx: Tx, organizationId: string, profile: BillingProfile): Promise<void> {

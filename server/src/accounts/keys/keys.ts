@@ -61,14 +61,39 @@ export class Keys {
 
   /** Creates a key of the caller's own, in the organization that they act for. */
   createPersonal(caller: UserOrigin, newKey: NewKey): Promise<CreatedKey> {
-    const { database, clock, max } = this.#options
+    const { database, clock } = this.#options
     const input = checkNewKey(newKey, 'user', clock())
     return database.db.transaction().execute(async (tx) => {
       const owner = await this.#lockUserAsOwner(tx, caller)
-      if ((await store.countKeys(tx, owner)) >= max.perUser) {
-        throw new Problem('key-limit-reached', `A user may hold ${max.perUser} keys. Delete one first.`)
-      }
-      return this.#insert(tx, caller.origin, owner, input)
+      return this.#insertPersonal(tx, caller.origin, owner, input)
+    })
+  }
+
+  /**
+   * Gives a program a key of the caller's own. A program that has one gets a new secret for it, with what the caller
+   * agreed to now: otherwise each sign-in of an assistant would add a key. Name and allowed callers stay.
+   */
+  giveToAssistant(
+    caller: UserOrigin,
+    newKey: NewKey,
+    assistant: string,
+  ): Promise<Pick<CreatedKey, 'secret'>> {
+    const { database, changes, clock } = this.#options
+    const input = checkNewKey(newKey, 'user', clock())
+    return changes.commit(async (tx, changed) => {
+      const owner = await this.#lockUserAsOwner(tx, caller)
+      const key = await store.lockAssistantKey(database, tx, owner, assistant)
+      if (!key) return this.#insertPersonal(tx, caller.origin, owner, input, assistant)
+      changed('key', key.id)
+      const { permissions, expiresAt, creditLimit } = input
+      await store.updateKey(tx, key.id, {
+        permissions: JSON.stringify(permissions),
+        expires_at: expiresAt,
+        credit_limit: creditLimit,
+      })
+      const agreed = { permissions, expiresAt, creditLimit }
+      await recordKeyEvent(tx, clock(), caller.origin, 'key.changed', key, agreed)
+      return this.#replaceSecret(tx, caller.origin, key, null)
     })
   }
 
@@ -104,7 +129,7 @@ export class Keys {
       if (!(await hasFamily(tx, sessionId))) throw new Problem('token-invalid')
       const expiresAt = plus(clock(), SESSION_LIFE).toISOString()
       const input = { ...ANY_CALLER, name: 'Console', permissions: ['read'], expiresAt }
-      return this.#insert(tx, origin, owner, input, sessionId)
+      return this.#insert(tx, origin, owner, input, { sessionId })
     })
   }
 
@@ -167,22 +192,8 @@ export class Keys {
     return this.#alter(actor, id, async (tx, key, now) => {
       const status = statusOf(key, now)
       if (status !== 'active') throw stateConflict(status, 'rotated')
-      const secret = this.#newSecret(key.test === 1)
-      const rotatedAt = now.toISOString()
-      const prefix = prefixOf(secret)
       const endsAt = overlapSeconds > 0 ? plus(now, overlapSeconds * SECOND).toISOString() : null
-      // At once also with an overlap: a state of the database from before the rotation must not revive it.
-      await store.recordRevokedSecret(tx, key, now)
-      await store.updateKey(tx, id, {
-        secret_hash: hashOf(secret),
-        prefix,
-        rotated_at: rotatedAt,
-        last_used_at: null,
-        ...(endsAt === null ? store.NO_PREVIOUS_SECRET : store.previousSecretOf(key, endsAt)),
-      })
-      const overlap = endsAt === null ? {} : { previousEndsAt: endsAt }
-      await recordKeyEvent(tx, now, actor.origin, 'key.rotated', key, { prefix, ...overlap })
-      return { id, secret, rotatedAt }
+      return this.#replaceSecret(tx, actor.origin, key, endsAt)
     })
   }
 
@@ -204,6 +215,31 @@ export class Keys {
       await store.deleteKey(tx, id)
       await recordKeyEvent(tx, now, actor.origin, 'key.deleted', key)
     })
+  }
+
+  /** The former secret works until `endsAt`. */
+  async #replaceSecret(
+    tx: Tx,
+    origin: Origin,
+    key: store.StoredKey,
+    endsAt: string | null,
+  ): Promise<RotatedKey> {
+    const now = this.#options.clock()
+    const secret = this.#newSecret(key.test === 1)
+    const rotatedAt = now.toISOString()
+    const prefix = prefixOf(secret)
+    // At once also with an overlap: a state of the database from before the rotation must not revive it.
+    await store.recordRevokedSecret(tx, key, now)
+    await store.updateKey(tx, key.id, {
+      secret_hash: hashOf(secret),
+      prefix,
+      rotated_at: rotatedAt,
+      last_used_at: null,
+      ...(endsAt === null ? store.NO_PREVIOUS_SECRET : store.previousSecretOf(key, endsAt)),
+    })
+    const overlap = endsAt === null ? {} : { previousEndsAt: endsAt }
+    await recordKeyEvent(tx, now, origin, 'key.rotated', key, { prefix, ...overlap })
+    return { id: key.id, secret, rotatedAt }
   }
 
   #alter<T>(
@@ -236,12 +272,26 @@ export class Keys {
     return { scope: 'user', organizationId: membership.organizationId, userId: caller.userId }
   }
 
+  async #insertPersonal(
+    tx: Tx,
+    origin: Origin,
+    owner: UserOwner,
+    input: KeyInput,
+    assistant: string | null = null,
+  ): Promise<CreatedKey> {
+    const { perUser } = this.#options.max
+    if ((await store.countKeys(tx, owner)) >= perUser) {
+      throw new Problem('key-limit-reached', `A user may hold ${perUser} keys. Delete one first.`)
+    }
+    return this.#insert(tx, origin, owner, input, { assistant })
+  }
+
   async #insert(
     tx: Tx,
     origin: Origin,
     { scope, organizationId, userId }: Owner,
     { name, permissions, expiresAt, allowedOrigins, allowedAddresses, test, creditLimit }: KeyInput,
-    sessionId: string | null = null,
+    { sessionId = null, assistant = null }: { sessionId?: string | null; assistant?: string | null } = {},
   ): Promise<CreatedKey> {
     const now = this.#options.clock()
     const secret = this.#newSecret(test)
@@ -267,6 +317,7 @@ export class Keys {
       allowed_addresses: jsonOf(allowedAddresses),
       test: test ? 1 : 0,
       credit_limit: creditLimit,
+      assistant,
       ...store.NO_PREVIOUS_SECRET,
     }
     await store.insertKey(tx, key)

@@ -73,6 +73,27 @@ export async function deleteKey(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('api_keys').where('id', '=', id).execute()
 }
 
+/** The key of a user that this program got before and that is not revoked, locked until the transaction ends. */
+export function lockAssistantKey(
+  database: ControlDatabase,
+  tx: Tx,
+  { userId, organizationId }: Acting,
+  assistant: string,
+): Promise<StoredKey | undefined> {
+  return database
+    .forUpdate(
+      selectKeys(tx)
+        .where('scope', '=', 'user')
+        .where('user_id', '=', userId)
+        .where('organization_id', '=', organizationId)
+        .where('assistant', '=', assistant)
+        .where('revoked_at', 'is', null)
+        .orderBy('created_at', 'desc')
+        .limit(1),
+    )
+    .executeTakeFirst()
+}
+
 export function listUserKeys(db: Db, { userId, organizationId }: Acting): Promise<StoredKey[]> {
   return newestFirst(db)
     .where('scope', '=', 'user')

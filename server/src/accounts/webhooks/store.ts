@@ -21,6 +21,16 @@ export function findWebhook(db: Db, ownerId: OwnerId, id: string): Promise<Store
   return ofOwner(db, ownerId).where('id', '=', id).executeTakeFirst()
 }
 
+/** Undefined if there is no such webhook. */
+export async function findOwner(db: Db, id: string): Promise<OwnerId | undefined> {
+  const row = await db
+    .selectFrom('webhooks')
+    .select('organization_id')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row?.organization_id
+}
+
 export function lockWebhook(
   database: ControlDatabase,
   tx: Tx,

@@ -8,6 +8,7 @@ import { operator } from '../../base/events/events.ts'
 import { createKey, openAccount } from '../../testing/account.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { documentedExamples } from '../../testing/documented-examples.ts'
+import { runCommand } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { signIn } from '../../testing/sign-in.ts'
 import { databaseKinds, openTestServer, type TestServer } from '../../testing/test-server.ts'
@@ -205,6 +206,49 @@ test('only managers of an organization reach its webhooks', async (t) => {
   assert.deepEqual((await service.request('GET', '/v1/admin/webhooks', { token: root.token })).body.data, [])
   const record = await service.request('GET', `/v1/webhooks/${id}`, { token: ada.token })
   assert.equal(record.body.secret, undefined)
+})
+
+test('the operator manages webhooks of the platform and of organizations on the command line', async (t) => {
+  const service = await openTestServer(t, { settings: INTERNAL })
+  const receiver = await openReceiver(t)
+  const ada = await openAccount(service, 'ada@example.org')
+  const run = async (...args: string[]) => {
+    const { code, json, stderr } = await runCommand(service.config, 'webhook', ...args, '--json')
+    assert.equal(code, 0, stderr)
+    return json
+  }
+  const address = 'https://hooks.example.org/a'
+  const of = ['--organization', ada.organizationId]
+  const platform = await run('add', address, '--events', 'all')
+  assert.deepEqual(platform.events, WEBHOOK_EVENTS)
+  await run('add', address, '--events', 'key.created,member.added', '--description', 'CRM', ...of)
+  const listed = await run('list', ...of)
+  assert.deepEqual(
+    listed.data.map(({ description, events }: Record<string, unknown>) => [description, events]),
+    [['CRM', ['key.created', 'member.added']]],
+  )
+  assert.equal((await run('list')).data[0].id, platform.id)
+  for (const args of [
+    ['add', address, '--events', 'all', '--organization', 'org_4f9QmZ1xYb7KcD2Lw8Rt'],
+    ['delete', 'whk_4f9QmZ1xYb7KcD2Lw8Rt'],
+    ['deliveries', 'x'],
+  ]) {
+    assert.equal((await runCommand(service.config, 'webhook', ...args)).code, 1, args.join(' '))
+  }
+  assert.equal((await runCommand(service.config, 'webhook', 'add', address, '--events', 'other')).code, 2)
+
+  // The command queues, and the running server sends.
+  const { id } = await createWebhook(service, ada.token, receiver.url)
+  const { secret } = await run('rotate', id, '--overlap', '0')
+  const { id: messageId } = await run('test', id)
+  verify(secret, await messageOf(receiver, 'webhook.test'))
+  await until('the log', async () => (await run('deliveries', id)).data[0].state === 'delivered')
+  await run('redeliver', id, messageId)
+  assert.equal((await messageOf(receiver, 'webhook.test', 2)).headers['webhook-id'], messageId)
+  assert.equal((await run('pause', id)).status, 'paused')
+  assert.equal((await run('resume', id)).status, 'active')
+  await run('delete', id)
+  assert.equal((await service.request('GET', `/v1/webhooks/${id}`, { token: ada.token })).status, 404)
 })
 
 test('the address of a receiver is checked', async (t) => {

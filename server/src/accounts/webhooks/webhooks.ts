@@ -23,6 +23,7 @@ import {
   endRest,
   failWaiting,
   findDelivery,
+  findOwner,
   findWebhook,
   insertWebhook,
   listDeliveries,
@@ -65,6 +66,13 @@ export class Webhooks {
     return (await listWebhooks(database.db, organizationId)).map((row) => webhookRecord(row, clock()))
   }
 
+  /** The organization of a webhook, or null for the platform: for the operator, who acts on all. */
+  async ownerOf(id: string): Promise<string | null> {
+    const ownerId = isId('whk', id) ? await findOwner(this.#deps.database.db, id) : undefined
+    if (ownerId === undefined) throw notFound('such webhook')
+    return ownerId
+  }
+
   create(actor: WebhookActor, input: NewWebhook): Promise<CreatedWebhook> {
     const { database, clock, cipher, allowInternal } = this.#deps
     const { organizationId } = actor
@@ -74,7 +82,8 @@ export class Webhooks {
     const at = clock()
     return database.db.transaction().execute(async (tx) => {
       if (organizationId === null) await database.lockName(tx, 'webhooks of the platform')
-      else await lockOrganizations(database, tx, [organizationId])
+      else if ((await lockOrganizations(database, tx, [organizationId])).size === 0)
+        throw notFound('such organization')
       if ((await listWebhooks(tx, organizationId)).length >= MAX_WEBHOOKS) {
         throw new Problem('conflict', `There may be ${MAX_WEBHOOKS} webhooks. Delete one first.`)
       }

@@ -1,11 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { CreatedKey } from '@wayleave/contract/records'
 import type { Keys } from '../../accounts/keys/keys.ts'
-import { type Clock, DAY, MINUTE, plus } from '../../base/clock.ts'
+import { type Clock, DAY, MINUTE, plus, SECOND } from '../../base/clock.ts'
 import type { Db } from '../../base/database/open.ts'
 import type { Acting, UserOrigin } from '../../base/events/events.ts'
 import { Problem } from '../../base/problem.ts'
-import { allowsRedirect, type Client, type RegisteredClients } from './client.ts'
+import { allowsRedirect, type Client, programOf, type RegisteredClients } from './client.ts'
 import type { ClientDocuments } from './client-documents.ts'
 import { insertCode, takeCode } from './code-store.ts'
 
@@ -57,6 +56,7 @@ export class TokenRefused extends Error {
 interface Granted extends Consent, Acting {
   clientId: string
   clientName: string
+  program: string
   redirectUri: string
   challenge: string
 }
@@ -115,6 +115,7 @@ export class Authorization {
       credits,
       clientId: client.id,
       clientName: client.name,
+      program: programOf(client),
       redirectUri: request.redirect_uri,
       challenge: request.code_challenge,
     }
@@ -125,7 +126,11 @@ export class Authorization {
   }
 
   /** Exchanges a code for a key, once. */
-  async exchange(request: TokenRequest, resource: string, origin: UserOrigin['origin']): Promise<CreatedKey> {
+  async exchange(
+    request: TokenRequest,
+    resource: string,
+    origin: UserOrigin['origin'],
+  ): Promise<{ secret: string; seconds: number }> {
     const { db, clock, keys } = this.#options
     if (request.grant_type !== 'authorization_code') {
       throw new TokenRefused('unsupported_grant_type', 'The grant_type must be authorization_code.')
@@ -144,8 +149,8 @@ export class Authorization {
       hashOf(request.code_verifier!) === granted.challenge
     if (!isRight)
       throw new TokenRefused('invalid_grant', 'The code is not valid for this request, or was used before.')
-    const { userId, organizationId, tables, days, credits, clientName } = granted
-    return keys.createPersonal(
+    const { userId, organizationId, tables, days, credits, clientName, program } = granted
+    const { secret } = await keys.giveToAssistant(
       { userId, organizationId, origin: { ...origin, actor: `user:${userId}` } },
       {
         name: clientName,
@@ -153,7 +158,9 @@ export class Authorization {
         expiresAt: plus(clock(), days * DAY).toISOString(),
         creditLimit: credits,
       },
+      program,
     )
+    return { secret, seconds: (days * DAY) / SECOND }
   }
 
   async #client(id: string): Promise<Client | null> {

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { isLoopback } from '../../base/loopback.ts'
 import { plain } from '../plain-text.ts'
 
@@ -44,6 +44,15 @@ export function isRedirectUri(text: string): boolean {
 export function allowsRedirect({ redirectUris }: Client, uri: string): boolean {
   if (!isRedirectUri(uri)) return false
   return redirectUris.some((allowed) => allowed === uri || withoutPort(allowed) === withoutPort(uri))
+}
+
+/**
+ * A name of the program that is the same at its next sign-in. A program on the user's machine may register again with
+ * another port each time.
+ */
+export function programOf({ id, host, name, redirectUris }: Client): string {
+  const parts = host === null ? [name, ...redirectUris.map(withoutPort).sort()] : [id]
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
 }
 
 /** The address itself, if it is not that of this machine. */

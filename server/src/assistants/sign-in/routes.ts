@@ -181,7 +181,7 @@ function tokenRoutes(
       const field = (name: string) => form.get(name) ?? undefined
       const origin = { actor: 'nobody', address: request.ip, requestId: request.id }
       try {
-        const key = await authorization.exchange(
+        const { secret, seconds } = await authorization.exchange(
           {
             grant_type: field('grant_type'),
             code: field('code'),
@@ -193,8 +193,7 @@ function tokenRoutes(
           `${baseUrl.of(request)}/mcp`,
           origin,
         )
-        const seconds = Math.round((Date.parse(key.expiresAt!) - Date.parse(key.createdAt)) / 1000)
-        return { access_token: key.secret, token_type: 'Bearer', expires_in: seconds, scope: 'read' }
+        return { access_token: secret, token_type: 'Bearer', expires_in: seconds, scope: 'read' }
       } catch (error) {
         // A client of the protocol reads refusals in this form only.
         if (error instanceof Problem && error.status < 500) {

@@ -3,12 +3,13 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { hashOf } from '../../accounts/access/secret.ts'
 import { MINUTE } from '../../base/clock.ts'
 import { operator } from '../../base/events/events.ts'
 import { signIn } from '../../testing/sign-in.ts'
 import { testClock } from '../../testing/test-clock.ts'
 import { openTestServer } from '../../testing/test-server.ts'
-import { allowsRedirect, isRedirectUri, RegisteredClients, readClient } from './client.ts'
+import { allowsRedirect, isRedirectUri, programOf, RegisteredClients, readClient } from './client.ts'
 
 test('an address to return to is https, this machine with any port, or a scheme of a program', () => {
   const allowed = [
@@ -40,6 +41,20 @@ test('an address to return to is https, this machine with any port, or a scheme 
     'https://b.example/cb',
   ]) {
     assert.ok(!allowsRedirect(client, uri), uri)
+  }
+})
+
+test('a program is the same with another port or order of addresses, and not with another name or address', () => {
+  const program = (name: string, uris: string[], host: string | null = null) =>
+    programOf(readClient(`id ${uris}`, host, { client_name: name, redirect_uris: uris })!)
+  const editor = program('Editor', ['http://127.0.0.1:1/cb', 'https://a.example/cb'])
+  assert.equal(program('Editor', ['https://a.example/cb', 'http://127.0.0.1:4711/cb']), editor)
+  for (const other of [
+    program('Editor 2', ['http://127.0.0.1:1/cb', 'https://a.example/cb']),
+    program('Editor', ['http://127.0.0.1:1/cb', 'https://b.example/cb']),
+    program('Editor', ['http://127.0.0.1:1/cb', 'https://a.example/cb'], 'a.example'),
+  ]) {
+    assert.notEqual(other, editor)
   }
 })
 
@@ -176,12 +191,27 @@ test('a user gives an assistant a key: only the right client gets it, once, and 
       authorization: `Bearer ${token.access_token}`,
     })
   assert.equal((await use()).status, 200)
+
+  // The same program signs in again, from another port: its key has a new secret, and what was agreed to now.
+  const again = await exchange({ code: await agree(null) })
+  assert.equal(again.status, 200)
+  assert.equal((await use()).status, 401)
+  const relisted = await (await fetch(`${service.url}/v1/api-keys/my-keys`, { headers: bearer })).json()
+  assert.deepEqual(
+    relisted.data.map((key: Record<string, unknown>) => [key['id'], key['permissions']]),
+    [[list.data[0].id, ['read']]],
+  )
+  token.access_token = again.body.access_token
+  assert.equal((await use()).status, 200)
   const revoked = await fetch(`${service.url}/v1/api-keys/${list.data[0].id}/revoke`, {
     method: 'POST',
     headers: { authorization: bearer.authorization },
   })
   assert.equal(revoked.status, 200)
   assert.equal((await use()).status, 401)
+  // A revoked key stays revoked: the program gets another one.
+  token.access_token = (await exchange({ code: await agree() })).body.access_token
+  assert.equal((await use()).status, 200)
 
   await t.test('a client whose id is the address of its description', async () => {
     const documents: Record<string, string> = {}
@@ -257,7 +287,7 @@ test('the key of an assistant belongs to the organization that the user acted fo
     const other = organizationId === id ? ada.organizationId : id
     const user = await identity.accessTokens.verify(ada.token)
     await identity.sessions.switch({ ...user!, origin: operator }, other)
-    const key = await authorization.exchange(
+    const { secret } = await authorization.exchange(
       {
         grant_type: 'authorization_code',
         code: new URL(address).searchParams.get('code')!,
@@ -272,7 +302,7 @@ test('the key of an assistant belongs to the organization that the user acted fo
     const [row] = await service.parts.database.db
       .selectFrom('api_keys')
       .select('organization_id')
-      .where('id', '=', key.id)
+      .where('secret_hash', '=', hashOf(secret))
       .execute()
     assert.equal(row!.organization_id, organizationId)
   }

@@ -150,6 +150,8 @@ export interface Tables extends BillingTables {
     test: Generated<number>
     /** Credits that the key may spend in a month (UTC); null: no limit. */
     credit_limit: number | null
+    /** A hash of the program that the user gave the key to by signing in; null for other keys. */
+    assistant: string | null
   }
 
   /** Codes that an assistant exchanges for a key, for two minutes. */

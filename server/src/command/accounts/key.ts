@@ -6,7 +6,7 @@ import type { KeyActor } from '../../accounts/keys/key-access.ts'
 import { systemClock } from '../../base/clock.ts'
 import { operator } from '../../base/events/events.ts'
 import { existingConfig, newOrExistingConfig } from '../command-config.ts'
-import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
+import { type OperatorFlags, operatorCommand, print, secretText, tableText } from '../operator-command.ts'
 import { count } from '../output/progress-line.ts'
 import { withControlPlane } from '../with-parts.ts'
 
@@ -179,7 +179,7 @@ function listOf(text: string): string[] {
   return text.split(',').map((value) => value.trim())
 }
 
-function overlapSeconds(text: string): number {
+export function overlapSeconds(text: string): number {
   const seconds = Number(text)
   if (/^\d+$/.test(text) && seconds <= MAX_OVERLAP) return seconds
   throw new InvalidArgumentError(`must be a number of seconds up to ${MAX_OVERLAP}.`)
@@ -199,8 +199,4 @@ async function revoke(id: string, flags: OperatorFlags): Promise<void> {
 async function remove(id: string, flags: OperatorFlags): Promise<void> {
   await withControlPlane(flags, ({ keys }) => keys.delete(actor, id))
   print(flags, { id }, `Deleted key ${id}.`)
-}
-
-function secretText(secret: string): string {
-  return `Its secret is shown this once:\n${secret}`
 }
