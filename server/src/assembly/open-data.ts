@@ -111,7 +111,11 @@ export function openJobs(opening: JobsOpening, opened: Closers): JobParts {
   const { bucket } = storage
   const { dataDir, trashDays } = config
   const messages = new JobMessages(changes)
-  const runner = opened.use(new JobRunner({ database, messages, clock, log, nodeId, limits }), 'running jobs')
+  const { sourceJobs: maxBeside, sourceJobsPerPublisher: sourcesPerOwner } = config
+  const runner = opened.use(
+    new JobRunner({ database, messages, clock, log, nodeId, limits, maxBeside, sourcesPerOwner }),
+    'running jobs',
+  )
   const staging = new Staging(join(blobs.root, '.staging'), [join(dataDir, 'staging')])
   const sandbox = new Sandbox(config.sandbox, [dataDir, blobs.root])
   const publishing = openPublishing(opening, staging, sandbox)
