@@ -7,6 +7,8 @@ import type { ColumnCode } from './group-dimension.ts'
 /** Adds the positions of a block to their groups. Several measures may read the same account. */
 export interface GroupAccount {
   add(block: Block): void
+  /** Adds the features of a group to another group. */
+  merge(group: number, into: number): void
 }
 
 /** A measure of a query: it reads accounts after the last position. */
@@ -17,6 +19,8 @@ export interface GroupMeasure {
   code?(group: number): ColumnCode
   /** What groups are sorted by; null comes last. */
   order(group: number): number | bigint | string | null
+  /** Whether its accounts can be merged, so that it is known for several groups together. */
+  readonly isMergeable: boolean
 }
 
 /**
@@ -51,6 +55,10 @@ export class ValueCounts implements GroupAccount {
     const { groups, length } = block
     const codes = block.codesOf(this.#column)
     for (let i = 0; i < length; i++) if (codes[i] !== 0) counts[groups[i]!]!++
+  }
+
+  merge(group: number, into: number): void {
+    this.counts[into]! += this.counts[group]!
   }
 }
 

@@ -34,6 +34,12 @@ export class GroupMeasures {
     for (const account of this.accounts) account.add(block)
   }
 
+  /** Adds the features of a group to another group. Measures that are not mergeable are wrong after it. */
+  merge(group: number, into: number): void {
+    this.counts[into]! += this.counts[group]!
+    for (const account of this.accounts) account.merge(group, into)
+  }
+
   #make(measure: Named<Measure>): GroupMeasure {
     const { name } = measure
     switch (measure.kind) {
@@ -45,7 +51,7 @@ export class GroupMeasures {
       case 'distinct': {
         const distinct = new DistinctCounts(this.#column(measure.column), this.counts.length)
         this.walks.push(distinct.walk)
-        return numbers({ name, type: 'integer' }, (group) => distinct.counts[group]!)
+        return fromFeatures(numbers({ name, type: 'integer' }, (group) => distinct.counts[group]!))
       }
       case 'sum':
       case 'mean':
@@ -69,7 +75,7 @@ export class GroupMeasures {
         return numbers({ name, type: 'number', unitOf: column.name }, (group) => deviations.deviation(group))
       }
       case 'percentile':
-        return this.#percentile(name, this.#column(measure.column), measure.percent)
+        return fromFeatures(this.#percentile(name, this.#column(measure.column), measure.percent))
     }
   }
 
@@ -130,6 +136,7 @@ export class GroupMeasures {
         for (let i = 0; i < length; i++) copy[i] = sizes[positions[i]!]!
         sums.add(copy, 1, groups, length)
       },
+      merge: (group, into) => sums.merge(group, into),
     })
     const unit = kind === 'area' ? 'm²' : 'm'
     return numbers({ name, type: 'number', unit }, (group) => finite(sums.sum(group)))
@@ -147,7 +154,12 @@ function between(below: number, above: number, fraction: number): number {
 }
 
 function numbers(column: ResultColumn, value: (group: number) => number | bigint | null): GroupMeasure {
-  return { column, value, order: value }
+  return { column, value, order: value, isMergeable: true }
+}
+
+/** A measure that only the features of a group tell, not the measures of its parts. */
+function fromFeatures(measure: GroupMeasure): GroupMeasure {
+  return { ...measure, isMergeable: false }
 }
 
 /** Values of a column, sorted by their codes. */
@@ -157,5 +169,6 @@ function values(name: string, column: CompiledColumn, codes: Uint32Array): Group
     value: (group): ResultValue => column.value(codes[group]!),
     code: (group) => ({ column, code: codes[group]! }),
     order: (group) => (codes[group] === 0 ? null : codes[group]!),
+    isMergeable: true,
   }
 }

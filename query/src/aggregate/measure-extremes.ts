@@ -19,6 +19,11 @@ export class ExtremeCodes implements GroupAccount {
     if (this.#isMax) takeLargest(codes, block.groups, block.length, this.codes)
     else takeSmallest(codes, block.groups, block.length, this.codes)
   }
+
+  merge(group: number, into: number): void {
+    const take = this.#isMax ? takeLargest : takeSmallest
+    take(this.codes.subarray(group, group + 1), Uint32Array.of(into), 1, this.codes)
+  }
 }
 
 function takeLargest(codes: Uint32Array, groups: Uint32Array, length: number, largest: Uint32Array): void {
@@ -40,6 +45,7 @@ function takeSmallest(codes: Uint32Array, groups: Uint32Array, length: number, s
 export class CodesByTime implements GroupAccount {
   readonly codes: Uint32Array
   readonly #times: Uint32Array
+  readonly #positions: Uint32Array
   readonly #column: CompiledColumn
   readonly #time: CompiledColumn
   readonly #isLast: boolean
@@ -50,12 +56,13 @@ export class CodesByTime implements GroupAccount {
     this.#isLast = isLast
     this.codes = new Uint32Array(capacity)
     this.#times = new Uint32Array(capacity)
+    this.#positions = new Uint32Array(capacity)
   }
 
   add(block: Block): void {
     const codes = block.codesOf(this.#column)
     const times = block.codesOf(this.#time)
-    const { groups, length } = block
+    const { positions, groups, length } = block
     for (let i = 0; i < length; i++) {
       const group = groups[i]!
       const time = times[i]!
@@ -63,8 +70,20 @@ export class CodesByTime implements GroupAccount {
       if (time === 0 || codes[i] === 0) continue
       if (best !== 0 && (this.#isLast ? time <= best : time >= best)) continue
       this.#times[group] = time
+      this.#positions[group] = positions[i]!
       this.codes[group] = codes[i]!
     }
+  }
+
+  merge(group: number, into: number): void {
+    const [time, best] = [this.#times[group]!, this.#times[into]!]
+    if (time === 0) return
+    const isEarlierFeature = this.#positions[group]! < this.#positions[into]!
+    const isBetter = time === best ? isEarlierFeature : time > best === this.#isLast
+    if (best !== 0 && !isBetter) return
+    this.#times[into] = time
+    this.#positions[into] = this.#positions[group]!
+    this.codes[into] = this.codes[group]!
   }
 }
 
@@ -109,6 +128,17 @@ export class Deviations implements GroupAccount {
       squares[group]! += distance * (value - mean)
       means[group] = mean
     }
+  }
+
+  /** By Chan, Golub and LeVeque. */
+  merge(group: number, into: number): void {
+    const [own, other] = [this.#counts[into]!, this.#counts[group]!]
+    if (other === 0) return
+    const distance = this.#means[group]! - this.#means[into]!
+    const count = own + other
+    this.#squares[into]! += this.#squares[group]! + distance * distance * ((own * other) / count)
+    this.#means[into]! += distance * (other / count)
+    this.#counts[into] = count
   }
 
   /** Integers beyond 2^53 are rounded. */

@@ -33,6 +33,11 @@ class IntegerSums implements GroupAccount {
     for (let i = 0; i < length; i++) if (codes[i] !== 0) this.counts[groups[i]!]!++
   }
 
+  merge(group: number, into: number): void {
+    for (const sums of this.#sums) sums[into]! += sums[group]!
+    this.counts[into]! += this.counts[group]!
+  }
+
   sum(group: number): number | bigint {
     if (this.#sums.length === 1) return this.#sums[0]![group]!
     const sum = this.#sums.reduceRight((high, sums) => (high << LIMB_BITS) + BigInt(sums[group]!), 0n)
@@ -127,6 +132,15 @@ export class CompensatedSums {
     }
   }
 
+  merge(group: number, into: number): void {
+    const [sum, number] = [this.#sums[into]!, this.#sums[group]!]
+    const next = sum + number
+    const error = Math.abs(sum) >= Math.abs(number) ? sum - next + number : number - next + sum
+    this.#errors[into]! += this.#errors[group]! + error
+    this.#sums[into] = next
+    this.counts[into]! += this.counts[group]!
+  }
+
   sum(group: number): number {
     return this.#sums[group]! + this.#errors[group]!
   }
@@ -149,6 +163,10 @@ class NumberSums implements GroupAccount {
 
   add(block: Block): void {
     this.#sums.add(block.numbersOf(this.#column), this.#scale, block.groups, block.length)
+  }
+
+  merge(group: number, into: number): void {
+    this.#sums.merge(group, into)
   }
 
   sum(group: number): number {
