@@ -1,5 +1,4 @@
 import type { Codes, CompiledColumn } from '@wayleave/geodata/features'
-import type { TimedWork } from '../work/timed-work.ts'
 import type { ResultColumn, ResultValue } from './aggregate-query.ts'
 import type { Block } from './block.ts'
 import type { ColumnCode } from './group-dimension.ts'
@@ -37,9 +36,6 @@ export function groupOfPosition(rows: number, groupCount: number): GroupOfPositi
       : new Uint32Array(rows)
 }
 
-/** Work that is left after the last position and needs the group of every position. */
-export type GroupWalk = (groupOf: GroupOfPosition, work: TimedWork) => Promise<void>
-
 /** How many features of each group have a value. */
 export class ValueCounts implements GroupAccount {
   readonly counts: Uint32Array
@@ -54,7 +50,11 @@ export class ValueCounts implements GroupAccount {
     const { counts } = this
     const { groups, length } = block
     const codes = block.codesOf(this.#column)
-    for (let i = 0; i < length; i++) if (codes[i] !== 0) counts[groups[i]!]!++
+    for (let i = 0; i < length; i++) {
+      const code = codes[i]! | 0
+      // 1 unless the code is 0. A branch that the processor cannot predict would take twice as long.
+      counts[groups[i]!]! += (code | -code) >>> 31
+    }
   }
 
   merge(group: number, into: number): void {

@@ -1,13 +1,15 @@
 import { BLOCK_ROWS, type CompiledColumn } from '@wayleave/geodata/features'
 import type { Measure, Named, ResultColumn, ResultValue } from './aggregate-query.ts'
 import type { Block } from './block.ts'
-import { finite, type GroupAccount, type GroupMeasure, type GroupWalk, ValueCounts } from './group-measure.ts'
+import type { DecodedColumns } from './decoded-columns.ts'
+import { finite, type GroupAccount, type GroupMeasure, ValueCounts } from './group-measure.ts'
 import { CodesByTime, Deviations, ExtremeCodes } from './measure-extremes.ts'
 import { type ColumnSums, CompensatedSums, columnSums, meanOf, sumOf } from './measure-sums.ts'
-import { DistinctCounts, PercentileCodes } from './measure-walks.ts'
+import { ColumnWalk, DistinctCounts, PercentileCodes } from './measure-walks.ts'
 
 export interface MeasureData {
   columns: ReadonlyMap<string, CompiledColumn>
+  decoded: DecodedColumns
   /** By position, in m² and m. */
   sizes: { area?: Float64Array | undefined; length?: Float64Array | undefined }
 }
@@ -16,17 +18,22 @@ export interface MeasureData {
 export class GroupMeasures {
   readonly measures: GroupMeasure[]
   readonly accounts: GroupAccount[] = []
-  readonly walks: GroupWalk[] = []
   /** How many features each group has. */
   readonly counts: Uint32Array
   readonly #data: MeasureData
   readonly #valueCounts = new Map<CompiledColumn, ValueCounts>()
+  readonly #walks = new Map<CompiledColumn, ColumnWalk>()
   readonly #sums = new Map<CompiledColumn, ColumnSums>()
 
   constructor(measures: readonly Named<Measure>[], data: MeasureData, capacity: number) {
     this.#data = data
     this.counts = new Uint32Array(capacity)
     this.measures = measures.map((measure) => this.#make(measure))
+  }
+
+  /** What is left after the last position and needs the group of every position. */
+  get walks(): ColumnWalk[] {
+    return [...this.#walks.values()]
   }
 
   add(block: Block): void {
@@ -49,8 +56,9 @@ export class GroupMeasures {
       case 'length':
         return this.#sizes(name, measure.kind)
       case 'distinct': {
-        const distinct = new DistinctCounts(this.#column(measure.column), this.counts.length)
-        this.walks.push(distinct.walk)
+        const distinct = this.#walkOf(this.#column(measure.column)).add(
+          new DistinctCounts(this.counts.length),
+        )
         return fromFeatures(numbers({ name, type: 'integer' }, (group) => distinct.counts[group]!))
       }
       case 'sum':
@@ -99,10 +107,19 @@ export class GroupMeasures {
     return counts.counts
   }
 
+  #walkOf(column: CompiledColumn): ColumnWalk {
+    let walk = this.#walks.get(column)
+    if (walk === undefined) {
+      walk = new ColumnWalk(column)
+      this.#walks.set(column, walk)
+    }
+    return walk
+  }
+
   #sum(name: string, column: CompiledColumn, isMean: boolean): GroupMeasure {
     let sums = this.#sums.get(column)
     if (sums === undefined) {
-      sums = this.#added(columnSums(column, this.counts.length))
+      sums = this.#added(columnSums(column, this.#data.decoded, this.#countsOf(column)))
       this.#sums.set(column, sums)
     }
     const type = column.type === 'integer' && !isMean ? 'integer' : 'number'
@@ -112,8 +129,7 @@ export class GroupMeasures {
   }
 
   #percentile(name: string, column: CompiledColumn, percent: number): GroupMeasure {
-    const percentiles = new PercentileCodes(column, percent, this.#countsOf(column))
-    this.walks.push(percentiles.walk)
+    const percentiles = this.#walkOf(column).add(new PercentileCodes(percent, this.#countsOf(column)))
     const { lower, upper } = percentiles
     const isNumber = column.type === 'integer' || column.type === 'number'
     // Other values have no middle: the percentile is the value below it.

@@ -1,4 +1,4 @@
-import { BLOCK_ROWS, type CompiledColumn } from '@wayleave/geodata/features'
+import type { CompiledColumn } from '@wayleave/geodata/features'
 import type { Block } from './block.ts'
 import type { GroupAccount } from './group-measure.ts'
 
@@ -94,9 +94,6 @@ const MIN_SQUARED = 1e-140
 /** Means and squared deviations, updated by every value (Welford), which is exact also for numbers far from zero. */
 export class Deviations implements GroupAccount {
   readonly #column: CompiledColumn
-  /** The values of a column that are not doubles. */
-  readonly #rounded: Float64Array | null
-  readonly #copy = new Float64Array(BLOCK_ROWS)
   readonly #scale: number
   readonly #counts: Float64Array
   readonly #means: Float64Array
@@ -105,8 +102,7 @@ export class Deviations implements GroupAccount {
   constructor(column: CompiledColumn, capacity: number) {
     const { values } = column
     this.#column = column
-    this.#rounded = values instanceof Float64Array ? null : Float64Array.from(values as never, Number)
-    this.#scale = scaleOf(this.#rounded ?? (values as Float64Array))
+    this.#scale = scaleOf(Number(values[0] ?? 0), Number(values.at(-1) ?? 0))
     this.#counts = new Float64Array(capacity)
     this.#means = new Float64Array(capacity)
     this.#squares = new Float64Array(capacity)
@@ -114,14 +110,15 @@ export class Deviations implements GroupAccount {
 
   add(block: Block): void {
     const { groups, length } = block
-    const numbers = this.#numbers(block)
+    const numbers = block.numbersOf(this.#column)
+    const codes = this.#column.nulls === 0 ? null : block.codesOf(this.#column)
     const scale = this.#scale
     const counts = this.#counts
     const means = this.#means
     const squares = this.#squares
     for (let i = 0; i < length; i++) {
+      if (codes !== null && codes[i] === 0) continue
       const value = numbers[i]! * scale
-      if (Number.isNaN(value)) continue
       const group = groups[i]!
       const distance = value - means[group]!
       const mean = means[group]! + distance / ++counts[group]!
@@ -141,15 +138,6 @@ export class Deviations implements GroupAccount {
     this.#counts[into] = count
   }
 
-  /** Integers beyond 2^53 are rounded. */
-  #numbers(block: Block): Float64Array {
-    if (this.#rounded === null) return block.numbersOf(this.#column)
-    const codes = block.codesOf(this.#column)
-    for (let i = 0; i < block.length; i++)
-      this.#copy[i] = codes[i] === 0 ? Number.NaN : this.#rounded[codes[i]! - 1]!
-    return this.#copy
-  }
-
   /** The standard deviation of a sample; null for less than two values. */
   deviation(group: number): number | null {
     const count = this.#counts[group]!
@@ -157,8 +145,8 @@ export class Deviations implements GroupAccount {
   }
 }
 
-function scaleOf(values: Float64Array): number {
-  const largest = Math.max(Math.abs(values[0] ?? 0), Math.abs(values.at(-1) ?? 0))
+function scaleOf(smallest: number, greatest: number): number {
+  const largest = Math.max(Math.abs(smallest), Math.abs(greatest))
   if (largest > MAX_SQUARED) return 2 ** -600
   return largest > 0 && largest < MIN_SQUARED ? 2 ** 600 : 1
 }
