@@ -82,6 +82,7 @@ const EMPTY: AggregateQuery = {
   sort: [],
   offset: 0,
   limit: 100_000,
+  others: false,
   geometry: false,
   box: null,
 }
@@ -188,6 +189,39 @@ test('measures of groups are those of the simplest code, for all types, nulls, e
       }
     }),
     { numRuns: 150, seed: 41 },
+  )
+})
+
+test('the groups after a page are one row, whose measures are those of its features', async () => {
+  const mergeable = measure.filter(({ kind }) => kind !== 'percentile' && kind !== 'distinct')
+  const question = fc.record({
+    column: fc.constantFrom('text', 'number', 'small', 'flag', 'day', 'time'),
+    measures: fc.array(mergeable, { minLength: 1, maxLength: 4 }),
+    limit: fc.integer({ min: 1, max: 60 }),
+    offset: fc.integer({ min: 0, max: 3 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(question, async ({ column, measures, limit, offset }) => {
+      const groupby = named([{ kind: 'column' as const, column }])
+      const all = (await ask({ groupby })).rows.map(([value]) => keyOf([value!]))
+      const rest = new Set(all.slice(offset + limit))
+      const features = rows.filter(({ properties }) => rest.has(keyOf([properties[column]!])))
+      const query = { groupby, measures: named(measures), limit, offset, others: true }
+      const { rows: page, others, numberGroups } = await ask(query)
+      assert.equal(page.length, Math.min(limit, Math.max(0, numberGroups - offset)))
+      if (rest.size === 0) {
+        assert.equal(others, null)
+        return
+      }
+      const [expected] = referenceAggregate(features, [], measures).values()
+      assert.equal(others![0], null)
+      for (const [i, value] of expected!.entries())
+        assert.ok(
+          isSame(others![i + 1]!, value),
+          `${JSON.stringify(measures[i])}: ${others![i + 1]} ${value}`,
+        )
+    }),
+    { numRuns: 40, seed: 41 },
   )
 })
 

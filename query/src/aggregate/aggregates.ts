@@ -10,10 +10,10 @@ import type { FilterPlan } from '../plan/plan-filter.ts'
 import { FairQueue } from '../work/fair-queue.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 import { finish } from '../work/unfinished.ts'
-import type { AggregateQuery, AggregateResult, Dimension, Measure, Named } from './aggregate-query.ts'
-import { CellCache } from './cell-groups.ts'
+import type { AggregateQuery, AggregateResult, Dimension, Named } from './aggregate-query.ts'
+import { cellGroups } from './cell-groups.ts'
 import { columnGroups } from './column-groups.ts'
-import { DecodedCache, type DecodedColumns } from './decoded-columns.ts'
+import { DecodedColumns } from './decoded-columns.ts'
 import { GeometrySizes } from './geometry-sizes.ts'
 import type { GroupDimension } from './group-dimension.ts'
 import { groupOfPosition } from './group-measure.ts'
@@ -40,11 +40,9 @@ const MAX_WAIT_MS = 3000
 /** Groups the features that match a query and computes measures of each group. */
 export class Aggregates {
   readonly #deps: AggregateDeps
-  readonly #cells = new CellCache()
-  readonly #zones = new ZoneCache()
-  readonly #sizes = new GeometrySizes()
+  readonly #zones: ZoneCache
+  readonly #sizes: GeometrySizes
   readonly #ranked: RankedColumns
-  readonly #decoded = new DecodedCache()
   readonly #memory = new FairQueue({
     capacity: WALK_MEMORY,
     share: WALK_MEMORY / 2,
@@ -54,7 +52,9 @@ export class Aggregates {
 
   constructor(deps: AggregateDeps) {
     this.#deps = deps
-    this.#ranked = new RankedColumns(deps.duckdb)
+    this.#zones = new ZoneCache(deps.columns)
+    this.#sizes = new GeometrySizes(deps.columns)
+    this.#ranked = new RankedColumns(deps.duckdb, deps.columns)
   }
 
   async compute(
@@ -65,16 +65,19 @@ export class Aggregates {
   ): Promise<AggregateResult> {
     const { rows } = snapshot.manifest
     const columns = await this.#columnsOf(snapshot, query, work)
-    const decoded = this.#decoded.of(snapshot)
-    for (const measure of query.measures)
-      if (isOfNumbers(measure)) await decoded.loadNumbers(columns.get(measure.column)!, work)
+    const decoded = new DecodedColumns(this.#deps.columns, snapshot)
+    for (const measure of query.measures) {
+      if (measure.kind === 'sum' || measure.kind === 'mean')
+        await decoded.loadSummands(columns.get(measure.column)!, work)
+      if (measure.kind === 'stddev') await decoded.loadNumbers(columns.get(measure.column)!, work)
+    }
     const dimensions: GroupDimension[] = []
     for (const dimension of query.groupby)
       dimensions.push(await this.#dimension(snapshot, dimension, columns, decoded, work))
     const numbers = new GroupNumbers(dimensions, query.measures.length, rows)
     const measures = new GroupMeasures(
       query.measures,
-      { columns, sizes: await this.#sizesOf(snapshot, query, work) },
+      { columns, decoded, sizes: await this.#sizesOf(snapshot, query, work) },
       numbers.capacity,
     )
     const needsGroups = measures.walks.length > 0
@@ -84,7 +87,7 @@ export class Aggregates {
       const matches = new MatchedGroups(numbers, measures, decoded, groupOf)
       await this.#eachMatch(snapshot, query, plan, work, matches)
       matches.finish()
-      for (const walk of measures.walks) await walk(groupOf!, work)
+      for (const walk of measures.walks) await walk.run(groupOf!, work)
     } finally {
       hold?.release()
     }
@@ -124,7 +127,7 @@ export class Aggregates {
     if ('column' in dimension) return columnGroups(dimension, columns.get(dimension.column)!, decoded, work)
     const places = await this.#placesOf(snapshot, work)
     if (dimension.kind !== 'within')
-      return this.#cells.groups(dimension.name, snapshot, cellGrid(dimension), places)
+      return cellGroups(dimension.name, snapshot, cellGrid(dimension), places, this.#deps.columns)
     const { name, zones, label } = dimension
     return this.#zones.groups({ name, snapshot, zones, label, placeOf: places }, work)
   }
@@ -176,8 +179,4 @@ export class Aggregates {
 
 function columnNamed({ manifest }: Snapshot, name: string): Column {
   return queryColumns(manifest).find((column) => column.name === name)!
-}
-
-function isOfNumbers(measure: Measure): measure is Measure & { column: string } {
-  return measure.kind === 'sum' || measure.kind === 'mean' || measure.kind === 'stddev'
 }

@@ -1,5 +1,4 @@
-import { BoundedCache } from '@wayleave/geodata/base'
-import type { Snapshot } from '@wayleave/geodata/features'
+import type { ColumnCache, Snapshot } from '@wayleave/geodata/features'
 import type { Geometry } from '@wayleave/geodata/geometry'
 import { MAX_GROUPS, type ResultColumn, type ResultValue } from './aggregate-query.ts'
 import type { Block } from './block.ts'
@@ -8,8 +7,6 @@ import { tooManyGroups } from './group-numbers.ts'
 import type { CellGrid } from './map-cells.ts'
 import type { PlaceOf } from './place-of.ts'
 
-/** The memory of all cached cells, in bytes. */
-const MAX_BYTES = 128 << 20
 /** An estimate of what a cell takes in the dictionary of a grid. */
 const CELL_BYTES = 100
 
@@ -64,24 +61,23 @@ class NumberedCells {
   }
 }
 
-/** The cells of snapshots, by grid. */
-export class CellCache {
-  readonly #cells = new BoundedCache<string, { cells: NumberedCells; bytes: number }>(
-    MAX_BYTES,
-    ({ bytes }) => bytes,
-  )
-
-  groups(name: string, snapshot: Snapshot, grid: CellGrid, placeOf: PlaceOf): GroupDimension {
-    const key = `${snapshot.folder}\n${grid.name}`
-    let cells = this.#cells.get(key)?.cells
-    if (cells === undefined || cells.isFull) {
-      const { rows } = snapshot.manifest
-      cells = new NumberedCells(grid, rows)
-      const bytes = rows * 4 + Math.min(rows, grid.count, MAX_GROUPS) * CELL_BYTES
-      this.#cells.set(key, { cells, bytes })
-    }
-    return new CellGroups(name, grid, cells, placeOf)
+/** The cells of a grid that a snapshot's features are in. They are kept in the memory of the columns. */
+export function cellGroups(
+  name: string,
+  snapshot: Snapshot,
+  grid: CellGrid,
+  placeOf: PlaceOf,
+  cache: ColumnCache,
+): GroupDimension {
+  const key = `${snapshot.folder}\n${grid.name}`
+  let cells = cache.derived<NumberedCells>(key)
+  if (cells === undefined || cells.isFull) {
+    const { rows } = snapshot.manifest
+    cells = new NumberedCells(grid, rows)
+    // What it may become.
+    cache.keep(key, cells, rows * 4 + Math.min(rows, grid.count, MAX_GROUPS) * CELL_BYTES)
   }
+  return new CellGroups(name, grid, cells, placeOf)
 }
 
 class CellGroups implements GroupDimension {

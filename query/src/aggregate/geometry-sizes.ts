@@ -1,11 +1,8 @@
 import { Worker } from 'node:worker_threads'
-import { BoundedCache } from '@wayleave/geodata/base'
-import type { Snapshot } from '@wayleave/geodata/features'
+import type { ColumnCache, Snapshot } from '@wayleave/geodata/features'
 import type { TimedWork } from '../work/timed-work.ts'
 import type { SizeKind, SizeReply, SizeRequest } from './geometry-sizes-thread.ts'
 
-/** The memory of all cached sizes and points, in bytes. */
-const MAX_BYTES = 256 << 20
 /** What is sent to the thread at once: bytes of features, and features. */
 const CHUNK_BYTES = 1 << 20
 const CHUNK_ROWS = 4096
@@ -19,23 +16,28 @@ interface Sizes {
 
 /**
  * Areas, lengths, and points on the surface of geometries, by position. A thread computes them once for each snapshot:
- * parsing and measuring a million shapes takes seconds. What an aborted request has computed is kept.
+ * parsing and measuring a million shapes takes seconds. They are kept in the memory of the columns, also what an aborted
+ * request has computed.
  */
 export class GeometrySizes {
-  readonly #sizes = new BoundedCache<string, Sizes>(MAX_BYTES, ({ values }) => values.byteLength)
+  readonly #cache: ColumnCache
   readonly #waiting = new Map<number, PromiseWithResolvers<Float64Array>>()
   #worker: Worker | null = null
   #idle: NodeJS.Timeout | undefined
   #last = 0
 
+  constructor(cache: ColumnCache) {
+    this.#cache = cache
+  }
+
   async load(snapshot: Snapshot, kind: SizeKind, work: TimedWork): Promise<Float64Array> {
     const { rows } = snapshot.manifest
-    const key = `${kind}\n${snapshot.folder}`
+    const key = `${snapshot.folder}\n${kind}`
     const width = kind === 'point' ? 2 : 1
-    let sizes = this.#sizes.get(key)
+    let sizes = this.#cache.derived<Sizes>(key)
     if (sizes === undefined) {
       sizes = { values: new Float64Array(rows * width), done: 0 }
-      this.#sizes.set(key, sizes)
+      this.#cache.keep(key, sizes, sizes.values.byteLength)
     }
     // Features without a place come last and have no size.
     const { count } = snapshot.tree

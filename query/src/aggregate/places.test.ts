@@ -73,6 +73,7 @@ function ask({ snapshot }: Compiled, dimension: Dimension | null, more: Partial<
     sort: [],
     offset: 0,
     limit: 100_000,
+    others: false,
     geometry: false,
     box: null,
     ...more,

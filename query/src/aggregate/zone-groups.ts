@@ -1,24 +1,24 @@
-import { BoundedCache, SingleFlights } from '@wayleave/geodata/base'
-import { type Snapshot, sliceFeature } from '@wayleave/geodata/features'
+import { SingleFlights } from '@wayleave/geodata/base'
+import { type Codes, type ColumnCache, type Snapshot, sliceFeature } from '@wayleave/geodata/features'
 import { EXTERIOR, type Geometry, INTERIOR, locateBox, prepare, relates } from '@wayleave/geodata/geometry'
 import { parseFeature } from '../features/parse-feature.ts'
 import { invalidParameter } from '../query-error.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 import type { ResultColumn, ResultValue, ZoneSource } from './aggregate-query.ts'
-import { type Block, gather } from './block.ts'
+import type { Block } from './block.ts'
 import type { GroupDimension } from './group-dimension.ts'
 import type { PlaceOf } from './place-of.ts'
 
 /** The max number of zones, and the max bytes of their features. */
 const MAX_ZONES = 50_000
 const MAX_ZONE_BYTES = 256 << 20
-/** The memory of all cached zones of positions, in bytes. */
-const MAX_BYTES = 128 << 20
+/** An estimate of what a name takes beside its text. */
+const NAME_BYTES = 40
 /** Runs of the tree between two looks at the clock. */
 const STEP = 16
 
 /** The zone of each position plus 1; 0 for positions outside of all zones. */
-type ZoneOf = Uint32Array
+type ZoneOf = Codes
 
 /** A dimension of zones. */
 export interface ZoneQuery {
@@ -32,13 +32,20 @@ export interface ZoneQuery {
 interface ZoneNames {
   ids: ResultValue[]
   labels: ResultValue[] | null
+  /** An estimate of its memory. */
+  bytes: number
 }
 
-/** The features of one dataset in whose areas the places of another one lie. */
+/**
+ * The features of one dataset in whose areas the places of another one lie. They are kept in the memory of the columns.
+ */
 export class ZoneCache {
-  readonly #zones = new BoundedCache<string, ZoneOf>(MAX_BYTES, ({ byteLength }) => byteLength)
+  readonly #cache: ColumnCache
   readonly #locating = new SingleFlights<string, void>()
-  readonly #names = new WeakMap<Snapshot, Map<string, ZoneNames>>()
+
+  constructor(cache: ColumnCache) {
+    this.#cache = cache
+  }
 
   groups(
     { name, snapshot, zones: source, label, placeOf }: ZoneQuery,
@@ -55,16 +62,16 @@ export class ZoneCache {
   }
 
   async #zoneOf(snapshot: Snapshot, zones: Snapshot, placeOf: PlaceOf, work: TimedWork): Promise<ZoneOf> {
-    const key = `${snapshot.folder}\n${zones.folder}`
+    const key = `${snapshot.folder}\nwithin\n${zones.folder}`
     for (;;) {
-      const cached = this.#zones.get(key)
+      const cached = this.#cache.derived<ZoneOf>(key)
       if (cached) return cached
       let own: ZoneOf | null = null
       let isOwn = false
       const locating = this.#locating.run(key, async () => {
         isOwn = true
         own = await locate(snapshot, zones, placeOf, work)
-        this.#zones.set(key, own)
+        this.#cache.keep(key, own, own.byteLength)
       })
       // The request that locates may be aborted: then this one does it.
       await locating.catch((error: unknown) => {
@@ -76,15 +83,11 @@ export class ZoneCache {
   }
 
   async #namesOf(zones: Snapshot, label: string | null, work: TimedWork): Promise<ZoneNames> {
-    let byLabel = this.#names.get(zones)
-    if (byLabel === undefined) {
-      byLabel = new Map()
-      this.#names.set(zones, byLabel)
-    }
-    let names = byLabel.get(label ?? '')
+    const key = `${zones.folder}\nnames\n${label ?? ''}`
+    let names = this.#cache.derived<ZoneNames>(key)
     if (names === undefined) {
       names = await readNames(zones, label, work)
-      byLabel.set(label ?? '', names)
+      this.#cache.keep(key, names, names.bytes)
     }
     return names
   }
@@ -98,7 +101,7 @@ async function locate(
   work: TimedWork,
 ): Promise<ZoneOf> {
   const { tree, manifest } = snapshot
-  const zoneOf = new Uint32Array(manifest.rows)
+  const zoneOf = zones.tree.count < 65_535 ? new Uint16Array(manifest.rows) : new Uint32Array(manifest.rows)
   let steps = 0
   for (let zone = 0; zone < zones.tree.count; zone++) {
     const geometry = await readGeometry(zones, zone)
@@ -133,13 +136,15 @@ async function readGeometry(zones: Snapshot, zone: number): Promise<Geometry | n
 }
 
 async function readNames(zones: Snapshot, label: string | null, work: TimedWork): Promise<ZoneNames> {
-  const names: ZoneNames = { ids: [], labels: label === null ? null : [] }
+  const names: ZoneNames = { ids: [], labels: label === null ? null : [], bytes: 0 }
   for (let zone = 0; zone < zones.tree.count; zone++) {
     const { id, properties } = sliceFeature(await zones.readPack(zone, zone + 1))
-    const text = `{"type":"Feature","id":${id},"geometry":null,"properties":${properties}}`
-    const parsed = parseFeature(Buffer.from(text))
+    const feature = `{"type":"Feature","id":${id},"geometry":null,"properties":${properties}}`
+    const parsed = parseFeature(Buffer.from(feature))
+    const text = label === null ? null : ((parsed.properties[label] ?? null) as ResultValue)
     names.ids.push(parsed.id)
-    if (label !== null) names.labels!.push((parsed.properties[label] ?? null) as ResultValue)
+    names.labels?.push(text)
+    names.bytes += 2 * (NAME_BYTES + String(parsed.id).length + String(text).length)
     await work.next()
   }
   return names
@@ -181,9 +186,8 @@ class ZoneGroups implements GroupDimension {
     this.#geometryOf = geometryOf
   }
 
-  number({ positions, length }: Block, groups: Uint32Array): Uint32Array {
-    gather(this.#zoneOf, positions, length, groups)
-    return groups
+  number(block: Block, groups: Uint32Array): Uint32Array {
+    return block.gather(this.#zoneOf, groups)
   }
 
   values(group: number): ResultValue[] {

@@ -81,12 +81,13 @@ async function aggregate(
   work: TimedWork,
   deps: AggregateDeps,
 ): Promise<AggregateResult> {
-  const { groupby, measures, having, sort, offset, limit, items, encoding } = request
+  const { groupby, measures, having, sort, offset, limit, others, items, encoding } = request
   const geometry = encoding === geojsonAreas || (encoding === parquet && areasOf(groupby).length === 1)
   const dimensions: Named<Dimension>[] = []
   for (const dimension of groupby)
     dimensions.push(dimension.kind === 'within' ? await zonesOf(grant, dimension, deps) : dimension)
-  const query = { groupby: dimensions, measures, having, sort, offset, limit, geometry, box: items.box }
+  const page = { having, sort, offset, limit, others, geometry }
+  const query = { groupby: dimensions, measures, ...page, box: items.box }
   return deps.snapshots.use(dataset, (snapshot: Snapshot) =>
     deps.workload.search(work, () => deps.engine.aggregate(snapshot, query, plan, work)),
   )
@@ -94,7 +95,7 @@ async function aggregate(
 
 function shownResult(
   result: AggregateResult,
-  { pairs, offset, limit, encoding }: AggregateRequest,
+  { pairs, offset, limit, others, encoding }: AggregateRequest,
   { table, title, columnNotes }: Dataset,
   base: string,
   isPost: boolean,
@@ -127,7 +128,7 @@ function shownResult(
     )
   }
   links.push({ href: collection, rel: 'collection', type: json.mediaType, title })
-  return { ...result, columns, links }
+  return { ...result, columns, hasOthers: others, links }
 }
 
 async function send(

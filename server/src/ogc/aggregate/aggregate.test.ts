@@ -96,6 +96,19 @@ test('groups are sorted by their values or by measures, nulls last, and paged by
   assert.deepEqual(read, whole.rows)
 })
 
+test('the groups after the page are one row, unless the format is a table', async () => {
+  const query = { groupby: 'name', measures: 'count,sum(i),median(i)', sortby: '-count', limit: '2' }
+  const { body } = await ask({ ...query, others: 'true' })
+  const all = (await ask({ ...query, limit: '1000' })).body.rows as number[][]
+  const total = (index: number) => all.slice(2).reduce((sum, row) => sum + row[index]!, 0)
+  assert.deepEqual(body.rows, all.slice(0, 2))
+  assert.deepEqual(body.others, [null, total(1), total(2), null])
+  assert.equal((await ask({ ...query, limit: '1000', others: 'true' })).body.others, null)
+  assert.ok(!('others' in (await ask(query)).body))
+  const cells = await ask({ groupby: 'tile(2)', limit: '1', f: 'geojson', others: 'true' })
+  assert.equal(cells.body.others[1] + cells.body.features[0].properties.count, places.length)
+})
+
 test('having keeps the groups whose measures meet a condition', async () => {
   const { body } = await ask({
     groupby: 'day',
@@ -189,6 +202,8 @@ test('what cannot be computed is a 400 that names the parameter', async () => {
     [{ limit: '0' }, 'limit'],
     [{ offset: '-1' }, 'offset'],
     [{ f: 'geojson' }, 'f'],
+    [{ others: 'yes' }, 'others'],
+    [{ others: 'true', f: 'csv' }, 'others'],
     [{ cursor: 'x' }, 'cursor'],
   ]
   for (const [query, parameter] of cases) {
