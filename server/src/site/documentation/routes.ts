@@ -15,6 +15,7 @@ const MEDIA_TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
 }
 
 interface DocumentationDeps {
@@ -75,7 +76,7 @@ export function documentationRoutes(app: App, { about, baseUrl }: DocumentationD
 
   app.get<{ Params: { name: string } }>('/docs/assets/:name', hidden, async (request, reply) => {
     const { name } = request.params
-    const mediaType = /^[a-z-]+\.[a-z]+$/.test(name) ? MEDIA_TYPES[extname(name)] : undefined
+    const mediaType = /^[a-z-]+\.[a-z0-9]+$/.test(name) ? MEDIA_TYPES[extname(name)] : undefined
     const file = packageAsset(name) ?? new URL(name, ASSETS)
     const bytes = mediaType && (await readFile(file).catch(() => undefined))
     if (!bytes) throw notFound('such file')
