@@ -227,16 +227,18 @@ describe('the way in', { concurrency: 1 }, () => {
 
     await service.signIn(page, 'reader@example.org')
     await page.goto(`${service.url}/docs/api`)
-    // Of so many operations, only those in view are in the page.
-    const operation = async (path: string) => {
-      await page.getByPlaceholder('Filter by tag or path').fill(path)
-      return page.locator('.opblock', { has: page.locator(`[data-path="${path}"]`) }).first()
+    const operation = async (words: string, path: string) => {
+      await page.getByLabel('Search the operations').fill(words)
+      await page.getByLabel('Search the operations').press('Enter')
+      const form = page.locator(`form[data-method="GET"][data-path="${path}"]`)
+      await page.locator('details', { has: form }).getByText('Try it').click()
+      return form
     }
-    const me = await operation('/v1/auth/me')
-    await me.locator('.opblock-summary-control').click()
-    await me.getByRole('button', { name: 'Try it out' }).click()
-    await me.getByRole('button', { name: 'Execute' }).click()
+    const me = await operation('get auth/me caller', '/v1/auth/me')
+    await me.getByRole('button', { name: 'Send' }).click()
     await me.getByText('reader@example.org').first().waitFor()
+    await page.getByRole('button', { name: 'Python' }).first().click()
+    await page.getByText("os.environ['WAYLEAVE_TOKEN']").first().waitFor()
 
     const requests: string[] = []
     page.on('request', (request) => requests.push(request.url()))
@@ -245,11 +247,8 @@ describe('the way in', { concurrency: 1 }, () => {
       asked.push(dialog.message())
       void dialog.dismiss()
     })
-    const file = await operation('/v1/dataset/{table}/files/{format}')
-    await file.locator('.opblock-summary-control').click()
-    await file.getByRole('button', { name: 'Try it out' }).click()
-    await file.getByPlaceholder('table').fill('earthquakes')
-    await file.getByRole('button', { name: 'Execute' }).click()
+    const file = await operation('download a dataset', '/v1/dataset/{table}/files/{format}')
+    await file.getByRole('button', { name: 'Send' }).click()
     while (asked.length === 0) await page.waitForTimeout(50)
     assert.match(asked[0]!, /costs up to 2 credits/)
     assert.ok(!requests.some((url) => url.includes('/files/')), 'nothing was sent')

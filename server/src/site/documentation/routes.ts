@@ -24,8 +24,7 @@ interface DocumentationDeps {
 }
 
 /**
- * The documentation, one page per problem type, and the API reference. All are public and not part of the
- * API.
+ * The documentation and one page per problem type. All are public and not part of the API.
  */
 export function documentationRoutes(app: App, { about, baseUrl }: DocumentationDeps): void {
   let loaded: Promise<Documentation> | undefined
@@ -38,10 +37,6 @@ export function documentationRoutes(app: App, { about, baseUrl }: DocumentationD
 
   app.get('/docs', hidden, async (request, reply) =>
     reply.headers(PAGE_HEADERS).send((await load()).page('index', baseUrl.of(request))),
-  )
-
-  app.get('/docs/api', hidden, async (_request, reply) =>
-    reply.headers(PAGE_HEADERS).send((await load()).apiReference()),
   )
 
   app.get('/docs/search.json', hidden, async (request, reply) => {
