@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { testedProgram } from '../../scripts/program/tested-program.ts'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { parcelsGeojson } from './parcels.ts'
@@ -51,8 +51,17 @@ describe('the way in', { concurrency: 1 }, () => {
     visitor.on('response', (response) => {
       if (response.status() === 401) refusals.push(`${response.status()} ${response.url()}`)
     })
+    const sizes: Promise<number>[] = []
+    const count = (request: Request) =>
+      sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
+    visitor.on('requestfinished', count)
     await visitor.goto(service.url)
-    await visitor.getByRole('heading', { name: 'Wayleave', level: 1 }).waitFor()
+    await visitor.getByRole('heading', { name: 'Made to build on' }).waitFor()
+    await visitor.waitForLoadState('networkidle')
+    visitor.off('requestfinished', count)
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+    assert.ok(bytes > 50_000 && bytes < 250_000, `the start page loads ${bytes} bytes`)
+    await visitor.getByRole('heading', { name: 'Data you can see, query and build on', level: 1 }).waitFor()
     await visitor.getByLabel('Search the datasets').fill('world')
     await visitor.getByRole('button', { name: 'Search' }).click()
     await visitor.getByText('3 datasets', { exact: true }).waitFor()
