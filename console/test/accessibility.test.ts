@@ -166,6 +166,22 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     })
   }
 
+  test('the bar takes one line, and the page behind a dialog keeps its place and does not scroll', async () => {
+    await navigate(page, '/keys')
+    await page.getByText('Town map').waitFor()
+    const bar = (await page.locator('.bar').boundingBox())!
+    assert.ok(bar.height < 60 && bar.width === 1000, JSON.stringify(bar))
+    const links = await page.locator('.bar nav a').all()
+    const tops = await Promise.all(links.map(async (link) => (await link.boundingBox())!.y))
+    assert.equal(new Set(tops).size, 1, `the links are at ${tops}`)
+    await page.getByRole('button', { name: 'Create a personal key' }).click()
+    await page.getByRole('dialog').waitFor()
+    const overflow = await page.evaluate(() => getComputedStyle(document.documentElement).overflowY)
+    assert.equal(overflow, 'hidden')
+    assert.deepEqual(await page.locator('.bar').boundingBox(), bar)
+    await page.keyboard.press('Escape')
+  })
+
   test('the check itself reports violations, also of one element among equal ones in one theme', async () => {
     await page.goto(`${service.url}/keys`)
     await page.getByText('Town map').waitFor()
@@ -194,6 +210,7 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     '/docs',
     ...DOCS,
     '/docs/api',
+    '/docs/api/features',
     '/problems/not-found',
     '/status',
     '/embed/parcels',
@@ -217,7 +234,7 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
       await page.setExtraHTTPHeaders(path.startsWith('/v1/ogc') ? { 'x-api-key': key } : {})
       await page.goto(service.url + path)
       await page.getByRole('heading', { level: 1 }).first().waitFor()
-      if (path === '/docs/api') await page.locator('.opblock').first().waitFor()
+      if (path === '/docs/api/features') await page.getByText('Try it').first().click()
       if (path === '/embed/parcels') await page.getByRole('status').waitFor()
       await check(page, { isCut: true })
     })

@@ -216,7 +216,7 @@ describe('the console', { concurrency: 1 }, () => {
     secret = await storedSecret(user)
     assert.match(secret, /^svc_live_\w{32}$/)
     const command = await user.getByRole('region', { name: 'First request' }).locator('code').textContent()
-    const { stdout } = await promisify(execFile)('sh', ['-c', command!.replace(/^curl /, 'curl -s ')])
+    const { stdout } = await promisify(execFile)('sh', ['-c', command!.replace(/^curl /m, 'curl -s ')])
     assert.equal(JSON.parse(stdout).features.length, 3)
     await user.getByText(/It works: the key has made 1 call/).waitFor()
     assert.equal(await user.locator('.step[data-done=true]').count(), 3)

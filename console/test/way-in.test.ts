@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { testedProgram } from '../../scripts/program/tested-program.ts'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { parcelsGeojson } from './parcels.ts'
@@ -51,8 +51,17 @@ describe('the way in', { concurrency: 1 }, () => {
     visitor.on('response', (response) => {
       if (response.status() === 401) refusals.push(`${response.status()} ${response.url()}`)
     })
+    const sizes: Promise<number>[] = []
+    const count = (request: Request) =>
+      sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
+    visitor.on('requestfinished', count)
     await visitor.goto(service.url)
-    await visitor.getByRole('heading', { name: 'Wayleave', level: 1 }).waitFor()
+    await visitor.getByRole('heading', { name: 'Made to build on' }).waitFor()
+    await visitor.waitForLoadState('networkidle')
+    visitor.off('requestfinished', count)
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+    assert.ok(bytes > 50_000 && bytes < 250_000, `the start page loads ${bytes} bytes`)
+    await visitor.getByRole('heading', { name: 'Data you can see, query and build on', level: 1 }).waitFor()
     await visitor.getByLabel('Search the datasets').fill('world')
     await visitor.getByRole('button', { name: 'Search' }).click()
     await visitor.getByText('3 datasets', { exact: true }).waitFor()
@@ -227,16 +236,18 @@ describe('the way in', { concurrency: 1 }, () => {
 
     await service.signIn(page, 'reader@example.org')
     await page.goto(`${service.url}/docs/api`)
-    // Of so many operations, only those in view are in the page.
-    const operation = async (path: string) => {
-      await page.getByPlaceholder('Filter by tag or path').fill(path)
-      return page.locator('.opblock', { has: page.locator(`[data-path="${path}"]`) }).first()
+    const operation = async (words: string, path: string) => {
+      await page.getByLabel('Search the operations').fill(words)
+      await page.getByLabel('Search the operations').press('Enter')
+      const form = page.locator(`form[data-method="GET"][data-path="${path}"]`)
+      await page.locator('details', { has: form }).getByText('Try it').click()
+      return form
     }
-    const me = await operation('/v1/auth/me')
-    await me.locator('.opblock-summary-control').click()
-    await me.getByRole('button', { name: 'Try it out' }).click()
-    await me.getByRole('button', { name: 'Execute' }).click()
+    const me = await operation('get auth/me caller', '/v1/auth/me')
+    await me.getByRole('button', { name: 'Send' }).click()
     await me.getByText('reader@example.org').first().waitFor()
+    await page.getByRole('button', { name: 'Python' }).first().click()
+    await page.getByText("os.environ['WAYLEAVE_TOKEN']").first().waitFor()
 
     const requests: string[] = []
     page.on('request', (request) => requests.push(request.url()))
@@ -245,11 +256,8 @@ describe('the way in', { concurrency: 1 }, () => {
       asked.push(dialog.message())
       void dialog.dismiss()
     })
-    const file = await operation('/v1/dataset/{table}/files/{format}')
-    await file.locator('.opblock-summary-control').click()
-    await file.getByRole('button', { name: 'Try it out' }).click()
-    await file.getByPlaceholder('table').fill('earthquakes')
-    await file.getByRole('button', { name: 'Execute' }).click()
+    const file = await operation('download a dataset', '/v1/dataset/{table}/files/{format}')
+    await file.getByRole('button', { name: 'Send' }).click()
     while (asked.length === 0) await page.waitForTimeout(50)
     assert.match(asked[0]!, /costs up to 2 credits/)
     assert.ok(!requests.some((url) => url.includes('/files/')), 'nothing was sent')

@@ -42,15 +42,17 @@ export const platformOwner: KeyOwner = {
 
 export function CreateKeyDialog({
   owner,
+  suggestedName = '',
   onCreated,
   onClose,
 }: {
   owner: KeyOwner
+  suggestedName?: string
   onCreated: (key: CreatedKey, isForPages: boolean) => void
   onClose: () => void
 }) {
   const queries = useQueryClient()
-  const [name, setName] = useState('')
+  const [name, setName] = useState(suggestedName)
   const [reaches, setReaches] = useState(READ_ALL)
   const [expiry, setExpiry] = useState<Expiry>({ kind: 'days', days: 365 })
   const [callers, setCallers] = useState(ANY_CALLER)

@@ -35,6 +35,7 @@ import { operationRoutes } from '../http/observability/operation-routes.ts'
 import type { RouteTable } from '../http/route-table.ts'
 import { addDataRoute, HandedOver } from '../http/sockets/fastify-transport.ts'
 import { SocketTransport } from '../http/sockets/socket-transport.ts'
+import { apiDefinition } from '../ogc/documents/api-definition.ts'
 import { documentRoutes } from '../ogc/documents/document-routes.ts'
 import { itemRoute } from '../ogc/items/item-route.ts'
 import { itemsRoute } from '../ogc/items/items-route.ts'
@@ -42,12 +43,14 @@ import { recordRoutes } from '../ogc/records/record-routes.ts'
 import { ogcRoutes } from '../ogc/routes.ts'
 import { previewRoutes } from '../ogc/tiles/previews/preview-routes.ts'
 import { tileRoute, tileRoutes } from '../ogc/tiles/tile-routes.ts'
+import { ROOT } from '../ogc/write/links.ts'
 import { dashboardRoutes } from '../operation/dashboard/dashboard-routes.ts'
 import { clientRoutes } from '../site/clients/routes.ts'
 import { consoleRoutes } from '../site/console/routes.ts'
 import { discoveryRoutes, pageHeads } from '../site/discovery/routes.ts'
 import { definitionRoutes } from '../site/documentation/definition-routes.ts'
 import { documentationRoutes } from '../site/documentation/routes.ts'
+import { referenceRoutes } from '../site/reference/routes.ts'
 import { siteRoutes } from '../site/styles/site-routes.ts'
 import type { Parts } from './wiring.ts'
 
@@ -147,6 +150,8 @@ function site(app: App, parts: Parts): void {
   discoveryRoutes(app, discovery)
   clientRoutes(app, discovery)
   documentationRoutes(app, { about, baseUrl: parts.baseUrl })
+  const ogcDefinition = () => apiDefinition('', { ...parts, datasets: [], version, about })
+  referenceRoutes(app, { about, baseUrl: parts.baseUrl, ogcRoot: ROOT, ogcDefinition })
   definitionRoutes(app, parts)
 }
 

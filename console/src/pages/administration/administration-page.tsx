@@ -9,7 +9,7 @@ export function AdministrationPage() {
   const { data: me } = useMe()
   if (!me?.administrator) return <Empty title="Only platform administrators may see this page" />
   return (
-    <div className="stack">
+    <div className="stack sided">
       <div className="page-head">
         <div>
           <h1>Administration</h1>
@@ -33,7 +33,9 @@ export function AdministrationPage() {
         <NavLink to="webhooks">Webhooks</NavLink>
         <NavLink to="events">Events</NavLink>
       </TabLinks>
-      <Outlet />
+      <div>
+        <Outlet />
+      </div>
     </div>
   )
 }

@@ -22,7 +22,7 @@ export function OrganizationPage() {
   const may = (permission: OrganizationRecord['permissions'][number]) =>
     organization.permissions.includes(permission)
   return (
-    <div className="stack">
+    <div className="stack sided">
       <div className="page-head">
         <div>
           <h1>{organization.name}</h1>
@@ -59,7 +59,9 @@ export function OrganizationPage() {
         {may('MEMBER_MANAGE') && <NavLink to="webhooks">Webhooks</NavLink>}
         <NavLink to="notices">Notices</NavLink>
       </TabLinks>
-      <Outlet />
+      <div>
+        <Outlet />
+      </div>
       {open === 'rename' && <RenameDialog organization={organization} onClose={close} />}
       {open === 'delete' && <DeleteOrganizationDialog organization={organization} onClose={close} />}
     </div>

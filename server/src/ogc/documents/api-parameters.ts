@@ -50,19 +50,33 @@ function query(name: string, description: string, schema: object) {
   return { name, in: 'query', description, required: false, schema, style: 'form', explode: false }
 }
 
-function path(name: string, schema: object) {
-  return { name, in: 'path', required: true, schema }
+function path(name: string, description: string, schema: object) {
+  return { name, in: 'path', description, required: true, schema }
+}
+
+const pathParameters = {
+  collectionId: path('collectionId', 'The table name of a dataset.', {
+    type: 'string',
+    pattern: '^[a-z][a-z0-9_]{0,62}$',
+  }),
+  tileMatrixSetId: path('tileMatrixSetId', 'The grid of the tiles.', {
+    type: 'string',
+    enum: [WEB_MERCATOR_QUAD],
+  }),
+  tileMatrix: path('tileMatrix', 'The zoom level.', { type: 'integer', minimum: 0, maximum: MAX_ZOOM }),
+  tileRow: path('tileRow', 'The row of the tile; 0 is the northernmost.', { type: 'integer', minimum: 0 }),
+  tileCol: path('tileCol', 'The column of the tile; 0 is the westernmost.', {
+    type: 'integer',
+    minimum: 0,
+  }),
+  featureId: path('featureId', 'The id of a feature.', { type: 'string', minLength: 1 }),
 }
 
 export function apiParameters(crsList: CrsList) {
   const uris = crsList.common.map(({ uri }) => uri)
   const crs = { type: 'string', format: 'uri', default: uris[0] }
   return {
-    collectionId: path('collectionId', { type: 'string', pattern: '^[a-z][a-z0-9_]{0,62}$' }),
-    tileMatrixSetId: path('tileMatrixSetId', { type: 'string', enum: [WEB_MERCATOR_QUAD] }),
-    tileMatrix: path('tileMatrix', { type: 'integer', minimum: 0, maximum: MAX_ZOOM }),
-    tileRow: path('tileRow', { type: 'integer', minimum: 0 }),
-    tileCol: path('tileCol', { type: 'integer', minimum: 0 }),
+    ...pathParameters,
     version: query('version', 'The number of a version; without it, the current one.', {
       type: 'integer',
       minimum: 1,
@@ -72,7 +86,6 @@ export function apiParameters(crsList: CrsList) {
       'Which build of the tiles a URL is for, as in TileJSON. It selects nothing: if it is the current one, clients may keep the tile.',
       text,
     ),
-    featureId: path('featureId', { type: 'string', minLength: 1 }),
     limit: query('limit', 'How many features a page has at most. A larger number means the maximum.', {
       type: 'integer',
       minimum: 1,

@@ -150,7 +150,11 @@ export const RESPONSE_SCHEMAS = {
   Document: { type: 'object', additionalProperties: true },
   Search: {
     ...object([], {
-      f: { type: 'string', enum: SEARCH_ENCODINGS.map(({ name }) => name) },
+      f: {
+        type: 'string',
+        enum: SEARCH_ENCODINGS.map(({ name }) => name),
+        description: 'The encoding of the response.',
+      },
       limit: { type: 'integer', minimum: 1, description: `More than ${MAX_LIMIT} means that.` },
       offset: { type: 'integer', minimum: 0 },
       cursor: text,

@@ -86,24 +86,6 @@ export class Documentation {
     })
   }
 
-  apiReference(): string {
-    const content = html`<h1>API reference</h1>
-<p>Generated from the <a href="/v1/openapi.json">API definition</a> that the service validates requests with, and the <a href="/v1/ogc/api?f=html">definition of its OGC API</a>. If you are signed in, requests are sent as you. Before a request that costs credits, you are asked to confirm it.</p>
-<h2>Operations</h2>
-<div id="reference"><p>The reference needs JavaScript. Read the <a href="/v1/openapi.json">definition</a> instead.</p></div>`
-    return documentationPage({
-      about: this.#about,
-      title: 'API reference',
-      path: '/docs/api',
-      menu: this.#groups(),
-      content,
-      script: '/docs/assets/api-reference.js',
-      head: html`<link rel="stylesheet" href="/docs/assets/swagger-ui.css">
-<link rel="stylesheet" href="/docs/assets/api-reference.css">
-<script src="/docs/assets/swagger-ui-bundle.js" defer></script>`,
-    })
-  }
-
   /** Built once: parsing all pages takes as long as hundreds of other responses. */
   searchIndex(): SearchIndex {
     if (this.#searchIndex === undefined) {
