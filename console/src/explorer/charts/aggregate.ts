@@ -1,4 +1,3 @@
-import { collectionUrl, readOgc } from '../../api/ogc.ts'
 import type { Value } from '../filter/cql2-text.ts'
 
 /** Groups of rows with measures of each, as the service returns them. */
@@ -17,18 +16,6 @@ export interface AggregateQuery {
 
 /** Asks for the groups of one dataset. */
 export type Ask = (query: AggregateQuery) => Promise<Aggregate>
-
-export function askService(table: string, signal: AbortSignal): Ask {
-  return ({ groupby, measures, ...query }) =>
-    readOgc(
-      collectionUrl(table, '/aggregate', {
-        groupby: groupby && JSON.stringify(groupby),
-        measures: JSON.stringify(measures),
-        ...query,
-      }),
-      signal,
-    )
-}
 
 /** A column's name as a part of a request. */
 export function reference(name: string): string {

@@ -48,7 +48,8 @@ export async function valueGroups({ chart, type, filter, measures, ask }: Contex
   const isWeekday = step === 'weekday'
   const groupby = isWeekday ? `weekday(${reference(column)})` : reference(column)
   const condition = `${nameText(column)} IS NOT NULL`
-  const sort = measures[1] ?? 'count'
+  // Boxes are in the order of their medians.
+  const sort = (chart.kind === 'box' ? measures[3] : measures[1]) ?? 'count'
   const sortby = isWeekday || order === 'value' ? groupby : order === 'least' ? sort : `-${sort}`
   const limit = isWeekday ? WEEKDAYS.length : top
   const result = await ask({

@@ -1,7 +1,7 @@
 import { type PointerEvent, useEffect, useRef, useState } from 'react'
 import { useTheme } from '../../theme.ts'
 import { plural } from '../../words.ts'
-import type { Chart } from './chart.ts'
+import { type Chart, chartText } from './chart.ts'
 import type { ChartData, Mark } from './chart-data.ts'
 import { intervalWords } from './chart-data.ts'
 import { measuredWords, valueTitle } from './chart-words.ts'
@@ -33,7 +33,7 @@ export function ChartPicture({
     place.current!.replaceChildren(svg)
     onDrawn(svg)
     setPointed(null)
-  }, [chart, data, theme, width, inside])
+  }, [chartText(chart), data, theme, width, inside])
   const markAt = (event: { target: EventTarget }): Mark | undefined => {
     const element = (event.target as Element).closest(`.${MARKS} > *, .${MARKS}`) as
       | (Element & { __data__?: number })

@@ -1,4 +1,4 @@
-import { type Chart, isCounted, type Measure } from './chart.ts'
+import { type Chart, isCounted, type Measure, PERIODS } from './chart.ts'
 import { type ChartData, numberWords } from './chart-data.ts'
 
 export const MEASURE_WORDS: Record<Measure, string> = {
@@ -13,8 +13,9 @@ export const MEASURE_WORDS: Record<Measure, string> = {
 }
 
 /** The name of a chart: what is measured, by which column. */
-export function chartTitle({ kind, column, measure, of, by }: Chart): string {
-  if (kind === 'points') return `${of} against ${column}`
+export function chartTitle({ kind, column: name, measure, of, by, step }: Chart): string {
+  if (kind === 'points') return `${of} against ${name}`
+  const column = PERIODS.some((period) => period === step) ? `${step} of ${name}` : name
   const split = by && ` and ${by}`
   if (kind === 'box') return `Spread of ${of} by ${column}`
   if (measure === 'count') return `Rows by ${column}${split}`

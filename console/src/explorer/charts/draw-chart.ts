@@ -50,11 +50,13 @@ export function drawChart(chart: Chart, data: ChartData, look: Look): SVGSVGElem
 }
 
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 })
+const exact = new Intl.NumberFormat('en', { maximumSignificantDigits: 5 })
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
 
 function ticks(chart: Chart): (value: number) => string {
   const isShare = chart.kind !== 'box' && (chart.measure === 'share' || chart.layout === 'filled')
-  return (value) => (isShare ? percent.format(value) : short.format(value))
+  return (value) =>
+    isShare ? percent.format(value) : (Math.abs(value) < 100_000 ? exact : short).format(value)
 }
 
 function fillOf(chart: Chart, { theme, isInside }: Look) {
@@ -69,7 +71,7 @@ function fillOf(chart: Chart, { theme, isInside }: Look) {
 function onValues(chart: Chart, data: ChartData, look: Look): Plot.PlotOptions {
   const { marks, groups, parts } = data
   const isGrouped = chart.by !== '' && chart.layout === 'grouped'
-  const lines = isGrouped ? groups.length * Math.max(1, parts.length * 0.6) : groups.length
+  const lines = isGrouped ? groups.length * Math.max(1, parts.length * 0.4) : groups.length
   const widest = Math.min(MAX_LABEL_CHARACTERS, Math.max(3, ...groups.map((group) => group.length)))
   const label = (group: string) =>
     group.length > MAX_LABEL_CHARACTERS ? `${group.slice(0, MAX_LABEL_CHARACTERS - 1)}…` : group

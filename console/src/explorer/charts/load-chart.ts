@@ -143,22 +143,24 @@ async function splitMarks(
   for (const [index, group] of rest.entries())
     for (const [value, ...measured] of rests[index]!.rows) add(group, value ?? null, measured)
 
+  const isAll = frequent.numberGroups <= values.length
   const parts = values.map((value) => ({ value, words: partWords(value) }))
   const marks: Mark[] = []
   let hasOthers = false
   for (const group of groups) {
     const shown = parts.flatMap(({ value, words }) => {
-      const measured = cells.get(key(group, value))
+      // A line goes down to zero where a part has no rows.
+      const isZero = chart.kind === 'line' && isAdditive(chart.measure)
+      const measured = cells.get(key(group, value)) ?? (isZero ? measures.map(() => 0) : null)
       if (!measured) return []
       const clauses = group.clauses && [...group.clauses, partClause(chart.by, value)]
       return [{ ...markOf(chart, { ...group, clauses }, measured, rows), part: words }]
     })
     marks.push(...shown)
-    const others = isAdditive(chart.measure) ? othersOf(chart, group, shown, rows) : null
-    if (others) marks.push(others)
-    hasOthers ||= others !== null
+    const others = isAdditive(chart.measure) && !isAll ? [othersOf(chart, group, shown, rows)] : []
+    marks.push(...others)
+    hasOthers ||= others.some(({ rows }) => rows > 0)
   }
-  const isAll = frequent.numberGroups <= values.length
   return {
     marks,
     parts: [...parts.map(({ words }) => words), ...(hasOthers ? [OTHERS] : [])],
@@ -167,10 +169,9 @@ async function splitMarks(
 }
 
 /** What the shown parts leave of a group. */
-function othersOf(chart: Chart, group: Group, shown: Mark[], rows: number): Mark | null {
+function othersOf(chart: Chart, group: Group, shown: Mark[], rows: number): Mark {
   const whole = markOf(chart, group, group.measured, rows)
   const left = whole.rows - shown.reduce((sum, mark) => sum + mark.rows, 0)
-  if (left <= 0) return null
   const value = (whole.value ?? 0) - shown.reduce((sum, mark) => sum + (mark.value ?? 0), 0)
   return { ...whole, part: OTHERS, rows: left, value, clauses: null }
 }

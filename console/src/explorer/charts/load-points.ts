@@ -32,7 +32,12 @@ export async function loadPoints(
   const axis = isTime(type) ? 'times' : 'numbers'
   const missing = all - paired
   const notes = missing > 0 ? [`${plural(missing, 'row')} without both values`] : []
-  const base: Pick<ChartData, 'axis' | 'parts' | 'groups' | 'rows'> = { axis, parts: [], groups: [], rows: all }
+  const base: Pick<ChartData, 'axis' | 'parts' | 'groups' | 'rows'> = {
+    axis,
+    parts: [],
+    groups: [],
+    rows: all,
+  }
   if (paired === 0) return { ...base, step: '', marks: [], notes }
   if (paired <= MAX_POINTS) {
     const groupby = [reference(column), reference(of)]

@@ -8,14 +8,14 @@ export const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday',
 
 /** The longest time, in days, that each period divides into a readable number of groups. */
 const FITS: [days: number, period: Period][] = [
-  [4, 'hour'],
-  [120, 'day'],
-  [800, 'week'],
-  [3700, 'month'],
-  [11_000, 'quarter'],
+  [9, 'hour'],
+  [200, 'day'],
+  [1400, 'week'],
+  [6000, 'month'],
+  [18_000, 'quarter'],
 ]
 
-/** The period that divides a time into some dozens of groups. */
+/** The period that divides a time into up to some 200 groups. */
 export function fittingPeriod(first: number, last: number, type: string): Period {
   const days = (last - first) / DAY_MS
   const [, period] =

@@ -11,17 +11,24 @@ const FEW_VALUES = 16
  * when; few categories tell what of; numbers tell how much. Constant columns, ids and nearly empty columns tell nothing.
  */
 export function chartsWorthSeeing(dataset: DatasetDetails): Chart[] {
-  const ranked = dataset.columns
-    .map((column, index) => ({ column, index, worth: worthOf(column, dataset) }))
-    .filter(({ worth }) => worth > 0)
-    .sort((a, b) => b.worth - a.worth || a.index - b.index)
-  const chosen: typeof ranked = []
-  for (const one of ranked) {
-    // A second time mostly says the same as the first: when the row was made or changed.
-    const isRepeated = isTime(one.column.type) && chosen.some(({ column }) => isTime(column.type))
-    if (!isRepeated && chosen.length < SHOWN_AT_FIRST) chosen.push(one)
+  const candidates = dataset.columns.map((column) => ({ column, worth: worthOf(column, dataset) }))
+  const chosen: Column[] = []
+  while (chosen.length < SHOWN_AT_FIRST) {
+    // Every further chart of a sort tells less: a second time mostly says when the row was changed.
+    const worth = (one: (typeof candidates)[number]) => {
+      const alike = chosen.filter(({ type }) => sortOf(type) === sortOf(one.column.type)).length
+      return one.worth * (isTime(one.column.type) ? 0.2 : 0.8) ** alike
+    }
+    const best = candidates.reduce((best, one) => (worth(one) > worth(best) ? one : best), candidates[0]!)
+    if (!best || worth(best) <= 0) break
+    chosen.push(best.column)
+    candidates.splice(candidates.indexOf(best), 1)
   }
-  return chosen.map(({ column }) => usualChart(column, dataset))
+  return chosen.map((column) => usualChart(column, dataset))
+}
+
+function sortOf(type: string): string {
+  return isTime(type) ? 'time' : isNumeric(type) ? 'number' : 'category'
 }
 
 /** The chart of a column that most readers would draw. */
@@ -44,8 +51,8 @@ export function worthOf(column: Column, dataset: DatasetDetails): number {
   if (type === 'integer' && isId(column, dataset)) return 0
   if (isNumeric(type))
     return (distinct <= FEW_VALUES ? 0.6 : 0.8 + 0.1 * evenness(statistics.histogram)) * filled
-  // Two to twelve values make the best bars; of hundreds only the first are seen.
-  const few = distinct <= 12 ? 0.9 : distinct <= 50 ? 0.75 : 0.4
+  // Three to twenty values make the best bars; of hundreds only the first are seen.
+  const few = distinct === 2 ? 0.7 : distinct <= 20 ? 0.9 : distinct <= 50 ? 0.75 : 0.4
   const share = (statistics.frequent?.[0]?.count ?? 0) / Math.max(1, dataset.rows - nulls)
   return (share > 0.98 ? 0.2 : few) * filled
 }
