@@ -69,7 +69,23 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
           .waitFor()
       },
     },
-    charts: { path: '/datasets/parcels?tab=charts', shows: 'Add a chart of' },
+    charts: {
+      path: '/datasets/parcels?tab=charts',
+      shows: 'Add a chart of',
+      act: async () => {
+        const figure = page.getByRole('figure')
+        await figure.first().getByRole('img').waitFor()
+        await figure
+          .first()
+          .getByRole('button', { name: /^Change/ })
+          .click()
+        await figure
+          .nth(1)
+          .getByRole('button', { name: /^Table/ })
+          .click()
+        await figure.nth(1).getByRole('rowheader').first().waitFor()
+      },
+    },
     code: { path: '/datasets/parcels?tab=code&filter=area%20%3E%3D%20105', shows: 'The rows that match' },
     downloads: {
       path: '/datasets/parcels?tab=download&filter=area%20%3E%3D%20105',

@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { versionChanges } from '../src/datasets/version-changes.ts'
 import { readAddress, writeAddress } from '../src/explorer/address.ts'
-import { endTexts, niceMax } from '../src/explorer/charts/axis.ts'
 import { facetOfStatistics } from '../src/explorer/filter/facet.ts'
 import { parseEnd } from '../src/explorer/filter/parse-end.ts'
 import { backgroundOf } from '../src/explorer/map/basemap.ts'
@@ -55,7 +54,7 @@ test('the address holds filter, view, tab, order, columns, charts and style', ()
     tab: 'charts' as const,
     sort: '-mag',
     hidden: ['a,b', 'c\\d'],
-    charts: [],
+    charts: ['net', 'a\\;b,c;by=d\\\\'],
     color: 'mag',
     size: 'depth',
     classes: 'all' as const,
@@ -83,23 +82,6 @@ test('the ends of a range are read as the column’s type', () => {
   assert.equal(parseEnd('2018-02-01 12:30', 'timestamp'), '2018-02-01T12:30:00Z')
   assert.equal(parseEnd('2018-02-01T12:30+02:00', 'timestamp'), '2018-02-01T10:30:00Z')
   assert.equal(parseEnd('2018-02-01', 'date'), '2018-02-01')
-})
-
-test('an axis ends at a round number above its values, and labels its ends', () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 1e9 }), (value) => {
-      const max = niceMax(value)
-      assert.ok(max >= value && max <= Math.max(2, value * 2.1) && max % 2 === 0, `${value}: ${max}`)
-    }),
-  )
-  const labels = endTexts(
-    ['2018-01-31T00:00:00Z', '2018-02-03T00:00:00Z', '2018-02-07T00:00:00Z'],
-    'timestamp',
-  )
-  assert.deepEqual(
-    labels.map(({ text }) => text),
-    ['01-31', '02-03', '02-07'],
-  )
 })
 
 test('the statistics of a dataset give the facets of all rows', () => {

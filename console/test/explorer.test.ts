@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Page } from 'playwright-core'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { count } from '../src/words.ts'
+import { chartFlows } from './chart-flows.ts'
 import { explorerFlow, openExplorer, type TestExplorer } from './explorer-fixture.ts'
 import { makeSensors, type Sensor, sensorsGeojson } from './sensors.ts'
 import { poll } from './test-page-actions.ts'
@@ -228,24 +229,7 @@ describe('the explorer', { concurrency: 1 }, () => {
     },
   )
 
-  flow('charts count the filtered rows', async () => {
-    await open({ filter: 'value >= 50', tab: 'charts', charts: 'kind,value' })
-    const rows = sensors.filter(({ value }) => value !== null && value >= 50)
-    await matched(rows.length)
-    const chart = page.getByRole('figure', { name: 'Chart of kind' })
-    await chart.getByRole('rowheader', { name: 'wind' }).waitFor()
-    const bars: Record<string, string> = {}
-    for (const row of await chart.getByRole('row').all()) {
-      bars[(await row.getByRole('rowheader').textContent())!] = (await row.locator('.number').textContent())!
-    }
-    const { '(no value)': none, ...expected } = countsBy(rows)
-    assert.deepEqual(bars, expected)
-    await chart.getByText(`${none} rows without a value`).waitFor()
-    await page.getByRole('img', { name: /^Histogram of value/ }).waitFor()
-    await page.getByLabel('Add a chart of').selectOption('measured')
-    await page.getByRole('img', { name: /^Time series of measured/ }).waitFor()
-    assert.equal(parameter('charts'), 'kind,value,measured')
-  })
+  chartFlows(() => explorer, sensors)
 
   const short = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
   /** The five classes of equal counts of the values of rows, as the legend shows them. */

@@ -21,7 +21,7 @@ export interface Address {
   sort: string
   /** The columns of the table that are not shown. */
   hidden: string[]
-  /** The columns that charts are shown of; null for a choice by the page. */
+  /** The charts as texts; null for a choice by the page. */
   charts: string[] | null
   /** The column that colors the map; empty for none. */
   color: string

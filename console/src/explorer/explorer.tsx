@@ -118,6 +118,8 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
           exploration={exploration}
           address={address}
           change={change}
+          clauses={clauses}
+          onClauses={setClauses}
           matched={shown.data}
           pointing={pointing}
           selection={selection}
@@ -133,6 +135,8 @@ function ExplorerTabs({
   exploration,
   address,
   change,
+  clauses,
+  onClauses,
   matched,
   pointing,
   selection,
@@ -140,6 +144,8 @@ function ExplorerTabs({
   exploration: Exploration
   address: Address
   change: (part: Partial<Address>) => void
+  clauses: Clause[]
+  onClauses: (clauses: Clause[]) => void
   matched: number | null | undefined
   pointing: Pointing
   selection: Selection
@@ -163,8 +169,10 @@ function ExplorerTabs({
         {address.tab === 'charts' && (
           <ChartsTab
             exploration={exploration}
+            clauses={clauses}
             chosen={address.charts}
             onChoose={(charts) => change({ charts })}
+            onClauses={onClauses}
           />
         )}
         {address.tab === 'code' && <Snippets dataset={dataset} filter={filter} />}
