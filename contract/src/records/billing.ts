@@ -27,6 +27,28 @@ const keepsCredits = Type.Boolean({
     'Whether credits of a plan that are left at the end of a period are kept. Otherwise they lapse.',
 })
 
+const planLimit = (maximum: number, description: string) =>
+  nullable(Type.Integer({ minimum: 1, maximum, description }))
+
+const planLimitsSchema = Type.Object(
+  {
+    requestsPerMinute: planLimit(
+      100_000_000,
+      'Of each key, of all keys of the organization together, and of all keys of one member together.',
+    ),
+    featuresPerDay: planLimit(
+      Number.MAX_SAFE_INTEGER,
+      'Features over OGC API that the keys of the organization, or those of one member, may read in a day (UTC).',
+    ),
+    keys: planLimit(1_000_000, 'Keys of the organization and personal keys of its members in it, together.'),
+    members: planLimit(1_000_000, 'Members of the organization.'),
+  },
+  { description: 'Limits of a plan, while it lasts. Null: as without a plan.' },
+)
+
+/** What a plan limits. */
+export type PlanLimits = Static<typeof planLimitsSchema>
+
 const revisionFields = {
   name: Type.String({
     maxLength: 400,
@@ -43,6 +65,7 @@ const revisionFields = {
   }),
   addOns,
   keepsCredits,
+  limits: planLimitsSchema,
 }
 
 export const productSchema = Type.Object({
@@ -62,8 +85,16 @@ const {
   name: productName,
   price: productPrice,
   currency: productCurrency,
+  limits: _limits,
   ...optionalFields
 } = revisionFields
+
+const changedLimits = Type.Optional(
+  Type.Partial(planLimitsSchema, {
+    additionalProperties: false,
+    description: 'Limits of a plan. What is left out is as without a plan.',
+  }),
+)
 
 export const newProductSchema = Type.Object(
   {
@@ -73,16 +104,17 @@ export const newProductSchema = Type.Object(
     currency: productCurrency,
     period: Type.Optional(oneOf(PLAN_PERIODS)),
     ...Type.Partial(Type.Object(optionalFields)).properties,
+    limits: changedLimits,
   },
   { additionalProperties: false },
 )
 
 export type NewProduct = Static<typeof newProductSchema>
 
-export const productChangeSchema = Type.Partial(Type.Object(revisionFields), {
-  additionalProperties: false,
-  minProperties: 1,
-})
+export const productChangeSchema = Type.Object(
+  { ...Type.Partial(Type.Object(revisionFields)).properties, limits: changedLimits },
+  { additionalProperties: false, minProperties: 1 },
+)
 
 export type ProductChange = Static<typeof productChangeSchema>
 
@@ -173,6 +205,7 @@ export const subscriptionSchema = Type.Object({
   productName: Type.String(),
   credits: Type.Integer({ description: 'For each period.' }),
   addOns: Type.Array(oneOf(ADD_ONS)),
+  limits: planLimitsSchema,
   amount,
   currency,
   period: oneOf(PLAN_PERIODS),

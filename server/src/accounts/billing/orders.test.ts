@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { operator } from '../../base/events/events.ts'
 import { newId } from '../../base/id.ts'
-import { signIn } from '../../testing/sign-in.ts'
+import { nextMail, signIn } from '../../testing/sign-in.ts'
 import { databaseKinds, openTestServer, testOnce } from '../../testing/test-server.ts'
 import { ledgerOf, openShop, PACK, requireSoundBooks } from './billing.test-kit.ts'
 
@@ -140,6 +140,25 @@ for (const database of databaseKinds) {
       assert.equal(await ask('GET', `orders/${newId('ord')}`, bob.token), 404)
       const key = { key: account.key }
       assert.equal((await service.request('GET', '/v1/billing/orders', key)).status, 401)
+    },
+  )
+
+  testOnce(
+    database,
+    'mails are stored with the booking, and a failing mailer fails no request',
+    async (t) => {
+      const { service, add, buy } = await openShop(t)
+      const pack = await add(PACK)
+      const { mailer } = service.parts.identity
+      const { post, deliver } = mailer
+      const fail = () => {
+        throw new Error('The mailer is broken.')
+      }
+      Object.assign(mailer, { post: fail, deliver: fail })
+      assert.equal((await buy(pack.id)).status, 201)
+      Object.assign(mailer, { post, deliver })
+      await service.parts.database.db.updateTable('notices').set({ lease_until: null }).execute()
+      assert.match((await nextMail(service, 'ada@example.org')).source, /Your payment has arrived/)
     },
   )
 

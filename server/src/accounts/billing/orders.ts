@@ -9,9 +9,8 @@ import { requireMember } from '../access/membership.ts'
 import { lockOrganizations } from '../access/membership-store.ts'
 import type { ControlChange } from '../organizations/organizations.ts'
 import { findOrganization } from '../organizations/store.ts'
-import type { BillingMails } from './billing-mails.ts'
+import { tellAbout, tellOutcome } from './billing-mails.ts'
 import { type InvoiceSettings, issueInvoice } from './invoices.ts'
-import { moneyText } from './money.ts'
 import { applyPayment, type Booking, cancelOpen, recordOrderEvent } from './order-books.ts'
 import {
   countReminder,
@@ -35,7 +34,6 @@ export interface OrdersOptions {
   clock: Clock
   providers: readonly PaymentProvider[]
   invoices: InvoiceSettings
-  mails: BillingMails
   baseUrl: () => string
 }
 
@@ -101,6 +99,7 @@ export class Orders {
       created_by: caller.origin.actor,
       created_at: this.#options.clock().toISOString(),
       paid_at: null,
+      upgrades_from: null,
     }
     const booking = await this.#commit(async (change) => {
       await requireMember(change.tx, caller, organizationId, 'BILLING_MANAGE')
@@ -193,16 +192,15 @@ export class Orders {
 
   /** Reminds of invoices that are due, at most twice. */
   async remind(): Promise<void> {
-    const { database, clock, invoices, mails } = this.#options
+    const { database, clock, invoices } = this.#options
     const days = invoices.invoiceDays * DAY
     for (const reminders of [0, 1]) {
       const before = plus(clock(), -days * (reminders + 1)).toISOString()
       for (const order of await readUnpaidOrders(database.db, { before, reminders, limit: 100 })) {
-        // Of two nodes, one sends the mail.
-        if (!(await countReminder(database.db, order.id, reminders))) continue
-        const { id: orderId, credits } = order
-        const amount = moneyText(order.amount, order.currency)
-        await mails.tell(order.organization_id, { kind: 'reminder', orderId, amount, credits })
+        await database.db.transaction().execute(async (tx) => {
+          // Of two nodes, one sends the mail.
+          if (await countReminder(tx, order.id, reminders)) await tellAbout(tx, clock(), order, 'reminder')
+        })
       }
     }
   }
@@ -250,12 +248,15 @@ export class Orders {
       throw new Problem('conflict', 'The organization has a plan. Change it, or cancel it first.')
   }
 
-  /** Commits, and then sends the mails about what happened. */
+  /** The mails about what happened are part of the transaction. */
   async #commit<T extends Booking | null>(work: (change: ControlChange) => Promise<T>): Promise<T> {
-    const { database, changes, clock, mails } = this.#options
-    const booking = await changes.commit((tx, changed) => work({ database, tx, changed, at: clock() }))
-    if (booking?.outcome) await mails.about(booking.order, booking.outcome)
-    return booking
+    const { database, changes, clock } = this.#options
+    return changes.commit(async (tx, changed) => {
+      const at = clock()
+      const booking = await work({ database, tx, changed, at })
+      if (booking !== null) await tellOutcome(tx, at, booking)
+      return booking
+    })
   }
 }
 

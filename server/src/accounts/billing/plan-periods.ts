@@ -147,8 +147,26 @@ export async function endPlan(
   const { id, organization_id } = subscription
   await lapseCredits(change, origin, subscription)
   await removeAddOns(change, origin, subscription, [])
-  await updateSubscription(tx, id, { state: 'ended', ended_at: at.toISOString(), grace_until: null })
+  // The provider is told after the commit, and again until that succeeds.
+  const to_cancel = subscription.reference === null ? 0 : 1
+  await updateSubscription(tx, id, {
+    state: 'ended',
+    ended_at: at.toISOString(),
+    grace_until: null,
+    to_cancel,
+  })
   await recordPlanEvent(change, origin, 'plan.ended', organization_id, id, { reason })
+}
+
+/** An organization that is closed has no plan. */
+export async function endPlanOfOrganization(
+  change: ControlChange,
+  origin: Origin,
+  organizationId: string,
+): Promise<void> {
+  const current = await findCurrentSubscription(change.tx, organizationId)
+  const subscription = current && (await lockSubscription(change.database, change.tx, current.id))
+  if (subscription && subscription.state !== 'ended') await endPlan(change, origin, subscription, 'closed')
 }
 
 /** Ends the plan whose current period a refunded order paid for. */
@@ -223,12 +241,14 @@ async function removeAddOns(
 }
 
 async function recordPlanEvent(
-  { tx, at }: ControlChange,
+  { tx, at, changed }: ControlChange,
   origin: Origin,
   action: string,
   organizationId: string,
   id: string,
   detail: Record<string, unknown>,
 ): Promise<void> {
+  // The limits of its keys are those of the plan.
+  changed('organization', organizationId)
   await recordEvent(tx, at, origin, { action, organizationId, subject: `subscription:${id}`, detail })
 }

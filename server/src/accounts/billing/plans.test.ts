@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { DAY } from '../../base/clock.ts'
 import { operator } from '../../base/events/events.ts'
 import { grantOf } from '../../testing/account.ts'
+import { points, publishText } from '../../testing/publish.ts'
+import { nextMail, signIn } from '../../testing/sign-in.ts'
 import { databaseKinds, testOnce } from '../../testing/test-server.ts'
 import { ledgerOf, openShop, PACK, PLAN, requireSoundBooks } from './billing.test-kit.ts'
 import { periodEnd } from './plan-periods.ts'
@@ -128,6 +130,55 @@ for (const database of databaseKinds) {
     ])
     assert.deepEqual((await service.parts.organizations.find(account.organizationId)).addOns, [])
     await requireSoundBooks(service)
+  })
+
+  test(`a plan sets rate, features, keys and members while it lasts (${database})`, async (t) => {
+    const { service, account, add, buy } = await openShop(t, { database })
+    await publishText(service, 'places', 'a.geojson', points(9), {})
+    const limits = { requestsPerMinute: 40, featuresPerDay: 5, keys: 2, members: 2 }
+    const plan = await add({ ...PLAN, addOns: ['GIS_ACCESS'], limits })
+    await assert.rejects(async () => add({ ...PACK, limits }), { code: 'invalid-input' })
+    const { token, organizationId, key } = account
+    const items = () => service.request('GET', '/v1/ogc/collections/places/items?limit=5', { key })
+    const { body } = await buy(plan.id)
+    assert.equal(body.state, 'paid')
+    const first = await items()
+    assert.deepEqual([first.status, first.body.features.length], [200, 5])
+    assert.match(first.headers.get('ratelimit-policy')!, /q=40;/)
+    assert.equal((await items()).status, 429)
+    const newKey = () =>
+      service.request('POST', `/v1/api-keys/organization/${organizationId}`, {
+        token,
+        body: { name: 'Another', permissions: ['read'] },
+      })
+    const created = await Promise.all([newKey(), newKey()])
+    assert.deepEqual(created.map(({ status }) => status).sort(), [201, 409])
+    const personal = { token, body: { name: 'Mine', permissions: ['read'] } }
+    const refused = await service.request('POST', '/v1/api-keys/personal', personal)
+    assert.deepEqual([refused.status, refused.body.code], [409, 'key-limit-reached'])
+    const invite = (email: string) =>
+      service.request('POST', `/v1/organization/${organizationId}/invitations`, {
+        token,
+        body: { email, permissions: [] },
+      })
+    assert.equal((await invite('bob@example.org')).status, 201)
+    assert.equal((await invite('cyd@example.org')).body.code, 'member-limit-reached')
+    // An operator is not limited; the invitation finds no room then.
+    await service.parts.members.add(operator, organizationId, 'dan@example.org')
+    const { token: invitation } = await nextMail(service, 'bob@example.org')
+    const bob = await signIn(service, 'bob@example.org')
+    const accepted = await service.request('POST', '/v1/invitations/accept', {
+      token: bob.token,
+      body: { token: invitation },
+    })
+    assert.deepEqual([accepted.status, accepted.body.code], [409, 'member-limit-reached'])
+    await service.parts.billing.orders.refund(operator, body.orderId)
+    await service.parts.administration.setAddOns(operator, organizationId, () => ['GIS_ACCESS'])
+    assert.equal((await newKey()).status, 201)
+    const after = await items()
+    assert.equal(after.status, 200, after.text)
+    assert.doesNotMatch(after.headers.get('ratelimit-policy')!, /q=40;/)
+    assert.equal((await invite('cyd@example.org')).status, 201)
   })
 
   testOnce(database, 'another plan follows at the end of the period, at its current price', async (t) => {

@@ -27,6 +27,7 @@ const ENDED_WELL: ReadonlySet<string> = new Set(['won', 'warning_closed', 'preve
 /** The state of a plan that Stripe renews. */
 export interface StripePlan {
   isEnded: boolean
+  cancelsAtEnd: boolean
   latestInvoice: string | null
 }
 
@@ -95,16 +96,24 @@ export class StripeProvider implements PaymentProvider {
 
   async cancelPlan(reference: string, when: 'now' | 'at-end'): Promise<void> {
     await this.#ask(async (stripe) => {
-      if (when === 'now') await stripe.subscriptions.cancel(reference)
-      else await stripe.subscriptions.update(reference, { cancel_at_period_end: true })
+      if (when === 'at-end') {
+        await stripe.subscriptions.update(reference, { cancel_at_period_end: true })
+        return
+      }
+      // Stripe refuses to cancel one that has ended.
+      if (!hasEnded(await stripe.subscriptions.retrieve(reference)))
+        await stripe.subscriptions.cancel(reference)
     })
   }
 
   planOf(reference: string): Promise<StripePlan> {
     return this.#ask(async (stripe) => {
-      const { status, latest_invoice } = await stripe.subscriptions.retrieve(reference)
+      const subscription = await stripe.subscriptions.retrieve(reference)
+      const { latest_invoice } = subscription
       return {
-        isEnded: status === 'canceled' || status === 'incomplete_expired',
+        isEnded: hasEnded(subscription),
+        // The portal of Stripe sets a time instead.
+        cancelsAtEnd: subscription.cancel_at_period_end || (subscription.cancel_at ?? null) !== null,
         latestInvoice: idOf(latest_invoice),
       }
     })
@@ -167,6 +176,10 @@ export class StripeProvider implements PaymentProvider {
       })
     }
   }
+}
+
+function hasEnded({ status }: Stripe.Subscription): boolean {
+  return status === 'canceled' || status === 'incomplete_expired'
 }
 
 function priceOf({ currency, price, productName, period }: OrderDraft) {

@@ -241,13 +241,17 @@ export class StripeSimulation {
   #subscription(method: string, reference: string, form: URLSearchParams): object | null {
     const subscription = this.subscriptions.get(reference)
     if (!subscription) return null
-    if (method === 'DELETE') subscription.status = 'canceled'
+    if (method === 'DELETE') {
+      if (subscription.status === 'canceled') return null
+      subscription.status = 'canceled'
+    }
     if (form.get('cancel_at_period_end') === 'true') subscription.cancelsAtEnd = true
     const invoices = [...this.invoices.values()].filter((invoice) => invoice.subscription === reference)
     return {
       id: reference,
       object: 'subscription',
       status: subscription.status,
+      cancel_at_period_end: subscription.cancelsAtEnd,
       latest_invoice: invoices.at(-1)?.id ?? null,
     }
   }

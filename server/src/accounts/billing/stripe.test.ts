@@ -172,9 +172,87 @@ for (const database of databaseKinds) {
     pass(8 * DAY)
     await plans.renewDue()
     assert.equal((await current()).state, 'ended')
+    await stripeEvents!.reconcile()
     assert.equal(stripe.subscriptions.get(session.subscription!)!.status, 'canceled')
     const { addOns } = await service.parts.organizations.find(account.organizationId)
     assert.deepEqual(addOns, [])
+    await requireSoundBooks(service)
+  })
+
+  test(`refunds and disputes whose events never arrive are found by the reconciliation (${database})`, async (t) => {
+    const { service, account, add, stripe, order, pass } = await openStripeShop(t, database)
+    const pack = await add(PACK)
+    const orders = [await order(pack.id), await order(pack.id), await order(pack.id)]
+    const intents = orders.map(({ session }) => stripe.pay(session))
+    for (const { session } of orders) await stripe.sessionEvent(service, session)
+    const { stripeEvents, orders: stored } = service.parts.billing
+    const states = () =>
+      Promise.all(orders.map(async ({ id }) => (await stored.all({ id, limit: 1 }))[0]!.state))
+    await stripeEvents!.reconcile()
+    assert.deepEqual(await states(), ['paid', 'paid', 'paid'])
+    intents[0]!.refunded = 1900
+    intents[1]!.dispute = 'needs_response'
+    pass(20 * DAY)
+    // A payment that Stripe does not find must not keep the others from being asked about.
+    stripe.sessions.delete(orders[2]!.session.id)
+    for (let round = 0; round < 4; round++) await stripeEvents!.reconcile().catch(() => {})
+    assert.deepEqual(await states(), ['refunded', 'held', 'paid'])
+    intents[1]!.dispute = 'won'
+    for (let round = 0; round < 4; round++) await stripeEvents!.reconcile().catch(() => {})
+    assert.deepEqual(await states(), ['refunded', 'paid', 'paid'])
+    assert.equal((await ledgerOf(service, account)).at(-1)?.[2], 200)
+    await requireSoundBooks(service)
+  })
+
+  test(`a plan that ends here ends at Stripe too, also if Stripe was down (${database})`, async (t) => {
+    const { service, account, add, stripe, order } = await openStripeShop(t, database)
+    const plan = await add(PLAN)
+    const subscribe = async () => {
+      const { id, session } = await order(plan.id)
+      stripe.pay(session)
+      await stripe.sessionEvent(service, session)
+      return { id, atStripe: stripe.subscriptions.get(session.subscription!)! }
+    }
+    const { orders, stripeEvents } = service.parts.billing
+    const refunded = await subscribe()
+    await orders.refund(operator, refunded.id)
+    await stripeEvents!.reconcile()
+    assert.equal(refunded.atStripe.status, 'canceled')
+    const closed = await subscribe()
+    stripe.mode = 'fail'
+    const path = `/v1/organization/${account.organizationId}`
+    const deleted = await service.request('DELETE', path, { token: account.token })
+    assert.equal(deleted.status, 204, deleted.text)
+    await assert.rejects(stripeEvents!.reconcile())
+    stripe.mode = 'work'
+    assert.equal(closed.atStripe.status, 'active')
+    await stripeEvents!.reconcile()
+    assert.equal(closed.atStripe.status, 'canceled')
+    const rows = await service.parts.database.db.selectFrom('subscriptions').select('state').execute()
+    assert.deepEqual(rows, [{ state: 'ended' }, { state: 'ended' }])
+    await requireSoundBooks(service)
+  })
+
+  test(`a plan that is cancelled inside Stripe is cancelled here (${database})`, async (t) => {
+    const { add, service, stripe, order, get } = await openStripeShop(t, database)
+    const { session } = await order((await add(PLAN)).id)
+    stripe.pay(session)
+    await stripe.sessionEvent(service, session)
+    const { stripeEvents } = service.parts.billing
+    const atStripe = stripe.subscriptions.get(session.subscription!)!
+    const cancels = async () => (await get('subscription')).body.cancelsAtEnd
+    for (const cancelsAtEnd of [true, false]) {
+      atStripe.cancelsAtEnd = cancelsAtEnd
+      await stripeEvents!.reconcile()
+      assert.equal(await cancels(), cancelsAtEnd)
+    }
+    atStripe.cancelsAtEnd = true
+    const object = { id: session.subscription!, object: 'subscription' }
+    await stripe.send(service, 'customer.subscription.updated', object)
+    assert.equal(await cancels(), true)
+    atStripe.status = 'canceled'
+    await stripeEvents!.reconcile()
+    assert.equal((await get('subscription')).status, 404)
     await requireSoundBooks(service)
   })
 

@@ -1,7 +1,8 @@
+import type { Selectable } from 'kysely'
 import type { ControlDatabase, Db, Tx } from '../../base/database/open.ts'
 import type { Tables } from '../../base/database/schema.ts'
 
-export type SubscriptionRow = Tables['subscriptions']
+export type SubscriptionRow = Omit<Selectable<Tables['subscriptions']>, 'checked_at' | 'to_cancel'>
 
 export async function insertSubscription(tx: Tx, row: SubscriptionRow): Promise<void> {
   await tx.insertInto('subscriptions').values(row).execute()
@@ -10,7 +11,7 @@ export async function insertSubscription(tx: Tx, row: SubscriptionRow): Promise<
 export async function updateSubscription(
   tx: Tx,
   id: string,
-  values: Partial<SubscriptionRow>,
+  values: Partial<Selectable<Tables['subscriptions']>>,
 ): Promise<void> {
   await tx.updateTable('subscriptions').set(values).where('id', '=', id).execute()
 }
@@ -56,11 +57,10 @@ export function findSubscriptionByReference(
     .executeTakeFirst()
 }
 
-/** Plans that a provider renews and whose period has ended. */
-export function readPlansOf(
+/** Plans that a provider renews; those come first that it was not asked about for the longest time. */
+export function readPlansToCheck(
   db: Db,
   provider: SubscriptionRow['provider'],
-  now: string,
   limit: number,
 ): Promise<SubscriptionRow[]> {
   return db
@@ -69,10 +69,29 @@ export function readPlansOf(
     .where('provider', '=', provider)
     .where('reference', 'is not', null)
     .where('state', '<>', 'ended')
-    .where('period_end', '<=', now)
+    .orderBy('checked_at')
     .orderBy('period_end')
     .limit(limit)
     .execute()
+}
+
+export async function setPlanChecked(db: Db, id: string, at: string): Promise<void> {
+  await db.updateTable('subscriptions').set({ checked_at: at }).where('id', '=', id).execute()
+}
+
+/** Plans that have ended here and that their provider still renews. */
+export function readPlansToCancel(db: Db, limit: number): Promise<SubscriptionRow[]> {
+  return db
+    .selectFrom('subscriptions')
+    .selectAll()
+    .where('to_cancel', '=', 1)
+    .orderBy('checked_at')
+    .limit(limit)
+    .execute()
+}
+
+export async function setPlanCancelled(db: Db, id: string): Promise<void> {
+  await db.updateTable('subscriptions').set({ to_cancel: 0 }).where('id', '=', id).execute()
 }
 
 /** Plans whose period or whose grace has ended. */

@@ -1,4 +1,5 @@
 import { assistantCodes } from './assistant-codes.ts'
+import { billingLimits } from './billing-limits.ts'
 import { billingTables } from './billing-tables.ts'
 import { publishingColumns } from './publishing-columns.ts'
 import { severalOrganizations, signOnIdentities } from './several-organizations.ts'
@@ -50,6 +51,7 @@ export const migrations: Migration[] = [
   { name: 'who users are at the provider of single sign-on', statements: signOnIdentities },
   { name: 'changes between versions', statements: versionChanges },
   { name: 'sources of datasets', statements: sourceTables },
+  { name: 'limits of plans, budgets of members, credit notes', statements: billingLimits },
 ]
 
 function idempotencyKeys(kind: 'sqlite' | 'postgres'): string[] {
