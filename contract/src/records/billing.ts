@@ -118,6 +118,19 @@ export const productChangeSchema = Type.Object(
 
 export type ProductChange = Static<typeof productChangeSchema>
 
+const returnPath = Type.Optional(
+  Type.String({
+    maxLength: 1000,
+    pattern: '^/(?![/\\\\])[\\x21-\\x7e]*$',
+    description: 'A path of the service that the payer comes back to.',
+  }),
+)
+
+export const orderedUpgradeSchema = Type.Object(
+  { productId: Type.String({ maxLength: 40 }), returnPath },
+  { additionalProperties: false },
+)
+
 export const checkoutSchema = Type.Object(
   {
     productId: Type.String({ maxLength: 40 }),
@@ -125,13 +138,7 @@ export const checkoutSchema = Type.Object(
     provider: Type.Optional(
       oneOf(PAYMENT_PROVIDERS, { description: 'Without it, the first one that the service has.' }),
     ),
-    returnPath: Type.Optional(
-      Type.String({
-        maxLength: 1000,
-        pattern: '^/(?![/\\\\])[\\x21-\\x7e]*$',
-        description: 'A path of the service that the payer comes back to.',
-      }),
-    ),
+    returnPath,
   },
   { additionalProperties: false },
 )
@@ -183,12 +190,14 @@ export const adminOrderSchema = Type.Object({
 export type AdminOrder = Static<typeof adminOrderSchema>
 
 export const invoiceSchema = Type.Object({
-  id: Type.String({ description: 'The invoice number.' }),
+  id: Type.String({ description: 'The number of the invoice or credit note.' }),
+  kind: oneOf(['invoice', 'credit-note'], { description: 'A credit note is for a refund.' }),
+  invoiceId: nullable(Type.String({ description: 'Of a credit note: the invoice that it corrects.' })),
   orderId: Type.String(),
   amount: Type.Integer({ description: 'In minor units of the currency, with tax.' }),
   currency,
   issuedAt: time,
-  dueAt: time,
+  dueAt: nullable(time),
   paidAt: nullable(time),
   url: Type.String({ description: 'The path of the PDF file.' }),
 })
@@ -222,6 +231,20 @@ export const subscriptionSchema = Type.Object({
 })
 
 export type SubscriptionRecord = Static<typeof subscriptionSchema>
+
+export const planUpgradeSchema = Type.Object({
+  productId: Type.String(),
+  amount: Type.Integer({
+    description: 'The difference of the prices for the rest of the period, in minor units, without tax.',
+  }),
+  currency,
+  credits: Type.Integer({
+    description: 'The difference of the credits for the rest of the period.',
+  }),
+})
+
+/** What a larger plan costs in the middle of a period. */
+export type PlanUpgrade = Static<typeof planUpgradeSchema>
 
 const line = (maxLength: number, description: string) =>
   Type.String({ maxLength, pattern: '^[^\\x00-\\x1f\\x7f]*$', description })

@@ -10,12 +10,15 @@ import { Plans } from './plans.ts'
 import { Profiles } from './profiles.ts'
 import { StripeEvents } from './stripe-events.ts'
 import { StripeProvider } from './stripe-provider.ts'
+import { Upgrades } from './upgrades.ts'
 
 export interface Billing {
   providers: readonly PaymentProvider[]
   orders: Orders
   plans: Plans
+  upgrades: Upgrades
   profiles: Profiles
+  baseUrl: () => string
   /** Null without Stripe. */
   stripeEvents: StripeEvents | null
 }
@@ -34,12 +37,13 @@ export function openBilling(options: BillingOptions): Billing {
   const orders = new Orders({ database, changes, clock, providers, invoices: config, baseUrl })
   const { graceDays } = config
   const plans = new Plans({ database, changes, clock, orders, providers, graceDays })
-  const profiles = new Profiles(database, clock, config.invoiceFont)
+  const upgrades = new Upgrades({ database, clock, orders })
+  const profiles = new Profiles(database, clock, config.invoiceFont, providers)
   const stripe = providers.find((provider) => provider instanceof StripeProvider)
   const stripeEvents = stripe
     ? new StripeEvents({ db: database.db, clock, provider: stripe, orders, plans })
     : null
-  return { providers, orders, plans, profiles, stripeEvents }
+  return { providers, orders, plans, upgrades, profiles, baseUrl, stripeEvents }
 }
 
 function openProvider(name: Config['payments'][number], config: Config): PaymentProvider {

@@ -1,6 +1,6 @@
 import type { OrderState } from '@wayleave/contract/billing-states'
 import type { AdminOrder, Order } from '@wayleave/contract/records'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { ControlDatabase, Db, Tx } from '../../base/database/open.ts'
 import type { Tables } from '../../base/database/schema.ts'
 
@@ -141,6 +141,23 @@ export function readOrdersToCheck(
     .orderBy('checked_at')
     .orderBy(at)
     .limit(limit)
+    .execute()
+}
+
+/** The paid orders of a plan's current period, the oldest first: that of the period, and upgrades. */
+export function readPeriodOrders(
+  tx: Tx,
+  { id, period_end }: { id: string; period_end: string },
+): Promise<OrderRow[]> {
+  return tx
+    .selectFrom('orders')
+    .selectAll()
+    .where('subscription_id', '=', id)
+    .where('period_end', '=', period_end)
+    .where('paid_at', 'is not', null)
+    .orderBy(sql`case when upgrades_from is null then 0 else 1 end`)
+    .orderBy('paid_at')
+    .orderBy('created_at')
     .execute()
 }
 

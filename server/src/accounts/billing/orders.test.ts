@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { InvoiceRecord } from '@wayleave/contract/records'
 import { operator } from '../../base/events/events.ts'
 import { newId } from '../../base/id.ts'
 import { nextMail, signIn } from '../../testing/sign-in.ts'
@@ -77,7 +78,8 @@ for (const database of databaseKinds) {
   })
 
   test(`a refund takes back the same part of the credits and may make the balance negative (${database})`, async (t) => {
-    const { service, account, add, buy } = await openShop(t, { database })
+    const settings = { invoiceTaxPercent: 7 }
+    const { service, account, add, buy, get } = await openShop(t, { database, settings })
     const pack = await add(PACK)
     const { orderId } = (await buy(pack.id)).body
     const { orders } = service.parts.billing
@@ -94,6 +96,15 @@ for (const database of databaseKinds) {
       ['reversal', -74, -70],
     ])
     await assert.rejects(orders.refund(operator, orderId), { code: 'conflict' })
+    // Each refund has a credit note; their taxes add up to the tax of the invoice.
+    const notes = (await get('invoices')).body.data as InvoiceRecord[]
+    assert.deepEqual(notes.map(({ id, kind, invoiceId, amount }) => [id, kind, invoiceId, amount]).sort(), [
+      ['CN-000001', 'credit-note', 'INV-000001', 535],
+      ['CN-000002', 'credit-note', 'INV-000001', 1498],
+      ['INV-000001', 'invoice', null, 2033],
+    ])
+    const pdf = await get('invoices/CN-000001.pdf')
+    assert.deepEqual([pdf.status, pdf.headers.get('content-type')], [200, 'application/pdf'])
     // A grant continues from the negative balance.
     assert.equal(await service.parts.ledger.grantCredits(operator, account.organizationId, 100), 30)
     await requireSoundBooks(service)

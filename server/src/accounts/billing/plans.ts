@@ -23,10 +23,10 @@ import {
   findSubscription,
   lockSubscription,
   readDueSubscriptions,
-  readPlansToCancel,
+  readPlansToTell,
   type SubscriptionRow,
-  setPlanCancelled,
   setPlanChecked,
+  setPlanTold,
   updateSubscription,
 } from './subscription-store.ts'
 
@@ -210,13 +210,27 @@ export class Plans {
     })
   }
 
-  /** Tells providers about plans that have ended here. Those that cannot be told now are told later. */
-  async cancelAtProviders(): Promise<void> {
+  /** Tells providers about plans that have ended or were upgraded here. What fails now is told later. */
+  async tellProviders(): Promise<void> {
     const { database, clock } = this.#options
-    for (const row of await readPlansToCancel(database.db, ROUND)) {
-      await setPlanChecked(database.db, row.id, clock().toISOString())
-      await this.#providerOf(row)?.cancelPlan(row.reference!, 'now')
-      await setPlanCancelled(database.db, row.id)
+    const { db } = database
+    for (const row of await readPlansToTell(db, ROUND)) {
+      await setPlanChecked(db, row.id, clock().toISOString())
+      const provider = this.#providerOf(row)
+      if (row.to_cancel === 1) await provider?.cancelPlan(row.reference!, 'now')
+      else {
+        const {
+          id: productId,
+          revision,
+          name,
+          price,
+          currency,
+          period,
+        } = await findRevision(db, row.product_id, row.revision)
+        const plan = { productId, revision, name, price, currency, period: period! }
+        await provider?.repricePlan(row.reference!, plan)
+      }
+      await setPlanTold(db, row)
     }
   }
 

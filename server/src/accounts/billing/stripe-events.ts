@@ -79,7 +79,7 @@ export class StripeEvents {
       await setPlanChecked(db, plan.id, now.toISOString())
       await this.#reconcilePlan(plan)
     }
-    await plans.cancelAtProviders()
+    await plans.tellProviders()
   }
 
   async #reconcilePlan(plan: SubscriptionRow): Promise<void> {

@@ -233,6 +233,47 @@ for (const database of databaseKinds) {
     await requireSoundBooks(service)
   })
 
+  test(`an upgrade is one payment at Stripe, and the next period has the new price (${database})`, async (t) => {
+    const { service, account, add, stripe, order, clock, pass } = await openStripeShop(t, database)
+    const plan = await add(PLAN)
+    const larger = await add({ ...PLAN, name: 'City', price: 9900, credits: 150 })
+    const { token } = account
+    const post = (path: string, body?: object) =>
+      service.request('POST', `/v1/billing/${path}`, { token, body })
+    assert.equal((await post('portal')).status, 404)
+    const { session } = await order(plan.id)
+    stripe.pay(session)
+    await stripe.sessionEvent(service, session)
+    assert.equal((await post('portal')).body.url, 'https://portal.example/cus_1')
+    const upgrade = await post('subscription/upgrade', { productId: larger.id })
+    assert.deepEqual([upgrade.status, upgrade.body.state], [201, 'open'], upgrade.text)
+    const paid = stripe.sessionOf(upgrade.body.orderId)
+    assert.deepEqual([paid.mode, paid.amount], ['payment', 5000])
+    stripe.pay(paid)
+    await Promise.all([stripe.sessionEvent(service, paid), stripe.sessionEvent(service, paid)])
+    assert.match((await nextMail(service, 'ada@example.org')).source, /payment has arrived/)
+    assert.match((await nextMail(service, 'ada@example.org')).source, /plan was upgraded/)
+    const { db } = service.parts.database
+    const current = () => db.selectFrom('subscriptions').selectAll().executeTakeFirstOrThrow()
+    assert.deepEqual([(await current()).product_id, (await current()).to_reprice], [larger.id, 1])
+    const { stripeEvents } = service.parts.billing
+    await stripeEvents!.reconcile()
+    assert.deepEqual(
+      [(await current()).to_reprice, stripe.subscriptions.get(session.subscription!)!.price],
+      [0, 9900],
+    )
+    pass(Date.parse((await current()).period_end) - clock().getTime() + 1000)
+    await stripe.invoiceEvent(service, stripe.renew(session))
+    assert.deepEqual(await ledgerOf(service, account), [
+      ['purchase', 50, 50],
+      ['purchase', 100, 150],
+      ['lapse', -100, 50],
+      ['lapse', -50, 0],
+      ['purchase', 150, 150],
+    ])
+    await requireSoundBooks(service)
+  })
+
   test(`a plan that is cancelled inside Stripe is cancelled here (${database})`, async (t) => {
     const { add, service, stripe, order, get } = await openStripeShop(t, database)
     const { session } = await order((await add(PLAN)).id)

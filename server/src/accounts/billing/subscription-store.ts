@@ -2,7 +2,10 @@ import type { Selectable } from 'kysely'
 import type { ControlDatabase, Db, Tx } from '../../base/database/open.ts'
 import type { Tables } from '../../base/database/schema.ts'
 
-export type SubscriptionRow = Omit<Selectable<Tables['subscriptions']>, 'checked_at' | 'to_cancel'>
+export type SubscriptionRow = Omit<
+  Selectable<Tables['subscriptions']>,
+  'checked_at' | 'to_cancel' | 'to_reprice'
+>
 
 export async function insertSubscription(tx: Tx, row: SubscriptionRow): Promise<void> {
   await tx.insertInto('subscriptions').values(row).execute()
@@ -79,19 +82,30 @@ export async function setPlanChecked(db: Db, id: string, at: string): Promise<vo
   await db.updateTable('subscriptions').set({ checked_at: at }).where('id', '=', id).execute()
 }
 
-/** Plans that have ended here and that their provider still renews. */
-export function readPlansToCancel(db: Db, limit: number): Promise<SubscriptionRow[]> {
+/** Plans that have ended or were upgraded here, which their provider does not know yet. */
+export function readPlansToTell(db: Db, limit: number): Promise<(SubscriptionRow & { to_cancel: number })[]> {
   return db
     .selectFrom('subscriptions')
     .selectAll()
-    .where('to_cancel', '=', 1)
+    .where((row) => row.or([row('to_cancel', '=', 1), row('to_reprice', '=', 1)]))
     .orderBy('checked_at')
     .limit(limit)
     .execute()
 }
 
-export async function setPlanCancelled(db: Db, id: string): Promise<void> {
-  await db.updateTable('subscriptions').set({ to_cancel: 0 }).where('id', '=', id).execute()
+/** Unless the plan has changed meanwhile. */
+export async function setPlanTold(
+  db: Db,
+  { id, state, product_id, revision }: SubscriptionRow,
+): Promise<void> {
+  await db
+    .updateTable('subscriptions')
+    .set({ to_cancel: 0, to_reprice: 0 })
+    .where('id', '=', id)
+    .where('state', '=', state)
+    .where('product_id', '=', product_id)
+    .where('revision', '=', revision)
+    .execute()
 }
 
 /** Plans whose period or whose grace has ended. */

@@ -59,7 +59,7 @@ export interface BillingTables {
     paid_at: string | null
     /** When the provider was last asked about it; empty if never. */
     checked_at: Generated<string>
-    /** The order of the same period that an upgrade replaces; null for all others. */
+    /** Of an upgrade: the order whose plan it replaces in the same period. */
     upgrades_from: string | null
   }
   /** Events of providers that were applied: each changes the books once. */
@@ -109,6 +109,8 @@ export interface BillingTables {
     checked_at: Generated<string>
     /** 1 if it has ended here and the provider is still to be told. */
     to_cancel: Generated<number>
+    /** 1 if it was upgraded here and the provider is still to be told the price of the next period. */
+    to_reprice: Generated<number>
   }
   /** Credits that a member may spend in a month (UTC); without a row, there is no limit. */
   member_budgets: { organization_id: string; user_id: string; credit_limit: number }

@@ -9,6 +9,7 @@ export function billingLimits(kind: 'sqlite' | 'postgres'): string[] {
     'alter table orders add column upgrades_from text',
     `alter table subscriptions add column checked_at text not null default ''`,
     'alter table subscriptions add column to_cancel integer not null default 0',
+    'alter table subscriptions add column to_reprice integer not null default 0',
     table(
       'member_budgets',
       'organization_id text not null references organizations (id) on delete cascade',
@@ -43,6 +44,6 @@ export function billingLimits(kind: 'sqlite' | 'postgres'): string[] {
       'reference text not null',
       'primary key (organization_id, provider)',
     ),
-    'create index subscriptions_to_cancel on subscriptions (to_cancel) where to_cancel = 1',
+    'create index subscriptions_to_tell on subscriptions (to_cancel, to_reprice) where to_cancel = 1 or to_reprice = 1',
   ]
 }
