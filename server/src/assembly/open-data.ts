@@ -183,14 +183,13 @@ export interface DownloadParts {
 
 /** After the tiles, because the tile archive is one of the downloads. */
 export function openDownloads(
-  opening: DataOpening & JobParts & { tileFiles: TileFiles } & Pick<AccountParts, 'meter' | 'billing'>,
+  opening: DataOpening & JobParts & { tileFiles: TileFiles } & Pick<AccountParts, 'meter'>,
   opened: Closers,
 ): DownloadParts {
   const { config, log, database, blobs, catalog, health, verification } = opening
   // Closed after the exports and before the runner of jobs: when a stop aborts a build, its deliveries fail and
   // write refunds.
   const cashier = opened.use(new Cashier(database, opening.meter, opening.clock))
-  cashier.onBudget = (notice) => void opening.billing.mails.aboutBudget(notice)
   const exports = opened.use(
     new Exports({
       blobs,

@@ -66,13 +66,10 @@ for (const database of databaseKinds) {
     let chance = 0
     const billing: Billing = openBilling({
       config: service.config,
-      log: parts.log,
       database: parts.database,
       changes: crashing(parts.changes, () => chance),
       clock,
-      mailer: parts.identity.mailer,
       baseUrl: () => service.url,
-      operators: [],
     })
     const { userId, organizationId } = account
     const caller = { userId, organizationId, email: 'ada@example.org', origin: operator }

@@ -46,6 +46,7 @@ test('every request to Stripe is valid by its own definition', { skip }, async (
     currency: 'EUR',
     period: null,
     email: 'ada@example.org',
+    customer: null,
     returnUrl: 'https://data.example.org/billing?order=1',
   }
   for (const provider of [stripe, taxed])
@@ -53,6 +54,7 @@ test('every request to Stripe is valid by its own definition', { skip }, async (
       const { url, isPaid } = await provider.begin({ ...draft, id: newId('ord'), period })
       assert.match(url, /^https:/)
       assert.equal(isPaid, false)
+      await provider.begin({ ...draft, id: newId('ord'), period, customer: 'cus_1' })
     }
   const order = { id: draft.id, amount: 3800, currency: 'EUR', payment_reference: 'pi_1', refunded_amount: 0 }
   for (const reference of ['cs_1', 'in_1']) {
@@ -63,6 +65,9 @@ test('every request to Stripe is valid by its own definition', { skip }, async (
   await stripe.refund({ ...order, reference: 'cs_1' }, 3800)
   await stripe.cancelPlan('sub_1', 'at-end')
   await stripe.cancelPlan('sub_1', 'now')
+  const plan = { productId: newId('prd'), revision: 2, name: 'City', price: 9900, currency: 'EUR' }
+  await stripe.repricePlan('sub_1', { ...plan, period: 'month' })
+  assert.match(await stripe.portal('cus_1', 'https://data.example.org/'), /^https:/)
   assert.equal(typeof (await stripe.planOf('sub_1')).isEnded, 'boolean')
   assert.equal(await stripe.orderOfPayment('pi_1'), null)
 })

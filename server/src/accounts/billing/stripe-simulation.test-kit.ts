@@ -47,7 +47,7 @@ export class StripeSimulation {
   readonly invoices = new Map<string, Invoice>()
   readonly subscriptions = new Map<
     string,
-    { id: string; status: string; cancelsAtEnd: boolean; orderId: string }
+    { id: string; status: string; cancelsAtEnd: boolean; orderId: string; price: number }
   >()
   /** `hang` never responds, `fail` responds 500. */
   mode: 'work' | 'hang' | 'fail' = 'work'
@@ -94,6 +94,7 @@ export class StripeSimulation {
         status: 'active',
         cancelsAtEnd: false,
         orderId,
+        price: amount,
       })
       session.invoice = this.#addInvoice(
         { subscription, amount, currency, intent: intent.id, status: 'paid' },
@@ -104,7 +105,8 @@ export class StripeSimulation {
   }
 
   renew(session: Session, status: Invoice['status'] = 'paid'): Invoice {
-    const { subscription, amount, currency } = session
+    const { subscription, currency } = session
+    const amount = this.subscriptions.get(subscription!)!.price
     const intent = this.#addIntent(amount, {})
     return this.#addInvoice(
       { subscription: subscription!, amount, currency, intent: intent.id, status },
@@ -206,6 +208,10 @@ export class StripeSimulation {
         const invoice = this.invoices.get(searchParams.get('invoice')!)
         return { object: 'list', data: invoice ? [{ payment: { payment_intent: invoice.intent } }] : [] }
       }
+      case 'products':
+        return { id: id('prod'), object: 'product' }
+      case 'billing_portal':
+        return { url: `https://portal.example/${form.get('customer')}` }
       case 'subscriptions':
         return this.#subscription(method, last, form)
       default:
@@ -241,13 +247,20 @@ export class StripeSimulation {
   #subscription(method: string, reference: string, form: URLSearchParams): object | null {
     const subscription = this.subscriptions.get(reference)
     if (!subscription) return null
-    if (method === 'DELETE') subscription.status = 'canceled'
+    if (method === 'DELETE') {
+      if (subscription.status === 'canceled') return null
+      subscription.status = 'canceled'
+    }
+    const price = form.get('items[0][price_data][unit_amount]')
+    if (price !== null) subscription.price = Number(price)
     if (form.get('cancel_at_period_end') === 'true') subscription.cancelsAtEnd = true
     const invoices = [...this.invoices.values()].filter((invoice) => invoice.subscription === reference)
     return {
       id: reference,
       object: 'subscription',
       status: subscription.status,
+      cancel_at_period_end: subscription.cancelsAtEnd,
+      items: { object: 'list', data: [{ id: 'si_1' }] },
       latest_invoice: invoices.at(-1)?.id ?? null,
     }
   }
@@ -281,6 +294,7 @@ function sessionObject(session: Session | undefined): object | null {
     payment_intent: intent,
     subscription,
     invoice,
+    customer: 'cus_1',
   }
 }
 
@@ -304,6 +318,7 @@ function invoiceObject(invoice: Invoice | undefined): object | null {
     object: 'invoice',
     status: invoice.status,
     subtotal: invoice.amount,
+    customer: 'cus_1',
     currency: invoice.currency,
   }
 }

@@ -129,30 +129,6 @@ for (const database of databaseKinds) {
     await requireSoundBooks(service)
   })
 
-  test(`the plan of an organization that is closed ends at Stripe too (${database})`, async (t) => {
-    const { service, account, add, stripe, order } = await openStripeShop(t, database)
-    const { session } = await order((await add(PLAN)).id)
-    stripe.pay(session)
-    await stripe.sessionEvent(service, session)
-    const { plans } = service.parts.billing
-    await plans.renewDue()
-    const atStripe = stripe.subscriptions.get(session.subscription!)!
-    assert.equal(atStripe.status, 'active')
-    await service.parts.organizationAdministration.delete(operator, account.organizationId)
-    await plans.renewDue()
-    assert.equal(atStripe.status, 'canceled')
-    const { db } = service.parts.database
-    const stateOfPlan = async () =>
-      (await db.selectFrom('subscriptions').select('state').executeTakeFirstOrThrow()).state
-    assert.equal(await stateOfPlan(), 'ended')
-    // As after a crash between the two; Stripe does not know a subscription that has ended.
-    await db.updateTable('subscriptions').set({ state: 'active', ended_at: null }).execute()
-    stripe.subscriptions.delete(session.subscription!)
-    await plans.renewDue()
-    assert.equal(await stateOfPlan(), 'ended')
-    await requireSoundBooks(service)
-  })
-
   test(`a plan is renewed by the invoices of Stripe, once each, in any order (${database})`, async (t) => {
     const { service, account, add, stripe, order, clock, pass } = await openStripeShop(t, database)
     const plan = await add(PLAN)
@@ -196,9 +172,128 @@ for (const database of databaseKinds) {
     pass(8 * DAY)
     await plans.renewDue()
     assert.equal((await current()).state, 'ended')
+    await stripeEvents!.reconcile()
     assert.equal(stripe.subscriptions.get(session.subscription!)!.status, 'canceled')
     const { addOns } = await service.parts.organizations.find(account.organizationId)
     assert.deepEqual(addOns, [])
+    await requireSoundBooks(service)
+  })
+
+  test(`refunds and disputes whose events never arrive are found by the reconciliation (${database})`, async (t) => {
+    const { service, account, add, stripe, order, pass } = await openStripeShop(t, database)
+    const pack = await add(PACK)
+    const orders = [await order(pack.id), await order(pack.id), await order(pack.id)]
+    const intents = orders.map(({ session }) => stripe.pay(session))
+    for (const { session } of orders) await stripe.sessionEvent(service, session)
+    const { stripeEvents, orders: stored } = service.parts.billing
+    const states = () =>
+      Promise.all(orders.map(async ({ id }) => (await stored.all({ id, limit: 1 }))[0]!.state))
+    await stripeEvents!.reconcile()
+    assert.deepEqual(await states(), ['paid', 'paid', 'paid'])
+    intents[0]!.refunded = 1900
+    intents[1]!.dispute = 'needs_response'
+    pass(20 * DAY)
+    // A payment that Stripe does not find must not keep the others from being asked about.
+    stripe.sessions.delete(orders[2]!.session.id)
+    for (let round = 0; round < 4; round++) await stripeEvents!.reconcile().catch(() => {})
+    assert.deepEqual(await states(), ['refunded', 'held', 'paid'])
+    intents[1]!.dispute = 'won'
+    for (let round = 0; round < 4; round++) await stripeEvents!.reconcile().catch(() => {})
+    assert.deepEqual(await states(), ['refunded', 'paid', 'paid'])
+    assert.equal((await ledgerOf(service, account)).at(-1)?.[2], 200)
+    await requireSoundBooks(service)
+  })
+
+  test(`a plan that ends here ends at Stripe too, also if Stripe was down (${database})`, async (t) => {
+    const { service, account, add, stripe, order } = await openStripeShop(t, database)
+    const plan = await add(PLAN)
+    const subscribe = async () => {
+      const { id, session } = await order(plan.id)
+      stripe.pay(session)
+      await stripe.sessionEvent(service, session)
+      return { id, atStripe: stripe.subscriptions.get(session.subscription!)! }
+    }
+    const { orders, stripeEvents } = service.parts.billing
+    const refunded = await subscribe()
+    await orders.refund(operator, refunded.id)
+    await stripeEvents!.reconcile()
+    assert.equal(refunded.atStripe.status, 'canceled')
+    const closed = await subscribe()
+    stripe.mode = 'fail'
+    const path = `/v1/organization/${account.organizationId}`
+    const deleted = await service.request('DELETE', path, { token: account.token })
+    assert.equal(deleted.status, 204, deleted.text)
+    await assert.rejects(stripeEvents!.reconcile())
+    stripe.mode = 'work'
+    assert.equal(closed.atStripe.status, 'active')
+    await stripeEvents!.reconcile()
+    assert.equal(closed.atStripe.status, 'canceled')
+    const rows = await service.parts.database.db.selectFrom('subscriptions').select('state').execute()
+    assert.deepEqual(rows, [{ state: 'ended' }, { state: 'ended' }])
+    await requireSoundBooks(service)
+  })
+
+  test(`an upgrade is one payment at Stripe, and the next period has the new price (${database})`, async (t) => {
+    const { service, account, add, stripe, order, clock, pass } = await openStripeShop(t, database)
+    const plan = await add(PLAN)
+    const larger = await add({ ...PLAN, name: 'City', price: 9900, credits: 150 })
+    const { token } = account
+    const post = (path: string, body?: object) =>
+      service.request('POST', `/v1/billing/${path}`, { token, body })
+    assert.equal((await post('portal')).status, 404)
+    const { session } = await order(plan.id)
+    stripe.pay(session)
+    await stripe.sessionEvent(service, session)
+    assert.equal((await post('portal')).body.url, 'https://portal.example/cus_1')
+    const upgrade = await post('subscription/upgrade', { productId: larger.id })
+    assert.deepEqual([upgrade.status, upgrade.body.state], [201, 'open'], upgrade.text)
+    const paid = stripe.sessionOf(upgrade.body.orderId)
+    assert.deepEqual([paid.mode, paid.amount], ['payment', 5000])
+    stripe.pay(paid)
+    await Promise.all([stripe.sessionEvent(service, paid), stripe.sessionEvent(service, paid)])
+    assert.match((await nextMail(service, 'ada@example.org')).source, /payment has arrived/)
+    assert.match((await nextMail(service, 'ada@example.org')).source, /plan was upgraded/)
+    const { db } = service.parts.database
+    const current = () => db.selectFrom('subscriptions').selectAll().executeTakeFirstOrThrow()
+    assert.deepEqual([(await current()).product_id, (await current()).to_reprice], [larger.id, 1])
+    const { stripeEvents } = service.parts.billing
+    await stripeEvents!.reconcile()
+    assert.deepEqual(
+      [(await current()).to_reprice, stripe.subscriptions.get(session.subscription!)!.price],
+      [0, 9900],
+    )
+    pass(Date.parse((await current()).period_end) - clock().getTime() + 1000)
+    await stripe.invoiceEvent(service, stripe.renew(session))
+    assert.deepEqual(await ledgerOf(service, account), [
+      ['purchase', 50, 50],
+      ['purchase', 100, 150],
+      ['lapse', -100, 50],
+      ['lapse', -50, 0],
+      ['purchase', 150, 150],
+    ])
+    await requireSoundBooks(service)
+  })
+
+  test(`a plan that is cancelled inside Stripe is cancelled here (${database})`, async (t) => {
+    const { add, service, stripe, order, get } = await openStripeShop(t, database)
+    const { session } = await order((await add(PLAN)).id)
+    stripe.pay(session)
+    await stripe.sessionEvent(service, session)
+    const { stripeEvents } = service.parts.billing
+    const atStripe = stripe.subscriptions.get(session.subscription!)!
+    const cancels = async () => (await get('subscription')).body.cancelsAtEnd
+    for (const cancelsAtEnd of [true, false]) {
+      atStripe.cancelsAtEnd = cancelsAtEnd
+      await stripeEvents!.reconcile()
+      assert.equal(await cancels(), cancelsAtEnd)
+    }
+    atStripe.cancelsAtEnd = true
+    const object = { id: session.subscription!, object: 'subscription' }
+    await stripe.send(service, 'customer.subscription.updated', object)
+    assert.equal(await cancels(), true)
+    atStripe.status = 'canceled'
+    await stripeEvents!.reconcile()
+    assert.equal((await get('subscription')).status, 404)
     await requireSoundBooks(service)
   })
 

@@ -54,6 +54,12 @@ export const billingSettings = {
     text(/^[A-Z0-9-]{1,20}$/, 'up to twenty capital letters, digits and hyphens'),
     'What invoice numbers begin with.',
   ),
+  creditNotePrefix: setting(
+    'WAYLEAVE_CREDIT_NOTE_PREFIX',
+    'CN-',
+    text(/^[A-Z0-9-]{1,20}$/, 'up to twenty capital letters, digits and hyphens'),
+    'What the numbers of credit notes begin with.',
+  ),
   invoiceFont: setting(
     'WAYLEAVE_INVOICE_FONT',
     null as string | null,
