@@ -94,7 +94,9 @@ test('a point that stands for several features tells their most frequent value, 
   for (let z = 0; z <= built.maxZoom; z++) {
     const clusters: string[] = []
     const addresses = new Set(
-      data.map(({ at }) => [worldX(at[0]), worldY(at[1])].map((w) => Math.floor((w / WORLD) * 2 ** z)).join()),
+      data.map(({ at }) =>
+        [worldX(at[0]), worldY(at[1])].map((w) => Math.floor((w / WORLD) * 2 ** z)).join(),
+      ),
     )
     for (const address of addresses) {
       const [x, y] = address.split(',').map(Number) as [number, number]

@@ -57,7 +57,11 @@ export class ShapeEncoder {
   #addPoints(tile: TileAddress, places: Places, fineness: Fineness, content: TileContent): void {
     const { layer, bytes, sizeOf } = this.#source
     const { positions, multiple } = places
-    const set = { ...places.set(), bytesOf: (i: number) => sizeOf(positions[i]!), withMembers: this.values.length > 0 }
+    const set = {
+      ...places.set(),
+      bytesOf: (i: number) => sizeOf(positions[i]!),
+      withMembers: this.values.length > 0,
+    }
     const maxBytes = fineness.pixel === 0 ? ALL_POINTS : fineness.withProperties ? POINT_BYTES[1]! : 0
     const shown = this.#cells.divide(tile, set, 0, places.count, maxBytes)
     const target: PointTarget = {

@@ -40,7 +40,16 @@ const STORED_LINES = `${TYPE_LINE}content-encoding: gzip\r\n`
 const MAX_COPIED_BYTES = 1 << 16
 const NO_PIECES: readonly Buffer[] = []
 
-const TILE_PARAMETERS = ['f', 'version', 'build', 'filter', 'filter-lang', 'filter-crs', 'datetime', 'by'] as const
+const TILE_PARAMETERS = [
+  'f',
+  'version',
+  'build',
+  'filter',
+  'filter-lang',
+  'filter-crs',
+  'datetime',
+  'by',
+] as const
 
 export interface TileDeps extends TilesetsDeps {
   tilesets: Tilesets

@@ -166,7 +166,10 @@ test('a filtered tile shows what the filter selects, by the same rules', {
   ] as const) {
     const { features } = await tileAt(service, 0, 0, 0, query)
     assert.equal(total(features), matching.length)
-    const largest = features.reduce((max, { properties }) => Math.max(max, Number(properties['n:max'] ?? properties.n)), 0)
+    const largest = features.reduce(
+      (max, { properties }) => Math.max(max, Number(properties['n:max'] ?? properties.n)),
+      0,
+    )
     assert.equal(largest, Math.max(...matching.map(({ properties }) => properties.n)))
     const counted = features.filter(({ properties }) => 'point_count' in properties)
     assert.ok(counted.every(({ properties }) => 'kind:top' in properties === query.includes('kind,')))
