@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import {
+  DEFAULT_LOOK,
+  keepColors,
+  legendOf,
+  numberScale,
+  PALETTES,
+  sizeOf,
+} from '@wayleave/contract/map-style'
 import fc from 'fast-check'
 import { versionChanges } from '../src/datasets/version-changes.ts'
 import { readAddress, writeAddress } from '../src/explorer/address.ts'
 import { facetOfStatistics } from '../src/explorer/filter/facet.ts'
 import { parseEnd } from '../src/explorer/filter/parse-end.ts'
 import { backgroundOf } from '../src/explorer/map/basemap.ts'
-import { keepColors } from '../src/explorer/map/coloring.ts'
-import { PALETTES } from '../src/explorer/map/map-palette.ts'
+import { circleAround, kilometersBetween } from '../src/explorer/map/circle-around.ts'
 import {
   fittingBox,
   keepOnWorld,
@@ -55,8 +62,22 @@ test('the address holds filter, view, tab, order, columns, charts and style', ()
     sort: '-mag',
     hidden: ['a,b', 'c\\d'],
     charts: ['net', 'a\\;b,c;by=d\\\\'],
-    color: 'mag',
-    size: 'depth',
+    look: {
+      color: 'mag',
+      size: 'depth',
+      label: 'place, near',
+      draw: 'hexagons' as const,
+      classing: { kind: 'breaks' as const, at: [-1.5, 2, 4.5] },
+      sizing: { kind: 'equal' as const },
+      ramp: 'viridis' as const,
+      isReversed: true,
+      opacity: 0.5,
+      colors: new Map([
+        ['a:b,c & 100 %', '#aabbcc'],
+        ['', '#000000'],
+      ]),
+    },
+    time: 'updated',
     classes: 'all' as const,
     selected: 'us1000ch60',
   }
@@ -66,12 +87,57 @@ test('the address holds filter, view, tab, order, columns, charts and style', ()
   const cleared = { filter: '', view: null, tab: 'table' as const, sort: '', hidden: [], charts: null }
   const empty = writeAddress(written, {
     ...cleared,
-    color: '',
-    size: '',
+    look: DEFAULT_LOOK,
+    time: '',
     classes: 'filtered',
     selected: null,
   })
   assert.equal(empty.toString(), 'other=1')
+})
+
+test('what is not a look is the usual one', () => {
+  const query = 'draw=lava&classing=3,2&sizing=x&ramp=rainbow&opacity=9&colors=a:red,%25:112233'
+  assert.deepEqual(readAddress(new URLSearchParams(query)).look, DEFAULT_LOOK)
+})
+
+test('classes contain each number once, with the breaks of the legend', () => {
+  const summary = { min: 0, max: 10, fifths: [1, 1, 3.5, 8] }
+  const kinds = ['quantiles', 'equal'] as const
+  assert.deepEqual(
+    kinds.map((kind) => numberScale(summary, { kind }, false).breaks),
+    [
+      [1, 3.5, 8],
+      [2, 4, 6, 8],
+    ],
+  )
+  // An integer is at least 3.5 if it is at least 4.
+  assert.deepEqual(numberScale(summary, { kind: 'quantiles' }, true).breaks, [1, 4, 8])
+  const scale = {
+    ...numberScale(summary, { kind: 'quantiles' }, true),
+    column: 'n',
+    rows: 'all',
+    nulls: 3,
+  } as const
+  const labels = legendOf(scale, DEFAULT_LOOK, 'light', String).map(({ label }) => label)
+  assert.deepEqual(labels, ['0', '1 – 3', '4 – 7', '8 – 10', 'no value'])
+  const continuous = numberScale(
+    { min: 2.4, max: 6.4, fifths: [2.5, 3, 3.4, 4] },
+    { kind: 'continuous' },
+    false,
+  )
+  assert.ok(sizeOf(continuous, 6.4) > 5 * sizeOf(continuous, 2.4), 'M6.4 does not look like M2.4')
+})
+
+test('a circle has the radius that was asked for, on the sphere', () => {
+  for (const middle of [
+    [8.5, 47.4],
+    [0, 0],
+    [100, -70],
+  ] as [number, number][]) {
+    const ring = circleAround(middle, 250)
+    assert.deepEqual(ring[0], ring.at(-1))
+    for (const place of ring) assert.ok(Math.abs(kilometersBetween(middle, place) - 250) < 0.1)
+  }
 })
 
 test('the ends of a range are read as the column’s type', () => {

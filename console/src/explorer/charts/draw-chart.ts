@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot'
+import { CATEGORIES, PALETTES } from '@wayleave/contract/map-style'
 import type { Theme } from '../../theme.ts'
-import { CATEGORIES, PALETTES } from '../map/map-palette.ts'
 import type { Chart } from './chart.ts'
 import { type ChartData, type Mark, OTHERS } from './chart-data.ts'
 import { chartSummary } from './chart-words.ts'

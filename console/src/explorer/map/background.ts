@@ -1,6 +1,6 @@
 import worldUrls from 'virtual:world/urls'
+import type { Palette } from '@wayleave/contract/map-style'
 import type { LayerSpecification, StyleSpecification } from 'maplibre-gl'
-import type { Palette } from './map-palette.ts'
 
 /** What lies below and above the data on a map. */
 export interface Background {
@@ -40,11 +40,11 @@ export function ownBackground(palette: Palette, depth: NamesDepth): Background {
   const hasTowns = depth === 'towns'
   return {
     sources: {
-      coarse: { type: 'geojson', data: worldUrls.coarse, attribution: 'Background: Natural Earth, GeoNames' },
-      fine: { type: 'geojson', data: worldUrls.fine },
-      names: { type: 'geojson', data: worldUrls.names },
-      ...(hasCities && { cities: { type: 'geojson', data: worldUrls.cities } as const }),
-      ...(hasTowns && { towns: { type: 'geojson', data: worldUrls.towns } as const }),
+      coarse: world(worldUrls.coarse),
+      fine: world(worldUrls.fine),
+      names: world(worldUrls.names),
+      ...(hasCities && { cities: world(worldUrls.cities) }),
+      ...(hasTowns && { towns: world(worldUrls.towns) }),
     },
     layers: landLayers(palette),
     names: [
@@ -54,6 +54,11 @@ export function ownBackground(palette: Palette, depth: NamesDepth): Background {
     ],
     font: FONT,
   }
+}
+
+/** Each source names its origin: a map shows the attributions of the sources that it draws at its zoom. */
+function world(data: string) {
+  return { type: 'geojson', data, attribution: 'Background: Natural Earth, GeoNames' } as const
 }
 
 function landLayers({ sea, land, coast, border }: Palette): LayerSpecification[] {

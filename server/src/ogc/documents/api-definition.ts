@@ -149,7 +149,7 @@ function tilePaths(): Record<string, { get: Operation }> {
   const matrixSet = ref('tileMatrixSetId')
   const tileset = '/collections/{collectionId}/tiles/{tileMatrixSetId}'
   const address = ['tileMatrix', 'tileRow', 'tileCol'].map(ref)
-  const selection = ['version', 'build', 'filter', 'filter-lang', 'filter-crs', 'datetime'].map(ref)
+  const selection = ['version', 'build', 'filter', 'filter-lang', 'filter-crs', 'datetime', 'by'].map(ref)
   return {
     '/tileMatrixSets': get('tileMatrixSets', 'The tile matrix sets', [], PUBLIC_JSON, 'Document'),
     '/tileMatrixSets/{tileMatrixSetId}': get(

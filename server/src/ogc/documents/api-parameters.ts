@@ -86,6 +86,11 @@ export function apiParameters(crsList: CrsList) {
       'Which build of the tiles a URL is for, as in TileJSON. It selects nothing: if it is the current one, clients may keep the tile.',
       text,
     ),
+    by: query(
+      'by',
+      'Columns, at most three, whose values are summed up where a point stands for several features: the most frequent value and its share, and of numbers the mean, the smallest and the largest.',
+      { type: 'array', minItems: 1, maxItems: 3, items: text },
+    ),
     limit: query('limit', 'How many features a page has at most. A larger number means the maximum.', {
       type: 'integer',
       minimum: 1,

@@ -159,6 +159,23 @@ test('a filtered tile shows what the filter selects, by the same rules', {
     const ids = new Set(matched.map(({ id }) => id))
     assert.ok(deepest.every(({ id }) => ids.has(id)))
   }
+  // Values are summed up where a point stands for several features, of all of them and of those that match.
+  for (const [query, matching] of [
+    ['?by=kind,n', places()],
+    [`?by=n&filter=${encodeURIComponent("kind = 'a'")}`, places().filter(isOfKindA)],
+  ] as const) {
+    const { features } = await tileAt(service, 0, 0, 0, query)
+    assert.equal(total(features), matching.length)
+    const largest = features.reduce(
+      (max, { properties }) => Math.max(max, Number(properties['n:max'] ?? properties.n)),
+      0,
+    )
+    assert.equal(largest, Math.max(...matching.map(({ properties }) => properties.n)))
+    const counted = features.filter(({ properties }) => 'point_count' in properties)
+    assert.ok(counted.every(({ properties }) => 'kind:top' in properties === query.includes('kind,')))
+  }
+  for (const by of ['nothing', 'kind,name,day,n', ''])
+    assert.equal((await service.get(`${TILES}/0/0/0?by=${by}`)).status, 400, by)
   const [all, none] = [await tileAt(service, 0, 0, 0), await tileAt(service, 0, 0, 0, "?filter=kind='x'")]
   assert.equal(total(all.features), 3400)
   assert.equal(none.response.status, 204)
@@ -288,6 +305,8 @@ test('a dataset that was published without tiles gets none, neither by a downloa
   await service.parts.tileBuilds.buildNow(dataset, dataset, { rebuild: false, show: () => {} })
   await requireNone()
 })
+
+const isOfKindA = ({ properties }: { properties: { kind: string } }) => properties.kind === 'a'
 
 function linkOf({ links }: { links: { rel: string; href: string }[] }, rel: string): string {
   const link = links.find((one) => one.rel === rel)
