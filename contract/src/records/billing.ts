@@ -295,3 +295,5 @@ export const billingReportSchema = Type.Object({
     }),
   ),
 })
+
+export type BillingReport = Static<typeof billingReportSchema>

@@ -29,6 +29,7 @@ export function AdministrationPage() {
         <NavLink to="jobs">Jobs</NavLink>
         {site.sells && <NavLink to="products">Products</NavLink>}
         {site.sells && <NavLink to="orders">Orders</NavLink>}
+        {site.sells && <NavLink to="revenue">Revenue</NavLink>}
         <NavLink to="addresses">Addresses</NavLink>
         <NavLink to="webhooks">Webhooks</NavLink>
         <NavLink to="events">Events</NavLink>

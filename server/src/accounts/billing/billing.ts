@@ -1,4 +1,4 @@
-import { type Clock, HOUR, MINUTE } from '../../base/clock.ts'
+import { type Clock, HOUR, MINUTE, SECOND } from '../../base/clock.ts'
 import type { Changes } from '../../base/database/changes/changes.ts'
 import type { ControlDatabase } from '../../base/database/open.ts'
 import { isLoopback } from '../../base/loopback.ts'
@@ -48,12 +48,13 @@ export function openBilling(options: BillingOptions): Billing {
 
 function openProvider(name: Config['payments'][number], config: Config): PaymentProvider {
   if (name !== 'stripe') return name === 'demo' ? demoProvider : invoiceProvider
-  const { stripeSecretKey, stripeWebhookSecret, stripeApi, stripeTax } = config
+  const { stripeSecretKey, stripeWebhookSecret, stripeApi, stripeTax, stripeTimeout } = config
   return new StripeProvider({
     secretKey: stripeSecretKey ?? '',
     webhookSecret: stripeWebhookSecret ?? '',
     api: stripeApi,
     hasTax: stripeTax,
+    timeoutMs: stripeTimeout * SECOND,
   })
 }
 

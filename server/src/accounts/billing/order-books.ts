@@ -7,7 +7,7 @@ import { readLapsedCredits } from './ledger-order-store.ts'
 import { findOrder, lockOrder, type OrderRow, updateOrder } from './order-store.ts'
 import type { Payment } from './payment-provider.ts'
 import { beginPeriod, endPlanOf } from './plan-periods.ts'
-import { reasonAgainstUpgrade } from './plan-upgrades.ts'
+import { reasonAgainstPlan } from './plan-upgrades.ts'
 import { putCustomer } from './profile-store.ts'
 
 /** What a payment did to an order. */
@@ -39,7 +39,7 @@ export async function applyPayment(
   if (payment.status === 'cancelled') return cancelOpen(change, origin, order, 'It was not paid in time.')
   if (payment.status === 'open') return { order, outcome: null }
   if (order.paid_at === null) {
-    const reason = reasonToHold(order, payment, open.size > 0) ?? (await reasonAgainstUpgrade(change, order))
+    const reason = reasonToHold(order, payment, open.size > 0) ?? (await reasonAgainstPlan(change, order))
     if (reason !== null) return hold(change, origin, order, payment, reason)
     return pay(change, origin, order, payment)
   }

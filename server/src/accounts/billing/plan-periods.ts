@@ -48,11 +48,10 @@ export async function beginPeriod(
     order.subscription_id === null
       ? undefined
       : await lockSubscription(change.database, change.tx, order.subscription_id)
+  if (!subscription) return startPlan(change, origin, order, product, subscriptionReference)
   // It was checked before that the plan lasts.
-  if (order.upgrades_from !== null) return upgradePlan(change, origin, subscription!, product)
-  if (subscription && subscription.state !== 'ended')
-    return renewPeriod(change, origin, subscription, order, product)
-  return startPlan(change, origin, order, product, subscriptionReference)
+  if (order.upgrades_from !== null) return upgradePlan(change, origin, subscription, product)
+  return renewPeriod(change, origin, subscription, order, product)
 }
 
 async function startPlan(

@@ -35,14 +35,15 @@ export function currentOrder(orders: readonly OrderRow[]): OrderRow | undefined 
   return orders.findLast(({ state }) => state !== 'refunded')
 }
 
-/** Why an upgrade that is paid has to wait for a person; null if it can be booked, or is not an upgrade. */
-export async function reasonAgainstUpgrade(
+/** Why a payment for a plan that lasts has to wait for a person; null if it can be booked. */
+export async function reasonAgainstPlan(
   { database, tx }: ControlChange,
   { upgrades_from, subscription_id, period_end }: OrderRow,
 ): Promise<string | null> {
+  if (subscription_id === null) return null
+  const plan = await lockSubscription(database, tx, subscription_id)
+  if (!plan || plan.state === 'ended') return 'The plan ended before the payment arrived.'
   if (upgrades_from === null) return null
-  const plan = await lockSubscription(database, tx, subscription_id!)
-  if (!plan || plan.state === 'ended') return 'The plan ended before the upgrade was paid.'
   if (plan.period_end !== period_end) return 'The plan was renewed before the upgrade was paid.'
   const orders = await readPeriodOrders(tx, plan)
   return currentOrder(orders)?.id === upgrades_from

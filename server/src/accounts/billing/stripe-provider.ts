@@ -1,5 +1,4 @@
 import type { Stripe } from 'stripe'
-import { SECOND } from '../../base/clock.ts'
 import { Problem } from '../../base/problem.ts'
 import type {
   OrderDraft,
@@ -17,9 +16,10 @@ export interface StripeSettings {
   api: string | null
   /** Whether Stripe adds taxes to the prices. */
   hasTax: boolean
+  /** How long to wait for a response, in milliseconds. */
+  timeoutMs: number
 }
 
-const TIMEOUT = 10 * SECOND
 /** How old a signed event may be, in seconds. */
 const TOLERANCE = 300
 /** Disputes that the seller has not lost and that are not under way. */
@@ -182,11 +182,11 @@ export class StripeProvider implements PaymentProvider {
 
   /** Loaded when it is needed: most commands never ask Stripe. */
   #open(): Promise<Stripe> {
-    const { secretKey, api } = this.#settings
+    const { secretKey, api, timeoutMs: timeout } = this.#settings
     this.#client ??= import('stripe').then(({ default: Client }) => {
       const address = api === null ? null : new URL(api)
       return new Client(secretKey, {
-        timeout: TIMEOUT,
+        timeout,
         maxNetworkRetries: 1,
         telemetry: false,
         ...(address && {

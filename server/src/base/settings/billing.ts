@@ -30,6 +30,12 @@ export const billingSettings = {
     url('https:', 'http:'),
     'Another address of Stripe’s API, for tests.',
   ),
+  stripeTimeout: setting(
+    'WAYLEAVE_STRIPE_TIMEOUT',
+    10,
+    integer(1, 60),
+    'Seconds to wait for a response of Stripe; a request that has none is repeated once.',
+  ),
   stripeTax: setting(
     'WAYLEAVE_STRIPE_TAX',
     false,
