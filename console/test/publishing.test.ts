@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { needs } from '../../scripts/test-run/needs.ts'
+import { until } from '../../server/src/testing/until.ts'
 import { check } from './check-accessibility.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
 import { drop, shownOn } from './test-page-actions.ts'
@@ -75,6 +76,9 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
 
   step('columns are corrected, and what was looked at is published without sending it again', async () => {
     await page.getByLabel('Name of height').fill('metres')
+    await page.getByText('Title, unit, description').nth(1).click()
+    await page.getByLabel('Unit of height').fill('m')
+    await page.getByLabel('Ids are in').selectOption('code')
     await page.getByLabel('Type of opened').selectOption('text')
     await page.getByRole('checkbox', { name: 'Publish remark' }).uncheck()
     await page.getByRole('button', { name: 'Look again' }).click()
@@ -87,6 +91,7 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
       columns.map(({ name }: { name: string }) => name),
       ['code', 'metres', 'opened'],
     )
+    assert.equal(columns[1].unit, 'm')
   })
 
   step('a file that differs from the schema is refused, and published if that is confirmed', async () => {
@@ -105,10 +110,28 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
   step('a draft is released, and a version is rolled back to and deleted', async () => {
     await page.goto(`${service.url}/datasets/stations?tab=versions`)
     await page.getByText(/a version with 1 row waits for its release/).waitFor()
+    await page.getByRole('button', { name: 'Look at it' }).click()
+    const draft = page.getByRole('region', { name: 'What the draft contains' })
+    await draft.getByRole('cell', { name: '31-12-2020' }).waitFor()
+    await draft.getByText('1 to 1 of 1').waitFor()
+    await check(page)
     await picture('versions')
     await page.getByRole('button', { name: 'Release' }).click()
     await page.getByRole('button', { name: 'Release the draft' }).click()
     await page.getByText('Without heights').waitFor()
+    const map = page.getByRole('button', { name: 'Map of the changes to version 2' })
+    // The versions are compared in the background.
+    await until('the versions are compared', async () => {
+      await page.reload()
+      await page.getByText('Without heights').waitFor()
+      return map.isVisible()
+    })
+    await map.click()
+    await page.getByText('3 removed').waitFor()
+    await page.locator('.changes-map path.removed').waitFor({ state: 'attached' })
+    await picture('changes')
+    await check(page)
+    await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Roll back to version 1' }).click()
     await page.getByRole('button', { name: 'Roll back', exact: true }).click()
     await page.getByText('Rolled back to version 1.').waitFor()

@@ -40,7 +40,10 @@ export function PublishPage() {
     const { inspection, corrections } = look
     const { isFixed = false, ...fixed } = stored ?? { columns: [] }
     const base = isFixed ? fixed : null
-    const schema = inspection && correctedSchema(inspection.columns, corrections, base, version.keepsColumns)
+    const { idColumn, timeColumn, longitude, latitude, crs } = reading
+    const roles = { idColumn, timeColumn, longitude, latitude, crs }
+    const schema =
+      inspection && correctedSchema(inspection.columns, corrections, base, version.keepsColumns, roles)
     return schema ? { schema: JSON.stringify(schema) } : {}
   }
   const inspect = () => {
@@ -103,6 +106,12 @@ export function PublishPage() {
           inspection={look.inspection}
           corrections={look.corrections}
           onCorrections={look.setCorrections}
+          stored={stored?.isFixed ? stored : null}
+          reading={reading}
+          onReading={setReading}
+          onIgnoreSchema={
+            version.ignoreSchema ? undefined : () => setVersion({ ...version, ignoreSchema: true })
+          }
         />
       )}
     </form>
