@@ -191,6 +191,7 @@ function VersionFiles({
           format={format}
           version={archive.version}
           size={bytes}
+          credits={credits}
           isPaid={isPaid(format)}
           disabled={false}
         />

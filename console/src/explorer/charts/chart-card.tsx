@@ -9,12 +9,12 @@ import type { Exploration } from '../access.ts'
 import { type Clause, columnOf as clauseColumn, filterText } from '../filter/clause.ts'
 import { askService } from './ask-service.ts'
 import { type Chart, chartText } from './chart.ts'
+import { partColors } from './chart-colors.ts'
 import { type ChartData, isInside, type Mark } from './chart-data.ts'
 import { ChartForm } from './chart-form.tsx'
 import { ChartLegend, ChartPicture } from './chart-picture.tsx'
 import { ChartTable } from './chart-table.tsx'
 import { chartTitle } from './chart-words.ts'
-import { partColors } from './draw-chart.ts'
 import { loadChart } from './load-chart.ts'
 import { savePng, saveSvg } from './save-chart.ts'
 import { statisticsChart } from './statistics-chart.ts'
@@ -153,7 +153,7 @@ function SaveMenu({
   const title = chartTitle(chart)
   const name = `${dataset.table}-${title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-')}`.slice(0, 80)
   const picture = () => {
-    const colors = partColors(data, theme)
+    const colors = partColors(data.parts, theme)
     return {
       svg: drawing.current!,
       title: `${dataset.title}: ${title}`,

@@ -47,7 +47,6 @@ export function ChartForm({
   const measures = MEASURES.filter(
     (measure) => isCounted(measure) || measure === 'distinct' || measurable.length > 0,
   )
-  const splits = splitColumns(chart, dataset)
   return (
     <div className="chart-form">
       <Choice
@@ -92,6 +91,26 @@ export function ChartForm({
         />
       )}
       {isNumeric(type) && <WidthField chart={chart} step={step} onChange={(step) => change({ step })} />}
+      <GroupFields chart={chart} dataset={dataset} isMeasured={isMeasured} change={change} />
+    </div>
+  )
+}
+
+/** How the groups are split, ordered and cut. */
+function GroupFields({
+  chart,
+  dataset,
+  isMeasured,
+  change,
+}: {
+  chart: Chart
+  dataset: DatasetDetails
+  isMeasured: boolean
+  change: (part: Partial<Chart>) => void
+}) {
+  const splits = splitColumns(chart, dataset)
+  return (
+    <>
       {isMeasured && splits.length > 0 && (
         <Choice
           label="Split by"
@@ -108,7 +127,7 @@ export function ChartForm({
           onChange={(layout) => change({ layout: layout as Chart['layout'] })}
         />
       )}
-      {axis === 'values' && chart.step !== 'weekday' && (
+      {axisOf(chart, dataset) === 'values' && chart.step !== 'weekday' && (
         <>
           <Choice
             label="Order"
@@ -125,7 +144,7 @@ export function ChartForm({
           />
         </>
       )}
-    </div>
+    </>
   )
 }
 

@@ -2,10 +2,11 @@ import { type PointerEvent, useEffect, useRef, useState } from 'react'
 import { useTheme } from '../../theme.ts'
 import { plural } from '../../words.ts'
 import { type Chart, chartText } from './chart.ts'
+import { partColors } from './chart-colors.ts'
 import type { ChartData, Mark } from './chart-data.ts'
 import { intervalWords } from './chart-data.ts'
 import { measuredWords, valueTitle } from './chart-words.ts'
-import { drawChart, MARKS, partColors } from './draw-chart.ts'
+import { drawChart, MARKS } from './draw-chart.ts'
 
 /** The drawing of a chart. What is pointed at is told beside the pointer, and a click filters by it. */
 export function ChartPicture({
@@ -102,7 +103,7 @@ function MarkWords({ chart, mark, canPick }: { chart: Chart; mark: Mark; canPick
 export function ChartLegend({ data }: { data: ChartData }) {
   const theme = useTheme()
   if (data.parts.length === 0) return null
-  const colors = partColors(data, theme)
+  const colors = partColors(data.parts, theme)
   return (
     <ul className="chart-legend" aria-label="Legend">
       {data.parts.map((part, index) => (

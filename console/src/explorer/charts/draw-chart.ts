@@ -2,6 +2,7 @@ import * as Plot from '@observablehq/plot'
 import { CATEGORIES, PALETTES } from '@wayleave/contract/map-style'
 import type { Theme } from '../../theme.ts'
 import type { Chart } from './chart.ts'
+import { dataColor, partColors } from './chart-colors.ts'
 import { type ChartData, type Mark, OTHERS } from './chart-data.ts'
 import { chartSummary } from './chart-words.ts'
 
@@ -21,13 +22,6 @@ export interface Look {
   isInside: (mark: Mark) => boolean
 }
 
-/** The color of each part of a chart. */
-export function partColors({ parts }: ChartData, theme: Theme): string[] {
-  return parts.map((part, index) =>
-    part === OTHERS ? PALETTES[theme].none : CATEGORIES[theme][index % CATEGORIES[theme].length]!,
-  )
-}
-
 /** Draws a chart as an SVG element. The index of each mark is the datum of its element. */
 export function drawChart(chart: Chart, data: ChartData, look: Look): SVGSVGElement {
   const { theme, width } = look
@@ -40,7 +34,7 @@ export function drawChart(chart: Chart, data: ChartData, look: Look): SVGSVGElem
     marginRight: 14,
     ...drawn,
     style: { fontSize: '12px', fontFamily: 'inherit', background: 'none', overflow: 'visible' },
-    color: { domain: data.parts, range: partColors(data, theme) },
+    color: { domain: data.parts, range: partColors(data.parts, theme) },
     ariaLabel: chartSummary(chart, data),
   }) as SVGSVGElement
   // The page's policy allows no styles inside of it; what they say is in the style sheet.
@@ -62,7 +56,9 @@ function ticks(chart: Chart): (value: number) => string {
 function fillOf(chart: Chart, { theme, isInside }: Look) {
   return {
     className: MARKS,
-    fill: chart.by ? 'part' : PALETTES[theme].data,
+    fill: chart.by
+      ? 'part'
+      : (mark: Mark) => (mark.group === OTHERS ? partColors([OTHERS], theme)[0]! : dataColor(theme)),
     fillOpacity: (mark: Mark) => (isInside(mark) ? 1 : FAINT),
   }
 }
@@ -124,7 +120,7 @@ const zero = () => Plot.ruleX([0], { strokeOpacity: 0.4 })
 function boxesAcross(marks: Mark[], look: Look): Plot.Markish[] {
   const boxes = marks.filter(({ box }) => box)
   const at = (index: number) => (mark: Mark) => mark.box![index]
-  const color = PALETTES[look.theme].data
+  const color = dataColor(look.theme)
   return [
     Plot.ruleY(boxes, { y: 'group', x1: at(0), x2: at(4), stroke: color }),
     Plot.barX(boxes, {
@@ -164,37 +160,15 @@ function onNumbers(chart: Chart, data: ChartData, look: Look): Plot.PlotOptions 
     },
     y: { label: null, grid: true, ticks: 5, tickFormat: ticks(chart) },
   }
-  const color = PALETTES[look.theme].data
+  const color = dataColor(look.theme)
   if (chart.kind === 'points')
     return { ...base, y: { ...base.y, nice: true }, ...points(data.marks, look, middle) }
-  if (chart.kind === 'box') {
-    const boxes = data.marks.filter(({ box }) => box)
-    const at = (index: number) => (mark: Mark) => mark.box![index]
+  if (chart.kind === 'box')
     return {
       ...base,
       y: { ...base.y, nice: true, zero: false },
-      marks: [
-        Plot.ruleX(boxes, { x: middle, y1: at(0), y2: at(4), stroke: color }),
-        Plot.rectY(boxes, {
-          className: MARKS,
-          x1: place('from'),
-          x2: place('to'),
-          y1: at(1),
-          y2: at(3),
-          fill: color,
-          fillOpacity: 0.45,
-          inset: 0.5,
-        }),
-        Plot.ruleY(boxes, {
-          x1: place('from'),
-          x2: place('to'),
-          y: at(2),
-          stroke: 'currentColor',
-          strokeWidth: 2,
-        }),
-      ],
+      marks: boxesUp(data.marks, look, place, middle),
     }
-  }
   const { parts } = data
   const order = chart.by ? { order: parts, z: 'part' } : {}
   const offset = chart.layout === 'filled' && chart.by ? ('normalize' as const) : null
@@ -243,6 +217,39 @@ function onNumbers(chart: Chart, data: ChartData, look: Look): Plot.PlotOptions 
   return { ...base, marks: [bars, rule] }
 }
 
+type Place = (mark: Mark) => Date | number | null
+
+function boxesUp(
+  marks: Mark[],
+  { theme }: Look,
+  place: (end: 'from' | 'to') => Place,
+  middle: Place,
+): Plot.Markish[] {
+  const boxes = marks.filter(({ box }) => box)
+  const at = (index: number) => (mark: Mark) => mark.box![index]
+  const color = dataColor(theme)
+  return [
+    Plot.ruleX(boxes, { x: middle, y1: at(0), y2: at(4), stroke: color }),
+    Plot.rectY(boxes, {
+      className: MARKS,
+      x1: place('from'),
+      x2: place('to'),
+      y1: at(1),
+      y2: at(3),
+      fill: color,
+      fillOpacity: 0.45,
+      inset: 0.5,
+    }),
+    Plot.ruleY(boxes, {
+      x1: place('from'),
+      x2: place('to'),
+      y: at(2),
+      stroke: 'currentColor',
+      strokeWidth: 2,
+    }),
+  ]
+}
+
 /** Years and codes are numbers without separators; large numbers are short. */
 function axisNumber({ marks }: ChartData): (value: number) => string {
   const ends = marks.flatMap(({ from, to }) => [from!, to!])
@@ -253,11 +260,7 @@ function axisNumber({ marks }: ChartData): (value: number) => string {
   return (value) => (Math.abs(value) >= 10_000 ? short.format(value) : exact.format(value))
 }
 
-function points(
-  marks: Mark[],
-  { theme, isInside }: Look,
-  middle: (mark: Mark) => Date | number | null,
-): Plot.PlotOptions {
+function points(marks: Mark[], { theme, isInside }: Look, middle: Place): Plot.PlotOptions {
   const isCells = marks.some(({ value, valueTo }) => value !== valueTo)
   return {
     r: { range: isCells ? [0, 7] : [0, 6], domain: [0, Math.max(4, ...marks.map(({ rows }) => rows))] },
@@ -267,7 +270,7 @@ function points(
         x: middle,
         y: (mark: Mark) => (mark.value! + mark.valueTo!) / 2,
         r: isCells ? 'rows' : 3,
-        fill: PALETTES[theme].data,
+        fill: dataColor(theme),
         fillOpacity: (mark: Mark) => (isInside(mark) ? (isCells ? 0.75 : 0.5) : FAINT / 2),
       }),
     ],

@@ -1,8 +1,10 @@
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { type Column, isCountable } from '../filter/facet.ts'
-import { type Chart, isNumeric, isTime, plainChart } from './chart.ts'
+import { type Chart, isNumeric, isTime, plainChart, TOP } from './chart.ts'
 
 const SHOWN_AT_FIRST = 4
+/** A further chart that tells less than this is not shown unasked. */
+const MIN_WORTH = 0.2
 /** Numbers with up to this many different values are codes or steps: each value is a bar. */
 const FEW_VALUES = 16
 
@@ -20,7 +22,7 @@ export function chartsWorthSeeing(dataset: DatasetDetails): Chart[] {
       return one.worth * (isTime(one.column.type) ? 0.2 : 0.8) ** alike
     }
     const best = candidates.reduce((best, one) => (worth(one) > worth(best) ? one : best), candidates[0]!)
-    if (!best || worth(best) <= 0) break
+    if (!best || worth(best) <= (chosen.length === 0 ? 0 : MIN_WORTH)) break
     chosen.push(best.column)
     candidates.splice(candidates.indexOf(best), 1)
   }
@@ -51,10 +53,12 @@ export function worthOf(column: Column, dataset: DatasetDetails): number {
   if (type === 'integer' && isId(column, dataset)) return 0
   if (isNumeric(type))
     return (distinct <= FEW_VALUES ? 0.6 : 0.8 + 0.1 * evenness(statistics.histogram)) * filled
-  // Three to twenty values make the best bars; of hundreds only the first are seen.
-  const few = distinct === 2 ? 0.7 : distinct <= 20 ? 0.9 : distinct <= 50 ? 0.75 : 0.4
-  const share = (statistics.frequent?.[0]?.count ?? 0) / Math.max(1, dataset.rows - nulls)
-  return (share > 0.98 ? 0.2 : few) * filled
+  // Bars of a few values tell all; of hundreds, the first tell only as much as they cover.
+  const frequent = statistics.frequent?.slice(0, TOP).map(({ count }) => count) ?? []
+  const values = Math.max(1, dataset.rows - nulls)
+  const covered = Math.min(1, frequent.reduce((sum, rows) => sum + rows, 0) / values)
+  if ((frequent[0] ?? 0) > 0.98 * values) return 0.15 * filled
+  return (distinct === 2 ? 0.7 : distinct <= 20 ? 0.9 : 0.8 * covered) * filled
 }
 
 /** Whole numbers that are nearly all different, or that are named so, identify rows. */

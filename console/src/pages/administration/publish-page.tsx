@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from 'react'
+import { useSearchParams } from 'react-router'
 import { DescriptionFields } from '../../administration/description-fields.tsx'
 import { NO_DESCRIPTION } from '../../administration/description-form.ts'
 import { FileDrop } from '../../administration/file-drop.tsx'
@@ -19,7 +20,9 @@ export function PublishPage() {
   useTitle('Publish')
   const { data: datasets = [] } = useDatasets()
   const [file, setFile] = useState<File | null>(null)
-  const [table, setTable] = useState('')
+  // A dataset's page leads here for its next version.
+  const [parameters] = useSearchParams()
+  const [table, setTable] = useState(parameters.get('table') ?? '')
   const [said, setSaid] = useState(NO_DESCRIPTION)
   const [version, setVersion] = useState(NO_VERSION_CHOICES)
   const [reading, setReading] = useState(noReadingChoices)
