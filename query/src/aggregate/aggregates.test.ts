@@ -285,6 +285,50 @@ test('quantiles have about as many features each, and equal values are in one', 
   }
 })
 
+test('weeks at the borders of years, and times of other zones, are those of UTC', async (t) => {
+  const times: [time: string, week: string, day: string, year: number][] = [
+    ['2018-12-31T00:00:00Z', '2018-12-31', '2018-12-31', 2018],
+    ['2021-01-03T23:59:59.999999Z', '2020-12-28', '2021-01-03', 2021],
+    ['2016-01-01T12:00:00Z', '2015-12-28', '2016-01-01', 2016],
+    ['2020-01-01T00:30:00+02:00', '2019-12-30', '2019-12-31', 2019],
+    ['2019-12-31T23:30:00-05:00', '2019-12-30', '2020-01-01', 2020],
+    ['2000-02-29T23:59:59Z', '2000-02-28', '2000-02-29', 2000],
+    ['1969-12-31T23:59:59.999999Z', '1969-12-29', '1969-12-31', 1969],
+  ]
+  const text = collection(times.map(([time], i) => feature({ i, time }, null)))
+  const zoned = await openSnapshot((await compileText(text)).folder)
+  t.after(() => zoned.close())
+  const periods = ['week', 'day', 'year'] as const
+  for (const [at, period] of periods.entries()) {
+    const groupby = named([{ kind: 'period' as const, column: 'time', period }])
+    const { rows: own } = await engine.aggregate(zoned, { ...EMPTY, groupby }, null, work)
+    const counts = new Map<string | number, number>()
+    for (const row of times) counts.set(row[at + 1]!, (counts.get(row[at + 1]!) ?? 0) + 1)
+    assert.deepEqual(new Map(own as [string, number][]), counts)
+  }
+})
+
+test('one value is every percentile of itself and has no deviation; none is null', async () => {
+  const column = 'number'
+  const percents = [0, 12.5, 50, 99.9, 100]
+  const measures = named<Measure>([
+    ...percents.map((percent) => ({ kind: 'percentile' as const, column, percent })),
+    { kind: 'stddev', column },
+    { kind: 'mean', column },
+    { kind: 'distinct', column },
+    { kind: 'first', column, time: 'time' },
+  ])
+  const some = rows.find(({ properties }) => properties[column] !== null && properties['time'] !== null)!
+  const value = some.properties[column]!
+  const one = await ask({ measures }, `i = ${some.properties['i']}`)
+  assert.deepEqual(one.rows, [[...percents.map(() => value), null, value, 1, value]])
+  const none = await ask({ measures }, 'i < 0')
+  assert.deepEqual(none.rows, [[...percents.map(() => null), null, null, 0, null]])
+  const groupby = named([{ kind: 'column' as const, column: 'text' }])
+  const empty = await ask({ measures, groupby, others: true, limit: 1 }, 'i < 0')
+  assert.deepEqual([empty.rows, empty.others, empty.numberGroups], [[], null, 0])
+})
+
 test('sums of doubles are compensated, and those beyond the largest double are missing', async (t) => {
   const numbers = { small: [1, 1e100, 1, -1e100], large: [1e308, 1e308, 1e308, 1e308] }
   const source = [0, 1, 2, 3].map((i) =>

@@ -20,9 +20,9 @@ import { groupOfPosition } from './group-measure.ts'
 import { GroupMeasures } from './group-measures.ts'
 import { GroupNumbers } from './group-numbers.ts'
 import { GroupPage, type ReadValues } from './group-page.ts'
+import { InGeometryThread } from './in-geometry-thread.ts'
 import { cellGrid } from './map-cells.ts'
 import { MatchedGroups } from './matched-groups.ts'
-import { type PlaceOf, placeOf } from './place-of.ts'
 import { RankedColumns } from './ranked-columns.ts'
 import { ZoneCache } from './zone-groups.ts'
 
@@ -52,8 +52,9 @@ export class Aggregates {
 
   constructor(deps: AggregateDeps) {
     this.#deps = deps
-    this.#zones = new ZoneCache(deps.columns)
-    this.#sizes = new GeometrySizes(deps.columns)
+    const thread = new InGeometryThread()
+    this.#zones = new ZoneCache(deps.columns, thread)
+    this.#sizes = new GeometrySizes(deps.columns, thread)
     this.#ranked = new RankedColumns(deps.duckdb, deps.columns)
   }
 
@@ -129,12 +130,13 @@ export class Aggregates {
     if (dimension.kind !== 'within')
       return cellGroups(dimension.name, snapshot, cellGrid(dimension), places, this.#deps.columns)
     const { name, zones, label } = dimension
-    return this.#zones.groups({ name, snapshot, zones, label, placeOf: places }, work)
+    return this.#zones.groups({ name, snapshot, zones, label, places }, work)
   }
 
-  async #placesOf(snapshot: Snapshot, work: TimedWork): Promise<PlaceOf> {
-    const isPoints = snapshot.tree.isPoints
-    return placeOf(snapshot, isPoints ? null : await this.#sizes.load(snapshot, 'point', work))
+  /** Points have their own coordinates, other shapes a point that lies on them. */
+  async #placesOf(snapshot: Snapshot, work: TimedWork): Promise<Float64Array> {
+    const { tree } = snapshot
+    return tree.isPoints ? tree.leaves : this.#sizes.load(snapshot, 'point', work)
   }
 
   async #sizesOf(

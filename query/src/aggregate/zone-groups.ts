@@ -1,21 +1,19 @@
 import { SingleFlights } from '@wayleave/geodata/base'
 import { type Codes, type ColumnCache, type Snapshot, sliceFeature } from '@wayleave/geodata/features'
-import { EXTERIOR, type Geometry, INTERIOR, locateBox, prepare, relates } from '@wayleave/geodata/geometry'
+import type { Geometry } from '@wayleave/geodata/geometry'
 import { parseFeature } from '../features/parse-feature.ts'
 import { invalidParameter } from '../query-error.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 import type { ResultColumn, ResultValue, ZoneSource } from './aggregate-query.ts'
 import type { Block } from './block.ts'
 import type { GroupDimension } from './group-dimension.ts'
-import type { PlaceOf } from './place-of.ts'
+import { chunkEnd, type InGeometryThread, packedFeatures } from './in-geometry-thread.ts'
 
 /** The max number of zones, and the max bytes of their features. */
 const MAX_ZONES = 50_000
 const MAX_ZONE_BYTES = 256 << 20
 /** An estimate of what a name takes beside its text. */
 const NAME_BYTES = 40
-/** Runs of the tree between two looks at the clock. */
-const STEP = 16
 
 /** The zone of each position plus 1; 0 for positions outside of all zones. */
 type ZoneOf = Codes
@@ -26,7 +24,8 @@ export interface ZoneQuery {
   snapshot: Snapshot
   zones: ZoneSource
   label: string | null
-  placeOf: PlaceOf
+  /** Two numbers for each feature, in memory that threads share. */
+  places: Float64Array
 }
 
 interface ZoneNames {
@@ -41,19 +40,21 @@ interface ZoneNames {
  */
 export class ZoneCache {
   readonly #cache: ColumnCache
+  readonly #thread: InGeometryThread
   readonly #locating = new SingleFlights<string, void>()
 
-  constructor(cache: ColumnCache) {
+  constructor(cache: ColumnCache, thread: InGeometryThread) {
     this.#cache = cache
+    this.#thread = thread
   }
 
   groups(
-    { name, snapshot, zones: source, label, placeOf }: ZoneQuery,
+    { name, snapshot, zones: source, label, places }: ZoneQuery,
     work: TimedWork,
   ): Promise<GroupDimension> {
     return source(async (zones) => {
       requireFew(zones)
-      const zoneOf = await this.#zoneOf(snapshot, zones, placeOf, work)
+      const zoneOf = await this.#zoneOf(snapshot, zones, places, work)
       const names = await this.#namesOf(zones, label, work)
       const geometryOf = (zone: number) =>
         source(async (current) => (current === zones ? readGeometry(zones, zone) : null))
@@ -61,7 +62,7 @@ export class ZoneCache {
     })
   }
 
-  async #zoneOf(snapshot: Snapshot, zones: Snapshot, placeOf: PlaceOf, work: TimedWork): Promise<ZoneOf> {
+  async #zoneOf(snapshot: Snapshot, zones: Snapshot, places: Float64Array, work: TimedWork): Promise<ZoneOf> {
     const key = `${snapshot.folder}\nwithin\n${zones.folder}`
     for (;;) {
       const cached = this.#cache.derived<ZoneOf>(key)
@@ -70,7 +71,7 @@ export class ZoneCache {
       let isOwn = false
       const locating = this.#locating.run(key, async () => {
         isOwn = true
-        own = await locate(snapshot, zones, placeOf, work)
+        own = await this.#locate(snapshot, zones, places, work)
         this.#cache.keep(key, own, own.byteLength)
       })
       // The request that locates may be aborted: then this one does it.
@@ -82,6 +83,29 @@ export class ZoneCache {
     }
   }
 
+  /** In a thread: preparing a zone of a million corners takes a second. */
+  async #locate(
+    { manifest }: Snapshot,
+    zones: Snapshot,
+    points: Float64Array,
+    work: TimedWork,
+  ): Promise<ZoneOf> {
+    const { count } = zones.tree
+    const zoneOf =
+      count < 65_535
+        ? new Uint16Array(new SharedArrayBuffer(manifest.rows * 2))
+        : new Uint32Array(new SharedArrayBuffer(manifest.rows * 4))
+    const nodes = await this.#thread.perform('tree', { places: points })
+    for (let first = 0; first < count; ) {
+      const to = chunkEnd(zones, first, count)
+      const features = await packedFeatures(zones, first, to)
+      await this.#thread.perform('zones', { places: { points, nodes, zoneOf }, first, features })
+      first = to
+      work.check()
+    }
+    return zoneOf
+  }
+
   async #namesOf(zones: Snapshot, label: string | null, work: TimedWork): Promise<ZoneNames> {
     const key = `${zones.folder}\nnames\n${label ?? ''}`
     let names = this.#cache.derived<ZoneNames>(key)
@@ -91,43 +115,6 @@ export class ZoneCache {
     }
     return names
   }
-}
-
-/** Nodes of the tree that lie inside a zone are not divided; only features at its edge are looked at one by one. */
-async function locate(
-  snapshot: Snapshot,
-  zones: Snapshot,
-  placeOf: PlaceOf,
-  work: TimedWork,
-): Promise<ZoneOf> {
-  const { tree, manifest } = snapshot
-  const zoneOf = zones.tree.count < 65_535 ? new Uint16Array(manifest.rows) : new Uint32Array(manifest.rows)
-  let steps = 0
-  for (let zone = 0; zone < zones.tree.count; zone++) {
-    const geometry = await readGeometry(zones, zone)
-    await work.next()
-    if (geometry === null) continue
-    const area = prepare(geometry)
-    if (area.areas === 0) continue
-    const decide = (west: number, south: number, east: number, north: number) => {
-      const location = locateBox(area, west, south, east, north)
-      return location === INTERIOR ? true : location === EXTERIOR ? false : undefined
-    }
-    for (const { begin, end, isCertain } of tree.runsWhere(decide, 0)) {
-      for (let position = begin; position < end; position++) {
-        // The first zone in the order of its dataset, if several overlap or share an edge.
-        if (zoneOf[position] !== 0) continue
-        const isIn = isCertain || relates('intersects', area, pointAt(placeOf, position))
-        if (isIn) zoneOf[position] = zone + 1
-      }
-      if (++steps % STEP === 0) await work.next()
-    }
-  }
-  return zoneOf
-}
-
-function pointAt(placeOf: PlaceOf, position: number): Geometry {
-  return { type: 'Point', coordinates: [...placeOf(position)] }
 }
 
 async function readGeometry(zones: Snapshot, zone: number): Promise<Geometry | null> {

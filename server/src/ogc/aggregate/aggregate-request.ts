@@ -4,6 +4,7 @@ import type { Dataset } from '../../data/catalog/dataset.ts'
 import {
   AGGREGATE_ENCODINGS,
   type AggregateEncoding,
+  arrow,
   csv,
   geojsonAreas,
   negotiate,
@@ -106,12 +107,16 @@ function readLimit(text: string | undefined): number {
   return Math.min(MAX_PAGE_GROUPS, Number(text))
 }
 
+/** Encodings without members beside the rows, which have links in a header. */
+export function isTable(encoding: AggregateEncoding): boolean {
+  return encoding === csv || encoding === parquet || encoding === arrow
+}
+
 /** A table has no place for a row that is not a group: its empty values would be those of features without a value. */
 function readOthers(text: string | undefined, encoding: AggregateEncoding): boolean {
   if (text === undefined || text === 'false') return false
   if (text !== 'true') throw invalidInput('others', 'must be true or false')
-  if (encoding === csv || encoding === parquet)
-    throw invalidInput('others', `must not be true for f=${encoding.name}`)
+  if (isTable(encoding)) throw invalidInput('others', `must not be true for f=${encoding.name}`)
   return true
 }
 

@@ -32,7 +32,7 @@ const OWN: Record<string, [description: string, schema: object]> = {
     { type: 'integer', minimum: 1, maximum: MAX_PAGE_GROUPS, default: DEFAULT_GROUPS },
   ],
   others: [
-    'Whether the groups after the page are one more row, `others`, for top lists and shares of the total. Not for CSV and Parquet.',
+    'Whether the groups after the page are one more row, `others`, for top lists and shares of the total. Only in JSON and GeoJSON.',
     { type: 'boolean', default: false },
   ],
   offset: ['How many groups to pass over.', { type: 'integer', minimum: 0, maximum: MAX_OFFSET, default: 0 }],

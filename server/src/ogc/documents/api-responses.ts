@@ -1,6 +1,7 @@
 import { problemSchema } from '@wayleave/contract/records'
 import { GEOMETRY_TYPES } from '@wayleave/geodata/geometry'
 import {
+  arrow,
   csv,
   type Encoding,
   flatgeobuf,
@@ -182,7 +183,7 @@ export const RESPONSE_SCHEMAS = {
 export type ResponseSchema = keyof typeof RESPONSE_SCHEMAS
 
 const BYTES = { type: 'string', format: 'binary' }
-const BINARY: readonly Encoding[] = [flatgeobuf, mvt, parquet]
+const BINARY: readonly Encoding[] = [flatgeobuf, mvt, parquet, arrow]
 const TEXTS: readonly Encoding[] = [html, csv, ndjson, geojsonSeq]
 
 /** The content of a response in each of its encodings. */
