@@ -76,7 +76,7 @@ describe('buying in the console', { concurrency: 1 }, () => {
       await dialog.getByLabel('Name').fill(name)
       await dialog.getByLabel('Price in minor units').fill('1900')
       await dialog.getByText('€19.00').waitFor()
-      if (kind === 'plan') await dialog.getByLabel('ARCHIVED_DATA').check()
+      if (kind === 'plan') await dialog.getByLabel('Older versions').check()
       await dialog.getByRole('button', { name: 'Add the product' }).click()
       await dialog.waitFor({ state: 'hidden' })
       await operator.getByText(name).waitFor()
