@@ -42,7 +42,7 @@ export function fixesOf(messages: readonly string[], badRows: number, validRows:
 }
 
 function choices(text: string): Fix[] {
-  const layers = /has (?:\d+ layers: |no layer .*; it has )(.+)\.(?: Choose one with --layer\.)?$/m.exec(
+  const layers = /has (?:\d+ layers: |no layer .*; it has )(.+?)\.(?: Choose one with --layer\.)?$/m.exec(
     text,
   )?.[1]
   const fixes: Fix[] = []
