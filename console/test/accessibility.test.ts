@@ -126,7 +126,7 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     access: { path: '/organization/access', shows: 'No requests yet' },
     usage: { path: '/organization/usage', shows: 'By dataset' },
     credits: { path: '/organization/credits', shows: '+10' },
-    events: { path: '/organization/events', shows: 'key.created' },
+    events: { path: '/organization/events', shows: 'Key created' },
     webhooks: { path: '/organization/webhooks', shows: 'No webhooks yet' },
     'a new webhook': {
       path: '/organization/webhooks',
@@ -142,7 +142,7 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     requests: { path: '/administration/requests', shows: 'No open requests' },
     'an organization': {
       path: '/administration/organizations',
-      shows: 'GIS_ACCESS',
+      shows: 'Maps and GIS',
       act: async () => {
         await page.getByRole('table').getByRole('link').first().click()
         await page.getByRole('cell', { name: '+10' }).waitFor()
@@ -153,16 +153,16 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
       shows: 'Last sign-in',
       act: async () => {
         await page.getByRole('link', { name: ADMINISTRATOR }).click()
-        await page.getByText('session.started').first().waitFor()
+        await page.getByText('Signed in').first().waitFor()
       },
     },
-    organizations: { path: '/administration/organizations', shows: 'GIS_ACCESS' },
+    organizations: { path: '/administration/organizations', shows: 'Maps and GIS' },
     users: { path: '/administration/users', shows: 'Last sign-in' },
     'platform keys': { path: '/administration/keys', shows: 'Platform keys' },
     'published datasets': { path: '/administration/datasets', shows: 'Edit' },
     jobs: { path: '/administration/jobs', shows: 'Done' },
     addresses: { path: '/administration/addresses', shows: 'Flood' },
-    'platform events': { path: '/administration/events', shows: 'address.blocked' },
+    'platform events': { path: '/administration/events', shows: 'Address blocked' },
     publish: { path: '/administration/publish', shows: 'Drop a file here' },
     invitation: { path: '/invitation#none', shows: 'This invitation cannot be used' },
     'an unknown address': { path: '/datasets/none', shows: 'Try again' },

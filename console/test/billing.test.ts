@@ -83,7 +83,7 @@ describe('buying in the console', { concurrency: 1 }, () => {
     }
     await add('Hundred credits', 'pack')
     await add('Town plan', 'plan', async (dialog) => {
-      await dialog.getByLabel('ARCHIVED_DATA').check()
+      await dialog.getByLabel('Older versions').check()
       await dialog.getByLabel('Members').fill('5')
       await pictures(operator, 'product-dialog')
     })

@@ -101,9 +101,8 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
     await page.getByRole('button', { name: 'Publish', exact: true }).click()
     await page.getByText(/"height" is missing.*Publish although it differs from the schema/).waitFor()
     await picture('misfit')
-    await page.getByLabel('Publish although it differs from the schema').check()
     await page.getByLabel('Keep it back as a draft until it is released').check()
-    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    await page.getByRole('button', { name: 'Publish although it differs from the schema' }).click()
     await page.getByText(/It is a draft: nobody else sees it/).waitFor()
   })
 
@@ -146,6 +145,22 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
         [1, 4],
       ],
     )
+  })
+
+  step('bad rows lead to a button, success to the map, and the same file again to a question', async () => {
+    await page.goto(`${service.url}/administration/publish`)
+    const rows = ['code,longitude,latitude', 'a,9.5,47.1', 'b,9.6,95', 'c,9.7,47.3']
+    await drop(page, 'wells.csv', rows.join('\n'))
+    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    await page.getByRole('button', { name: 'Publish the valid rows' }).click()
+    await page.getByText(/version 1: 2 rows/).waitFor()
+    await page.getByRole('link', { name: 'See it on the map' }).waitFor()
+    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    await page.getByText('You have just published this file as wells.').waitFor()
+    await page.getByRole('button', { name: 'Leave it' }).click()
+    await page.getByRole('button', { name: 'Publish another' }).click()
+    await page.getByText('Drop a file here').waitFor()
+    assert.equal((await (await fetch(`${service.url}/v1/dataset/wells`)).json()).version, 1)
   })
 
   step('new rows are appended', async () => {

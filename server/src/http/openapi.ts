@@ -86,7 +86,7 @@ export const security = {
 
 interface Operation extends DocumentedOperation {
   parameters?: { name: string; in: string; schema?: object; description?: string }[]
-  requestBody?: { content?: Record<string, { schema: object }>; required?: boolean }
+  requestBody?: { required?: boolean; content?: Record<string, { schema: object }> }
   responses: Record<string, object>
   'x-problems'?: readonly ProblemCode[]
   'x-documented'?: Documented

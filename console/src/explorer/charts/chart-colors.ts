@@ -1,5 +1,5 @@
+import { CATEGORIES, PALETTES } from '@wayleave/contract/map-style'
 import type { Theme } from '../../theme.ts'
-import { CATEGORIES, PALETTES } from '../map/map-palette.ts'
 import { OTHERS } from './chart-data.ts'
 
 /** The color of bars and points without parts: the one of features on the map. */

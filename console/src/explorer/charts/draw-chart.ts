@@ -1,5 +1,4 @@
 import * as Plot from '@observablehq/plot'
-import { CATEGORIES, PALETTES } from '@wayleave/contract/map-style'
 import type { Theme } from '../../theme.ts'
 import type { Chart } from './chart.ts'
 import { dataColor, partColors } from './chart-colors.ts'

@@ -7,7 +7,17 @@ import { site } from '../../site.ts'
 /** Pages for platform administrators, with the same operations as the operator's command line. */
 export function AdministrationPage() {
   const { data: me } = useMe()
-  if (!me?.administrator) return <Empty title="Only platform administrators may see this page" />
+  if (!me?.administrator)
+    return (
+      <Empty title="This part is for the people who run the service">
+        {site.contact?.url && (
+          <p>
+            If you need something from them, write to{' '}
+            <a href={site.contact.url}>{site.contact.name ?? 'the operator'}</a>.
+          </p>
+        )}
+      </Empty>
+    )
   return (
     <div className="stack sided">
       <div className="page-head">

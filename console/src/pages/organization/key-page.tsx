@@ -67,7 +67,7 @@ function KeyFacts({ record }: { record: KeyRecord }) {
     <dl className="facts">
       <dt>Scope</dt>
       <dd>{scopes[record.scope]}</dd>
-      <dt>May</dt>
+      <dt>Permissions</dt>
       <dd>{permissionWords(record.permissions)}</dd>
       <dt>Used by</dt>
       <dd>

@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
+import type { MemberPermission } from '@wayleave/contract/permissions'
 import type { OrganizationRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
-import { NavLink, Outlet } from 'react-router'
+import { NavLink, Outlet, useLocation } from 'react-router'
 import { call } from '../../api/call.ts'
 import { useMe, useOrganization } from '../../api/queries.ts'
 import { AddOnBadges } from '../../components/add-on-badges.tsx'
@@ -10,8 +11,18 @@ import { NameField } from '../../components/form/name-field.tsx'
 import { TabLinks } from '../../components/tab-links.tsx'
 import { isPublisher } from '../../datasets/may-change.ts'
 import { DeleteOrganizationDialog } from '../../organization/delete-organization-dialog.tsx'
+import { MissingRight } from '../../organization/missing-right.tsx'
 import { site } from '../../site.ts'
 import { plural } from '../../words.ts'
+
+/** The permissions that parts of the organization's pages need. */
+const NEEDED: Record<string, MemberPermission> = {
+  usage: 'BILLING_VIEW',
+  credits: 'BILLING_VIEW',
+  billing: 'BILLING_VIEW',
+  events: 'MEMBER_MANAGE',
+  webhooks: 'MEMBER_MANAGE',
+}
 
 /** The header of the organization's pages, with tabs for the parts that the user may see. */
 export function OrganizationPage() {
@@ -21,6 +32,9 @@ export function OrganizationPage() {
   const close = () => setOpen(null)
   const may = (permission: OrganizationRecord['permissions'][number]) =>
     organization.permissions.includes(permission)
+  const part = useLocation().pathname.split('/')[2] ?? ''
+  const needed = NEEDED[part]
+  const missing = needed && !may(needed) ? needed : null
   return (
     <div className="stack sided">
       <div className="page-head">
@@ -36,7 +50,7 @@ export function OrganizationPage() {
             <button type="button" className="button" onClick={() => setOpen('rename')}>
               Rename
             </button>
-            <button type="button" className="button danger" onClick={() => setOpen('delete')}>
+            <button type="button" className="button quiet" onClick={() => setOpen('delete')}>
               Delete
             </button>
           </div>
@@ -59,9 +73,7 @@ export function OrganizationPage() {
         {may('MEMBER_MANAGE') && <NavLink to="webhooks">Webhooks</NavLink>}
         <NavLink to="notices">Notices</NavLink>
       </TabLinks>
-      <div>
-        <Outlet />
-      </div>
+      <div>{missing ? <MissingRight organization={organization} permission={missing} /> : <Outlet />}</div>
       {open === 'rename' && <RenameDialog organization={organization} onClose={close} />}
       {open === 'delete' && <DeleteOrganizationDialog organization={organization} onClose={close} />}
     </div>

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { isJobEnded } from '@wayleave/contract/records'
+import { isJobEnded } from '@wayleave/contract/job-states'
 import { singleFlight } from '@wayleave/geodata/base'
 import type { Logger } from 'pino'
 import { type Clock, SECOND } from '../../base/clock.ts'

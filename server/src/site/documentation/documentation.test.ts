@@ -174,6 +174,7 @@ test('pages, problem pages and the API reference are served, with a strict polic
     'account.js',
     'api-reference.css',
     'api-reference.js',
+    'as-user.js',
     'docs.js',
     'session.js',
     'theme.js',

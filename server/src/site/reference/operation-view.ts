@@ -22,9 +22,9 @@ const ACCESS: Record<Operation['access'], string> = {
 /** One operation: what it does and takes at the left, code and the response at the right. */
 export function operationView(operation: Operation): Html {
   const { id, method, path, summary, description, access, parameters, body } = operation
-  return html`<section class="operation" id="${id}" aria-labelledby="${id}-title">
+  return html`<section class="operation" id="${id}">
 <div class="operation-text">
-<h2 id="${id}-title">${inline(summary)} <a class="anchor" href="#${id}" aria-label="Link to this operation">#</a></h2>
+<h2>${inline(summary)} <a class="anchor" href="#${id}" aria-label="Link to this operation">#</a></h2>
 <p class="endpoint"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code></p>
 ${description === '' ? null : html`<p>${inline(description)}</p>`}
 <p class="small soft">${inline(ACCESS[access])}</p>
