@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { OrganizationRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
-import { NavLink, Outlet } from 'react-router'
+import { NavLink, Outlet, useNavigate } from 'react-router'
+import { leftOrganization } from '../../account/left-organization.ts'
 import { call } from '../../api/call.ts'
 import { useMe, useOrganization } from '../../api/queries.ts'
 import { AddOnBadges } from '../../components/add-on-badges.tsx'
@@ -19,6 +20,7 @@ export function OrganizationPage() {
   const mayPublish = isPublisher(useMe().data)
   const [open, setOpen] = useState<'rename' | 'delete' | null>(null)
   const close = () => setOpen(null)
+  const navigate = useNavigate()
   const may = (permission: OrganizationRecord['permissions'][number]) =>
     organization.permissions.includes(permission)
   return (
@@ -61,7 +63,14 @@ export function OrganizationPage() {
       </TabLinks>
       <Outlet />
       {open === 'rename' && <RenameDialog organization={organization} onClose={close} />}
-      {open === 'delete' && <DeleteOrganizationDialog organization={organization} onClose={close} />}
+      {open === 'delete' && (
+        <DeleteOrganizationDialog
+          name={organization.name}
+          path={`/v1/organization/${organization.id}`}
+          onClose={close}
+          onDeleted={() => leftOrganization(navigate)}
+        />
+      )}
     </div>
   )
 }

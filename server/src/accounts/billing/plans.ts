@@ -23,7 +23,6 @@ import {
   findSubscription,
   lockSubscription,
   readDueSubscriptions,
-  readPlansOfClosed,
   type SubscriptionRow,
   updateSubscription,
 } from './subscription-store.ts'
@@ -108,7 +107,7 @@ export class Plans {
     return this.find(caller, organizationId).catch(() => recordOf(db, { ...current, ...values }))
   }
 
-  /** Renews the plans whose period has ended, and ends those that were cancelled, not paid, or of closed organizations. */
+  /** Renews the plans whose period has ended, and ends those that were cancelled or not paid. */
   async renewDue(): Promise<void> {
     const { database, clock } = this.#options
     for (const row of await readDueSubscriptions(database.db, clock().toISOString(), ROUND)) {
@@ -117,19 +116,6 @@ export class Plans {
         await this.#renew(row.id)
       else await this.setPastDue(row.id)
     }
-    for (const row of await readPlansOfClosed(database.db, ROUND)) await this.#endClosed(row)
-  }
-
-  /** First at the provider: a call that fails is repeated in the next round, and no closed organization pays on. */
-  async #endClosed({ id, reference, ...plan }: SubscriptionRow): Promise<void> {
-    const { database, changes, clock } = this.#options
-    if (reference !== null) await this.#providerOf(plan)?.cancelPlan(reference, 'now')
-    await changes.commit(async (tx, changed) => {
-      const change = { database, tx, changed, at: clock() }
-      await lockOrganizations(database, tx, [plan.organization_id])
-      const row = await lockSubscription(database, tx, id)
-      if (row && row.state !== 'ended') await endPlan(change, system, row, 'closed')
-    })
   }
 
   /** The payment for the next period is missing: the plan goes on for the days of grace. */
@@ -197,7 +183,11 @@ export class Plans {
     const open = await lockOrganizations(database, tx, [unlocked.organization_id])
     const row = await lockSubscription(database, tx, id)
     if (!row || row.state === 'ended') return undefined
-    if (open.size === 0) return undefined
+    // Nobody is left who could use it.
+    if (open.size === 0) {
+      await endPlan(change, system, row, 'closed')
+      return undefined
+    }
     const dueAt = row.state === 'past-due' ? row.grace_until : row.period_end
     return dueAt !== null && dueAt <= at.toISOString() ? row : undefined
   }
@@ -233,7 +223,7 @@ export class Plans {
     await this.#options.mails.tell(order.organization_id, { kind, ...facts })
   }
 
-  #providerOf({ provider }: Pick<SubscriptionRow, 'provider'>): PaymentProvider | undefined {
+  #providerOf({ provider }: SubscriptionRow): PaymentProvider | undefined {
     return this.#options.providers.find(({ name }) => name === provider)
   }
 }

@@ -95,7 +95,7 @@ export class StripeProvider implements PaymentProvider {
 
   async cancelPlan(reference: string, when: 'now' | 'at-end'): Promise<void> {
     await this.#ask(async (stripe) => {
-      if (when === 'now') await stripe.subscriptions.cancel(reference).catch(ignoreUnknown)
+      if (when === 'now') await stripe.subscriptions.cancel(reference)
       else await stripe.subscriptions.update(reference, { cancel_at_period_end: true })
     })
   }
@@ -167,11 +167,6 @@ export class StripeProvider implements PaymentProvider {
       })
     }
   }
-}
-
-/** A subscription that has ended is unknown to Stripe. */
-function ignoreUnknown(error: unknown): void {
-  if ((error as { statusCode?: number }).statusCode !== 404) throw error
 }
 
 function priceOf({ currency, price, productName, period }: OrderDraft) {

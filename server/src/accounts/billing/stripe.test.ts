@@ -129,30 +129,6 @@ for (const database of databaseKinds) {
     await requireSoundBooks(service)
   })
 
-  test(`the plan of an organization that is closed ends at Stripe too (${database})`, async (t) => {
-    const { service, account, add, stripe, order } = await openStripeShop(t, database)
-    const { session } = await order((await add(PLAN)).id)
-    stripe.pay(session)
-    await stripe.sessionEvent(service, session)
-    const { plans } = service.parts.billing
-    await plans.renewDue()
-    const atStripe = stripe.subscriptions.get(session.subscription!)!
-    assert.equal(atStripe.status, 'active')
-    await service.parts.organizationAdministration.delete(operator, account.organizationId)
-    await plans.renewDue()
-    assert.equal(atStripe.status, 'canceled')
-    const { db } = service.parts.database
-    const stateOfPlan = async () =>
-      (await db.selectFrom('subscriptions').select('state').executeTakeFirstOrThrow()).state
-    assert.equal(await stateOfPlan(), 'ended')
-    // As after a crash between the two; Stripe does not know a subscription that has ended.
-    await db.updateTable('subscriptions').set({ state: 'active', ended_at: null }).execute()
-    stripe.subscriptions.delete(session.subscription!)
-    await plans.renewDue()
-    assert.equal(await stateOfPlan(), 'ended')
-    await requireSoundBooks(service)
-  })
-
   test(`a plan is renewed by the invoices of Stripe, once each, in any order (${database})`, async (t) => {
     const { service, account, add, stripe, order, clock, pass } = await openStripeShop(t, database)
     const plan = await add(PLAN)

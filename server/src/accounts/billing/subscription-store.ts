@@ -90,16 +90,3 @@ export function readDueSubscriptions(db: Db, now: string, limit: number): Promis
     .limit(limit)
     .execute()
 }
-
-/** The plans of closed organizations that have not ended yet. */
-export function readPlansOfClosed(db: Db, limit: number): Promise<SubscriptionRow[]> {
-  return db
-    .selectFrom('subscriptions')
-    .innerJoin('organizations', 'organizations.id', 'subscriptions.organization_id')
-    .selectAll('subscriptions')
-    .where('subscriptions.state', '<>', 'ended')
-    .where('organizations.closed_at', 'is not', null)
-    .orderBy('subscriptions.id')
-    .limit(limit)
-    .execute()
-}
