@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, before, describe } from 'node:test'
 import type { Page } from 'playwright-core'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { until } from '../../server/src/testing/until.ts'
 import { check } from './check-accessibility.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
-import { drop, shownOn } from './test-page-actions.ts'
+import { drop, stepsOn } from './test-page-actions.ts'
 
 needs('chromium', 'processes')
-
-const PICTURES = process.env['WAYLEAVE_TEST_PICTURES']
 
 const STATIONS = [
   'code;height;opened;remark;longitude;latitude',
@@ -38,26 +36,7 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
     )
   })
 
-  const step = (name: string, run: () => Promise<void>) =>
-    test(name, async (t) => {
-      try {
-        await run()
-      } catch (error) {
-        t.diagnostic(await shownOn(page))
-        throw error
-      }
-    })
-  const picture = async (name: string) => {
-    if (!PICTURES) return
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      await page.screenshot({ path: `${PICTURES}/${name}-${colorScheme}.png`, fullPage: true })
-    }
-    await page.emulateMedia({ colorScheme: 'light' })
-    await page.setViewportSize({ width: 390, height: 800 })
-    await page.screenshot({ path: `${PICTURES}/${name}-phone.png`, fullPage: true })
-    await page.setViewportSize({ width: 1280, height: 860 })
-  }
+  const { step, picture } = stepsOn(() => page)
 
   step('a file is looked at, and nothing is published', async () => {
     await page.goto(`${service.url}/administration/publish`)

@@ -1,10 +1,40 @@
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+
+/** A folder for pictures of pages; without it, none are taken. */
+const PICTURES = process.env['WAYLEAVE_TEST_PICTURES']
 
 /** The text of a page, for the failure report. */
 export async function shownOn(page: Page): Promise<string> {
   const text = (await page.locator('body').textContent()) ?? ''
   return `${page.url()}: ${text.replace(/\s+/g, ' ').slice(0, 600)}`
+}
+
+/** For tests on one page that run in order: a step that fails reports what the page shows. */
+export function stepsOn(pageOf: () => Page) {
+  const step = (name: string, run: () => Promise<void>) =>
+    test(name, async (t) => {
+      try {
+        await run()
+      } catch (error) {
+        t.diagnostic(await shownOn(pageOf()))
+        throw error
+      }
+    })
+  /** The page in light, dark, and on a phone. */
+  const picture = async (name: string) => {
+    if (!PICTURES) return
+    const page = pageOf()
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await page.screenshot({ path: `${PICTURES}/${name}-${colorScheme}.png`, fullPage: true })
+    }
+    await page.setViewportSize({ width: 390, height: 800 })
+    await page.screenshot({ path: `${PICTURES}/${name}-phone.png`, fullPage: true })
+    await page.setViewportSize({ width: 1280, height: 860 })
+  }
+  return { step, picture }
 }
 
 /** Opens another page of the console as its own links do, without loading its code again. */

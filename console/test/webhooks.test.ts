@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { after, before, describe, test } from 'node:test'
+import { after, before, describe } from 'node:test'
 import type { Page } from 'playwright-core'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { startConsole, type TestConsole } from './test-console.ts'
-import { poll, shownOn } from './test-page-actions.ts'
+import { poll, stepsOn } from './test-page-actions.ts'
 
 needs('chromium', 'processes')
-
-const PICTURES = process.env['WAYLEAVE_TEST_PICTURES']
 
 /** End-to-end tests on one server, run in order. */
 describe('webhooks, notices and requests in the console', { concurrency: 1 }, () => {
@@ -39,24 +37,7 @@ describe('webhooks, notices and requests in the console', { concurrency: 1 }, ()
     assert.deepEqual(service.faults, [])
   })
 
-  const step = (name: string, run: () => Promise<void>) =>
-    test(name, async (t) => {
-      try {
-        await run()
-      } catch (error) {
-        t.diagnostic(await shownOn(page))
-        throw error
-      }
-    })
-  const picture = async (name: string) => {
-    if (!PICTURES) return
-    await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true })
-    await page.setViewportSize({ width: 390, height: 800 })
-    await page.emulateMedia({ colorScheme: 'dark' })
-    await page.screenshot({ path: `${PICTURES}/${name}-phone.png`, fullPage: true })
-    await page.emulateMedia({ colorScheme: 'light' })
-    await page.setViewportSize({ width: 1280, height: 860 })
-  }
+  const { step, picture } = stepsOn(() => page)
   const click = (name: string | RegExp) => page.getByRole('button', { name }).first().click()
 
   step('a webhook is created, and its secret is shown once', async () => {

@@ -5,6 +5,8 @@ import { useNavigate } from 'react-router'
 import { call } from '../api/call.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { NameField } from '../components/form/name-field.tsx'
+import { DeleteOrganizationDialog } from '../organization/delete-organization-dialog.tsx'
+import { plural } from '../words.ts'
 import { AddOnsDialog, CreditsDialog } from './organization-dialogs.tsx'
 import { ReasonField } from './reason-field.tsx'
 
@@ -110,22 +112,18 @@ function DeleteDialog({ organization, onClose }: DialogProps) {
   const refresh = useRefresh()
   const navigate = useNavigate()
   return (
-    <ActionDialog
-      title={`Delete ${organization.name}?`}
-      action="Delete the organization"
-      danger
+    <DeleteOrganizationDialog
+      name={organization.name}
+      path={`/v1/admin/organizations/${organization.id}`}
       onClose={onClose}
-      onAction={async () => {
-        await call('DELETE', `/v1/admin/organizations/${organization.id}`)
+      onDeleted={async () => {
         navigate('/administration/organizations')
         await refresh()
       }}
     >
       <p>
-        Its {organization.members} members leave it, and all its keys are revoked. The ledger and the events
-        stay, without its name.
+        It has {plural(organization.members, 'member')}. The ledger and the events stay, without its name.
       </p>
-      <p>This cannot be undone.</p>
-    </ActionDialog>
+    </DeleteOrganizationDialog>
   )
 }

@@ -21,6 +21,8 @@ export type ListQuery<T> = State &
 export function ListCard<T>({
   label,
   head,
+  filters,
+  action,
   query,
   keyOf,
   columns,
@@ -32,6 +34,9 @@ export function ListCard<T>({
   label: string
   /** Filters and buttons; without them, the label is the heading. */
   head?: ReactNode
+  /** Fields between the heading and the action. */
+  filters?: ReactNode
+  action?: ReactNode
   query: ListQuery<T>
   keyOf: (row: T) => string | number
   columns: TableColumn<T>[]
@@ -45,7 +50,11 @@ export function ListCard<T>({
   const { title, text } = typeof empty === 'string' ? { title: empty, text: null } : empty
   return (
     <section className="card flush">
-      <div className="card-head">{head ?? <h2>{label}</h2>}</div>
+      <div className="card-head">
+        {head ?? <h2>{label}</h2>}
+        {filters && <div className="filters">{filters}</div>}
+        {action}
+      </div>
       <Loaded query={{ ...query, data: rowsOf(query) }} lines={lines}>
         {(rows) =>
           rows.length === 0 ? (

@@ -49,18 +49,15 @@ export function KeyRequests({ path }: { path: string }) {
   return (
     <ListCard
       label="Requests"
-      head={
+      filters={
         <>
-          <h2>Requests</h2>
-          <div className="filters">
-            <SelectField label="What" value={operation} onChange={set('operation')} options={operations} />
-            <SelectField label="Status" value={status} onChange={set('status')} options={statuses} />
-            <DateField label="From" value={first} onChange={set('first')} />
-            <DateField label="To" value={last} onChange={set('last')} />
-          </div>
-          <CsvButton path={`${path}.csv?${queryText(query)}`} name="requests.csv" />
+          <SelectField label="What" value={operation} onChange={set('operation')} options={operations} />
+          <SelectField label="Status" value={status} onChange={set('status')} options={statuses} />
+          <DateField label="From" value={first} onChange={set('first')} />
+          <DateField label="To" value={last} onChange={set('last')} />
         </>
       }
+      action={<CsvButton path={`${path}.csv?${queryText(query)}`} name="requests.csv" />}
       query={useRows<LoggedKeyRequest>(path, query)}
       keyOf={({ id }) => id}
       columns={columns}

@@ -1,34 +1,42 @@
-import type { OrganizationRecord } from '@wayleave/contract/records'
-import { useNavigate } from 'react-router'
-import { leftOrganization } from '../account/left-organization.ts'
+import type { ReactNode } from 'react'
 import { TypedConfirmation } from '../account/typed-confirmation.tsx'
 import { call } from '../api/call.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
+import { site } from '../site.ts'
 
+/** For members and for administrators, who delete it by another path. */
 export function DeleteOrganizationDialog({
-  organization,
+  name,
+  path,
   onClose,
+  onDeleted,
+  children,
 }: {
-  organization: OrganizationRecord
+  name: string
+  path: string
   onClose: () => void
+  onDeleted: () => Promise<unknown>
+  /** What else happens. */
+  children?: ReactNode
 }) {
-  const navigate = useNavigate()
   return (
     <ActionDialog
-      title={`Delete ${organization.name}?`}
+      title={`Delete ${name}?`}
       action="Delete the organization"
       danger
       onClose={onClose}
       onAction={async () => {
-        await call('DELETE', `/v1/organization/${organization.id}`)
-        await leftOrganization(navigate)
+        await call('DELETE', path)
+        await onDeleted()
       }}
     >
       <p>
         All its keys, and the personal keys of its members in it, stop at once. Its members leave it, its
-        credits are lost, and its datasets become the operator’s. This cannot be undone.
+        credits are lost{site.sells && ', its plan ends'}, and its datasets become the operator’s. This cannot
+        be undone.
       </p>
-      <TypedConfirmation label="Type the name of the organization to confirm" text={organization.name} />
+      {children}
+      <TypedConfirmation label="Type the name of the organization to confirm" text={name} />
     </ActionDialog>
   )
 }

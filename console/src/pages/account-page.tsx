@@ -32,7 +32,7 @@ export function AccountPage() {
         <h2>Your data</h2>
         <p>
           Everything that the service stores about you, as a JSON file: memberships, sessions, keys without
-          their secrets, credits, usage and events.
+          their secrets, webhooks, orders, credits, usage, requests and events.
         </p>
         {data.isError && <ProblemNote error={data.error} />}
         <div>

@@ -37,14 +37,7 @@ export function DeliveryList({ owner, webhook }: { owner: WebhookOwner; webhook:
   return (
     <ListCard
       label="Messages"
-      head={
-        <>
-          <h2>Messages</h2>
-          <div className="filters">
-            <SelectField label="State" value={state} onChange={setState} options={states} />
-          </div>
-        </>
-      }
+      filters={<SelectField label="State" value={state} onChange={setState} options={states} />}
       query={deliveries}
       keyOf={({ id }) => id}
       empty="No message"

@@ -2,7 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { MemberPermission } from '@wayleave/contract/permissions'
 import type { OrganizationRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
-import { NavLink, Outlet, useLocation } from 'react-router'
+import { NavLink, Outlet, useLocation, useNavigate } from 'react-router'
+import { leftOrganization } from '../../account/left-organization.ts'
 import { call } from '../../api/call.ts'
 import { useMe, useOrganization } from '../../api/queries.ts'
 import { AddOnBadges } from '../../components/add-on-badges.tsx'
@@ -30,6 +31,7 @@ export function OrganizationPage() {
   const mayPublish = isPublisher(useMe().data)
   const [open, setOpen] = useState<'rename' | 'delete' | null>(null)
   const close = () => setOpen(null)
+  const navigate = useNavigate()
   const may = (permission: OrganizationRecord['permissions'][number]) =>
     organization.permissions.includes(permission)
   const part = useLocation().pathname.split('/')[2] ?? ''
@@ -75,7 +77,14 @@ export function OrganizationPage() {
       </TabLinks>
       <div>{missing ? <MissingRight organization={organization} permission={missing} /> : <Outlet />}</div>
       {open === 'rename' && <RenameDialog organization={organization} onClose={close} />}
-      {open === 'delete' && <DeleteOrganizationDialog organization={organization} onClose={close} />}
+      {open === 'delete' && (
+        <DeleteOrganizationDialog
+          name={organization.name}
+          path={`/v1/organization/${organization.id}`}
+          onClose={close}
+          onDeleted={() => leftOrganization(navigate)}
+        />
+      )}
     </div>
   )
 }
