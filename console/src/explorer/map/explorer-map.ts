@@ -117,8 +117,8 @@ export class ExplorerMap {
     this.#map.keyboard.disableRotation()
     this.#map.addControl(new NavigationControl({ showCompass: false }), 'top-right')
     this.#map.addControl(new FullscreenControl({ container: container.parentElement! }), 'top-right')
-    this.#map.addControl(new ScaleControl({ maxWidth: 90 }), 'bottom-right')
     this.#map.addControl(new AttributionControl({ compact: false }), 'bottom-right')
+    this.#map.addControl(new ScaleControl({ maxWidth: 90 }), 'bottom-right')
     this.#map.getCanvas().setAttribute('aria-label', 'Map. Arrow keys move it, Enter selects in the middle.')
     this.#listen()
   }
@@ -199,12 +199,12 @@ export class ExplorerMap {
     const map = this.#map
     map.once('style.load', () => {
       this.#isReady = true
+      for (const theme of ['light', 'dark'] as const) {
+        map.addImage(SQUARES + theme, squares(PALETTES[theme].grid))
+      }
       this.#parts = { ...this.#parts, depth: depthAt(map.getZoom()) }
       this.#draw()
       this.#tellView()
-    })
-    map.on('styleimagemissing', ({ id }) => {
-      if (id.startsWith(SQUARES)) map.addImage(id, squares(PALETTES[this.#parts.theme].grid))
     })
     map.on('moveend', () => this.#tellView())
     map.on('zoom', () => this.#deepen())

@@ -147,7 +147,7 @@ test('the documents of OGC API - Tiles lead to the tiles', async (t) => {
     200,
   )
   const legend = styled.metadata['wayleave:legend']
-  assert.deepEqual([legend.column, legend.min, legend.max, legend.classes.length], ['n', 0, 3399, 5])
+  assert.deepEqual([legend.column, legend.min, legend.max, legend.classes.length], ['n', 0, 3399, 6])
   assert.equal(styled.sources.coarse.data, `${service.url}/v1/basemap/coarse.json`)
   assert.equal(styled.sources.places.attribution, 'Data: places')
   const { body: cells } = await service.get('/collections/places/style?draw=hexagons&color=n&background=none')
