@@ -9,3 +9,4 @@ export {
 export * from './map-style/map-look.ts'
 export * from './map-style/ramps.ts'
 export * from './map-style/scale.ts'
+export * from './map-style/world-background.ts'

@@ -165,7 +165,7 @@ function withWindow(clauses: readonly Clause[], column: string, window: TimeWind
 
 function windowStart(clauses: readonly Clause[], column: string): string | null {
   const clause = clauses.find((one) => one.kind === 'range' && one.column === column)
-  return clause?.kind === 'range' && clause.from !== null ? String(clause.from) : null
+  return clause?.kind === 'range' && clause.from !== null && clause.to !== null ? String(clause.from) : null
 }
 
 /** What is below the map: the table, charts, code, files, columns and versions. */

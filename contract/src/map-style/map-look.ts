@@ -77,6 +77,27 @@ export function readLook(text: (name: LookParameter) => string): MapLook {
   }
 }
 
+/** What is wrong with a look; null if all of it can be understood. */
+export function lookProblem(
+  text: (name: LookParameter) => string,
+): { parameter: LookParameter; message: string } | null {
+  const rules: [LookParameter, (value: string) => boolean, string][] = [
+    ['draw', (value) => (DRAWINGS as readonly string[]).includes(value), DRAWINGS.join(', ')],
+    ['classing', (value) => readClassing(value) !== null, CLASSINGS],
+    ['sizing', (value) => readClassing(value) !== null, CLASSINGS],
+    ['ramp', (value) => (RAMP_NAMES as string[]).includes(value.replace(/^-/, '')), RAMP_NAMES.join(', ')],
+    ['opacity', (value) => Number(value) >= 0.1 && Number(value) <= 1, 'a number from 0.1 to 1'],
+    ['colors', (value) => readColors(value).size === value.split(',').length, 'value:rrggbb,…'],
+  ]
+  for (const [parameter, isValid, expected] of rules) {
+    const value = text(parameter)
+    if (value !== '' && !isValid(value)) return { parameter, message: `must be one of ${expected}` }
+  }
+  return null
+}
+
+const CLASSINGS = 'continuous, quantiles, equal, or ascending numbers at which classes begin'
+
 /** The texts of some parts of a look by parameter; null for one that is as without it. */
 export function writeLook(look: Partial<MapLook>): Partial<Record<LookParameter, string | null>> {
   const texts: Partial<Record<LookParameter, string | null>> = {}

@@ -45,6 +45,7 @@ import { previewRoutes } from '../ogc/tiles/previews/preview-routes.ts'
 import { tileRoute, tileRoutes } from '../ogc/tiles/tile-routes.ts'
 import { ROOT } from '../ogc/write/links.ts'
 import { dashboardRoutes } from '../operation/dashboard/dashboard-routes.ts'
+import { basemapRoutes } from '../site/basemap/basemap-routes.ts'
 import { clientRoutes } from '../site/clients/routes.ts'
 import { consoleRoutes } from '../site/console/routes.ts'
 import { discoveryRoutes, pageHeads } from '../site/discovery/routes.ts'
@@ -146,6 +147,7 @@ function site(app: App, parts: Parts): void {
   const about = aboutOf(parts.config)
   const discovery = { ...parts, about }
   siteRoutes(app, parts.config)
+  basemapRoutes(app, parts)
   consoleRoutes(app, { headOf: pageHeads(discovery), about, basemap: parts.config.basemap })
   discoveryRoutes(app, discovery)
   clientRoutes(app, discovery)

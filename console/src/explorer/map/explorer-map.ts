@@ -1,5 +1,6 @@
 import 'maplibre-gl/dist/maplibre-gl.css'
 import type { Feature } from '@wayleave/client'
+import { depthAt, type NamesDepth, PALETTES } from '@wayleave/contract/map-style'
 import {
   AttributionControl,
   FullscreenControl,
@@ -18,7 +19,7 @@ import type { MapView } from '../address.ts'
 import type { Box, Position } from '../filter/clause.ts'
 import { AreaDrawing, NOTHING_DRAWN } from './area-drawing.ts'
 import type { AreaTool } from './area-tools.tsx'
-import { depthAt, type NamesDepth } from './background.ts'
+import { SQUARES } from './background.ts'
 import { drawnGeometry } from './drawn-geometry.ts'
 import { type DataSource, FEATURE_ID, mapStyle, type StyleParts } from './map-style.ts'
 import { fittingBox, keepOnWorld, projectedBox } from './one-world.ts'
@@ -116,8 +117,8 @@ export class ExplorerMap {
     this.#map.keyboard.disableRotation()
     this.#map.addControl(new NavigationControl({ showCompass: false }), 'top-right')
     this.#map.addControl(new FullscreenControl({ container: container.parentElement! }), 'top-right')
-    this.#map.addControl(new ScaleControl({ maxWidth: 90 }), 'bottom-right')
     this.#map.addControl(new AttributionControl({ compact: false }), 'bottom-right')
+    this.#map.addControl(new ScaleControl({ maxWidth: 90 }), 'bottom-right')
     this.#map.getCanvas().setAttribute('aria-label', 'Map. Arrow keys move it, Enter selects in the middle.')
     this.#listen()
   }
@@ -198,6 +199,9 @@ export class ExplorerMap {
     const map = this.#map
     map.once('style.load', () => {
       this.#isReady = true
+      for (const theme of ['light', 'dark'] as const) {
+        map.addImage(SQUARES + theme, squares(PALETTES[theme].grid))
+      }
       this.#parts = { ...this.#parts, depth: depthAt(map.getZoom()) }
       this.#draw()
       this.#tellView()
@@ -296,6 +300,18 @@ export class ExplorerMap {
     }
     this.#events.onSelect(target)
   }
+}
+
+const SQUARE_PX = 64
+
+/** A square of squared paper: lines above and at the left, which its neighbours complete. */
+function squares(color: string): ImageData {
+  const canvas = new OffscreenCanvas(SQUARE_PX, SQUARE_PX)
+  const context = canvas.getContext('2d')!
+  context.fillStyle = color
+  context.fillRect(0, 0, SQUARE_PX, 1)
+  context.fillRect(0, 0, 1, SQUARE_PX)
+  return context.getImageData(0, 0, SQUARE_PX, SQUARE_PX)
 }
 
 function idOf(rendered: MapGeoJSONFeature, data: DataSource | null): string | null {

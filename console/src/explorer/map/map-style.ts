@@ -3,13 +3,14 @@ import {
   dataLayers,
   hexagonLayers,
   type MapLook,
+  type NamesDepth,
   PALETTES,
   type Palette,
   type Scale,
   type Theme,
 } from '@wayleave/contract/map-style'
 import type { LayerSpecification, StyleSpecification } from 'maplibre-gl'
-import { type Background, type NamesDepth, ownBackground, plainBackground } from './background.ts'
+import { type Background, ownBackground, plainBackground } from './background.ts'
 
 /** Where the map's features come from. */
 export type DataSource =
@@ -61,8 +62,8 @@ export function mapStyle(parts: StyleParts): StyleSpecification {
   const palette = PALETTES[parts.theme]
   const background =
     parts.basemap === undefined
-      ? plainBackground(palette)
-      : (parts.basemap ?? ownBackground(palette, parts.depth))
+      ? plainBackground(parts.theme)
+      : (parts.basemap ?? ownBackground(parts.theme, parts.depth))
   return {
     version: 8,
     ...(background.glyphs !== undefined && { glyphs: background.glyphs }),

@@ -30,23 +30,20 @@ export async function readScale(
 ): Promise<Scale | null> {
   const rows = filter === '' ? 'all' : 'filtered'
   if (isNumeric(column.type)) return readNumberScale(dataset.table, column, classing, filter, rows, signal)
-  if (filter === '') return categoryScale(dataset, column.name)
   const { name } = column
-  const query = { columns: nameList([name]), filter, limit: MAX_VALUES, bins: 1 }
-  const response = await readOgc<{ facets: Record<string, Facet> }>(
-    collectionUrl(dataset.table, '/facets', query),
-    signal,
-  )
-  const { nulls, values = [], others = 0 } = response.facets[name]!
+  const facetOf = async (selecting: string): Promise<Facet> => {
+    const query = { columns: nameList([name]), filter: selecting, limit: MAX_VALUES, bins: 1 }
+    const url = collectionUrl(dataset.table, '/facets', query)
+    return (await readOgc<{ facets: Record<string, Facet> }>(url, signal)).facets[name]!
+  }
+  const [whole, matched] = await Promise.all([facetOf(''), filter === '' ? null : facetOf(filter)])
+  const { nulls, values = [], others = 0 } = matched ?? whole
   const frequent = values.map(({ value }) => value)
   return {
     kind: 'categories',
     column: name,
     values: frequent,
-    colors: keepColors(
-      frequent,
-      frequentValues(dataset, name).map(({ value }) => value),
-    ),
+    colors: keepColors(frequent, whole.values?.map(({ value }) => value) ?? []),
     counts: values.map(({ count }) => count),
     others,
     nulls,

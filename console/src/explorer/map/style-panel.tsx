@@ -11,8 +11,8 @@ import {
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { useId, useState } from 'react'
 import { useTheme } from '../../theme.ts'
-import { isNumeric } from './read-scale.ts'
 import { ChoiceSelect } from './choice-select.tsx'
+import { isNumeric } from './read-scale.ts'
 
 const DRAW_WORDS = { features: 'features', heat: 'heat map', hexagons: 'hexagons' }
 const CLASS_WORDS = {

@@ -183,12 +183,17 @@ function tilePaths(): Record<string, { get: Operation }> {
     '/collections/{collectionId}/style': get(
       'style',
       'A MapLibre style for the tiles',
-      [collection, ref('version')],
+      [collection, ...['version', ...STYLE_REFERENCES].map(ref)],
       JSON_ONLY,
       'Document',
     ),
   }
 }
+
+const STYLE_REFERENCES = [
+  ...['color', 'size', 'label', 'draw', 'classing', 'sizing', 'ramp', 'opacity', 'colors'],
+  ...['theme', 'background', 'filter', 'filter-lang', 'filter-crs', 'datetime'],
+]
 
 const JSON_ONLY = [json]
 const PUBLIC_JSON = [json]

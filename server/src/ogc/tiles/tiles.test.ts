@@ -133,6 +133,41 @@ test('the documents of OGC API - Tiles lead to the tiles', async (t) => {
   assert.equal(style.version, 8)
   assert.deepEqual(style.sources.places.tiles, [`${service.url}/v1/ogc${TILES}/{z}/{y}/{x}?version=1`])
 
+  const { body: styled } = await service.get(
+    `/collections/places/style?color=n&size=n&theme=dark&filter=${encodeURIComponent("kind = 'a'")}`,
+  )
+  const [template2] = styled.sources.places.tiles
+  assert.match(template2, /&filter=kind%20%3D%20'a'&by=%5B%22n%22%5D$/)
+  assert.equal(
+    (
+      await service.request('GET', template2.replace(service.url, '').replace('{z}/{y}/{x}', '0/0/0'), {
+        key: service.key,
+      })
+    ).status,
+    200,
+  )
+  const legend = styled.metadata['wayleave:legend']
+  assert.deepEqual([legend.column, legend.min, legend.max, legend.classes.length], ['n', 0, 3399, 6])
+  assert.equal(styled.sources.coarse.data, `${service.url}/v1/basemap/coarse.json`)
+  assert.equal(styled.sources.places.attribution, 'Data: places')
+  const { body: cells } = await service.get('/collections/places/style?draw=hexagons&color=n&background=none')
+  assert.deepEqual(Object.keys(cells.sources), ['places'])
+  const { body: areas } = await service.request('GET', cells.sources.places.data.slice(service.url.length), {
+    key: service.key,
+  })
+  assert.ok(areas.features.length > 10)
+  assert.ok('mean("n")' in areas.features[0].properties, 'the property that gives the colors')
+  for (const query of [
+    'color=nothing',
+    'size=kind',
+    'draw=x',
+    'classing=3,2',
+    'ramp=x',
+    'opacity=2',
+    'theme=x',
+  ])
+    assert.equal((await service.get(`/collections/places/style?${query}`)).status, 400, query)
+
   const table = await service.get('/collections/table')
   assert.ok(!JSON.stringify(table.body).includes('/tiles'))
   assert.equal((await service.request('GET', '/v1/dataset/table')).body.tiles, null)
