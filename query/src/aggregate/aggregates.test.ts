@@ -33,6 +33,8 @@ function propertiesOf(i: number): Record<string, ResultValue> {
   return {
     text: TEXTS[bit(3, 7)]!,
     number: bit(5, 11) === 0 ? null : (bit(7, 4001) - 2000) / 16,
+    // Not a decimal with a few digits.
+    fine: bit(6, 12) === 0 ? null : (bit(7, 4001) - 2000) / 2 ** 30,
     small: bit(9, 13) === 0 ? null : BigInt(bit(4, 50) - 25),
     big: [2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + BigInt(i), null, 1n][bit(6, 5)]!,
     wide: BigInt(bit(8, 9) - 4) * 10n ** 29n + BigInt(i % 5),
@@ -102,7 +104,7 @@ function named<T extends object>(parts: readonly T[]): (T & { name: string })[] 
 }
 
 const dimension: fc.Arbitrary<Dimension> = fc.oneof(
-  fc.constantFrom('text', 'number', 'small', 'big', 'wide', 'flag', 'day', 'time').map((column) => ({
+  fc.constantFrom('text', 'number', 'fine', 'small', 'big', 'wide', 'flag', 'day', 'time').map((column) => ({
     kind: 'column' as const,
     column,
   })),
@@ -129,7 +131,7 @@ const dimension: fc.Arbitrary<Dimension> = fc.oneof(
   fc.constant({ kind: 'period' as const, column: 'time', period: 'hour' as const }),
 )
 
-const numeric = fc.constantFrom('number', 'small', 'big', 'wide')
+const numeric = fc.constantFrom('number', 'fine', 'small', 'big', 'wide')
 const any = fc.constantFrom('text', 'number', 'small', 'big', 'wide', 'flag', 'day', 'time')
 const measure: fc.Arbitrary<Measure> = fc.oneof(
   fc.constant({ kind: 'count' as const }),
@@ -327,6 +329,27 @@ test('one value is every percentile of itself and has no deviation; none is null
   const groupby = named([{ kind: 'column' as const, column: 'text' }])
   const empty = await ask({ measures, groupby, others: true, limit: 1 }, 'i < 0')
   assert.deepEqual([empty.rows, empty.others, empty.numberGroups], [[], null, 0])
+})
+
+test('sums of decimals are exact, also if they have more digits than a double', async (t) => {
+  const cents = Array.from({ length: 2000 }, (_, i) => 99_999_999_900_001 + i * 37)
+  const prices = cents.map((cent, i) => ({ price: cent / 100, small: (i % 10) / 10, group: i % 2 }))
+  const text = collection(prices.map((price) => feature(price, null)))
+  const decimals = await openSnapshot((await compileText(text)).folder)
+  t.after(() => decimals.close())
+  const groupby = named([{ kind: 'column' as const, column: 'group' }])
+  const measures = named<Measure>([
+    { kind: 'sum', column: 'price' },
+    { kind: 'sum', column: 'small' },
+    { kind: 'mean', column: 'small' },
+  ])
+  const { rows: own } = await engine.aggregate(decimals, { ...EMPTY, groupby, measures }, null, work)
+  for (const [group, price, small, mean] of own) {
+    const sum = cents.reduce((all, cent, i) => (i % 2 === Number(group) ? all + BigInt(cent) : all), 0n)
+    assert.equal(price, Number(`${sum}e-2`))
+    // 0.2 + 0.4 + 0.6 + 0.8 a thousand times, and 0.1 + 0.3 + 0.5 + 0.7 + 0.9.
+    assert.deepEqual([small, mean], group === 0 ? [400, 0.4] : [500, 0.5])
+  }
 })
 
 test('sums of doubles are compensated, and those beyond the largest double are missing', async (t) => {

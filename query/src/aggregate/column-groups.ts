@@ -6,7 +6,7 @@ import type { Dimension, Named, ResultColumn, ResultValue } from './aggregate-qu
 import type { Block } from './block.ts'
 import { type DecodedColumns, groupsByPosition } from './decoded-columns.ts'
 import type { ColumnCode, GroupDimension } from './group-dimension.ts'
-import type { Segments } from './segments.ts'
+import { type SegmentLabels, type Segments, valueLabels } from './segments.ts'
 import { periodsOf } from './time-periods.ts'
 
 /** The dimensions that are functions of one column. */
@@ -30,7 +30,7 @@ export async function columnGroups(
 
 /** The groups of a column's values. */
 interface GroupedValues {
-  segments: Segments
+  labels: SegmentLabels
   /** By code; null if there are groups by position. */
   byCode: Uint32Array | null
   byPosition: Uint16Array | null
@@ -39,8 +39,8 @@ interface GroupedValues {
 /** An estimate of a segment in memory. */
 const SEGMENT_BYTES = 16
 
-function bytesOf({ segments, byCode, byPosition }: GroupedValues): number {
-  return segments.count * SEGMENT_BYTES + (byCode?.byteLength ?? 0) + (byPosition?.byteLength ?? 0)
+function bytesOf({ labels, byCode, byPosition }: GroupedValues): number {
+  return labels.count * SEGMENT_BYTES + (byCode?.byteLength ?? 0) + (byPosition?.byteLength ?? 0)
 }
 
 async function groupedBySegments(
@@ -58,8 +58,9 @@ async function groupedBySegments(
     index = end
     if (++steps % STEP === 0) await work.next()
   }
-  const byPosition = await groupsByPosition(column, groupOf, segments.count + 1, work)
-  return { segments, byCode: byPosition ? null : groupOf, byPosition }
+  const labels = segments.labels()
+  const byPosition = await groupsByPosition(column, groupOf, labels.count + 1, work)
+  return { labels, byCode: byPosition ? null : groupOf, byPosition }
 }
 
 /** Each value is a group. */
@@ -96,15 +97,15 @@ class SegmentGroups implements GroupDimension {
   readonly columns: readonly ResultColumn[]
   readonly #column: CompiledColumn
   readonly #grouped: GroupedValues
-  readonly #segments: Segments
+  readonly #labels: SegmentLabels
 
   constructor(name: string, column: CompiledColumn, grouped: GroupedValues) {
-    const { segments } = grouped
+    const { labels } = grouped
     this.#column = column
     this.#grouped = grouped
-    this.#segments = segments
-    this.size = segments.count + 1
-    this.columns = [{ name, type: segments.type, ...(segments.hasUnit && { unitOf: column.name }) }]
+    this.#labels = labels
+    this.size = labels.count + 1
+    this.columns = [{ name, type: labels.type, ...(labels.hasUnit && { unitOf: column.name }) }]
   }
 
   number(block: Block, groups: Uint32Array): Uint32Array {
@@ -117,7 +118,7 @@ class SegmentGroups implements GroupDimension {
   }
 
   values(group: number): ResultValue[] {
-    return [group === 0 ? null : this.#segments.value(group)]
+    return [group === 0 ? null : this.#labels.value(group)]
   }
 
   order(group: number): number {
@@ -160,11 +161,7 @@ function intervals(column: CompiledColumn, width: number): Segments {
   const decimals = Math.min(100, decimalsOf(width))
   const lower: number[] = []
   return {
-    type: 'number',
-    hasUnit: true,
-    get count() {
-      return lower.length
-    },
+    labels: () => valueLabels('number', lower),
     next(index) {
       const interval = Math.floor(numbers[index]! / width)
       // 3 * 0.1 is 0.30000000000000004; the lower end has no more decimals than the width.
@@ -172,7 +169,6 @@ function intervals(column: CompiledColumn, width: number): Segments {
       const end = firstAbove(index + 1, numbers.length, (i) => Math.floor(numbers[i]! / width) > interval)
       return { group: lower.length, end }
     },
-    value: (group) => lower[group - 1]!,
   }
 }
 
@@ -184,11 +180,7 @@ function wholeIntervals(column: CompiledColumn, width: number): Segments {
   const step = BigInt(width)
   const lower: (number | bigint)[] = []
   return {
-    type: 'integer',
-    hasUnit: true,
-    get count() {
-      return lower.length
-    },
+    labels: () => valueLabels('integer', lower),
     next(index) {
       const value = BigInt(values[index]!)
       const from = value - (((value % step) + step) % step)
@@ -196,7 +188,6 @@ function wholeIntervals(column: CompiledColumn, width: number): Segments {
       const end = boundOf(column, smallest(from + step), false) - 1
       return { group: lower.length, end }
     },
-    value: (group) => lower[group - 1]!,
   }
 }
 
@@ -222,19 +213,14 @@ function quantiles(column: CompiledColumn, count: number): Segments {
   const { starts, values, nulls } = column
   const all = column.codes.length - nulls
   const bucketOf = (index: number) => Math.floor(((starts[index + 1]! - nulls) * count) / all)
-  const lowest: number[] = []
+  const lowest: ResultValue[] = []
   return {
-    type: column.type as ResultColumn['type'],
-    hasUnit: true,
-    get count() {
-      return lowest.length
-    },
+    labels: () => valueLabels(column.type as ResultColumn['type'], lowest),
     next(index) {
       const bucket = bucketOf(index)
-      lowest.push(index)
+      lowest.push(column.value(index + 1))
       const end = firstAbove(index + 1, values.length, (i) => bucketOf(i) > bucket)
       return { group: lowest.length, end }
     },
-    value: (group) => column.value(lowest[group - 1]! + 1),
   }
 }

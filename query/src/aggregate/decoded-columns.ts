@@ -1,11 +1,18 @@
-import type { Codes, ColumnCache, CompiledColumn, Snapshot } from '@wayleave/geodata/features'
+import { type Codes, type ColumnCache, CompiledColumn, type Snapshot } from '@wayleave/geodata/features'
 import type { TimedWork } from '../work/timed-work.ts'
+import { DecimalScale } from './decimal-scale.ts'
 import { integerParts, needsParts } from './integer-parts.ts'
 
 /** A dictionary with fewer values stays in the processor's cache. */
 const MIN_VALUES = 8192
 /** Values that are decoded without a pause: about a millisecond. */
 const STEP = 1 << 14
+
+/** A column of decimals as one of integers, times ten to the power of `decimals`. */
+export interface ScaledColumn {
+  column: CompiledColumn
+  decimals: number
+}
 
 /**
  * The values of a snapshot's columns in forms that are faster to add. They are kept in the memory of the columns, and
@@ -19,6 +26,7 @@ export class DecodedColumns {
   readonly #folder: string
   readonly #numbers = new Map<CompiledColumn, Float64Array>()
   readonly #tables = new Map<CompiledColumn, Float64Array>()
+  readonly #scaled = new Map<CompiledColumn, ScaledColumn>()
   readonly #parts = new Map<CompiledColumn, readonly Float64Array[]>()
 
   constructor(cache: ColumnCache, { folder }: Snapshot) {
@@ -41,9 +49,36 @@ export class DecodedColumns {
     return this.#parts.get(column) ?? null
   }
 
+  /** The column as integers, if its numbers are decimals. */
+  scaledOf(column: CompiledColumn): ScaledColumn | null {
+    return this.#scaled.get(column) ?? null
+  }
+
   /** Loads what the sum of a column needs. */
   async loadSummands(column: CompiledColumn, work: TimedWork): Promise<void> {
-    if (column.type !== 'integer' || !needsParts(column)) return this.loadNumbers(column, work)
+    if (column.type === 'integer') return this.#loadIntegers(column, work)
+    const scaled = await this.#scale(column, work)
+    if (scaled === null) return this.loadNumbers(column, work)
+    this.#scaled.set(column, scaled)
+    return this.#loadIntegers(scaled.column, work)
+  }
+
+  async #scale(column: CompiledColumn, work: TimedWork): Promise<ScaledColumn | null> {
+    const values = column.values as Float64Array
+    const { decimals, scaled } = await this.kept(`decimals\n${column.name}`, bytesOfScale, async () => {
+      const made = new DecimalScale(values)
+      await eachStep(values, work, (from, to) => made.find(from, to))
+      await eachStep(values, work, (from, to) => made.fill(from, to))
+      // Without the values themselves, which are kept with the column.
+      return { decimals: made.decimals, scaled: made.scaled }
+    })
+    if (decimals === null || scaled === null) return null
+    const parts = { ...column, values: scaled }
+    return { column: new CompiledColumn(`scaled\n${column.name}`, 'integer', parts), decimals }
+  }
+
+  async #loadIntegers(column: CompiledColumn, work: TimedWork): Promise<void> {
+    if (!needsParts(column)) return this.loadNumbers(column, work)
     const parts = await this.kept(`parts\n${column.name}`, bytesOfParts, () => {
       const { tables, fill } = integerParts(column)
       return eachStep(column.values, work, fill).then(() => tables)
@@ -102,6 +137,10 @@ export async function groupsByPosition(
 
 function bytesOf({ byteLength }: { byteLength: number }): number {
   return byteLength
+}
+
+function bytesOfScale({ scaled }: { scaled: Float64Array | null }): number {
+  return 100 + (scaled?.byteLength ?? 0)
 }
 
 function bytesOfParts(parts: readonly Float64Array[]): number {

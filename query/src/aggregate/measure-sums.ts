@@ -123,12 +123,45 @@ class NumberSums implements GroupAccount {
   }
 }
 
-export type ColumnSums = IntegerSums | NumberSums
+/** Sums of decimals, exact as those of integers and rounded once. */
+class DecimalSums implements GroupAccount {
+  readonly counts: Uint32Array
+  readonly #sums: IntegerSums
+  readonly #decimals: number
+
+  constructor(sums: IntegerSums, decimals: number) {
+    this.counts = sums.counts
+    this.#sums = sums
+    this.#decimals = decimals
+  }
+
+  add(block: Block): void {
+    this.#sums.add(block)
+  }
+
+  merge(group: number, into: number): void {
+    this.#sums.merge(group, into)
+  }
+
+  sum(group: number): number {
+    const sum = this.#sums.sum(group)
+    return typeof sum === 'number' ? sum / 10 ** this.#decimals : Number(`${sum}e-${this.#decimals}`)
+  }
+
+  mean(group: number): number {
+    return Number(this.#sums.sum(group)) / (this.counts[group]! * 10 ** this.#decimals)
+  }
+}
+
+export type ColumnSums = IntegerSums | DecimalSums | NumberSums
 
 /** `counts` has the number of values of each group. */
 export function columnSums(column: CompiledColumn, decoded: DecodedColumns, counts: Uint32Array): ColumnSums {
-  if (column.type !== 'integer') return new NumberSums(column, counts)
-  return new IntegerSums(column, decoded.partsOf(column), counts)
+  if (column.type === 'integer') return new IntegerSums(column, decoded.partsOf(column), counts)
+  const scaled = decoded.scaledOf(column)
+  if (scaled === null) return new NumberSums(column, counts)
+  const integers = new IntegerSums(scaled.column, decoded.partsOf(scaled.column), counts)
+  return new DecimalSums(integers, scaled.decimals)
 }
 
 /** The largest absolute value of a dictionary. */
@@ -147,5 +180,5 @@ export function sumOf(sums: ColumnSums, group: number): number | bigint | null {
 export function meanOf(sums: ColumnSums, group: number): number | null {
   const count = sums.counts[group]!
   if (count === 0) return null
-  return finite(sums instanceof NumberSums ? sums.mean(group) : Number(sums.sum(group)) / count)
+  return finite(sums instanceof IntegerSums ? Number(sums.sum(group)) / count : sums.mean(group))
 }

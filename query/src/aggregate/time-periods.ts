@@ -1,7 +1,7 @@
 import { type CompiledColumn, dateText, timestampText } from '@wayleave/geodata/features'
 import { boundOf } from '../by-codes/code-bounds.ts'
 import type { Period, ResultColumn, ResultValue } from './aggregate-query.ts'
-import type { Segments } from './segments.ts'
+import type { SegmentLabels, Segments } from './segments.ts'
 
 const DAY_HOURS = 24
 const HOUR_MICROSECONDS = 3_600_000_000n
@@ -29,11 +29,7 @@ export function periodsOf(column: CompiledColumn, period: Period): Segments {
   const spans: number[] = []
   const isWeekday = period === 'weekday'
   return {
-    type: TYPES[period],
-    hasUnit: false,
-    get count() {
-      return isWeekday ? 7 : spans.length
-    },
+    labels: () => periodLabels(period, spans),
     next(index) {
       const hour = hourOf(index)
       if (period === 'hour') {
@@ -45,6 +41,15 @@ export function periodsOf(column: CompiledColumn, period: Period): Segments {
       if (!isWeekday) spans.push(from)
       return { group: isWeekday ? weekdayOf(day) : spans.length, end: endOf(to * DAY_HOURS) }
     },
+  }
+}
+
+function periodLabels(period: Period, spans: readonly number[]): SegmentLabels {
+  const isWeekday = period === 'weekday'
+  return {
+    type: TYPES[period],
+    hasUnit: false,
+    count: isWeekday ? 7 : spans.length,
     value: (group) => (isWeekday ? group : periodValue(period, spans[group - 1]!)),
   }
 }

@@ -57,9 +57,9 @@ export async function csvBody(
   return lines.join(CSV_LINE_END) + CSV_LINE_END
 }
 
-/** Integers of any size are JSON numbers. */
+/** Integers of any size are JSON numbers. Numbers are finite. */
 function jsonValue(value: ResultValue): string {
-  return typeof value === 'bigint' ? String(value) : JSON.stringify(value)
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }
 
 async function eachInTime(
