@@ -41,8 +41,8 @@ export function UpgradeDialog({
       </Field>
       <p>
         {money(chosen.amount, chosen.currency)} for the time until {day(plan.periodEnd)}
-        {chosen.credits > 0 && `, with ${plural(chosen.credits, 'credit')} more`}. It holds when it is paid, and the next period has the price
-        of the larger plan.
+        {chosen.credits > 0 && `, with ${plural(chosen.credits, 'credit')} more`}. It holds when it is paid,
+        and the next period has the price of the larger plan.
       </p>
     </ActionDialog>
   )
