@@ -40,9 +40,9 @@ export function UpgradeDialog({
         )}
       </Field>
       <p>
-        {money(chosen.amount, chosen.currency)} for the time until {day(plan.periodEnd)}, with{' '}
-        {plural(chosen.credits, 'credit')} more. It holds when it is paid, and the next period has the price
-        of the larger plan.
+        {money(chosen.amount, chosen.currency)} for the time until {day(plan.periodEnd)}
+        {chosen.credits > 0 && `, with ${plural(chosen.credits, 'credit')} more`}. It holds when it is paid,
+        and the next period has the price of the larger plan.
       </p>
     </ActionDialog>
   )

@@ -33,7 +33,7 @@ export function RevenuePage() {
   return (
     <div className="stack">
       <section className="card row spread">
-        <div className="inline-form">
+        <div className="row">
           <DateField label="From" value={first} onChange={setFirst} />
           <DateField label="To" value={last} onChange={setLast} />
         </div>

@@ -1,6 +1,6 @@
 import { type Origin, recordEvent } from '../../base/events/events.ts'
 import { declineOpenRequests } from '../access-requests/access-request-store.ts'
-import { endPlanOfOrganization } from '../billing/plan-periods.ts'
+import { endPlanOfOrganization } from '../billing/plans/plan-periods.ts'
 import { revokeOrganizationKeys } from '../keys/revoke-user-keys.ts'
 import type { ControlChange } from '../organizations/organizations.ts'
 import { findOrganization } from '../organizations/store.ts'

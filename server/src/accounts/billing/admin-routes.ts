@@ -12,7 +12,7 @@ import { security, tags } from '../../http/openapi.ts'
 import { readPage } from '../../http/schemas.ts'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { Billing } from './billing.ts'
-import type { Products } from './products.ts'
+import type { Products } from './products/products.ts'
 import { orderListQuery, orderPath } from './routes.ts'
 
 export interface BillingAdministrationDeps {

@@ -3,7 +3,7 @@ import { security, tags } from '../../http/openapi.ts'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { Billing } from './billing.ts'
-import type { Products } from './products.ts'
+import type { Products } from './products/products.ts'
 
 export interface BillingRoutesDeps {
   billing: Billing

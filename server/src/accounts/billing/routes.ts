@@ -14,7 +14,7 @@ import type { App } from '../../http/fastify-app.ts'
 import { withoutBody } from '../../http/headers.ts'
 import { readPage } from '../../http/schemas.ts'
 import { type BillingRoutesDeps, callerOf, documented } from './billing-caller.ts'
-import { planRoutes } from './plan-routes.ts'
+import { planRoutes } from './plans/plan-routes.ts'
 
 export const orderPath = Type.Object({ orderId: Type.String() })
 export const orderListQuery = Type.Object(

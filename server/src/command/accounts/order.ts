@@ -46,7 +46,7 @@ export function orderCommand(): Command {
 }
 
 async function list(flags: OperatorFlags & { state?: OrderState }): Promise<void> {
-  const { moneyText } = await import('../../accounts/billing/money.ts')
+  const { moneyText } = await import('../../accounts/billing/products/money.ts')
   const data = await withParts(flags, ({ billing }) =>
     billing.orders.all({ state: flags.state, limit: 1000 }),
   )

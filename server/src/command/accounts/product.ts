@@ -144,7 +144,7 @@ function changedLimits(flags: ProductFlags): Partial<PlanLimits> | null {
 }
 
 async function list(flags: OperatorFlags): Promise<void> {
-  const { moneyText } = await import('../../accounts/billing/money.ts')
+  const { moneyText } = await import('../../accounts/billing/products/money.ts')
   const data = await withControlPlane(flags, ({ products }) => products.all())
   const rows = data.map((product: Product) => [
     product.id,

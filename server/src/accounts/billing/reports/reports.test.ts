@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DAY } from '../../../base/clock.ts'
+import { operator } from '../../../base/events/events.ts'
+import { verifyDatabase } from '../../../operation/verification/verify-database.ts'
+import { grantOf } from '../../../testing/account.ts'
+import { nextMail, signIn } from '../../../testing/sign-in.ts'
+import { databaseKinds, testOnce } from '../../../testing/test-server.ts'
+import { openShop, PACK } from '../billing.test-kit.ts'
+
+for (const database of databaseKinds) {
+  test(`reports and the CSV file have every order and booking (${database})`, async (t) => {
+    const { service, account, add, buy } = await openShop(t, { database })
+    const pack = await add({ ...PACK, name: '=Pack, "large"' })
+    const { orderId } = (await buy(pack.id, { quantity: 2 })).body
+    await buy(pack.id)
+    await buy(pack.id, { provider: 'invoice' })
+    await service.parts.billing.orders.refund(operator, orderId, 1900)
+    const call = { operation: 'download', table: 'places', format: 'csv' }
+    await service.parts.cashier.charge({ grant: grantOf(account), call, version: 1, price: 7 })
+    const root = await signIn(service, 'root@example.org')
+    const ask = (path: string, token = root.token) =>
+      service.request('GET', `/v1/admin/billing/${path}`, { token })
+    const range = 'since=2020-01-01T00:00:00Z&until=2100-01-01T00:00:00Z'
+    const { body } = await ask(`report?${range}`)
+    const sums = { currency: 'EUR', orders: 2, revenue: 5700, refunded: 1900 }
+    assert.deepEqual(body.months, [{ month: new Date().toISOString().slice(0, 7), ...sums }])
+    assert.deepEqual(body.products, [{ productId: pack.id, productName: '=Pack, "large"', ...sums }])
+    assert.deepEqual(body.datasets, [{ table: 'places', credits: 7, publisherCredits: 0 }])
+    const csv = await ask(`bookings.csv?${range}`)
+    assert.equal(csv.status, 200)
+    const lines = csv.text.trim().split('\r\n')
+    assert.equal(lines.length, 5)
+    assert.ok(lines.some((line) => line.includes('reversal') && line.includes(orderId)))
+    assert.equal((await ask(`report?${range}`, account.token)).status, 403)
+    assert.equal((await ask('report?since=2026-01-01T00:00:00Z&until=2025-01-01T00:00:00Z')).status, 400)
+  })
+
+  test(`verify finds orders that do not agree with the ledger (${database})`, async (t) => {
+    const { service, add, buy } = await openShop(t, { database })
+    const pack = await add(PACK)
+    const { orderId } = (await buy(pack.id)).body
+    const { db } = service.parts.database
+    const found = async () =>
+      (await verifyDatabase(service.parts.database)).map(({ check, subject }) => [check, subject])
+    assert.deepEqual(await found(), [])
+    await db.updateTable('orders').set({ credits: 101 }).execute()
+    assert.deepEqual(await found(), [['orders', orderId]])
+    await db.updateTable('orders').set({ credits: 100 }).execute()
+    await db.deleteFrom('invoices').execute()
+    assert.deepEqual(await found(), [['orders', 'invoices INV-']])
+    await db.deleteFrom('orders').execute()
+    assert.ok((await found()).some(([, subject]) => subject?.startsWith('ledger row')))
+  })
+
+  testOnce(database, 'an unpaid invoice is reminded of twice', async (t) => {
+    const { service, add, buy, pass } = await openShop(t)
+    const pack = await add(PACK)
+    await buy(pack.id, { provider: 'invoice' })
+    const { orders } = service.parts.billing
+    const reminders = async () =>
+      (await service.parts.database.db.selectFrom('orders').select('reminders').executeTakeFirstOrThrow())
+        .reminders
+    await orders.remind()
+    assert.equal(await reminders(), 0)
+    let sent = 0
+    for (const expected of [1, 2, 2]) {
+      pass(15 * DAY)
+      await Promise.all([orders.remind(), orders.remind()])
+      assert.equal(await reminders(), expected)
+      const mail = expected === sent ? null : await nextMail(service, 'ada@example.org')
+      if (mail) assert.match(mail.source, /not paid yet/)
+      sent = expected
+    }
+  })
+}
