@@ -224,3 +224,47 @@ def test_the_async_client_publishes_too(service: Service, key: str, folder: Path
     job = anyio.run(publish)
     assert (job.state, job.report["rows"]) == ("done", 3000)
     assert json.dumps(job.report)
+
+
+def test_a_publisher_looks_fixes_releases_and_rolls_back(client: wayleave.Client, folder: Path) -> None:
+    publisher = client.publisher
+    file = folder / "managed.csv"
+    file.write_text("code,height\n1,2\n2,3\n")
+    seen = publisher.inspect(file, types={"code": "text"})
+    assert (seen["rows"], [column["type"] for column in seen["columns"]]) == (2, ["text", "integer"])
+    with pytest.raises(wayleave.NotFoundError):
+        client["managed"]
+    client.publish("managed", file)
+    assert publisher.schema("managed")["isFixed"] is False
+    publisher.set_schema("managed", {"columns": [{"name": "height", "type": "integer", "unit": "m"}]})
+    assert publisher.schema("managed")["isFixed"] is True
+    client.publish("managed", file, draft=True)
+    assert client["managed"].version == 1
+    assert publisher.release("managed") == 2
+    assert publisher.roll_back("managed", 1) == 3
+    with pytest.raises(wayleave.ConflictError):
+        publisher.release("managed")
+    address = "https://data.example.org/managed.csv"
+    source = publisher.set_source("managed", address, reading={"idColumn": "code"})
+    assert (source["every"], source["options"]) == (None, {"idColumn": "code"})
+    assert publisher.source("managed")["address"] == address
+    publisher.remove_source("managed")
+    with pytest.raises(wayleave.NotFoundError):
+        publisher.source("managed")
+    with pytest.raises(TypeError, match="release"):
+        publisher.release("managed", tabel="x")  # type: ignore[call-arg]
+
+
+def test_an_async_publisher_does_the_same(service: Service, key: str, folder: Path) -> None:
+    file = folder / "managed_too.csv"
+    file.write_text("code,height\n1,2\n2,3\n")
+
+    async def run() -> None:
+        async with wayleave.AsyncClient(key, service.url) as client:
+            assert (await client.publisher.inspect(file))["rows"] == 2
+            await client.publish("managed_too", file)
+            await client.publish("managed_too", file, draft=True)
+            assert await client.publisher.release("managed_too") == 2
+            assert (await client.publisher.schema("managed_too"))["isFixed"] is False
+
+    anyio.run(run)

@@ -42,7 +42,7 @@ test('corrections change the schema that the dataset has, and keep the rest of i
 })
 
 test('titles, units and what is the id, the time and the place are kept with the columns', () => {
-  const height = changed(asFound(COLUMNS[1]!, { title: 'Height' }), { unit: ' m ' })
+  const height = changed(asFound(COLUMNS[1]!), { title: 'Height', unit: ' m ' })
   const roles = { idColumn: 'code', timeColumn: 'day', longitude: '', latitude: '', crs: 'EPSG:25832' }
   assert.deepEqual(correctedSchema(COLUMNS, { height }, null, false, roles), {
     columns: [{ name: 'height', type: 'text', title: 'Height', unit: 'm' }],

@@ -97,13 +97,13 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
     await page.getByRole('button', { name: 'Release' }).click()
     await page.getByRole('button', { name: 'Release the draft' }).click()
     await page.getByText('Without heights').waitFor()
-    const map = page.getByRole('button', { name: 'Map of the changes to version 2' })
     // The versions are compared in the background.
     await until('the versions are compared', async () => {
-      await page.reload()
-      await page.getByText('Without heights').waitFor()
-      return map.isVisible()
+      const { data } = await (await fetch(`${service.url}/v1/dataset/stations/archives`)).json()
+      return data[0].changes !== null
     })
+    await page.reload()
+    const map = page.getByRole('button', { name: 'Map of the changes to version 2' })
     await map.click()
     await page.getByText('3 removed').waitFor()
     await page.locator('.changes-map path.removed').waitFor({ state: 'attached' })

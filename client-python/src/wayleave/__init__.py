@@ -29,6 +29,7 @@ from wayleave._errors import (
 )
 from wayleave._http.deliver import Progress
 from wayleave._models import Archive, Change, Column, Feature, Format, Job, Page, VersionChanges
+from wayleave._publisher import AsyncPublisher, Publisher
 from wayleave._version import __version__
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "AsyncClient",
     "AsyncDataset",
     "AsyncItemPages",
+    "AsyncPublisher",
     "AuthenticationError",
     "BadRequestError",
     "Change",
@@ -58,6 +60,7 @@ __all__ = [
     "PermissionDeniedError",
     "Progress",
     "PublishError",
+    "Publisher",
     "RateLimitError",
     "ServerError",
     "TimeoutError",

@@ -46,6 +46,7 @@ from wayleave._options import (
     TableOptions,
     takes,
 )
+from wayleave._publisher import AsyncPublisher
 from wayleave._selection import DEFAULT_PAGE, MAX_PAGE, Selection, selection_of
 from wayleave._settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT, Settings, settings_of
 from wayleave._tables import aggregating as aggregating
@@ -104,6 +105,11 @@ class AsyncClient:
     def credits(self) -> Credits:
         """See `Client.credits`."""
         return self._credits
+
+    @property
+    def publisher(self) -> AsyncPublisher:
+        """See `Client.publisher`."""
+        return AsyncPublisher(self._settings, self._run)
 
     def clear_cache(self) -> None:
         """Remove all files from the cache."""

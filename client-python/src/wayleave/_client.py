@@ -44,6 +44,7 @@ from wayleave._options import (
     TableOptions,
     takes,
 )
+from wayleave._publisher import Publisher
 from wayleave._selection import DEFAULT_PAGE, MAX_PAGE, Selection, selection_of
 from wayleave._settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT, Settings, settings_of
 from wayleave._tables import aggregating as aggregating
@@ -117,6 +118,11 @@ class Client:
         If several threads share the client, use the `attrs` of each result instead.
         """
         return self._credits
+
+    @property
+    def publisher(self) -> Publisher:
+        """What publishers do besides `publish`: inspect, schemas, drafts, roll backs and sources."""
+        return Publisher(self._settings, self._run)
 
     def clear_cache(self) -> None:
         """Remove all files from the cache."""

@@ -84,6 +84,23 @@ def publish(
     return (yield from _finish(started, policy)) if options.get("wait", True) else started
 
 
+def inspect_file(settings: Settings, file: Path, options: Mapping[str, Any], progress: Progress) -> Plan[str]:
+    """Uploads a file to be inspected, and waits for that. Returns the id of the job."""
+    settings.require_key()
+    policy = settings.policy(options)
+    size = file.stat().st_size
+    request = Request(
+        "/v1/inspect",
+        method="POST",
+        params=_params(file, options),
+        headers={"Content-Type": "application/octet-stream", "Content-Length": str(size)},
+        timeout=policy.timeout,
+    )
+    response = yield from _send(request, UploadBody(file, size, progress), policy)
+    started = yield from compute(lambda: _job(response))
+    return (yield from _finish(started, policy)).id
+
+
 def job(settings: Settings, id: str, policy: Policy) -> Plan[Job]:
     settings.require_key()
     return (yield from fetch(f"/v1/jobs/{segment(id)}", policy, job_of))

@@ -88,7 +88,7 @@ class Settings:
             request.method,
             self.base_url + request.path,
             params=request.params or None,
-            content=content,
+            content=request.content if content is None else content,
             headers=headers,
             timeout=timeout,
         )

@@ -69,7 +69,7 @@ export function Versions({ dataset }: { dataset: DatasetDetails }) {
                   cell: (version) => (
                     <Changes
                       {...{ version, versions, table: dataset.table }}
-                      mayCompare={unlocked || isPublisher}
+                      mayCompare={organization != null}
                     />
                   ),
                 },

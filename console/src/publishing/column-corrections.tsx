@@ -26,7 +26,7 @@ export function ColumnCorrections({
 }: {
   columns: readonly InspectedColumnRecord[]
   /** What is said about the columns already, by their names in the file. */
-  words: ReadonlyMap<string, Partial<ColumnWords>>
+  words: ReadonlyMap<string, ColumnWords>
   value: Corrections
   onChange: (value: Corrections) => void
 }) {
@@ -47,7 +47,8 @@ export function ColumnCorrections({
             <CorrectedColumn
               key={column.source}
               column={column}
-              value={value[column.source] ?? asFound(column, words.get(column.source))}
+              value={value[column.source] ?? asFound(column)}
+              words={words.get(column.source) ?? {}}
               onChange={(correction) => onChange({ ...value, [column.source]: correction })}
             />
           ))}
@@ -60,9 +61,11 @@ export function ColumnCorrections({
 function CorrectedColumn({
   column,
   value,
+  words,
   onChange,
 }: {
   column: InspectedColumnRecord
+  words: ColumnWords
   value: Correction
   onChange: (value: Correction) => void
 }) {
@@ -90,7 +93,7 @@ function CorrectedColumn({
                 aria-label={`${label} of ${source}`}
                 placeholder={label}
                 maxLength={maxLength}
-                value={value[name]}
+                value={value[name] ?? words[name] ?? ''}
                 onChange={(event) => set({ [name]: event.target.value })}
               />
             ))}

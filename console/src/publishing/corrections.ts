@@ -10,12 +10,12 @@ export interface Correction {
   /** Empty: recognised. */
   format: ColumnFormat | ''
   hidden: boolean
-  title: string
-  description: string
-  unit: string
+  /** What people read about it; what is said already if undefined. */
+  title?: string
+  description?: string
+  unit?: string
 }
 
-/** What people read about a column. */
 export type ColumnWords = Pick<Correction, 'title' | 'description' | 'unit'>
 
 /** Which columns are the id, the time and the coordinates, and the CRS; empty if that is found by itself. */
@@ -48,11 +48,8 @@ export const FORMATS_OF: { [type in ColumnType]?: readonly ColumnFormat[] } = {
   timestamp: ['dd-mm-yyyy', 'mm-dd-yyyy', 'yyyy-mm-dd'],
 }
 
-export function asFound(
-  { name, type, format, isHidden }: InspectedColumnRecord,
-  { title = '', description = '', unit = '' }: Partial<ColumnWords> = {},
-): Correction {
-  return { name, type, format: format ?? '', hidden: isHidden, title, description, unit }
+export function asFound({ name, type, format, isHidden }: InspectedColumnRecord): Correction {
+  return { name, type, format: format ?? '', hidden: isHidden }
 }
 
 /** The correction with a change; a format that the type cannot have is dropped. */
@@ -79,9 +76,9 @@ export function correctedSchema(
   const fixed = new Map(stored?.columns.map((column) => [column.source ?? column.name, column]))
   for (const column of keepsAll ? columns : corrected) {
     const { source } = column
-    const words = fixed.get(source)
-    const { name, type, format, hidden, ...texts } = corrections[source] ?? asFound(column, words)
-    const [title, description, unit] = [texts.title, texts.description, texts.unit].map((text) => text.trim())
+    const correction = corrections[source] ?? asFound(column)
+    const { name, type, format, hidden } = correction
+    const { title, description, unit } = wordsOf(correction, fixed.get(source))
     fixed.set(source, {
       ...{ name: name.trim() || source, type },
       ...(name.trim() !== source && { source }),
@@ -93,4 +90,9 @@ export function correctedSchema(
     })
   }
   return { ...stored, ...chosenRoles, columns: [...fixed.values()] }
+}
+
+function wordsOf(correction: ColumnWords, said: ColumnWords = {}): Required<ColumnWords> {
+  const word = (name: keyof ColumnWords) => (correction[name] ?? said[name] ?? '').trim()
+  return { title: word('title'), description: word('description'), unit: word('unit') }
 }

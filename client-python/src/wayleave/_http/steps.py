@@ -27,6 +27,7 @@ class Request:
     params: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     timeout: float | None = None
+    content: bytes | None = None
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,9 @@ import { type ChangeCounts, type ComparedSnapshot, compareSnapshots, indexOf } f
 /** Max places of each kind of change. */
 const MAX_PLACES = 2000
 
+/** About a kilometre: a small map shows no more, and the data itself may have a price. */
+const PLACES_A_DEGREE = 100
+
 /** Where features were added, removed and changed, for a map: a part of them, evenly taken, if there are many. */
 export async function writeChangesPlaces(
   before: ComparedSnapshot,
@@ -56,7 +59,7 @@ class EvenSample {
 async function placesOf(snapshot: ComparedSnapshot): Promise<(positions: number[]) => number[][]> {
   const { leaves, isPoints } = await indexOf(snapshot)
   const { located } = snapshot.manifest
-  const degrees = (value: number) => Math.round(value * 1e5) / 1e5
+  const degrees = (value: number) => Math.round(value * PLACES_A_DEGREE) / PLACES_A_DEGREE
   const placeOf = (position: number) => {
     if (isPoints) return [leaves[position * 2]!, leaves[position * 2 + 1]!].map(degrees)
     const [west, south, east, north] = leaves.subarray(position * 4, position * 4 + 4) as unknown as number[]

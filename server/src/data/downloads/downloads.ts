@@ -1,7 +1,7 @@
 import { CHANGES_FORMATS, type ChangesFormat, exportFormatsOf, hasStableIds } from '@wayleave/geodata/exports'
 import type { Logger } from 'pino'
 import { priceFor, requireRead, requireReadChanges } from '../../accounts/access/dataset-access.ts'
-import type { Grant } from '../../accounts/access/grant.ts'
+import { type Grant, requirePermission } from '../../accounts/access/grant.ts'
 import type { Bill, Cashier, Charge } from '../../accounts/credits/cashier.ts'
 import type { Clock } from '../../base/clock.ts'
 import { invalidInput, notFound, Problem } from '../../base/problem.ts'
@@ -162,20 +162,24 @@ export class Downloads {
 
   /** Throws if the changes cannot be told, or if the caller may not have them. */
   async #requireChanges(
-    { grant, dataset }: DownloadRequest,
+    { grant, dataset, format }: DownloadRequest,
     since: Version,
     version: Version,
   ): Promise<void> {
     const { cashier, clock } = this.#parts
-    await requireReadChanges(
-      grant,
-      dataset,
-      {
-        isToCurrent: version.version === dataset.version,
-        hasBoughtFrom: () => cashier.hasBought(grant, since),
-      },
-      clock,
-    )
+    // A map of the changes that the list of versions counts is for everybody who sees the dataset, like the counts.
+    const isListed = format === 'places' && version.changes?.from === since.version
+    if (isListed) requirePermission(grant, 'read', dataset.table)
+    else
+      await requireReadChanges(
+        grant,
+        dataset,
+        {
+          isToCurrent: version.version === dataset.version,
+          hasBoughtFrom: () => cashier.hasBought(grant, since),
+        },
+        clock,
+      )
     if (since.version > version.version)
       throw invalidInput('from', `is later than the version ${version.version}, with which it is compared`)
     const unstable = [since, version].find(({ manifest }) => !hasStableIds(manifest))

@@ -112,6 +112,11 @@ test('those who may read archives get the changes between any two versions', asy
     removed: [[1, 0]],
     changed: [[4, 0]],
   })
+  const { key: other } = await openAccount(service, 'eve@example.org', { addOns: ['API_ACCESS'], credits: 9 })
+  const placesFor = (query: string) =>
+    getBytes(service, `/v1/dataset/places/changes?f=places&${query}`, other)
+  await until('the versions are compared', async () => (await placesFor('from=2&to=3')).status === 200)
+  assert.equal((await placesFor('from=1&to=3')).status, 403)
   const same = await get('from=2&to=2')
   assert.deepEqual([same.status, same.bytes.length, same.headers.get('credits-charged')], [200, 0, '0'])
   const status = async (query: string) => (await get(query)).status

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { needs } from '../../../../../scripts/test-run/needs.ts'
 import { startNginx } from '../../../../../scripts/test-servers/nginx.ts'
 import { operator } from '../../../base/events/events.ts'
@@ -73,6 +74,31 @@ test('a download that breaks off is resumed by a range, and one that has changed
   const published = await publishAddress(service, 'places', `${url}/a.geojson`)
   assert.equal(published?.report.rows, 500)
   assert.deepEqual(ranges, [undefined, 'bytes=10000-'])
+})
+
+test('a certificate of an authority that is not trusted is refused, and one that is trusted is accepted', async (t) => {
+  const service = await openTestServer(t, inside)
+  const folder = mkdtempSync(join(tmpdir(), 'wayleave-tls-'))
+  execFileSync('chmod', ['755', folder])
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2']
+  openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=Test authority')
+  const server = ['-keyout', 'server.key', '-out', 'server.pem', '-subj', '/CN=localhost']
+  const names = ['-addext', 'subjectAltName=DNS:localhost', '-addext', 'basicConstraints=critical,CA:FALSE']
+  openssl('req', '-x509', '-CA', 'ca.pem', '-CAkey', 'ca.key', ...newKey, ...server, ...names)
+  const nginx = await startNginx(
+    (port) =>
+      `server { listen 127.0.0.1:${port} ssl; root ${folder}; ssl_certificate ${folder}/server.pem; ssl_certificate_key ${folder}/server.key; }`,
+  )
+  t.after(() => nginx.stop())
+  writeFileSync(join(folder, 'places.geojson'), points(5))
+  const address = `https://user:secret@localhost:${new URL(nginx.url).port}/places.geojson`
+  await assert.rejects(publishAddress(service, 'places', address), /certificate that is not trusted/)
+  const trusted = getCACertificates()
+  t.after(() => setDefaultCACertificates(trusted))
+  setDefaultCACertificates([...trusted, readFileSync(join(folder, 'ca.pem'), 'utf8')])
+  assert.equal((await publishAddress(service, 'places', address))?.report.rows, 5)
 })
 
 test('addresses of the inside are refused, directly and by a redirect, and secrets are not sent on', async (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { lacks } from '../../../../../scripts/test-run/needs.ts'
 import { openTestServer } from '../../../testing/test-server.ts'
 import { featuresOf, publishAddress, serve } from '../sources.test-kit.ts'
 
@@ -172,4 +173,33 @@ test('a FeatureServer that leaves a feature out publishes nothing, and its error
     [`${LAYER}?f=json`]: { body: JSON.stringify({ error: { code: 499, message: 'Token Required' } }) },
   })
   await assert.rejects(publishAddress(service, 'benches', refusing + LAYER), /Token Required \(499\)/)
+})
+
+test('a WFS that offers GML only is read whole, and not again while only its time differs', {
+  skip: lacks('gdal'),
+}, async (t) => {
+  const service = await openTestServer(t, inside)
+  let count = 2
+  const member = (id: number) =>
+    `<wfs:member><city:trees gml:id="trees.${id}"><city:species>s${id}</city:species><city:geom><gml:Point srsName="urn:ogc:def:crs:EPSG::4326"><gml:pos>50 ${id}</gml:pos></gml:Point></city:geom></city:trees></wfs:member>`
+  const url = await serve(t, (request, response) => {
+    const { searchParams } = new URL(request.url!, 'http://localhost')
+    response.setHeader('content-type', 'application/xml')
+    if (searchParams.get('request') === 'GetCapabilities')
+      return void response.end(CAPABILITIES.replace('<ows:Value>application/json</ows:Value>', ''))
+    const isHits = searchParams.get('resultType') === 'hits'
+    response.end(
+      `<wfs:FeatureCollection xmlns:wfs="http://www.opengis.net/wfs/2.0" xmlns:gml="http://www.opengis.net/gml/3.2" xmlns:city="http://city.example.org" timeStamp="${new Date().toISOString()}" numberMatched="2" numberReturned="${isHits ? 0 : count}">${isHits ? '' : member(7) + member(8)}</wfs:FeatureCollection>`,
+    )
+  })
+  const address = `${url}/wfs?service=WFS&typeNames=city:trees`
+  const published = await publishAddress(service, 'trees', address)
+  assert.equal(published?.report.rows, 2)
+  const features = await featuresOf(service, 'trees')
+  const first = features.find(({ properties }) => properties['species'] === 's7')
+  assert.deepEqual(first!.geometry, { type: 'Point', coordinates: [7, 50] })
+  const { validators } = published!
+  assert.equal(await publishAddress(service, 'trees', address, { validators }), null)
+  count = 1
+  await assert.rejects(publishAddress(service, 'trees', address), /has 2 features, and the service sends 1/)
 })

@@ -8,6 +8,7 @@ import {
   writeFeaturePages,
 } from './feature-pages.ts'
 import type { FetchedSource, FetchOptions } from './fetch-options.ts'
+import { fetchWfsGml } from './fetch-wfs-gml.ts'
 import { getJson, getText, shown } from './source-http.ts'
 
 const JSON_FORMATS = [/^application\/geo\+json/i, /^application\/json/i, /geojson/i, /^json$/i]
@@ -15,13 +16,14 @@ const CRS84 = /urn:ogc:def:crs:OGC:(1\.3)?:CRS84/
 
 interface WfsLayer {
   typeName: string
-  outputFormat: string
+  /** Null if the service offers GML only. */
+  outputFormat: string | null
   srsName: string
 }
 
 /**
- * A feature type of a WFS 2.0, page by page. The service must offer GeoJSON; longitude and latitude are asked for in
- * this order.
+ * A feature type of a WFS 2.0: as GeoJSON, page by page, with longitude and latitude in this order. A service without
+ * GeoJSON must send all features at a time as GML.
  */
 export async function fetchWfs(address: string, options: FetchOptions): Promise<FetchedSource> {
   const url = new URL(address)
@@ -31,6 +33,11 @@ export async function fetchWfs(address: string, options: FetchOptions): Promise<
       'The address of a WFS needs the parameter typeNames with the name of a feature type.',
     )
   const layer = await describe(url, typeName, options)
+  if (layer.outputFormat === null) {
+    const all = requestUrl(url, 'GetFeature', { typeNames: layer.typeName })
+    const expected = await countOf(url, layer, options)
+    return fetchWfsGml(all, { typeName: layer.typeName, expected }, options)
+  }
   const name = typeName.replace(/^.*:/, '')
   return writeFeaturePages(pagesOf(url, layer, options), name, options)
 }
@@ -44,7 +51,7 @@ async function* pagesOf(url: URL, layer: WfsLayer, options: FetchOptions): Featu
     const pageUrl = (count: number) =>
       requestUrl(url, 'GetFeature', {
         typeNames: layer.typeName,
-        outputFormat: layer.outputFormat,
+        outputFormat: layer.outputFormat!,
         srsName: layer.srsName,
         count: String(count),
         startIndex: String(received),
@@ -79,8 +86,6 @@ async function describe(url: URL, typeName: string, options: FetchOptions): Prom
   const outputFormat = JSON_FORMATS.map((pattern) => formats.find((format) => pattern.test(format))).find(
     Boolean,
   )
-  if (!outputFormat)
-    throw new SourceError(`${shown(url)} offers no GeoJSON. Save its GML as a file and publish that.`)
   const types = text.match(/<(?:\w+:)?FeatureType\b[\s\S]*?<\/(?:\w+:)?FeatureType>/g) ?? []
   const nameOf = (type: string) => /<(?:\w+:)?Name>\s*([^<]+?)\s*<\//.exec(type)?.[1]
   const type = types.find((one) => nameOf(one) === typeName || nameOf(one)?.replace(/^.*:/, '') === typeName)
@@ -89,7 +94,11 @@ async function describe(url: URL, typeName: string, options: FetchOptions): Prom
     throw new SourceError(`${shown(url)} has no feature type ${typeName}. It has: ${names}.`)
   }
   // Where a service knows CRS84, its axes are certain; GeoJSON in EPSG:4326 is longitude first in practice.
-  return { typeName: nameOf(type)!, outputFormat, srsName: CRS84.exec(type)?.[0] ?? 'EPSG:4326' }
+  return {
+    typeName: nameOf(type)!,
+    outputFormat: outputFormat ?? null,
+    srsName: CRS84.exec(type)?.[0] ?? 'EPSG:4326',
+  }
 }
 
 async function countOf(url: URL, { typeName }: WfsLayer, options: FetchOptions): Promise<number> {

@@ -15,6 +15,8 @@ const TIMEOUT = 120 * SECOND
 /** A document is parsed as a whole, so it must not be large: for memory, and because the event loop stands still. */
 const MAX_DOCUMENT_BYTES = 16 << 20
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504])
+/** Codes of OpenSSL and Node about certificates: a later attempt gets the same. */
+const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/
 /** Integers that a double may not hold. */
 const LONG_INTEGER = /[\s:,[-]\d{16}/
 
@@ -51,6 +53,8 @@ export async function openUrl(
     signal.throwIfAborted()
     if (error instanceof OutsideRefused) throw new SourceError(`${shown(url)}: ${error.message}`)
     const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
+    if (UNTRUSTED.test(reason))
+      throw new SourceError(`${shown(url)} has a certificate that is not trusted: ${reason}.`)
     throw new TransientSourceError(`${shown(url)} cannot be reached: ${reason}`, null, { cause: error })
   })
   const status = response.statusCode!

@@ -142,6 +142,19 @@ def fix_upload(options: dict[str, Any]) -> None:
         options["schema"] = '{"columns":[]}'
 
 
+def is_rejected_part(form: dict[str, Any], problem: dict[str, Any]) -> bool:
+    """Whether a part of a form was refused that the form has, and that is not what such a part must be."""
+    path = (problem.get("errors") or [{}])[0].get("path", "")
+    if path == "inspection":
+        return "inspection" in form
+    if not path.startswith("schema") or "schema" not in form:
+        return False
+    try:
+        return not isinstance(json.loads(form["schema"])["columns"], list)
+    except (ValueError, TypeError, LookupError):
+        return True
+
+
 WRONG_TYPES = 5
 """Schemathesis replaces each value by this many values of other types."""
 wrong_values: dict[tuple[Any, ...], int] = {}
@@ -213,12 +226,14 @@ def filter_failure(
     if type(failure).__name__ == "RejectedPositiveData" and response.json()["code"] == "assistant-request-invalid":
         # The id of a client is signed by the service.
         return False
-    if is_upload(case) and type(failure).__name__ == "RejectedPositiveData":
-        return response.json()["errors"][0]["path"] not in ("schema", "inspection")
+    is_form = is_upload(case) and isinstance(case.body, dict)
+    if is_form and type(failure).__name__ == "RejectedPositiveData":
+        return not is_rejected_part(case.body, response.json())
     # The only pattern of these forms forbids NUL, and some texts that are sent for a violation have none.
     data = case.meta.phase.data if case.meta else None
     about = f"{failure} {getattr(failure, 'message', '')} {getattr(data, 'description', '')}"
-    if is_upload(case) and "violates `pattern`" in about and isinstance(case.body, dict):
+    is_about_form = str(getattr(data, "parameter_location", "body")).lower().endswith("body")
+    if is_form and is_about_form and "violates `pattern`" in about:
         return any("\0" in value for value in case.body.values() if isinstance(value, str))
     limit = str((case.query or {}).get("limit", ""))
     is_above = limit.isdigit() and int(limit) > WORLD["maxLimit"]
