@@ -1,4 +1,4 @@
-import { ADD_ON_MEANINGS, ADD_ONS } from '@wayleave/contract/add-ons'
+import { ADD_ONS, ADD_ON_MEANINGS, ADD_ON_NAMES } from '@wayleave/contract/add-ons'
 import { useState } from 'react'
 import { RequestAccessDialog } from '../../access/request-access-dialog.tsx'
 import { requestColumns } from '../../access/request-columns.tsx'
@@ -28,7 +28,7 @@ export function AccessPage() {
           rows={rows}
           keyOf={({ addOn }) => addOn}
           columns={[
-            { head: 'Add-on', cell: ({ addOn }) => addOn },
+            { head: 'Add-on', cell: ({ addOn }) => <span title={addOn}>{ADD_ON_NAMES[addOn]}</span> },
             { head: 'Unlocks', kind: 'long', cell: ({ addOn }) => ADD_ON_MEANINGS[addOn] },
             {
               head: 'State',

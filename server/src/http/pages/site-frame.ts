@@ -36,7 +36,7 @@ export function siteHeader({ title, logo }: About, isDocs: boolean, base = ''): 
   return html`<a class="skip" href="#content">Skip to the content</a>
 <header class="bar">
 <a class="brand" href="${base}/"><img src="${base}${logo ?? '/docs/assets/icon.svg'}" alt="" width="22" height="22"> ${title}</a>
-<nav aria-label="Service">${link('/datasets', 'Datasets', false)}${ownLink('keys', 'Keys')}${ownLink('organization', 'Organization')}${ownLink('administration', 'Administration')}${link('/docs', 'Docs', isDocs)}</nav>
+<nav aria-label="Service">${link('/datasets', 'Datasets', false)}${ownLink('keys', 'Keys')}${ownLink('organization', 'Organization')}${ownLink('administration', 'Administration')}${ownLink('account', 'Account')}${link('/docs', 'Docs', isDocs)}</nav>
 <div class="account"><button type="button" class="button quiet" data-theme-button hidden>${icon('sun')}${icon('moon')}</button><span class="account-name small soft" data-account="name" hidden></span><a class="button small" href="${base}/sign-in" data-account="sign-in">Sign in</a><button type="button" class="button small" data-account="sign-out" hidden>Sign out</button></div>
 </header>`
 }

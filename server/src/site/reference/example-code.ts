@@ -32,7 +32,7 @@ export function exampleCode(operation: Operation): Record<Language, string> {
   return { curl: curl(request), python: python(request), javascript: javascript(request) }
 }
 
-export function contextOf(operation: Operation, isRequest: boolean): ExampleContext {
+function contextOf(operation: Operation, isRequest: boolean): ExampleContext {
   return { path: operation.path, schemaOf: operation.schemaOf, isRequest }
 }
 

@@ -76,8 +76,8 @@ export class Reference {
     )
     return html`<nav class="doc-menu reference-menu" aria-label="API reference">
 <form class="doc-search" role="search" data-operations hidden><label class="visually-hidden" for="operations">Search the operations</label><input id="operations" type="search" placeholder="Search ${this.operations.length} operations" autocomplete="off"><span role="status"></span></form>
-<ul><li><a href="/docs">Documentation</a></li><li><a href="/docs/api"${current ? '' : html` aria-current="page"`}>API reference</a></li></ul>
-<div class="operation-groups">${groups}</div></nav>`
+<details class="doc-pages"><summary>All operations</summary><ul><li><a href="/docs">Documentation</a></li><li><a href="/docs/api"${current ? '' : html` aria-current="page"`}>API reference</a></li></ul>
+<div class="operation-groups">${groups}</div></details></nav>`
   }
 
   #overview(): Html {

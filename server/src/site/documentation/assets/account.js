@@ -17,7 +17,7 @@ function show(me) {
   name.textContent = me?.user.email ?? ''
   name.title = name.textContent
   part('sign-in').hidden = me !== null
-  for (const one of ['name', 'sign-out', 'keys']) part(one).hidden = me === null
+  for (const one of ['name', 'sign-out', 'keys', 'account']) part(one).hidden = me === null
   part('organization').hidden = !me?.organization
   part('administration').hidden = !me?.administrator
 }

@@ -44,6 +44,8 @@ const field = search.querySelector('input')
 function filter() {
   const words = field.value.toLowerCase().split(/\s+/).filter(Boolean)
   let count = 0
+  // On a phone the list is folded until it is searched.
+  if (words.length > 0) document.querySelector('.doc-pages').open = true
   for (const [index, group] of groups.entries()) {
     let matches = 0
     for (const item of group.querySelectorAll('li')) {
