@@ -139,7 +139,7 @@ const folders = {
     'sources',
     'retention',
   ],
-  'server/src/site': ['styles', 'documentation', 'clients', 'console', 'discovery'],
+  'server/src/site': ['styles', 'documentation', 'reference', 'clients', 'basemap', 'console', 'discovery'],
   'server/src/ogc': [
     'request',
     'write',

@@ -19,6 +19,8 @@ export interface AggregateOptions
   having?: string | undefined
   /** The max number of groups; all without it. */
   limit?: number | undefined
+  /** Whether the groups beyond `limit` are one more row, `others`. */
+  others?: boolean | undefined
 }
 
 export interface Aggregate {
@@ -28,6 +30,11 @@ export interface Aggregate {
   rows: (string | number | boolean | null)[][]
   /** How many groups there are, also if `limit` left some out. */
   numberGroups: number
+  /**
+   * The groups beyond `limit` as one row, if asked for: null for the columns of `groupby`, and for measures that cannot
+   * be computed from those of groups (`distinct`, `median`, `percentile`). Null if there are none.
+   */
+  others?: Aggregate['rows'][number] | null
 }
 
 const AGGREGATE_OPTIONS = [
@@ -39,6 +46,7 @@ const AGGREGATE_OPTIONS = [
   'having',
   'sortby',
   'limit',
+  'others',
   ...CALL_OPTIONS,
 ]
 
@@ -62,21 +70,28 @@ export async function aggregate(
   let whole: Aggregate | undefined
   for (;;) {
     const offset = whole?.rows.length ?? 0
-    const { columns, rows, numberGroups } = await page(queryOf(options, offset, limit))
+    const { columns, rows, numberGroups, others } = await page(queryOf(options, offset, limit))
     whole = { columns, rows: whole ? [...whole.rows, ...rows] : rows, numberGroups }
+    if (others !== undefined) whole.others = others
     const { length } = whole.rows
     if (length >= Math.min(limit, numberGroups) || rows.length === 0) return whole
   }
 }
 
 function queryOf(
-  { groupby, measures, having, sortby, bbox, filter, datetime }: AggregateOptions,
+  { groupby, measures, having, sortby, bbox, filter, datetime, others }: AggregateOptions,
   offset: number,
   limit: number,
 ): string {
   const query = filterParameters({ filter, datetime })
   const lists = { groupby: nameList(groupby), measures: nameList(measures), sortby: nameList(sortby) }
-  const page = { bbox, having, limit: Math.min(MAX_PAGE, limit - offset), offset: offset || undefined }
+  const page = {
+    bbox,
+    having,
+    limit: Math.min(MAX_PAGE, limit - offset),
+    offset: offset || undefined,
+    others,
+  }
   for (const [name, value] of Object.entries({ ...lists, ...page })) {
     if (value !== undefined && value !== '') query.set(name, String(value))
   }

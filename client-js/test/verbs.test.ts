@@ -125,8 +125,10 @@ test('aggregate returns groups with their measures, all pages of them', async ()
     groupby: ['interval(number,1000)'],
     having: 'count = 1000',
     limit: 3,
+    others: true,
   })
   assert.equal(few.rows.length, 3)
+  assert.deepEqual(few.others, [null, (few.numberGroups - 3) * 1000])
   const awkward = await client.aggregate('awkward', { groupby: ['"size, in m²"'], measures: 'count' })
   assert.deepEqual(
     awkward.rows.map(([size]) => size),

@@ -40,9 +40,10 @@ def test_groups_are_a_dataframe_with_the_types_of_the_service(client: wayleave.C
 def test_without_groups_there_is_one_row_and_filters_select(client: wayleave.Client) -> None:
     frame = client["places"].aggregate(measures="count,max(population)", filter="population < 10000")
     assert frame.to_dict("records") == [{"count": 10, "max(population)": 9000}]
-    few = client.aggregate("places", "code", sortby="-count,code", having="count = 1", limit=3)
+    few = client.aggregate("places", "code", sortby="-count,code", having="count = 1", limit=3, others=True)
     assert list(few["code"]) == ["00000", "00001", "00002"]
     assert few.attrs["number_groups"] == 200
+    assert few.attrs["others"] == {"code": None, "count": 197}
 
 
 def test_all_groups_are_read_page_by_page(client: wayleave.Client) -> None:

@@ -208,6 +208,12 @@ const routes: RouteObject[] = [
                 }),
               },
               {
+                path: 'revenue',
+                lazy: async () => ({
+                  Component: (await import('./pages/administration/revenue-page.tsx')).RevenuePage,
+                }),
+              },
+              {
                 path: 'addresses',
                 lazy: async () => ({
                   Component: (await import('./pages/administration/addresses-page.tsx')).AddressesPage,

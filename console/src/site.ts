@@ -1,8 +1,12 @@
 import type { Site } from '@wayleave/contract/records'
+import { START_SECTIONS } from '@wayleave/contract/start-sections'
 
 const UNKNOWN: Site = {
   title: 'Wayleave',
   description: '',
+  headline: 'Data you can see, query and build on',
+  startMap: null,
+  startSections: [...START_SECTIONS],
   startText: null,
   featured: [],
   logo: null,

@@ -111,7 +111,7 @@ const UPDATE_WORDS: Record<string, string> = {
   biannual: 'Twice a year',
   annual: 'Every year',
   irregular: 'Irregularly',
-  never: 'Never again',
+  never: 'Not updated any more',
 }
 
 /** How often a dataset is updated, in words; null if that is not stated. */

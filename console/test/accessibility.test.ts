@@ -69,7 +69,23 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
           .waitFor()
       },
     },
-    charts: { path: '/datasets/parcels?tab=charts', shows: 'Add a chart of' },
+    charts: {
+      path: '/datasets/parcels?tab=charts',
+      shows: 'Add a chart of',
+      act: async () => {
+        const figure = page.getByRole('figure')
+        await figure.first().getByRole('img').waitFor()
+        await figure
+          .first()
+          .getByRole('button', { name: /^Change/ })
+          .click()
+        await figure
+          .nth(1)
+          .getByRole('button', { name: /^Table/ })
+          .click()
+        await figure.nth(1).getByRole('rowheader').first().waitFor()
+      },
+    },
     code: { path: '/datasets/parcels?tab=code&filter=area%20%3E%3D%20105', shows: 'The rows that match' },
     downloads: {
       path: '/datasets/parcels?tab=download&filter=area%20%3E%3D%20105',
@@ -110,7 +126,7 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     access: { path: '/organization/access', shows: 'No requests yet' },
     usage: { path: '/organization/usage', shows: 'By dataset' },
     credits: { path: '/organization/credits', shows: '+10' },
-    events: { path: '/organization/events', shows: 'key.created' },
+    events: { path: '/organization/events', shows: 'Key created' },
     webhooks: { path: '/organization/webhooks', shows: 'No webhooks yet' },
     'a new webhook': {
       path: '/organization/webhooks',
@@ -126,7 +142,7 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     requests: { path: '/administration/requests', shows: 'No open requests' },
     'an organization': {
       path: '/administration/organizations',
-      shows: 'GIS_ACCESS',
+      shows: 'Maps and GIS',
       act: async () => {
         await page.getByRole('table').getByRole('link').first().click()
         await page.getByRole('cell', { name: '+10' }).waitFor()
@@ -137,16 +153,16 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
       shows: 'Last sign-in',
       act: async () => {
         await page.getByRole('link', { name: ADMINISTRATOR }).click()
-        await page.getByText('session.started').first().waitFor()
+        await page.getByText('Signed in').first().waitFor()
       },
     },
-    organizations: { path: '/administration/organizations', shows: 'GIS_ACCESS' },
+    organizations: { path: '/administration/organizations', shows: 'Maps and GIS' },
     users: { path: '/administration/users', shows: 'Last sign-in' },
     'platform keys': { path: '/administration/keys', shows: 'Platform keys' },
     'published datasets': { path: '/administration/datasets', shows: 'Edit' },
     jobs: { path: '/administration/jobs', shows: 'Done' },
     addresses: { path: '/administration/addresses', shows: 'Flood' },
-    'platform events': { path: '/administration/events', shows: 'address.blocked' },
+    'platform events': { path: '/administration/events', shows: 'Address blocked' },
     publish: { path: '/administration/publish', shows: 'Drop a file here' },
     invitation: { path: '/invitation#none', shows: 'This invitation cannot be used' },
     'an unknown address': { path: '/datasets/none', shows: 'Try again' },
@@ -165,6 +181,22 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
       await check(page)
     })
   }
+
+  test('the bar takes one line, and the page behind a dialog keeps its place and does not scroll', async () => {
+    await navigate(page, '/keys')
+    await page.getByText('Town map').waitFor()
+    const bar = (await page.locator('.bar').boundingBox())!
+    assert.ok(bar.height < 60 && bar.width === 1000, JSON.stringify(bar))
+    const links = await page.locator('.bar nav a').all()
+    const tops = await Promise.all(links.map(async (link) => (await link.boundingBox())!.y))
+    assert.equal(new Set(tops).size, 1, `the links are at ${tops}`)
+    await page.getByRole('button', { name: 'Create a personal key' }).click()
+    await page.getByRole('dialog').waitFor()
+    const overflow = await page.evaluate(() => getComputedStyle(document.documentElement).overflowY)
+    assert.equal(overflow, 'hidden')
+    assert.deepEqual(await page.locator('.bar').boundingBox(), bar)
+    await page.keyboard.press('Escape')
+  })
 
   test('the check itself reports violations, also of one element among equal ones in one theme', async () => {
     await page.goto(`${service.url}/keys`)
@@ -194,6 +226,7 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     '/docs',
     ...DOCS,
     '/docs/api',
+    '/docs/api/features',
     '/problems/not-found',
     '/status',
     '/embed/parcels',
@@ -217,7 +250,7 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
       await page.setExtraHTTPHeaders(path.startsWith('/v1/ogc') ? { 'x-api-key': key } : {})
       await page.goto(service.url + path)
       await page.getByRole('heading', { level: 1 }).first().waitFor()
-      if (path === '/docs/api') await page.locator('.opblock').first().waitFor()
+      if (path === '/docs/api/features') await page.getByText('Try it').first().click()
       if (path === '/embed/parcels') await page.getByRole('status').waitFor()
       await check(page, { isCut: true })
     })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { check } from './check-accessibility.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
@@ -69,20 +69,25 @@ describe('buying in the console', { concurrency: 1 }, () => {
   step('an administrator adds a credit pack and a plan', async () => {
     await operator.goto(`${service.url}/administration/products`)
     await operator.getByText('Nothing is sold yet').waitFor()
-    const add = async (name: string, kind: string) => {
+    const add = async (name: string, kind: string, more?: (dialog: Locator) => Promise<void>) => {
       await operator.getByRole('button', { name: 'Add a product' }).click()
       const dialog = operator.getByRole('dialog')
       await dialog.getByLabel('Kind').selectOption(kind)
       await dialog.getByLabel('Name').fill(name)
       await dialog.getByLabel('Price in minor units').fill('1900')
       await dialog.getByText('€19.00').waitFor()
-      if (kind === 'plan') await dialog.getByLabel('ARCHIVED_DATA').check()
+      await more?.(dialog)
       await dialog.getByRole('button', { name: 'Add the product' }).click()
       await dialog.waitFor({ state: 'hidden' })
       await operator.getByText(name).waitFor()
     }
     await add('Hundred credits', 'pack')
-    await add('Town plan', 'plan')
+    await add('Town plan', 'plan', async (dialog) => {
+      await dialog.getByLabel('Older versions').check()
+      await dialog.getByLabel('Members').fill('5')
+      await pictures(operator, 'product-dialog')
+    })
+    await add('City plan', 'plan', (dialog) => dialog.getByLabel('Price in minor units').fill('4900'))
     await check(operator)
     await pictures(operator, 'products')
   })
@@ -126,6 +131,16 @@ describe('buying in the console', { concurrency: 1 }, () => {
     await pictures(operator, 'orders')
     await buyer.goto(`${service.url}/organization/billing`)
     await buyer.getByRole('heading', { name: 'Town plan' }).first().waitFor()
+    await buyer.getByRole('button', { name: 'Upgrade now' }).click()
+    await buyer
+      .getByRole('dialog')
+      .getByText(/for the time until/)
+      .waitFor()
+    await check(buyer)
+    await pictures(buyer, 'upgrade-dialog')
+    await buyer.getByRole('dialog').getByRole('button', { name: 'Order the upgrade' }).click()
+    await buyer.getByText('The invoice below has the bank details').waitFor()
+    await buyer.goto(`${service.url}/organization/billing`)
     await buyer.getByRole('button', { name: 'Cancel the plan' }).click()
     await buyer.getByRole('dialog').getByRole('button', { name: 'Cancel the plan' }).click()
     await buyer.getByText(/It ends on/).waitFor()
@@ -133,7 +148,53 @@ describe('buying in the console', { concurrency: 1 }, () => {
     await pictures(buyer, 'billing-plan')
   })
 
+  step('an administrator reads the revenue, and what filtered rows cost is set', async () => {
+    await operator.goto(`${service.url}/administration/revenue`)
+    await operator.getByRole('row', { name: /Town plan.*€19\.00/ }).waitFor()
+    await operator.getByRole('row', { name: /towns/ }).waitFor()
+    await check(operator)
+    await pictures(operator, 'revenue')
+    const file = operator.waitForEvent('download')
+    await operator.getByRole('button', { name: 'CSV' }).click()
+    assert.match(readFileSync(await (await file).path(), 'utf8'), /purchase/)
+    await operator.goto(`${service.url}/administration/datasets`)
+    await operator.getByRole('button', { name: /^Edit/ }).first().click()
+    const dialog = operator.getByRole('dialog')
+    await dialog.getByLabel('A file of filtered rows costs').selectOption('whole')
+    await dialog.getByRole('button', { name: 'Save the description' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    const { extractPrice } = (await (await fetch(`${service.url}/v1/dataset/towns`)).json()) as {
+      extractPrice: string
+    }
+    assert.equal(extractPrice, 'whole')
+  })
+
+  step('a key and a member get a budget', async () => {
+    await buyer.goto(`${service.url}/keys`)
+    await buyer
+      .getByRole('button', { name: /Create a.* key/ })
+      .first()
+      .click()
+    const dialog = buyer.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Limited')
+    await dialog.getByLabel('Credits a month').fill('5')
+    await pictures(buyer, 'key-dialog')
+    await dialog.getByRole('button', { name: 'Create the key' }).click()
+    await buyer.getByRole('dialog').getByRole('button').last().click()
+    await buyer.goto(`${service.url}/keys`)
+    await buyer.getByRole('link', { name: 'Limited' }).click()
+    await buyer.getByText('5 credits a month').waitFor()
+    await buyer.goto(`${service.url}/organization/members`)
+    await buyer.getByRole('button', { name: /^Budget/ }).click()
+    await dialog.getByLabel('Credits a month').fill('7')
+    await dialog.getByRole('button', { name: 'Save the budget' }).click()
+    await buyer.getByRole('row', { name: /ada@example.org.*7/ }).waitFor()
+    await check(buyer)
+    await pictures(buyer, 'members')
+  })
+
   step('the name on invoices is changed', async () => {
+    await buyer.goto(`${service.url}/organization/billing`)
     await buyer.getByRole('button', { name: 'Change', exact: true }).click()
     const dialog = buyer.getByRole('dialog')
     await dialog.getByLabel('Company').fill('Town of Utrecht')

@@ -44,7 +44,7 @@ export async function check(page: Page, { isCut = false } = {}): Promise<void> {
  */
 function removeRepeatedElements(): void {
   const EXAMPLES = 3
-  const CUT = 'tr, li, p, pre, figure, .opblock-tag-section > *, .opblock'
+  const CUT = 'tr, li, p, pre, figure, .statuses > details, .try label, .operation'
   const counts = new Map<string, number>()
   const traitsOf = (element: Element): string => {
     const attributes = [...element.attributes].map(({ name, value }) =>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { InspectedColumnRecord } from '@wayleave/contract/records'
 import { asFound, changed, correctedSchema } from '../src/publishing/corrections.ts'
+import { placeOf } from '../src/publishing/place-of.ts'
 
 const column = (source: string, change: Partial<InspectedColumnRecord> = {}): InspectedColumnRecord => ({
   ...{ name: source, source, type: 'text', format: null, nullable: false, empty: 0, isHidden: false },
@@ -38,6 +39,29 @@ test('corrections change the schema that the dataset has, and keep the rest of i
     ],
     idColumn: 'Code',
   })
+})
+
+test('titles, units and what is the id, the time and the place are kept with the columns', () => {
+  const height = changed(asFound(COLUMNS[1]!, { title: 'Height' }), { unit: ' m ' })
+  const roles = { idColumn: 'code', timeColumn: 'day', longitude: '', latitude: '', crs: 'EPSG:25832' }
+  assert.deepEqual(correctedSchema(COLUMNS, { height }, null, false, roles), {
+    columns: [{ name: 'height', type: 'text', title: 'Height', unit: 'm' }],
+    idColumn: 'code',
+    timeColumn: 'day',
+    crs: 'EPSG:25832',
+  })
+  assert.deepEqual(correctedSchema(COLUMNS, {}, null, false, { ...roles, crs: '' }), {
+    columns: [],
+    idColumn: 'code',
+    timeColumn: 'day',
+  })
+})
+
+test('the place of a geometry is its first position', () => {
+  const line = { coordinates: [[[1, 2, 3]], [[4, 5]]] }
+  assert.deepEqual(placeOf(line), [1, 2])
+  assert.deepEqual(placeOf({ geometries: [{ coordinates: [] }, line] }), [1, 2])
+  assert.equal(placeOf({ geometries: [] }), null)
 })
 
 test('a format that the type cannot have is dropped', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EventRecord } from '@wayleave/contract/records'
-import { actorWords, detailWords, subjectName } from '../src/organization/event-words.ts'
+import { actionWords, actorWords, detailWords, subjectName } from '../src/organization/event-words.ts'
 import { signed } from '../src/words.ts'
 
 const event = (subject: string, detail: EventRecord['detail']): EventRecord => ({
@@ -37,12 +37,20 @@ test('an event names who did it: by address or name, or in words', () => {
 
 test('an event’s details are in words: numbers grouped, times in UTC, and nothing empty', () => {
   const granted = event('organization:org_1', { amount: 123456789, balance: 0, removed: [], note: null })
-  assert.equal(detailWords(granted), 'org_1 · amount 123,456,789 · balance 0')
+  assert.equal(detailWords(granted), 'amount 123,456,789 · balance 0')
   const detail = { name: 'Town map', permissions: ['read', 'write'], expiresAt: '2026-12-08T12:12:17.935Z' }
   assert.equal(
     detailWords(event('key:key_1', detail)),
-    'key_1 · permissions read, write · expiresAt 8 Dec 2026, 12:12 UTC',
+    'permissions read, write · expires 8 Dec 2026, 12:12 UTC',
   )
+})
+
+test('an event is a sentence without codes', () => {
+  assert.equal(actionWords('key.created'), 'Key created')
+  assert.equal(actionWords('dataset.rolled-back'), 'Dataset rolled back')
+  assert.equal(actionWords('session.ended'), 'Signed out')
+  assert.match(detailWords(event('session:ses_1', { reason: 'reuse' })), /^because its token was used twice/)
+  assert.equal(detailWords(event('organization:org_1', { addOns: ['GIS_ACCESS'] })), 'add-ons Maps and GIS')
 })
 
 test('credits granted and spent both have a sign', () => {

@@ -122,7 +122,8 @@ describe('the explorer on large datasets', { concurrency: 1 }, () => {
 
     await explorer.open('readings', { filter, tab: 'charts', charts: 'kind' })
     await page.locator('.filter-count', { hasText: `${count(matched)} of 250,000 rows` }).waitFor()
-    const chart = page.getByRole('figure', { name: 'Chart of kind' })
+    const chart = page.getByRole('figure', { name: 'Rows by kind' })
+    await chart.getByRole('button', { name: /^Table/ }).click()
     await chart.getByRole('rowheader', { name: 'rain' }).waitFor()
     for (const [kind, number] of byKind) {
       const bar = chart.getByRole('row').filter({ has: page.getByRole('rowheader', { name: kind }) })

@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import {
+  DEFAULT_LOOK,
+  keepColors,
+  legendOf,
+  numberScale,
+  PALETTES,
+  sizeOf,
+} from '@wayleave/contract/map-style'
 import fc from 'fast-check'
 import { versionChanges } from '../src/datasets/version-changes.ts'
 import { readAddress, writeAddress } from '../src/explorer/address.ts'
-import { endTexts, niceMax } from '../src/explorer/charts/axis.ts'
 import { facetOfStatistics } from '../src/explorer/filter/facet.ts'
 import { parseEnd } from '../src/explorer/filter/parse-end.ts'
 import { backgroundOf } from '../src/explorer/map/basemap.ts'
-import { keepColors } from '../src/explorer/map/coloring.ts'
-import { PALETTES } from '../src/explorer/map/map-palette.ts'
+import { circleAround, kilometersBetween } from '../src/explorer/map/circle-around.ts'
 import {
   fittingBox,
   keepOnWorld,
@@ -55,9 +61,23 @@ test('the address holds filter, view, tab, order, columns, charts and style', ()
     tab: 'charts' as const,
     sort: '-mag',
     hidden: ['a,b', 'c\\d'],
-    charts: [],
-    color: 'mag',
-    size: 'depth',
+    charts: ['net', 'a\\;b,c;by=d\\\\'],
+    look: {
+      color: 'mag',
+      size: 'depth',
+      label: 'place, near',
+      draw: 'hexagons' as const,
+      classing: { kind: 'breaks' as const, at: [-1.5, 2, 4.5] },
+      sizing: { kind: 'equal' as const },
+      ramp: 'viridis' as const,
+      isReversed: true,
+      opacity: 0.5,
+      colors: new Map([
+        ['a:b,c & 100 %', '#aabbcc'],
+        ['', '#000000'],
+      ]),
+    },
+    time: 'updated',
     classes: 'all' as const,
     selected: 'us1000ch60',
   }
@@ -67,12 +87,57 @@ test('the address holds filter, view, tab, order, columns, charts and style', ()
   const cleared = { filter: '', view: null, tab: 'table' as const, sort: '', hidden: [], charts: null }
   const empty = writeAddress(written, {
     ...cleared,
-    color: '',
-    size: '',
+    look: DEFAULT_LOOK,
+    time: '',
     classes: 'filtered',
     selected: null,
   })
   assert.equal(empty.toString(), 'other=1')
+})
+
+test('what is not a look is the usual one', () => {
+  const query = 'draw=lava&classing=3,2&sizing=x&ramp=rainbow&opacity=9&colors=a:red,%25:112233'
+  assert.deepEqual(readAddress(new URLSearchParams(query)).look, DEFAULT_LOOK)
+})
+
+test('classes contain each number once, with the breaks of the legend', () => {
+  const summary = { min: 0, max: 10, fifths: [1, 1, 3.5, 8] }
+  const kinds = ['quantiles', 'equal'] as const
+  assert.deepEqual(
+    kinds.map((kind) => numberScale(summary, { kind }, false).breaks),
+    [
+      [1, 3.5, 8],
+      [2, 4, 6, 8],
+    ],
+  )
+  // An integer is at least 3.5 if it is at least 4.
+  assert.deepEqual(numberScale(summary, { kind: 'quantiles' }, true).breaks, [1, 4, 8])
+  const scale = {
+    ...numberScale(summary, { kind: 'quantiles' }, true),
+    column: 'n',
+    rows: 'all',
+    nulls: 3,
+  } as const
+  const labels = legendOf(scale, DEFAULT_LOOK, 'light', String).map(({ label }) => label)
+  assert.deepEqual(labels, ['0', '1 – 3', '4 – 7', '8 – 10', 'no value'])
+  const continuous = numberScale(
+    { min: 2.4, max: 6.4, fifths: [2.5, 3, 3.4, 4] },
+    { kind: 'continuous' },
+    false,
+  )
+  assert.ok(sizeOf(continuous, 6.4) > 5 * sizeOf(continuous, 2.4), 'M6.4 does not look like M2.4')
+})
+
+test('a circle has the radius that was asked for, on the sphere', () => {
+  for (const middle of [
+    [8.5, 47.4],
+    [0, 0],
+    [100, -70],
+  ] as [number, number][]) {
+    const ring = circleAround(middle, 250)
+    assert.deepEqual(ring[0], ring.at(-1))
+    for (const place of ring) assert.ok(Math.abs(kilometersBetween(middle, place) - 250) < 0.1)
+  }
 })
 
 test('the ends of a range are read as the column’s type', () => {
@@ -83,23 +148,6 @@ test('the ends of a range are read as the column’s type', () => {
   assert.equal(parseEnd('2018-02-01 12:30', 'timestamp'), '2018-02-01T12:30:00Z')
   assert.equal(parseEnd('2018-02-01T12:30+02:00', 'timestamp'), '2018-02-01T10:30:00Z')
   assert.equal(parseEnd('2018-02-01', 'date'), '2018-02-01')
-})
-
-test('an axis ends at a round number above its values, and labels its ends', () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 1e9 }), (value) => {
-      const max = niceMax(value)
-      assert.ok(max >= value && max <= Math.max(2, value * 2.1) && max % 2 === 0, `${value}: ${max}`)
-    }),
-  )
-  const labels = endTexts(
-    ['2018-01-31T00:00:00Z', '2018-02-03T00:00:00Z', '2018-02-07T00:00:00Z'],
-    'timestamp',
-  )
-  assert.deepEqual(
-    labels.map(({ text }) => text),
-    ['01-31', '02-03', '02-07'],
-  )
 })
 
 test('the statistics of a dataset give the facets of all rows', () => {

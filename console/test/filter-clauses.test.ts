@@ -57,6 +57,9 @@ const clause: fc.Arbitrary<Clause> = fc.oneof(
     )
     .map(([columns, text]) => ({ kind: 'text' as const, columns, text })),
   fc.tuple(number, number, number, number).map((box) => ({ kind: 'box' as const, box })),
+  fc
+    .array(fc.tuple(number, number), { minLength: 4, maxLength: 6 })
+    .map((ring) => ({ kind: 'area' as const, ring })),
 )
 
 test('the controls read back every filter that they write', () => {

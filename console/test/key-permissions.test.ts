@@ -15,6 +15,6 @@ test('permissions survive the form, whether for all datasets or for some', () =>
 })
 
 test('permissions are said in words', () => {
-  assert.equal(permissionWords(['read:a', 'read:b', 'write']), 'read a, b · write all')
-  assert.equal(permissionWords(['admin']), 'administer')
+  assert.equal(permissionWords(['read:a', 'read:b', 'write']), 'Reads a, b, publishes all datasets')
+  assert.equal(permissionWords(['admin']), 'Administers the service')
 })

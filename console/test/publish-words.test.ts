@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { optionHints, publishWords } from '../src/administration/publish-words.ts'
+import { publishWords } from '../src/administration/publish-words.ts'
+import { fixesOf } from '../src/publishing/fixes.ts'
 
 test('messages about publishing name the fields of the form, not options of the command line', () => {
   const cases = [
@@ -14,18 +15,37 @@ test('messages about publishing name the fields of the form, not options of the 
       'To keep it, publish with --no-geometry.',
       'To keep it, publish with the box “Publish a table without geometry”.',
     ],
-    ['Publish it with --format csv.', 'Publish it with --format csv.'],
+    ['Publish it with --format csv.', 'Publish it with “Format” csv.'],
     ['Column a--b stays text.', 'Column a--b stays text.'],
   ]
   for (const [message, words] of cases) assert.equal(publishWords(message!), words)
 })
 
-test('hints say where the fields are, and which options only the command line has', () => {
-  assert.deepEqual(optionHints(['Name it with --crs.', 'Or name it with --crs.']), [
-    'What the form can set is under “How to read the file”.',
+test('a failure leads to its fix: buttons and fields that publish again', () => {
+  const labels = (message: string, badRows = 0, validRows: number | null = null) =>
+    fixesOf([message], badRows, validRows).map(({ label }) => label)
+  const [layer] = fixesOf(['a.gpkg has 2 layers: roads, Old towns. Choose one with --layer.'], 0, null)
+  assert.deepEqual(layer, {
+    kind: 'choice',
+    label: 'Layer',
+    field: 'layer',
+    options: ['roads', 'Old towns'],
+    isFree: false,
+  })
+  assert.deepEqual(labels('depth is no number', 4, 996), ['Publish the 996 valid rows'])
+  assert.deepEqual(labels('depth is no number', 4), ['Publish the valid rows'])
+  const swapped = 'The two seem to be swapped; if so, publish with --longitude lat --latitude lon.'
+  assert.deepEqual(labels(swapped), ['Use lat and lon as coordinates'])
+  assert.deepEqual(labels('If the day comes first, publish with --type day=date.'), ['Read day as date'])
+  assert.deepEqual(labels('If it is a title, leave it out with --skip-lines 1.'), [
+    'Leave out the first line',
   ])
-  assert.deepEqual(optionHints(['Publish it with --format csv.']), [
-    '--format is an option of the command “wayleave publish”.',
-  ])
-  assert.deepEqual(optionHints(['The file is damaged.']), [])
+  assert.deepEqual(labels('Name it with --encoding.'), ['Encoding'])
+  const crs = fixesOf(
+    ['It names its CRS only after its features. Name it with --crs EPSG:31370.'],
+    0,
+    null,
+  )[0]
+  assert.deepEqual(crs!.kind === 'choice' && crs!.options[0], 'EPSG:31370')
+  assert.deepEqual(labels('The file is damaged.'), [])
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import type { Page } from 'playwright-core'
 import { needs } from '../../scripts/test-run/needs.ts'
+import { until } from '../../server/src/testing/until.ts'
 import { check } from './check-accessibility.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
 import { drop, stepsOn } from './test-page-actions.ts'
@@ -54,6 +55,9 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
 
   step('columns are corrected, and what was looked at is published without sending it again', async () => {
     await page.getByLabel('Name of height').fill('metres')
+    await page.getByText('Title, unit, description').nth(1).click()
+    await page.getByLabel('Unit of height').fill('m')
+    await page.getByLabel('Ids are in').selectOption('code')
     await page.getByLabel('Type of opened').selectOption('text')
     await page.getByRole('checkbox', { name: 'Publish remark' }).uncheck()
     await page.getByRole('button', { name: 'Look again' }).click()
@@ -66,6 +70,7 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
       columns.map(({ name }: { name: string }) => name),
       ['code', 'metres', 'opened'],
     )
+    assert.equal(columns[1].unit, 'm')
   })
 
   step('a file that differs from the schema is refused, and published if that is confirmed', async () => {
@@ -75,19 +80,36 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
     await page.getByRole('button', { name: 'Publish', exact: true }).click()
     await page.getByText(/"height" is missing.*Publish although it differs from the schema/).waitFor()
     await picture('misfit')
-    await page.getByLabel('Publish although it differs from the schema').check()
     await page.getByLabel('Keep it back as a draft until it is released').check()
-    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    await page.getByRole('button', { name: 'Publish although it differs from the schema' }).click()
     await page.getByText(/It is a draft: nobody else sees it/).waitFor()
   })
 
   step('a draft is released, and a version is rolled back to and deleted', async () => {
     await page.goto(`${service.url}/datasets/stations?tab=versions`)
     await page.getByText(/a version with 1 row waits for its release/).waitFor()
+    await page.getByRole('button', { name: 'Look at it' }).click()
+    const draft = page.getByRole('region', { name: 'What the draft contains' })
+    await draft.getByRole('cell', { name: '31-12-2020' }).waitFor()
+    await draft.getByText('1 to 1 of 1').waitFor()
+    await check(page)
     await picture('versions')
     await page.getByRole('button', { name: 'Release' }).click()
     await page.getByRole('button', { name: 'Release the draft' }).click()
     await page.getByText('Without heights').waitFor()
+    const map = page.getByRole('button', { name: 'Map of the changes to version 2' })
+    // The versions are compared in the background.
+    await until('the versions are compared', async () => {
+      await page.reload()
+      await page.getByText('Without heights').waitFor()
+      return map.isVisible()
+    })
+    await map.click()
+    await page.getByText('3 removed').waitFor()
+    await page.locator('.changes-map path.removed').waitFor({ state: 'attached' })
+    await picture('changes')
+    await check(page)
+    await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Roll back to version 1' }).click()
     await page.getByRole('button', { name: 'Roll back', exact: true }).click()
     await page.getByText('Rolled back to version 1.').waitFor()
@@ -102,6 +124,22 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
         [1, 4],
       ],
     )
+  })
+
+  step('bad rows lead to a button, success to the map, and the same file again to a question', async () => {
+    await page.goto(`${service.url}/administration/publish`)
+    const rows = ['code,longitude,latitude', 'a,9.5,47.1', 'b,9.6,95', 'c,9.7,47.3']
+    await drop(page, 'wells.csv', rows.join('\n'))
+    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    await page.getByRole('button', { name: 'Publish the valid rows' }).click()
+    await page.getByText(/version 1: 2 rows/).waitFor()
+    await page.getByRole('link', { name: 'See it on the map' }).waitFor()
+    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    await page.getByText('You have just published this file as wells.').waitFor()
+    await page.getByRole('button', { name: 'Leave it' }).click()
+    await page.getByRole('button', { name: 'Publish another' }).click()
+    await page.getByText('Drop a file here').waitFor()
+    assert.equal((await (await fetch(`${service.url}/v1/dataset/wells`)).json()).version, 1)
   })
 
   step('new rows are appended', async () => {

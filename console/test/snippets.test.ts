@@ -27,7 +27,7 @@ print(duckdb.connect(database).execute(sql).fetchall())
 `
 
 test('every snippet runs as copied and returns all rows, or those that match the filter', async (t) => {
-  const { folder, snippetsOf, run } = await startService(t)
+  const { folder, secret, snippetsOf, run } = await startService(t)
   const counted = {
     geojson: (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8')).features.length,
     csv: (file: string) => readFileSync(join(folder, file), 'utf8').trim().split('\r\n').length - 1,
@@ -71,8 +71,9 @@ test('every snippet runs as copied and returns all rows, or those that match the
     run('sh', ['-c', code('gdal')])
     assert.equal(counted.gpkg('parcels.gpkg'), rows, about)
     if (filter === '') continue
-    const [, layer, credentials] = qgisLayer(snippets['qgis']!)
-    const text = run('ogrinfo', ['-so', '-al', layer!], { GDAL_HTTP_USERPWD: credentials! })
+    const text = run('ogrinfo', ['-so', '-al', qgisLayer(snippets['qgis']!)], {
+      GDAL_HTTP_USERPWD: `${secret}:`,
+    })
     assert.match(text, new RegExp(`Feature Count: ${rows}\\n`))
   }
 })
@@ -87,7 +88,7 @@ test('variables are named after the dataset, except for words that a language ne
 
 test('the code for Python and JavaScript names the packages that this service offers', () => {
   const dataset = { table: 'parcels', title: 'Parcels', bbox: [0, 0, 1, 1], sample: null }
-  const snippets = snippetsFor(dataset as never, 'https://data.example.org', 'KEY')
+  const snippets = snippetsFor(dataset as never, 'https://data.example.org')
   const { version } = JSON.parse(readFileSync(join(root, 'server', 'package.json'), 'utf8'))
   const clients = 'https://data.example.org/clients'
   assert.ok(
@@ -99,9 +100,7 @@ test('the code for Python and JavaScript names the packages that this service of
 test('the map for other sites is offered for datasets whose sample is public', () => {
   const dataset = { table: 'parcels', title: 'Our "own"', bbox: [0, 0, 1, 1], sample: 'https://…' }
   const codeOf = (more: object) =>
-    snippetsFor({ ...dataset, ...more } as never, 'https://data.example.org', 'KEY', '', 'view=1,2,3')[
-      'embed'
-    ]?.code
+    snippetsFor({ ...dataset, ...more } as never, 'https://data.example.org', '', 'view=1,2,3')['embed']?.code
   assert.match(
     codeOf({})!,
     /^<iframe src="https:\/\/data\.example\.org\/embed\/parcels\?view=1,2,3" title="Our &quot;own&quot;"/,
@@ -110,11 +109,10 @@ test('the map for other sites is offered for datasets whose sample is public', (
   assert.equal(codeOf({ bbox: null }), undefined)
 })
 
-/** The layer and the credentials in code for QGIS's Python console. */
-function qgisLayer({ code }: Snippet): [string, string | undefined, string | undefined] {
-  const layer = /QgsVectorLayer\("(.*?)", /.exec(code)?.[1]
-  const credentials = /'GDAL_HTTP_USERPWD', '(.*?)'/.exec(code)?.[1]
-  return [code, layer, credentials]
+/** The layer in code for QGIS's Python console, whose credentials are those of the environment. */
+function qgisLayer({ code }: Snippet): string {
+  assert.match(code, /os\.environ\['WAYLEAVE_API_KEY'\]/)
+  return /QgsVectorLayer\("(.*?)", /.exec(code)![1]!
 }
 
 async function startService(t: TestContext) {
@@ -148,6 +146,7 @@ async function startService(t: TestContext) {
     ...process.env,
     PATH: `${programs}${delimiter}${process.env['PATH']}`,
     PYTHONPATH: join(root, 'client-python', 'src'),
+    WAYLEAVE_API_KEY: secret,
   }
   const run = (program: string, args: string[], more: Record<string, string> = {}) => {
     const options = { cwd: folder, encoding: 'utf8', env: { ...environment, ...more } } as const
@@ -158,9 +157,9 @@ async function startService(t: TestContext) {
   }
   const snippetsOf = async (name: string, filter: string) => {
     const dataset = await (await fetch(`${server.url}/v1/dataset/${name}`)).json()
-    return snippetsFor(dataset, server.url, secret, filter)
+    return snippetsFor(dataset, server.url, filter)
   }
-  return { folder, snippetsOf, run }
+  return { folder, secret, snippetsOf, run }
 }
 
 test('the frame gets the view and the colors that it may show, and for an open dataset the filter too', () => {

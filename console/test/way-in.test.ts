@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { testedProgram } from '../../scripts/program/tested-program.ts'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { parcelsGeojson } from './parcels.ts'
@@ -51,8 +51,17 @@ describe('the way in', { concurrency: 1 }, () => {
     visitor.on('response', (response) => {
       if (response.status() === 401) refusals.push(`${response.status()} ${response.url()}`)
     })
+    const sizes: Promise<number>[] = []
+    const count = (request: Request) =>
+      sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
+    visitor.on('requestfinished', count)
     await visitor.goto(service.url)
-    await visitor.getByRole('heading', { name: 'Wayleave', level: 1 }).waitFor()
+    await visitor.getByRole('heading', { name: 'Made to build on' }).waitFor()
+    await visitor.waitForLoadState('networkidle')
+    visitor.off('requestfinished', count)
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+    assert.ok(bytes > 50_000 && bytes < 250_000, `the start page loads ${bytes} bytes`)
+    await visitor.getByRole('heading', { name: 'Data you can see, query and build on', level: 1 }).waitFor()
     await visitor.getByLabel('Search the datasets').fill('world')
     await visitor.getByRole('button', { name: 'Search' }).click()
     await visitor.getByText('3 datasets', { exact: true }).waitFor()
@@ -95,29 +104,29 @@ describe('the way in', { concurrency: 1 }, () => {
     await service.signIn(admin, ADMINISTRATOR)
     // The explorer says what is missing and offers to ask for it.
     await visitor.goto(`${service.url}/datasets/earthquakes`)
-    await visitor.getByText(/You see a free sample\..* does not have the add-on GIS_ACCESS/).waitFor()
+    await visitor.getByText(/You see a free sample\..* does not have the add-on “Maps and GIS”/).waitFor()
     await visitor.getByRole('button', { name: 'Request access' }).click()
-    assert.ok(await visitor.getByLabel('GIS_ACCESS').isChecked())
-    await visitor.getByLabel('GIS_ACCESS').uncheck()
-    await visitor.getByLabel('API_ACCESS').check()
+    assert.ok(await visitor.getByLabel('Maps and GIS').isChecked())
+    await visitor.getByLabel('Maps and GIS').uncheck()
+    await visitor.getByLabel('File downloads').check()
     await visitor.getByLabel('Credits').fill('20')
     await visitor.getByLabel('What do you need it for?').fill('A map of the town')
     await visitor.getByRole('button', { name: 'Send the request' }).click()
     await visitor.getByText(/^visitor@example\.org asked the operator for access/).waitFor()
     await visitor.goto(`${service.url}/organization/access`)
-    await visitor.getByRole('row', { name: /API_ACCESS, 20 credits Open/ }).waitFor()
+    await visitor.getByRole('row', { name: /File downloads, 20 credits Open/ }).waitFor()
 
     const { link } = await service.mailedLink(ADMINISTRATOR)
     await admin.goto(link)
-    await admin.getByRole('row', { name: /visitor.*API_ACCESS, 20 credits.*A map of the town/ }).waitFor()
+    await admin.getByRole('row', { name: /visitor.*File downloads, 20 credits.*A map of the town/ }).waitFor()
     await admin.getByRole('button', { name: /^Grant the request/ }).click()
-    await admin.getByLabel('GIS_ACCESS').check()
+    await admin.getByLabel('Maps and GIS').check()
     await admin.getByRole('button', { name: 'Grant', exact: true }).click()
     await admin.getByText('No open requests').waitFor()
 
     await visitor.goto((await service.mailedLink('visitor@example.org')).link)
-    await visitor.getByRole('row', { name: /API_ACCESS, 20 credits Granted/ }).waitFor()
-    await visitor.getByRole('row', { name: /GIS_ACCESS.*Granted/ }).waitFor()
+    await visitor.getByRole('row', { name: /File downloads, 20 credits Granted/ }).waitFor()
+    await visitor.getByRole('row', { name: /Maps and GIS.*Granted/ }).waitFor()
   })
 
   test('an administrator publishes from the console in the demo', async () => {
@@ -227,16 +236,18 @@ describe('the way in', { concurrency: 1 }, () => {
 
     await service.signIn(page, 'reader@example.org')
     await page.goto(`${service.url}/docs/api`)
-    // Of so many operations, only those in view are in the page.
-    const operation = async (path: string) => {
-      await page.getByPlaceholder('Filter by tag or path').fill(path)
-      return page.locator('.opblock', { has: page.locator(`[data-path="${path}"]`) }).first()
+    const operation = async (words: string, path: string) => {
+      await page.getByLabel('Search the operations').fill(words)
+      await page.getByLabel('Search the operations').press('Enter')
+      const form = page.locator(`form[data-method="GET"][data-path="${path}"]`)
+      await page.locator('details', { has: form }).getByText('Try it').click()
+      return form
     }
-    const me = await operation('/v1/auth/me')
-    await me.locator('.opblock-summary-control').click()
-    await me.getByRole('button', { name: 'Try it out' }).click()
-    await me.getByRole('button', { name: 'Execute' }).click()
+    const me = await operation('get auth/me caller', '/v1/auth/me')
+    await me.getByRole('button', { name: 'Send' }).click()
     await me.getByText('reader@example.org').first().waitFor()
+    await page.getByRole('button', { name: 'Python' }).first().click()
+    await page.getByText("os.environ['WAYLEAVE_TOKEN']").first().waitFor()
 
     const requests: string[] = []
     page.on('request', (request) => requests.push(request.url()))
@@ -245,11 +256,8 @@ describe('the way in', { concurrency: 1 }, () => {
       asked.push(dialog.message())
       void dialog.dismiss()
     })
-    const file = await operation('/v1/dataset/{table}/files/{format}')
-    await file.locator('.opblock-summary-control').click()
-    await file.getByRole('button', { name: 'Try it out' }).click()
-    await file.getByPlaceholder('table').fill('earthquakes')
-    await file.getByRole('button', { name: 'Execute' }).click()
+    const file = await operation('download a dataset', '/v1/dataset/{table}/files/{format}')
+    await file.getByRole('button', { name: 'Send' }).click()
     while (asked.length === 0) await page.waitForTimeout(50)
     assert.match(asked[0]!, /costs up to 2 credits/)
     assert.ok(!requests.some((url) => url.includes('/files/')), 'nothing was sent')
@@ -279,8 +287,14 @@ describe('the way in', { concurrency: 1 }, () => {
       await header.getByRole('link', { name: 'Keys' }).waitFor()
       assert.equal(await header.getByRole('link', { name: 'Administration' }).count(), 0)
     }
+    // Links between pages of the OGC API carry no key: signed in is signed in, without a prompt of the browser.
+    await page.goto(`${service.url}/v1/ogc/collections?f=html`)
+    await page.getByRole('link', { name: 'Countries of the world' }).first().click()
+    await page.getByRole('heading', { name: 'Countries of the world', level: 1 }).waitFor()
     await header.getByRole('button', { name: 'Sign out' }).click()
     await signIn.waitFor()
+    await page.goto(`${service.url}/v1/ogc/collections`)
+    await page.getByRole('main').getByRole('link', { name: 'Sign in' }).waitFor()
     await page.goto(`${service.url}/keys`)
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await context.close()

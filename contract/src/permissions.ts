@@ -9,6 +9,16 @@ export const MEMBER_PERMISSION_MEANINGS = {
   BILLING_MANAGE: 'Buy credits and plans, cancel plans, change the address on invoices.',
 } as const
 
+/** What people call the permissions; programs use the codes. */
+export const MEMBER_PERMISSION_NAMES: Record<MemberPermission, string> = {
+  APIKEY_VIEW: 'See keys',
+  APIKEY_CREATE: 'Manage keys',
+  MEMBER_MANAGE: 'Manage members',
+  BILLING_VIEW: 'See usage and credits',
+  DATASET_PUBLISH: 'Publish datasets',
+  BILLING_MANAGE: 'Buy credits and plans',
+}
+
 export type MemberPermission = keyof typeof MEMBER_PERMISSION_MEANINGS
 
 export const MEMBER_PERMISSIONS = Object.keys(MEMBER_PERMISSION_MEANINGS) as readonly MemberPermission[]

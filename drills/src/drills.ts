@@ -1,4 +1,5 @@
 import type { Drill } from './drill.ts'
+import { drill as billing } from './kinds/billing.ts'
 import { drill as clockSkew } from './kinds/clock-skew.ts'
 import { drill as damage } from './kinds/damage.ts'
 import { drill as fullDisk } from './kinds/full-disk.ts'
@@ -26,6 +27,7 @@ export const drills: Record<string, Drill> = {
   'full-disk': fullDisk,
   'clock-skew': clockSkew,
   damage,
+  billing,
   redis,
   workers,
 }

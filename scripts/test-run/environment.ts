@@ -9,6 +9,7 @@ import { ensurePromtool } from '../test-servers/prometheus.ts'
 import { canMakeVirtualEnvironment, ensurePython } from '../test-servers/python.ts'
 import { startRedis } from '../test-servers/redis.ts'
 import { startS3 } from '../test-servers/s3.ts'
+import { stripeMockVariables } from '../test-servers/stripe-mock.ts'
 import { bundlePackages } from './bundle-packages.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -67,6 +68,7 @@ export async function startTestEnvironment({ isFullRun = false } = {}): Promise<
   // At once: installing Python packages waits for the network, and building the program does not.
   const parts = await Promise.allSettled([
     pythonVariables(stops, s3Url !== undefined),
+    stripeMockVariables(),
     bundlePackages(root, join(folder, 'packages')).then((options) => ({ NODE_OPTIONS: options })),
     isFullRun ? builtProgram(stops).then((program) => ({ WAYLEAVE_TEST_PROGRAM: program })) : {},
   ])

@@ -93,6 +93,8 @@ class AggregateOptions(CallOptions, total=False):
     """Parts of `groupby` and `measures`; `-` before a name sorts descending."""
     limit: int | None
     """The max number of groups; all without it."""
+    others: bool
+    """True adds the groups beyond `limit`, as one, to `attrs["others"]`."""
     geometry: bool
     """True returns a geodataframe with the areas of the cells or of the other dataset."""
 

@@ -1,5 +1,4 @@
-import type { AddOn } from '@wayleave/contract/add-ons'
-import { ADD_ON_MEANINGS } from '@wayleave/contract/add-ons'
+import { ADD_ON_MEANINGS, ADD_ON_NAMES, type AddOn } from '@wayleave/contract/add-ons'
 import type { OrganizationRecord } from '@wayleave/contract/records'
 import { type ReactNode, useState } from 'react'
 import { useAccessRequests } from '../api/queries.ts'
@@ -31,7 +30,7 @@ export function AccessNote({
       <p>
         {children}{' '}
         {addOn
-          ? `${organization.name} does not have the add-on ${addOn} (${meaningOf(addOn)}).`
+          ? `${organization.name} does not have the add-on “${ADD_ON_NAMES[addOn]}” (${meaningOf(addOn)}).`
           : `${organization.name} has too few credits.`}
       </p>
       <BuyLink code={addOn ? 'add-on-missing' : 'credits-exhausted'} />

@@ -1,4 +1,4 @@
-import { ADD_ON_MEANINGS, type AddOn } from '@wayleave/contract/add-ons'
+import { ADD_ON_MEANINGS, ADD_ON_NAMES, type AddOn } from '@wayleave/contract/add-ons'
 
 export function AddOnsField({
   offered,
@@ -17,8 +17,8 @@ export function AddOnsField({
       {offered.map((addOn) => (
         <label key={addOn} className="choice">
           <input type="checkbox" checked={chosen.includes(addOn)} onChange={() => toggle(addOn)} />
-          <span>
-            {addOn}
+          <span title={addOn}>
+            {ADD_ON_NAMES[addOn]}
             <small>{ADD_ON_MEANINGS[addOn]}</small>
           </span>
         </label>

@@ -5,9 +5,9 @@ import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { Field } from '../components/form/field.tsx'
+import { NumberField } from '../components/form/number-field.tsx'
 import { count } from '../words.ts'
 import { AddOnsField } from './add-ons-field.tsx'
-import { CreditsField } from './credits-field.tsx'
 
 /** Asks the operator for add-ons and credits. */
 export function RequestAccessDialog({
@@ -46,8 +46,9 @@ export function RequestAccessDialog({
         email when they have decided.
       </p>
       {lacking.length > 0 && <AddOnsField offered={lacking} chosen={addOns} onChange={setAddOns} />}
-      <CreditsField
-        credits={credits}
+      <NumberField
+        label="Credits"
+        value={credits}
         onChange={setCredits}
         help={`${organization.name} has ${count(organization.credits.balance)}.`}
       />

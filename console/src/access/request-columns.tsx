@@ -1,3 +1,4 @@
+import { ADD_ON_NAMES } from '@wayleave/contract/add-ons'
 import type { AccessRequest } from '@wayleave/contract/records'
 import type { TableColumn } from '../components/table.tsx'
 import { When } from '../components/when.tsx'
@@ -14,7 +15,10 @@ export const requestColumns: TableColumn<AccessRequest>[] = [
   {
     head: 'Asked for',
     cell: ({ addOns, credits }) =>
-      [...addOns, ...(credits > 0 ? [plural(credits, 'credit')] : [])].join(', '),
+      [
+        ...addOns.map((addOn) => ADD_ON_NAMES[addOn]),
+        ...(credits > 0 ? [plural(credits, 'credit')] : []),
+      ].join(', '),
   },
   {
     head: 'State',

@@ -1,8 +1,10 @@
 import type { JobRecord, PublishReportRecord, RowProblem } from '@wayleave/contract/records'
 import { Link } from 'react-router'
 import { useDatasets } from '../api/queries.ts'
+import { FixList } from '../publishing/fix-list.tsx'
+import { type FormChange, fixesOf } from '../publishing/fixes.ts'
 import { count, plural, shapeName } from '../words.ts'
-import { optionHints, publishWords } from './publish-words.ts'
+import { publishWords } from './publish-words.ts'
 
 const phases: Record<string, string> = {
   reading: 'Reading the file',
@@ -11,15 +13,28 @@ const phases: Record<string, string> = {
 }
 
 /** The progress and the result of a publishing job. */
-export function PublishOutcome({ job }: { job: JobRecord }) {
-  if (job.state === 'done' && job.report) return <Report report={job.report} />
+export function PublishOutcome({
+  job,
+  rows,
+  onFix,
+  onAnother,
+}: {
+  job: JobRecord
+  /** The number of rows in the file, if it was looked at. */
+  rows: number | null
+  /** Publishes again with a change. */
+  onFix: (change: FormChange) => void
+  onAnother: () => void
+}) {
+  if (job.state === 'done' && job.report) return <Report report={job.report} onAnother={onAnother} />
   if (job.state === 'done')
     return (
       <p className="note good" role="status">
         Nothing is published yet. What the file contains is shown below.
       </p>
     )
-  if (job.state === 'failed') return <Failure table={job.table} problem={job.problem} />
+  if (job.state === 'failed')
+    return <Failure table={job.table} problem={job.problem} rows={rows} onFix={onFix} />
   if (job.state === 'cancelled') {
     return (
       <p className="note" role="status">
@@ -40,7 +55,7 @@ export function PublishOutcome({ job }: { job: JobRecord }) {
   )
 }
 
-function Report({ report }: { report: PublishReportRecord }) {
+function Report({ report, onAnother }: { report: PublishReportRecord; onAnother: () => void }) {
   return (
     <div className="stack-small">
       <p className="note good" role="status">
@@ -54,6 +69,16 @@ function Report({ report }: { report: PublishReportRecord }) {
         {plural(report.rows, 'row')} in {report.seconds} s.
         {report.isDraft && ' It is a draft: nobody else sees it until it is released.'}
       </p>
+      {report.version !== null && (
+        <div className="row">
+          <Link className="button primary" to={`/datasets/${report.table}`}>
+            {report.geometryType === null ? 'See the dataset' : 'See it on the map'}
+          </Link>
+          <button type="button" className="button" onClick={onAnother}>
+            Publish another
+          </button>
+        </div>
+      )}
       {report.changes && (
         <p className="small">
           {plural(report.changes.added, 'row')} added, {count(report.changes.updated)} updated,{' '}
@@ -96,12 +121,21 @@ function Report({ report }: { report: PublishReportRecord }) {
           {publishWords(note)}
         </p>
       ))}
-      <Hints messages={report.notes} />
     </div>
   )
 }
 
-function Failure({ table, problem }: { table: string; problem: JobRecord['problem'] }) {
+function Failure({
+  table,
+  problem,
+  rows,
+  onFix,
+}: {
+  table: string
+  problem: JobRecord['problem']
+  rows: number | null
+  onFix: (change: FormChange) => void
+}) {
   const { data: datasets } = useDatasets()
   const { detail = 'The file could not be published.', problems = [], problemCount = 0 } = problem ?? {}
   return (
@@ -111,7 +145,14 @@ function Failure({ table, problem }: { table: string; problem: JobRecord['proble
         <p>{problems.length > 0 ? badRows(problemCount, problems.length) : publishWords(detail)}</p>
       </div>
       <RowProblems problems={problems} />
-      <Hints messages={problems.length > 0 ? problems.map(({ message }) => message) : [detail]} />
+      <FixList
+        fixes={fixesOf(
+          problems.length > 0 ? problems.map(({ message }) => message) : [detail],
+          problemCount,
+          rows === null ? null : rows - problemCount,
+        )}
+        onFix={onFix}
+      />
       {datasets && (
         <p className="small soft">
           {datasets.some((dataset) => dataset.table === table)
@@ -126,14 +167,6 @@ function Failure({ table, problem }: { table: string; problem: JobRecord['proble
 function badRows(all: number, listed: number): string {
   const rows = `${plural(all, 'row')} of the file cannot be published`
   return all > listed ? `${rows}. The first ${listed}:` : `${rows}:`
-}
-
-function Hints({ messages }: { messages: string[] }) {
-  return optionHints(messages).map((hint) => (
-    <p key={hint} className="small">
-      {hint}
-    </p>
-  ))
 }
 
 function RowProblems({ problems }: { problems: RowProblem[] }) {

@@ -1,5 +1,5 @@
-import { isJobEnded } from '@wayleave/contract/records'
-import { useEffect, useRef, useState } from 'react'
+import { isJobEnded } from '@wayleave/contract/job-states'
+import { type ComponentProps, useEffect, useRef, useState } from 'react'
 import { ProblemNote } from '../components/page/problem-note.tsx'
 import { bytes } from '../words.ts'
 import { CancelJobDialog } from './cancel-job-dialog.tsx'
@@ -7,7 +7,12 @@ import { PublishOutcome } from './publish-outcome.tsx'
 import type { Publishing } from './use-publishing.ts'
 
 /** How far the publishing of a file is, and its outcome. */
-export function PublishProgress({ publishing }: { publishing: Publishing }) {
+export function PublishProgress({
+  publishing,
+  ...outcome
+}: {
+  publishing: Publishing
+} & Omit<ComponentProps<typeof PublishOutcome>, 'job'>) {
   const { sending, job, hasJob, stop } = publishing
   const [isCancelling, setIsCancelling] = useState(false)
   const state = job.data?.state
@@ -42,7 +47,7 @@ export function PublishProgress({ publishing }: { publishing: Publishing }) {
       )}
       {sending.kind === 'failed' && <ProblemNote error={sending.error} />}
       {job.isError && <ProblemNote error={job.error} retry={job.refetch} />}
-      {job.data && <PublishOutcome job={job.data} />}
+      {job.data && <PublishOutcome job={job.data} {...outcome} />}
       {job.data && !isJobEnded(job.data.state) && (
         <div>
           <button type="button" className="button small" onClick={() => setIsCancelling(true)}>

@@ -11,11 +11,9 @@ const FIELDS: Record<string, string> = {
   '--skip-lines': '“Lines above the table”',
   '--header-lines': '“Lines of column names”',
   '--no-geometry': 'the box “Publish a table without geometry”',
+  '--format': '“Format”',
+  '--allow-inaccurate-crs': 'the box “Accept coordinates that may be more than 20 m off”',
   '--skip-invalid': 'the box “Publish the valid rows, and leave the others out”',
-}
-
-/** The same for fields that are not under “How to read the file”. */
-const OTHER_FIELDS: Record<string, string> = {
   '--ignore-schema': 'the box “Publish although it differs from the schema”',
   '--update': '“Changes and new rows, by id”',
   '--append': '“New rows only”',
@@ -28,14 +26,5 @@ export function publishWords(message: string): string {
   return message
     .replace(/such as --\S+ /, 'such as ')
     .replace(/(?<! and) --latitude /, ' and --latitude ')
-    .replace(OPTION, (option) => FIELDS[option] ?? OTHER_FIELDS[option] ?? option)
-}
-
-/** Says where the fields and options are that messages name. */
-export function optionHints(messages: readonly string[]): string[] {
-  const options = [...new Set(messages.flatMap((message) => message.match(OPTION) ?? []))]
-  const fields = options.filter((option) => option in FIELDS)
-  const others = options.filter((option) => !(option in FIELDS || option in OTHER_FIELDS))
-  const hints = others.map((option) => `${option} is an option of the command “wayleave publish”.`)
-  return fields.length > 0 ? ['What the form can set is under “How to read the file”.', ...hints] : hints
+    .replace(OPTION, (option) => FIELDS[option] ?? 'a setting')
 }

@@ -12,7 +12,9 @@ export interface ReadingChoices {
   types: string
   skipLines: string
   headerLines: string
+  format: string
   isTable: boolean
+  allowInaccurateCrs: boolean
   skipInvalid: boolean
 }
 
@@ -27,7 +29,9 @@ export const noReadingChoices: ReadingChoices = {
   types: '',
   skipLines: '',
   headerLines: '',
+  format: '',
   isTable: false,
+  allowInaccurateCrs: false,
   skipInvalid: false,
 }
 
@@ -38,7 +42,8 @@ export function ReadingFields({
   value: ReadingChoices
   onChange: (value: ReadingChoices) => void
 }) {
-  type TextName = Exclude<keyof ReadingChoices, 'isTable' | 'skipInvalid'>
+  type BoxName = 'isTable' | 'skipInvalid' | 'allowInaccurateCrs'
+  type TextName = Exclude<keyof ReadingChoices, BoxName>
   const text = (name: TextName, label: string, help?: string) => (
     <Field label={label} help={help}>
       {(props) => (
@@ -64,7 +69,7 @@ export function ReadingFields({
       )}
     </Field>
   )
-  const choice = (name: 'isTable' | 'skipInvalid', label: string) => (
+  const choice = (name: BoxName, label: string) => (
     <label className="choice">
       <input
         type="checkbox"
@@ -96,8 +101,12 @@ export function ReadingFields({
         {lines('skipLines', 'Lines above the table', 'Such as a title. They are left out.', 100)}
         {lines('headerLines', 'Lines of column names', 'Their texts are joined.', 10)}
       </div>
+      <div className="inline-form">
+        {text('format', 'Format', 'Such as csv or geojson, if the file does not show it.')}
+      </div>
       {choice('isTable', 'Publish a table without geometry')}
       {choice('skipInvalid', 'Publish the valid rows, and leave the others out')}
+      {choice('allowInaccurateCrs', 'Accept coordinates that may be more than 20 m off')}
     </div>
   )
 }

@@ -3,9 +3,11 @@ import type { PaymentProviderName } from '@wayleave/contract/billing-states'
 import type {
   AdminOrder,
   BillingProfile,
+  BillingReport,
   InvoiceRecord,
   Order,
   Page,
+  PlanUpgrade,
   Product,
   SubscriptionRecord,
 } from '@wayleave/contract/records'
@@ -33,6 +35,15 @@ export function usePlan() {
   })
 }
 
+/** What larger plans cost now. */
+export function useUpgrades() {
+  return useQuery({
+    queryKey: ['billing', 'upgrades'],
+    queryFn: async () =>
+      (await call<{ data: PlanUpgrade[] }>('GET', '/v1/billing/subscription/upgrades')).data,
+  })
+}
+
 const PAYMENT_POLL_MS = 2000
 
 /** An order; asked for again while its payment is under way. */
@@ -53,3 +64,10 @@ export const useProducts = () =>
   })
 
 export const useAdminOrders = (state: string) => useAdminRows<AdminOrder>('/v1/admin/orders', { state })
+
+/** Revenue and credits of a range of times. */
+export const useBillingReport = (range: string) =>
+  useQuery({
+    queryKey: ['admin', 'billing-report', range],
+    queryFn: () => call<BillingReport>('GET', `/v1/admin/billing/report?${range}`),
+  })

@@ -1,20 +1,23 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { SubscriptionRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
-import { useOffer } from '../api/billing-queries.ts'
+import { useOffer, useUpgrades } from '../api/billing-queries.ts'
 import { call } from '../api/call.ts'
 import { AddOnBadges } from '../components/add-on-badges.tsx'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { Field } from '../components/form/field.tsx'
 import { day, plural } from '../words.ts'
+import { limitWords } from './limit-words.ts'
 import { money } from './money.ts'
+import { UpgradeDialog } from './upgrade-dialog.tsx'
 
 /** The plan of the organization, with what it includes and how it goes on. */
 export function PlanCard({ plan, mayChange }: { plan: SubscriptionRecord; mayChange: boolean }) {
-  const [open, setOpen] = useState<'cancel' | 'change' | null>(null)
+  const [open, setOpen] = useState<'cancel' | 'change' | 'upgrade' | null>(null)
   const { data: offer } = useOffer()
   const isRenewedHere = plan.provider !== 'stripe'
   const next = offer?.data.find(({ id }) => id === plan.nextProductId)
+  const { data: larger = [] } = useUpgrades()
   const close = () => setOpen(null)
   return (
     <section className="card stack-small" aria-labelledby="plan">
@@ -22,6 +25,11 @@ export function PlanCard({ plan, mayChange }: { plan: SubscriptionRecord; mayCha
         <h2 id="plan">{plan.productName}</h2>
         {mayChange && (
           <span className="row">
+            {larger.length > 0 && (
+              <button type="button" className="button" onClick={() => setOpen('upgrade')}>
+                Upgrade now
+              </button>
+            )}
             {isRenewedHere && (
               <button type="button" className="button" onClick={() => setOpen('change')}>
                 Change the plan
@@ -41,6 +49,7 @@ export function PlanCard({ plan, mayChange }: { plan: SubscriptionRecord; mayCha
           ? `It ends on ${day(plan.periodEnd)}.`
           : `The period ends on ${day(plan.periodEnd)}${next ? `, and ${next.name} follows` : ''}.`}
       </p>
+      {limitWords(plan.limits) && <p className="small soft">{limitWords(plan.limits)}</p>}
       <AddOnBadges addOns={plan.addOns} none={null} />
       {plan.state === 'past-due' && (
         <p className="note warn">
@@ -49,6 +58,7 @@ export function PlanCard({ plan, mayChange }: { plan: SubscriptionRecord; mayCha
         </p>
       )}
       {open === 'cancel' && <CancelDialog plan={plan} onClose={close} />}
+      {open === 'upgrade' && <UpgradeDialog plan={plan} larger={larger} onClose={close} />}
       {open === 'change' && <ChangeDialog plan={plan} onClose={close} />}
     </section>
   )

@@ -1,13 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { ADD_ONS, type AddOn } from '@wayleave/contract/add-ons'
-import type { Product } from '@wayleave/contract/records'
+import type { PlanLimits, Product } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { AddOnsField } from '../access/add-ons-field.tsx'
-import { CreditsField } from '../access/credits-field.tsx'
 import { call } from '../api/call.ts'
 import { fieldErrorOf } from '../api/problem.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { Field } from '../components/form/field.tsx'
+import { NumberField, numberOf, textOf } from '../components/form/number-field.tsx'
 import { money } from './money.ts'
 
 interface ProductForm {
@@ -20,7 +20,16 @@ interface ProductForm {
   credits: string
   addOns: AddOn[]
   keepsCredits: boolean
+  limits: Record<keyof PlanLimits, string>
 }
+
+const LIMIT_LABELS: Record<keyof PlanLimits, string> = {
+  requestsPerMinute: 'Requests a minute',
+  featuresPerDay: 'Features a day',
+  keys: 'Keys',
+  members: 'Members',
+}
+const LIMITS = Object.keys(LIMIT_LABELS) as (keyof PlanLimits)[]
 
 const EMPTY: ProductForm = {
   kind: 'pack',
@@ -32,6 +41,7 @@ const EMPTY: ProductForm = {
   credits: '100',
   addOns: [],
   keepsCredits: false,
+  limits: { requestsPerMinute: '', featuresPerDay: '', keys: '', members: '' },
 }
 
 /** Adds a product, or a revision of one. */
@@ -66,8 +76,9 @@ export function ProductDialog({ product, onClose }: { product: Product | null; o
             <KindFields form={form} change={change} />
           )}
           <TextFields form={form} change={change} error={error} />
-          <CreditsField
-            credits={form.credits}
+          <NumberField
+            label="Credits"
+            value={form.credits}
             onChange={(credits) => change({ credits })}
             help={isPlan ? 'For each period.' : 'For each pack.'}
           />
@@ -82,6 +93,7 @@ export function ProductDialog({ product, onClose }: { product: Product | null; o
                 />
                 <span>Credits that are left at the end of a period are kept</span>
               </label>
+              <LimitFields form={form} change={change} />
             </>
           )}
         </>
@@ -165,25 +177,37 @@ function TextFields({ form, change, error }: FieldsProps & { error: unknown }) {
           />
         )}
       </Field>
-      <Field
+      <NumberField
         label="Price in minor units"
+        value={form.price}
+        onChange={(price) => change({ price })}
         help={`Such as cents: ${priceWords(form)}.`}
         wrong={fieldErrorOf(error, '/price')}
-      >
-        {(props) => (
-          <input
-            {...props}
-            type="number"
-            min={0}
-            max={1_000_000_000}
-            step={1}
-            required
-            value={form.price}
-            onChange={(event) => change({ price: event.target.value })}
-          />
-        )}
-      </Field>
+      />
     </>
+  )
+}
+
+/** What a plan limits while it lasts. */
+function LimitFields({ form, change }: FieldsProps) {
+  return (
+    <fieldset>
+      <legend>Limits</legend>
+      <p className="help">Empty: as without a plan.</p>
+      <div className="inline-form">
+        {LIMITS.map((name) => (
+          <NumberField
+            key={name}
+            label={LIMIT_LABELS[name]}
+            value={form.limits[name]}
+            onChange={(value) => change({ limits: { ...form.limits, [name]: value } })}
+            min={1}
+            max={name === 'keys' || name === 'members' ? 1_000_000 : 100_000_000}
+            isOptional
+          />
+        ))}
+      </div>
+    </fieldset>
   )
 }
 
@@ -193,17 +217,21 @@ function priceWords({ price, currency }: ProductForm): string {
 
 function formOf(product: Product): ProductForm {
   const { kind, period, name, description, price, currency, credits, addOns, keepsCredits } = product
+  const limits = Object.fromEntries(LIMITS.map((limit) => [limit, textOf(product.limits[limit])]))
   return {
     ...{ kind, name, description, currency, addOns, keepsCredits },
     period: period ?? 'month',
     price: String(price),
     credits: String(credits),
+    limits: limits as ProductForm['limits'],
   }
 }
 
-function bodyOf({ kind, name, description, price, currency, credits, addOns, keepsCredits }: ProductForm) {
+function bodyOf(form: ProductForm) {
+  const { kind, name, description, price, currency, credits, addOns, keepsCredits } = form
   const common = { name, description, price: Number(price), currency, credits: Number(credits) }
-  return kind === 'plan' ? { ...common, addOns, keepsCredits } : common
+  const limits = Object.fromEntries(LIMITS.map((limit) => [limit, numberOf(form.limits[limit])]))
+  return kind === 'plan' ? { ...common, addOns, keepsCredits, limits } : common
 }
 
 export function RetireDialog({ product, onClose }: { product: Product; onClose: () => void }) {

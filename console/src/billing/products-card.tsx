@@ -1,17 +1,16 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { PaymentProviderName } from '@wayleave/contract/billing-states'
-import type { Product, StartedCheckout } from '@wayleave/contract/records'
+import type { Product } from '@wayleave/contract/records'
 import { useState } from 'react'
-import { useNavigate } from 'react-router'
 import { useOffer } from '../api/billing-queries.ts'
-import { call } from '../api/call.ts'
 import { AddOnBadges } from '../components/add-on-badges.tsx'
 import { Field } from '../components/form/field.tsx'
 import { Empty } from '../components/page/empty.tsx'
 import { Loaded } from '../components/page/loaded.tsx'
 import { ProblemNote } from '../components/page/problem-note.tsx'
 import { plural } from '../words.ts'
+import { limitWords } from './limit-words.ts'
 import { money } from './money.ts'
+import { useCheckout } from './use-checkout.ts'
 
 const WAYS: Record<PaymentProviderName, string> = {
   stripe: 'Card and other ways (Stripe)',
@@ -86,24 +85,13 @@ function ProductItem({
   isOffered: boolean
   more: { provider?: PaymentProviderName; returnPath?: string }
 }) {
-  const queries = useQueryClient()
-  const navigate = useNavigate()
   const [quantity, setQuantity] = useState('1')
   const isPack = product.kind === 'pack'
-  const buy = useMutation({
-    mutationFn: () =>
-      call<StartedCheckout>('POST', '/v1/billing/checkout', {
-        productId: product.id,
-        quantity: isPack ? Number(quantity) : 1,
-        ...more,
-      }),
-    onSuccess: async ({ url }) => {
-      await queries.invalidateQueries()
-      const address = new URL(url, window.location.href)
-      if (address.pathname === window.location.pathname) navigate(address.pathname + address.search)
-      else window.location.assign(url)
-    },
-  })
+  const buy = useCheckout('/v1/billing/checkout', () => ({
+    productId: product.id,
+    quantity: isPack ? Number(quantity) : 1,
+    ...more,
+  }))
   return (
     <li className="card stack-small">
       <h3>{product.name}</h3>
@@ -117,6 +105,7 @@ function ProductItem({
         {!isPack &&
           (product.keepsCredits ? ' each period, which are kept' : ' each period, which lapse at its end')}
       </p>
+      {limitWords(product.limits) && <p className="small soft">{limitWords(product.limits)}</p>}
       <AddOnBadges addOns={product.addOns} none={null} />
       {isOffered && (
         <form

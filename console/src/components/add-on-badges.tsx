@@ -1,4 +1,4 @@
-import type { AddOn } from '@wayleave/contract/add-ons'
+import { ADD_ON_NAMES, type AddOn } from '@wayleave/contract/add-ons'
 import type { ReactNode } from 'react'
 
 /** `none` is shown if there are no add-ons. */
@@ -6,8 +6,8 @@ export function AddOnBadges({ addOns, none }: { addOns: readonly AddOn[]; none: 
   return (
     <span className="badges">
       {addOns.map((addOn) => (
-        <span key={addOn} className="badge good">
-          {addOn}
+        <span key={addOn} className="badge good" title={addOn}>
+          {ADD_ON_NAMES[addOn] ?? addOn}
         </span>
       ))}
       {addOns.length === 0 && none}

@@ -1,8 +1,5 @@
-import { licenseLink, licenseName } from '@wayleave/contract/licenses'
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { Link } from 'react-router'
-import { CopyButton } from '../components/form/copy-button.tsx'
-import { Day } from '../components/when.tsx'
 import { count, period, plural, shapeName, updateWords } from '../words.ts'
 
 /** What a reader wants to know about a dataset before they use it. */
@@ -27,24 +24,10 @@ export function DatasetFacts({ dataset }: { dataset: DatasetDetails }) {
         )}
         <dt>Price</dt>
         <dd>{dataset.credits === 0 ? 'Free' : `${plural(dataset.credits, 'credit')} a download`}</dd>
-        <dt>Version</dt>
-        <dd>
-          {count(dataset.version)}, <Day at={dataset.updatedAt} />
-        </dd>
         {updates && (
           <>
             <dt>Updated</dt>
             <dd>{updates}</dd>
-          </>
-        )}
-        <dt>License</dt>
-        <dd>
-          <License license={dataset.license} />
-        </dd>
-        {dataset.attribution && (
-          <>
-            <dt>Source</dt>
-            <dd dir="auto">{dataset.attribution}</dd>
           </>
         )}
         {dataset.contact && (
@@ -52,14 +35,6 @@ export function DatasetFacts({ dataset }: { dataset: DatasetDetails }) {
             <dt>Contact</dt>
             <dd dir="auto">
               <Contact contact={dataset.contact} />
-            </dd>
-          </>
-        )}
-        {dataset.citation && (
-          <>
-            <dt>Cite as</dt>
-            <dd dir="auto" className="citation">
-              {dataset.citation} <CopyButton text={dataset.citation} label="Copy the citation" />
             </dd>
           </>
         )}
@@ -74,18 +49,6 @@ export function DatasetFacts({ dataset }: { dataset: DatasetDetails }) {
         </ul>
       )}
     </section>
-  )
-}
-
-function License({ license }: { license: string }) {
-  if (license === '') return <>Not stated</>
-  const link = licenseLink(license)
-  if (link === null) return <>{license}</>
-  const name = licenseName(license)
-  return (
-    <a href={link} target="_blank" rel="noreferrer license">
-      {name === license ? license : `${name} (${license})`}
-    </a>
   )
 }
 

@@ -10,12 +10,9 @@ export function DatasetPreview({ dataset }: { dataset: Dataset }) {
   const place = useRef<HTMLDivElement>(null)
   const [seen, setSeen] = useState(false)
   useEffect(() => {
-    const watch = new IntersectionObserver(
-      ([entry]) => {
-        if (entry?.isIntersecting) setSeen(true)
-      },
-      { rootMargin: '200px' },
-    )
+    const watch = new IntersectionObserver(([entry]) => {
+      if (entry?.isIntersecting) setSeen(true)
+    })
     watch.observe(place.current!)
     return () => watch.disconnect()
   }, [])

@@ -12,7 +12,6 @@ export interface Snippet {
 interface View {
   dataset: Dataset
   origin: string
-  key: string
   /** CQL2 text; empty for all rows. */
   filter: string
 }
@@ -20,17 +19,17 @@ interface View {
 const box = (bbox: number[]) => bbox.map((value) => Number(value.toFixed(4))).join(',')
 
 /**
- * Code examples for a dataset. `key` is the whole key if it is known, otherwise its prefix. With a filter, every
- * example reads the rows that match it; without one, all rows. `mapQuery` is the map's view and colors, as a query.
+ * Code examples for a dataset, which read the key from the environment (`WAYLEAVE_API_KEY`) and so run as pasted. With
+ * a filter, every example reads the rows that match it; without one, all rows. `mapQuery` is the map's view and colors,
+ * as a query.
  */
 export function snippetsFor(
   dataset: Dataset,
   origin: string,
-  key: string,
   filter = '',
   mapQuery = '',
 ): Record<string, Snippet> {
-  const view = { dataset, origin, key, filter }
+  const view = { dataset, origin, filter }
   const isEmbeddable = dataset.bbox !== null && dataset.sample !== null
   return {
     curl: curl(view),
@@ -44,15 +43,14 @@ export function snippetsFor(
   }
 }
 
-function curl({ dataset: { table, bbox }, origin, key, filter }: View): Snippet {
+function curl({ dataset: { table, bbox }, origin, filter }: View): Snippet {
   const items = `${origin}/v1/ogc/collections/${table}/items`
   const format = bbox ? 'geojson' : 'csv'
   if (filter !== '') {
     return {
       name: 'curl',
       about: 'The rows that match the filter, in one file.',
-      code: `export WAYLEAVE_API_KEY=${shellText(key)}
-curl -fG -H "X-API-Key: $WAYLEAVE_API_KEY" --compressed -o ${table}.${format} \\
+      code: `curl -fG -H "X-API-Key: $WAYLEAVE_API_KEY" --compressed -o ${table}.${format} \\
   -d f=${format} --data-urlencode ${shellText(`filter=${filter}`)} \\
   '${origin}/v1/ogc/collections/${table}/extract'`,
     }
@@ -61,14 +59,13 @@ curl -fG -H "X-API-Key: $WAYLEAVE_API_KEY" --compressed -o ${table}.${format} \\
   return {
     name: 'curl',
     about: 'Three features, then the whole dataset as a file.',
-    code: `export WAYLEAVE_API_KEY=${shellText(key)}
-curl -H "X-API-Key: $WAYLEAVE_API_KEY" '${items}?${area}limit=3'
+    code: `curl -H "X-API-Key: $WAYLEAVE_API_KEY" '${items}?${area}limit=3'
 curl -fH "X-API-Key: $WAYLEAVE_API_KEY" --compressed -o ${table}.${format} \\
   '${origin}/v1/dataset/${table}/files/${format}'`,
   }
 }
 
-function python({ dataset: { table, bbox }, origin, key, filter }: View): Snippet {
+function python({ dataset: { table, bbox }, origin, filter }: View): Snippet {
   const variable = variableName(table, 'python')
   const call = bbox ? 'read' : 'read_table'
   const chosen = filter === '' ? '' : `, filter=${JSON.stringify(filter)}`
@@ -78,32 +75,32 @@ function python({ dataset: { table, bbox }, origin, key, filter }: View): Snippe
     code: `# pip install "wayleave[${bbox ? 'geo' : 'pandas'}] @ ${origin}/clients/wayleave-${manifest.version}-py3-none-any.whl"
 from wayleave import Client
 
-client = Client('${key}', '${origin}')
+client = Client(base_url='${origin}')
 ${variable} = client.${call}('${table}'${chosen})
 print(${variable}.head())`,
   }
 }
 
-function javascript({ dataset: { table }, origin, key, filter }: View): Snippet {
+function javascript({ dataset: { table }, origin, filter }: View): Snippet {
   const variable = variableName(table, 'javascript')
   const chosen = filter === '' ? '' : `, filter: ${JSON.stringify(filter)}`
   return {
     name: 'JavaScript',
     about:
-      'With the JavaScript client, in Node 18 or later and in browsers. npm installs it from this service; a page without a bundler imports it from /client.js.',
+      'With the JavaScript client, in Node 18 or later. npm installs it from this service. A web page imports /client.js and passes a key with allowed origins as apiKey.',
     code: `// npm install ${origin}/clients/wayleave-client-${manifest.version}.tgz
 import { Wayleave } from '@wayleave/client'
 
-const wayleave = new Wayleave({ apiKey: '${key}', baseUrl: '${origin}' })
+const wayleave = new Wayleave({ baseUrl: '${origin}' })
 const ${variable} = wayleave.items('${table}', { limit: 10000${chosen} })
 for await (const feature of ${variable}) console.log(feature.properties)`,
   }
 }
 
 function r(view: View): Snippet {
-  const { dataset, key } = view
+  const { dataset } = view
   const variable = variableName(dataset.table, 'r')
-  const headers = `headers = c("X-API-Key" = ${doubleQuoted(key)})`
+  const headers = `headers = c("X-API-Key" = Sys.getenv("WAYLEAVE_API_KEY"))`
   if (!dataset.bbox) {
     return {
       name: 'R',
@@ -131,21 +128,20 @@ function duckdb(view: View): Snippet {
   return {
     name: 'DuckDB',
     about: `${whatIsRead(view)} as Parquet, in a DuckDB database. Needs curl and the DuckDB command line, no extension.`,
-    code: `export WAYLEAVE_API_KEY=${shellText(view.key)}
-curl -fH "X-API-Key: $WAYLEAVE_API_KEY" -o ${table}.parquet \\
+    code: `curl -fH "X-API-Key: $WAYLEAVE_API_KEY" -o ${table}.parquet \\
   ${shellText(fileUrl(view, 'geoparquet'))}
 duckdb ${table}.duckdb -c 'CREATE OR REPLACE TABLE "${table}" AS FROM "${table}.parquet"; SUMMARIZE "${table}"'`,
   }
 }
 
-function qgisConnection({ origin, key }: View): Snippet {
+function qgisConnection({ origin }: View): Snippet {
   return {
     name: 'QGIS',
     about: 'Layer › Add Layer › Add WFS / OGC API - Features Layer… › New, then fill in.',
     code: `Name            Wayleave
 URL             ${origin}/v1/ogc
-Authentication  Basic: the key as the user name, the password left empty
-User name       ${key}
+Authentication  Basic, with an empty password
+User name       the secret of your key
 Version         OGC API - Features
 Page size       10000`,
   }
@@ -157,17 +153,18 @@ function qgisLayer(view: View): Snippet {
   return {
     name: 'QGIS',
     about: 'Plugins › Python Console, then paste: a layer of the rows that match the filter.',
-    code: `from osgeo import gdal
-gdal.SetConfigOption('GDAL_HTTP_USERPWD', '${view.key}:')
+    code: `import os
+from osgeo import gdal
+gdal.SetConfigOption('GDAL_HTTP_USERPWD', os.environ['WAYLEAVE_API_KEY'] + ':')
 layer = QgsVectorLayer(${JSON.stringify(`/vsicurl_streaming/${fileUrl(view, 'geojson')}`)}, '${table}', 'ogr')
 QgsProject.instance().addMapLayer(layer)`,
   }
 }
 
 function gdal(view: View): Snippet {
-  const { dataset, origin, key, filter } = view
+  const { dataset, origin, filter } = view
   const { table } = dataset
-  const start = `export GDAL_HTTP_USERPWD=${shellText(`${key}:`)}`
+  const start = 'export GDAL_HTTP_USERPWD="$WAYLEAVE_API_KEY:"'
   if (filter !== '') {
     return {
       name: 'GDAL',

@@ -1,66 +1,25 @@
 import type { Dataset } from '@wayleave/client'
+import type { CreatedKey } from '@wayleave/contract/records'
 import { useState } from 'react'
-import { Link, useSearchParams } from 'react-router'
-import { useKeys, useSession } from '../api/queries.ts'
+import { useSearchParams } from 'react-router'
+import { useMe, useSession } from '../api/queries.ts'
 import { CodeBlock } from '../components/code-block.tsx'
-import { Field } from '../components/form/field.tsx'
 import { SignInLink } from '../components/page/sign-in-link.tsx'
 import { Tabs } from '../components/tabs.tsx'
+import { CreateKeyDialog, personalOwner } from '../keys/create-key-dialog.tsx'
+import { SecretDialog } from '../keys/secret-dialog.tsx'
 import { embedQuery, snippetsFor } from './snippet-texts.ts'
 
-/** Code examples with the prefix of one of the user's keys. Only the user knows the rest of the key. */
+/** Code examples, which read the key from the environment, and a way to get a key in place. */
 export function Snippets({ dataset, filter }: { dataset: Dataset; filter: string }) {
-  const signedIn = useSession() === 'signed-in'
-  const { data: all = [] } = useKeys(signedIn)
-  const keys = all.filter(({ status }) => status === 'active')
-  const [keyId, setKeyId] = useState('')
   const [language, setLanguage] = useState('curl')
   const [address] = useSearchParams()
-  const key = keys.find(({ id }) => id === keyId) ?? keys[0]
-  const snippets = snippetsFor(
-    dataset,
-    location.origin,
-    key ? `${key.prefix}…` : 'YOUR_KEY',
-    filter,
-    embedQuery(dataset, address),
-  )
+  const snippets = snippetsFor(dataset, location.origin, filter, embedQuery(dataset, address))
   const snippet = snippets[language] ?? snippets['curl']!
   const names = Object.fromEntries(Object.entries(snippets).map(([id, { name }]) => [id, name]))
   return (
     <div className="stack">
-      {key ? (
-        <Field
-          label="Key"
-          help={
-            <>
-              Put the rest of the secret in place of “…”: only you have it. Lost it? Rotate the key on{' '}
-              <Link to={`/keys/${key.id}`}>its page</Link>.
-            </>
-          }
-        >
-          {(props) => (
-            <select {...props} value={key.id} onChange={(event) => setKeyId(event.target.value)}>
-              {keys.map(({ id, name, prefix }) => (
-                <option key={id} value={id}>
-                  {name} ({prefix}…)
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-      ) : (
-        <p className="note small">
-          {signedIn ? (
-            <>
-              You have no key yet. <Link to="/keys">Create one</Link> and put it in place of YOUR_KEY.
-            </>
-          ) : (
-            <>
-              <SignInLink>Sign in</SignInLink> to create a key, and put it in place of YOUR_KEY.
-            </>
-          )}
-        </p>
-      )}
+      <KeyLine title={dataset.title} />
       <Tabs label="Language" tabs={names} chosen={language} onChoose={setLanguage}>
         <div className="stack-small">
           <p className="small soft">{snippet.about}</p>
@@ -68,5 +27,55 @@ export function Snippets({ dataset, filter }: { dataset: Dataset; filter: string
         </div>
       </Tabs>
     </div>
+  )
+}
+
+/** The line that puts a key into the environment. Only its owner knows a secret, unless it was created just now. */
+function KeyLine({ title }: { title: string }) {
+  const isSignedIn = useSession() === 'signed-in'
+  const hasOrganization = Boolean(useMe().data?.organization)
+  const [open, setOpen] = useState<'create' | 'secret' | null>(null)
+  const [created, setCreated] = useState<CreatedKey | null>(null)
+  if (!isSignedIn) {
+    return (
+      <p className="note small">
+        <SignInLink>Sign in</SignInLink> to create a key for this. The code reads it from the environment
+        variable WAYLEAVE_API_KEY.
+      </p>
+    )
+  }
+  return (
+    <section className="stack-small" aria-label="The key">
+      <div className="row spread">
+        <p className="small soft">
+          {created
+            ? `The code below reads the key “${created.name}” from this variable. The secret is shown until you leave the page.`
+            : 'The code below reads your key from this variable. Set it once in the terminal:'}
+        </p>
+        {hasOrganization && (
+          <button type="button" className="button small" onClick={() => setOpen('create')}>
+            Create a key for this
+          </button>
+        )}
+      </div>
+      <CodeBlock
+        code={`export WAYLEAVE_API_KEY='${created?.secret ?? 'the secret of your key'}'`}
+        label="The key in the environment"
+      />
+      {open === 'create' && (
+        <CreateKeyDialog
+          owner={personalOwner}
+          suggestedName={title.slice(0, 100)}
+          onClose={() => setOpen(null)}
+          onCreated={(key) => {
+            setCreated(key)
+            setOpen('secret')
+          }}
+        />
+      )}
+      {open === 'secret' && created && (
+        <SecretDialog title="Your key works" secret={created.secret} onClose={() => setOpen(null)} />
+      )}
+    </section>
   )
 }

@@ -4,17 +4,20 @@ import { useState } from 'react'
 import { AccessNote } from '../access/access-note.tsx'
 import { NoOrganizationNote } from '../access/no-organization-note.tsx'
 import { useArchives, useMe } from '../api/queries.ts'
+import { RowButton } from '../components/form/row-button.tsx'
 import { Loaded } from '../components/page/loaded.tsx'
 import { Table } from '../components/table.tsx'
 import { Moment } from '../components/when.tsx'
 import { DraftNote, VersionActions } from '../publishing/version-actions.tsx'
 import { SourcePanel } from '../sources/source-panel.tsx'
 import { count, formatName, plural, suitsDataset } from '../words.ts'
+import { ChangesMap } from './changes-map.tsx'
 import { DownloadRow } from './downloads/download-row.tsx'
 import { hasDownloads } from './downloads/download-store.ts'
 import { fileKeyPrefix } from './downloads/use-download.ts'
 import { usePurchases } from './downloads/use-purchases.ts'
 import { mayChange } from './may-change.ts'
+import type { Box } from './small-map.tsx'
 import { featureChanges, versionChanges } from './version-changes.ts'
 
 /** All versions of a dataset. Downloading those of a public one needs ARCHIVED_DATA. */
@@ -63,7 +66,12 @@ export function Versions({ dataset }: { dataset: DatasetDetails }) {
                 {
                   head: 'Changes',
                   kind: 'long',
-                  cell: (version) => <Changes version={version} versions={versions} />,
+                  cell: (version) => (
+                    <Changes
+                      {...{ version, versions, table: dataset.table }}
+                      mayCompare={unlocked || isPublisher}
+                    />
+                  ),
                 },
                 ...(isPublisher
                   ? [
@@ -92,13 +100,25 @@ export function Versions({ dataset }: { dataset: DatasetDetails }) {
   )
 }
 
-function Changes({ version, versions }: { version: Archive; versions: Archive[] }) {
+function Changes({
+  table,
+  version,
+  versions,
+  mayCompare,
+}: {
+  table: string
+  version: Archive
+  versions: Archive[]
+  mayCompare: boolean
+}) {
   const before = versions.find((one) => one.version < version.version)
   const changes = versionChanges(version, before)
   return (
     <>
       {version.note && <span dir="auto">{version.note}</span>}
-      {version.changes && <FeatureChanges changes={version.changes} />}
+      {version.changes && (
+        <FeatureChanges {...{ table, version }} changes={version.changes} hasMap={mayCompare} />
+      )}
       {changes !== null && <div className="small soft">{changes}</div>}
       {changes === null && !version.note && <span className="soft">First version</span>}
     </>
@@ -106,12 +126,34 @@ function Changes({ version, versions }: { version: Archive; versions: Archive[] 
 }
 
 /** Such as “+312 −4 ~1,208”: added, removed and changed features. */
-function FeatureChanges({ changes }: { changes: NonNullable<Archive['changes']> }) {
+function FeatureChanges({
+  table,
+  version: { version, bbox },
+  changes,
+  hasMap,
+}: {
+  table: string
+  version: Archive
+  changes: NonNullable<Archive['changes']>
+  hasMap: boolean
+}) {
+  const [isOpen, setIsOpen] = useState(false)
   const { short, words } = featureChanges(changes)
+  const isChanged = changes.added + changes.removed + changes.changed > 0
   return (
     <div className="nowrap" title={words}>
       <span aria-hidden="true">{short}</span>
       <span className="visually-hidden">{words}</span>
+      {hasMap && isChanged && bbox && (
+        <RowButton label="Map" of={` of the changes to version ${version}`} onClick={() => setIsOpen(true)} />
+      )}
+      {isOpen && (
+        <ChangesMap
+          {...{ table, from: changes.from, to: version }}
+          bbox={bbox as Box}
+          onClose={() => setIsOpen(false)}
+        />
+      )}
     </div>
   )
 }
@@ -149,6 +191,7 @@ function VersionFiles({
           format={format}
           version={archive.version}
           size={bytes}
+          credits={credits}
           isPaid={isPaid(format)}
           disabled={false}
         />

@@ -31,8 +31,9 @@ function DatasetMap({ dataset }: { dataset: DatasetDetails }) {
   const exploration: Exploration = { dataset, access, filter: access === 'all' ? address.filter : '' }
   const [selected, setSelected] = useState<string | null>(null)
   const selection = useSelection(exploration, selected, setSelected)
-  const color = useScale(exploration, address.color, address.classes)
-  const size = useScale(exploration, access === 'all' ? address.size : '', address.classes)
+  const { look, classes } = address
+  const color = useScale(exploration, look.color, look.classing, classes)
+  const size = useScale(exploration, access === 'all' ? look.size : '', look.sizing, classes)
   const pointing = useRef(new Pointing()).current
   return (
     <>
@@ -46,6 +47,7 @@ function DatasetMap({ dataset }: { dataset: DatasetDetails }) {
           exploration={exploration}
           view={address.view}
           onView={() => {}}
+          look={look}
           color={color}
           size={size}
           pointing={pointing}

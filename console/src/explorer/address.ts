@@ -1,3 +1,4 @@
+import { LOOK_PARAMETERS, type MapLook, readLook, writeLook } from '@wayleave/contract/map-style'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useLocation, useNavigation, useSearchParams } from 'react-router'
 import type { ClassRows } from './map/use-scale.ts'
@@ -21,12 +22,12 @@ export interface Address {
   sort: string
   /** The columns of the table that are not shown. */
   hidden: string[]
-  /** The columns that charts are shown of; null for a choice by the page. */
+  /** The charts as texts; null for a choice by the page. */
   charts: string[] | null
-  /** The column that colors the map; empty for none. */
-  color: string
-  /** The column that sizes the points of the map; empty for none. */
-  size: string
+  /** Colors, sizes, labels and how the map is drawn. */
+  look: MapLook
+  /** The column of the time slider; empty for none. */
+  time: string
   /** The rows whose values make the classes of the colors and sizes. */
   classes: ClassRows
   /** The id of the selected feature. */
@@ -43,23 +44,28 @@ export function readAddress(parameters: URLSearchParams): Address {
     sort: text('sort'),
     hidden: readNames(text('hidden')) ?? [],
     charts: parameters.has('charts') ? (readNames(text('charts')) ?? []) : null,
-    color: text('color'),
-    size: text('size'),
+    look: readLook(text),
+    time: text('time'),
     classes: text('classes') === 'all' ? 'all' : 'filtered',
     selected: parameters.get('selected'),
   }
 }
 
+/** A change of some parts of the address, and of some parts of the look. */
+export type AddressChange = Partial<Omit<Address, 'look'>> & { look?: Partial<MapLook> }
+
 /** Changes some parameters and leaves the others, also those of other pages, as they are. */
-export function writeAddress(parameters: URLSearchParams, change: Partial<Address>): URLSearchParams {
+export function writeAddress(parameters: URLSearchParams, change: AddressChange): URLSearchParams {
   const changed = new URLSearchParams(parameters)
   const set = (name: string, value: string | null | undefined) => {
     if (value) changed.set(name, value)
     else changed.delete(name)
   }
-  for (const name of ['filter', 'sort', 'color', 'size', 'selected'] as const) {
+  for (const name of ['filter', 'sort', 'time', 'selected'] as const) {
     if (name in change) set(name, change[name])
   }
+  const texts = change.look ? writeLook(change.look) : {}
+  for (const name of LOOK_PARAMETERS) if (name in texts) set(name, texts[name])
   if ('view' in change) set('view', change.view && viewText(change.view))
   if ('tab' in change) set('tab', change.tab === 'table' ? null : change.tab)
   if ('classes' in change) set('classes', change.classes === 'all' ? 'all' : null)
@@ -75,7 +81,7 @@ export function writeAddress(parameters: URLSearchParams, change: Partial<Addres
  * The address as state. Changes replace the history's entry, so that "back" leaves the page. The router applies them a
  * moment later, so the state is kept here too: a check box must not jump back until then.
  */
-export function useAddress(): [Address, (change: Partial<Address>) => void] {
+export function useAddress(): [Address, (change: AddressChange) => void] {
   const [parameters, setParameters] = useSearchParams()
   const [state, setState] = useState(parameters)
   const latest = useRef(state)
@@ -93,7 +99,7 @@ export function useAddress(): [Address, (change: Partial<Address>) => void] {
     latest.current = parameters
     setState(parameters)
   }, [parameters])
-  const change = useCallback((change: Partial<Address>) => {
+  const change = useCallback((change: AddressChange) => {
     // The map writes its view with a delay. A page that is being left must not change the address of the next one.
     if (isLeaving.current || window.location.pathname !== page.current) return
     latest.current = writeAddress(latest.current, change)

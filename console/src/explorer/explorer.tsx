@@ -6,12 +6,13 @@ import { Skeleton } from '../components/page/skeleton.tsx'
 import { Tabs } from '../components/tabs.tsx'
 import { type Exploration, useAccess } from './access.ts'
 import { AccessBanner } from './access-banner.tsx'
-import { type Address, type MapView, type Tab, useAddress } from './address.ts'
+import { type Address, type AddressChange, type MapView, type Tab, useAddress } from './address.ts'
 import { type Box, type Clause, filterText } from './filter/clause.ts'
 import { FilterBar } from './filter/filter-bar.tsx'
 import { FilterPanel } from './filter/filter-panel.tsx'
 import { parseClauses } from './filter/parse-clauses.ts'
 import { StyleControls } from './map/style-controls.tsx'
+import { TimeSlider, type TimeWindow } from './map/time-slider.tsx'
 import { useScale } from './map/use-scale.ts'
 import { Pointing } from './pointing.ts'
 import { type Selection, useSelection } from './selection.ts'
@@ -58,8 +59,12 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
   const exploration: Exploration = { dataset, access, filter }
   const setSelected = useCallback((selected: string | null) => change({ selected }), [change])
   const selection = useSelection(exploration, address.selected, setSelected)
-  const color = useScale(exploration, address.color, address.classes)
-  const size = useScale(exploration, address.size, address.classes)
+  const { look, classes } = address
+  const color = useScale(exploration, look.color, look.classing, classes)
+  const size = useScale(exploration, look.size, look.sizing, classes)
+  const [played, setPlayed] = useState<TimeWindow | null>(null)
+  const [isMapLoading, setIsMapLoading] = useState(false)
+  const mapFilter = played ? filterText(withWindow(clauses, played.column, played), types) : filter
   const onView = useCallback(
     (view: MapView, box: Box) => {
       setBox(box)
@@ -94,30 +99,52 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
           <div className="map-frame">
             <StyleControls
               dataset={dataset}
-              color={address.color}
-              size={address.size}
+              look={look}
+              time={address.time}
               isDisabled={isLocked}
-              onChange={change}
+              onChange={(look) => change({ look })}
+              onTime={(time) => change({ time })}
             />
             <Suspense fallback={<div className="map map-placeholder" />}>
               <MapPanel
-                exploration={exploration}
+                exploration={played ? { ...exploration, filter: mapFilter } : exploration}
                 view={address.view}
                 onView={onView}
                 zoomBox={zoomBox}
+                look={look}
                 color={color}
                 size={size}
                 onClassRows={(classes) => change({ classes })}
+                onLoading={setIsMapLoading}
+                onArea={
+                  isLocked
+                    ? undefined
+                    : (ring) =>
+                        setClauses([...clauses.filter(({ kind }) => kind !== 'area'), { kind: 'area', ring }])
+                }
                 pointing={pointing}
                 selection={selection}
               />
             </Suspense>
+            {address.time !== '' && !isLocked && (
+              <TimeSlider
+                key={address.time}
+                dataset={dataset}
+                column={address.time}
+                shown={windowStart(clauses, address.time)}
+                isLoading={isMapLoading}
+                onPlay={setPlayed}
+                onSelect={(window) => setClauses(withWindow(clauses, address.time, window))}
+              />
+            )}
           </div>
         )}
         <ExplorerTabs
           exploration={exploration}
           address={address}
           change={change}
+          clauses={clauses}
+          onClauses={setClauses}
           matched={shown.data}
           pointing={pointing}
           selection={selection}
@@ -128,18 +155,35 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
   )
 }
 
+/** The clauses with a window over a column of times in the place of the one before; null removes it. */
+function withWindow(clauses: readonly Clause[], column: string, window: TimeWindow | null): Clause[] {
+  const others = clauses.filter((clause) => clause.kind !== 'range' || clause.column !== column)
+  if (window === null) return others
+  const { from, to, isLast } = window
+  return [...others, { kind: 'range', column, from, to, isBelow: !isLast }]
+}
+
+function windowStart(clauses: readonly Clause[], column: string): string | null {
+  const clause = clauses.find((one) => one.kind === 'range' && one.column === column)
+  return clause?.kind === 'range' && clause.from !== null && clause.to !== null ? String(clause.from) : null
+}
+
 /** What is below the map: the table, charts, code, files, columns and versions. */
 function ExplorerTabs({
   exploration,
   address,
   change,
+  clauses,
+  onClauses,
   matched,
   pointing,
   selection,
 }: {
   exploration: Exploration
   address: Address
-  change: (part: Partial<Address>) => void
+  change: (part: AddressChange) => void
+  clauses: Clause[]
+  onClauses: (clauses: Clause[]) => void
   matched: number | null | undefined
   pointing: Pointing
   selection: Selection
@@ -163,8 +207,10 @@ function ExplorerTabs({
         {address.tab === 'charts' && (
           <ChartsTab
             exploration={exploration}
+            clauses={clauses}
             chosen={address.charts}
             onChoose={(charts) => change({ charts })}
+            onClauses={onClauses}
           />
         )}
         {address.tab === 'code' && <Snippets dataset={dataset} filter={filter} />}

@@ -12,6 +12,7 @@ export function FeatureDetails({
   id,
   feature,
   error,
+  isExcluded,
   label,
   className,
   onClose,
@@ -20,6 +21,8 @@ export function FeatureDetails({
   id: string
   feature: Feature | null
   error: unknown
+  /** Whether the filter excludes it. */
+  isExcluded: boolean
   label: LabelColumn
   className: string
   onClose: () => void
@@ -40,6 +43,7 @@ export function FeatureDetails({
         </button>
       </div>
       {error !== null && <ProblemNote error={error} />}
+      {isExcluded && <p className="note small">The filter excludes this feature.</p>}
       {!feature && error === null && <Skeleton lines={4} />}
       {feature && (
         <>

@@ -1,13 +1,15 @@
 import type { Feature } from '@wayleave/client'
 import { useCallback, useState } from 'react'
 import type { Exploration } from './access.ts'
-import { useFeature } from './use-features.ts'
+import { useFeature, useIsExcluded } from './use-features.ts'
 
 export interface Selection {
   id: string | null
   /** The selected feature once it is loaded. */
   feature: Feature | null
   error: unknown
+  /** Whether the filter excludes the selected feature. */
+  isExcluded: boolean
   /** Where it was selected: its attributes are shown there. */
   from: 'map' | 'table'
   select: (id: string | null, from: 'map' | 'table') => void
@@ -15,12 +17,13 @@ export interface Selection {
 
 /** The selected feature, which map and table share. `id` is part of the page's address. */
 export function useSelection(
-  { dataset, access }: Exploration,
+  { dataset, access, filter }: Exploration,
   id: string | null,
   setId: (id: string | null) => void,
 ): Selection {
   const [from, setFrom] = useState<'map' | 'table'>(dataset.bbox ? 'map' : 'table')
   const { feature, error } = useFeature(dataset, access, id)
+  const isExcluded = useIsExcluded(dataset, access, id, filter)
   const select = useCallback(
     (id: string | null, from: 'map' | 'table') => {
       setFrom(from)
@@ -28,5 +31,5 @@ export function useSelection(
     },
     [setId],
   )
-  return { id, feature, error, from, select }
+  return { id, feature, error, isExcluded, from, select }
 }

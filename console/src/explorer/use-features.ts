@@ -29,3 +29,23 @@ export function useFeature(dataset: DatasetDetails, access: Access, id: string |
   if (access === 'all') return { feature: query.data ?? null, error: query.error }
   return { feature: sample?.find((feature) => String(feature.id) === id) ?? null, error: null }
 }
+
+/** Whether the filter excludes a feature. */
+export function useIsExcluded(
+  { table, version }: DatasetDetails,
+  access: Access,
+  id: string | null,
+  filter: string,
+): boolean {
+  const query = useQuery({
+    queryKey: ['is-excluded', table, version, id, filter],
+    queryFn: async ({ signal }) => {
+      const url = collectionUrl(table, '/items', { ids: id!, resulttype: 'hits', filter })
+      return (await readOgc<{ numberMatched?: number }>(url, signal)).numberMatched === 0
+    },
+    // A comma would separate two ids.
+    enabled: access === 'all' && id !== null && filter !== '' && !id.includes(','),
+    staleTime: HOUR_MS,
+  })
+  return query.data ?? false
+}

@@ -13,7 +13,7 @@ interface Hits {
 const FIVE_MINUTES_MS = 300_000
 
 /** Counts rows exactly; null if the service could not count them in time. */
-async function countRows(table: string, filter: string, signal: AbortSignal): Promise<number | null> {
+export async function countRows(table: string, filter: string, signal: AbortSignal): Promise<number | null> {
   const url = collectionUrl(table, '/items', { resulttype: 'hits', filter })
   return (await readOgc<Hits>(url, signal)).numberMatched ?? null
 }

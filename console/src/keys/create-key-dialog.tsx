@@ -4,8 +4,10 @@ import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { NameField } from '../components/form/name-field.tsx'
+import { numberOf } from '../components/form/number-field.tsx'
 import { ANY_CALLER, listsOf } from './allowed-callers.ts'
 import { AllowedCallersFields } from './allowed-callers-fields.tsx'
+import { BudgetField } from './budget-field.tsx'
 import { type Expiry, ExpiryField, expiryTime } from './expiry-field.tsx'
 import { permissionsOf, READ_ALL } from './key-permissions.ts'
 import { PermissionsField } from './permissions-field.tsx'
@@ -42,19 +44,22 @@ export const platformOwner: KeyOwner = {
 
 export function CreateKeyDialog({
   owner,
+  suggestedName = '',
   onCreated,
   onClose,
 }: {
   owner: KeyOwner
+  suggestedName?: string
   onCreated: (key: CreatedKey, isForPages: boolean) => void
   onClose: () => void
 }) {
   const queries = useQueryClient()
-  const [name, setName] = useState('')
+  const [name, setName] = useState(suggestedName)
   const [reaches, setReaches] = useState(READ_ALL)
   const [expiry, setExpiry] = useState<Expiry>({ kind: 'days', days: 365 })
   const [callers, setCallers] = useState(ANY_CALLER)
   const [isTest, setTest] = useState(false)
+  const [budget, setBudget] = useState('')
   const create = async () => {
     const expiresAt = expiryTime(expiry, Date.now()) ?? null
     const lists = listsOf(callers)
@@ -64,6 +69,7 @@ export function CreateKeyDialog({
       expiresAt,
       ...lists,
       ...(isTest && { test: true }),
+      ...(budget.trim() !== '' && { creditLimit: numberOf(budget) }),
     }
     const key = await call<CreatedKey>('POST', owner.path, newKey)
     queries.invalidateQueries({ queryKey: ['keys'] })
@@ -73,7 +79,7 @@ export function CreateKeyDialog({
     <ActionDialog
       title={owner.title}
       action="Create the key"
-      fields={['/name', '/permissions', '/allowedOrigins', '/allowedAddresses']}
+      fields={['/name', '/permissions', '/allowedOrigins', '/allowedAddresses', '/creditLimit']}
       onAction={create}
       onClose={onClose}
     >
@@ -94,6 +100,7 @@ export function CreateKeyDialog({
             error={error}
           />
           <ExpiryField expiry={expiry} onChange={setExpiry} />
+          {!owner.isPlatform && <BudgetField budget={budget} onChange={setBudget} error={error} />}
           {!owner.isPlatform && (
             <label className="choice">
               <input type="checkbox" checked={isTest} onChange={() => setTest(!isTest)} />

@@ -3,13 +3,15 @@ import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { NameField } from '../components/form/name-field.tsx'
+import { numberOf, textOf } from '../components/form/number-field.tsx'
 import { callersOf, changedLists } from './allowed-callers.ts'
 import { AllowedCallersFields } from './allowed-callers-fields.tsx'
+import { BudgetField } from './budget-field.tsx'
 import { type Expiry, ExpiryField, expiryTime } from './expiry-field.tsx'
 import { permissionsOf, reachesOf } from './key-permissions.ts'
 import { PermissionsField } from './permissions-field.tsx'
 
-/** Edits name, permissions, expiry and allowed callers of an existing key. Only changed fields are sent. */
+/** Edits name, permissions, expiry, budget and allowed callers of an existing key. Only changed fields are sent. */
 export function EditKeyDialog({
   record,
   path,
@@ -25,6 +27,7 @@ export function EditKeyDialog({
   const [reaches, setReaches] = useState(reachesOf(record.permissions))
   const [expiry, setExpiry] = useState<Expiry>({ kind: 'keep' })
   const [callers, setCallers] = useState(callersOf(record))
+  const [budget, setBudget] = useState(textOf(record.creditLimit))
   const changes = (): Partial<NewKey> => {
     const permissions = permissionsOf(reaches)
     const expiresAt = expiryTime(expiry, Date.now())
@@ -34,6 +37,7 @@ export function EditKeyDialog({
       ...(!same && { permissions }),
       ...(expiresAt !== undefined && { expiresAt }),
       ...changedLists(callers, record),
+      ...(numberOf(budget) !== record.creditLimit && { creditLimit: numberOf(budget) }),
     }
   }
   const save = async () => {
@@ -46,7 +50,7 @@ export function EditKeyDialog({
     <ActionDialog
       title={`Change “${record.name}”`}
       action="Save the changes"
-      fields={['/name', '/permissions', '/allowedOrigins', '/allowedAddresses']}
+      fields={['/name', '/permissions', '/allowedOrigins', '/allowedAddresses', '/creditLimit']}
       onAction={save}
       onClose={onClose}
     >
@@ -61,6 +65,7 @@ export function EditKeyDialog({
             error={error}
           />
           <ExpiryField expiry={expiry} onChange={setExpiry} current={record.expiresAt} />
+          {record.scope !== 'platform' && <BudgetField budget={budget} onChange={setBudget} error={error} />}
           <AllowedCallersFields callers={callers} onChange={setCallers} error={error} />
           <p className="note small">
             The secret stays the same, and programs go on using it. What you take away here is refused from

@@ -22,8 +22,8 @@ export function KeyActions({ record, path, list }: { record: KeyRecord; path: st
       queries.invalidateQueries({ queryKey: ['key', path] }),
       queries.invalidateQueries({ queryKey: ['keys'] }),
     ])
-  const button = (name: Action, label: string, danger = false) => (
-    <button type="button" className={`button${danger ? ' danger' : ''}`} onClick={() => setAction(name)}>
+  const button = (name: Action, label: string, look = '') => (
+    <button type="button" className={`button ${look}`} onClick={() => setAction(name)}>
       {label}
     </button>
   )
@@ -31,8 +31,8 @@ export function KeyActions({ record, path, list }: { record: KeyRecord; path: st
     <div className="row">
       {record.status !== 'revoked' && button('edit', 'Change')}
       {record.status === 'active' && button('rotate', 'Rotate')}
-      {record.status !== 'revoked' && button('revoke', 'Revoke', true)}
-      {button('delete', 'Delete', true)}
+      {record.status !== 'revoked' && button('revoke', 'Revoke', 'danger')}
+      {button('delete', 'Delete', 'quiet')}
       {action === 'edit' && <EditKeyDialog record={record} path={path} onClose={close} onChanged={changed} />}
       {action === 'rotate' && (
         <RotateKeyDialog

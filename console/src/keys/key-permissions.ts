@@ -28,10 +28,15 @@ export function permissionsOf(reaches: Reaches): string[] {
   return reaches.admin ? [...ofDatasets, ADMIN_PERMISSION] : ofDatasets
 }
 
-/** A short text for lists, such as "read all · write parcels". */
+/** A short text for lists, such as "Reads all datasets, publishes parcels". */
 export function permissionWords(permissions: readonly string[]): string {
   const { read, write, admin } = reachesOf(permissions)
-  const words = (name: string, reach: Reach) =>
-    reach === 'none' ? [] : [reach === 'all' ? `${name} all` : `${name} ${reach.join(', ')}`]
-  return [...words('read', read), ...words('write', write), ...(admin ? ['administer'] : [])].join(' · ')
+  const words = (verb: string, reach: Reach) =>
+    reach === 'none' ? [] : [reach === 'all' ? `${verb} all datasets` : `${verb} ${reach.join(', ')}`]
+  const all = [
+    ...words('reads', read),
+    ...words('publishes', write),
+    ...(admin ? ['administers the service'] : []),
+  ].join(', ')
+  return all.charAt(0).toUpperCase() + all.slice(1)
 }

@@ -16,19 +16,22 @@ export function SecretDialog({
   isForPages?: boolean
   onClose: () => void
 }) {
-  const [copied, setCopied] = useState(false)
+  const [isCopied, setCopied] = useState(false)
+  const [isStored, setStored] = useState(false)
+  // Copying is not storing: only the user ticks the box. But what is on the clipboard is not lost with the dialog.
+  const isSafe = isCopied || isStored
   const [isConfirming, setConfirming] = useState(false)
-  const blocker = useBlocker(!copied)
+  const blocker = useBlocker(!isSafe)
   useEffect(() => {
-    if (copied) return
+    if (isSafe) return
     const warn = (event: BeforeUnloadEvent) => event.preventDefault()
     addEventListener('beforeunload', warn)
     return () => removeEventListener('beforeunload', warn)
-  }, [copied])
+  }, [isSafe])
   useEffect(() => {
     if (blocker.state === 'blocked') setConfirming(true)
   }, [blocker.state])
-  const close = () => (copied ? onClose() : setConfirming(true))
+  const close = () => (isSafe ? onClose() : setConfirming(true))
   const leave = () => {
     onClose()
     blocker.proceed?.()
@@ -49,7 +52,7 @@ export function SecretDialog({
         <code data-secret>{secret}</code>
         <CopyButton text={secret} onCopy={() => setCopied(true)} />
       </div>
-      {isConfirming && !copied ? (
+      {isConfirming && !isSafe ? (
         <div className="note warn stack-small" role="alert">
           <p>You have not copied the secret. If you leave now, it is lost, and the key must be rotated.</p>
           <div className="row">
@@ -64,8 +67,8 @@ export function SecretDialog({
       ) : (
         <div className="dialog-foot">
           <label className="choice small">
-            <input type="checkbox" checked={copied} onChange={(event) => setCopied(event.target.checked)} />I
-            have stored the secret
+            <input type="checkbox" checked={isStored} onChange={(event) => setStored(event.target.checked)} />
+            I have stored the secret
           </label>
           <button type="button" className="button primary" onClick={close}>
             Done

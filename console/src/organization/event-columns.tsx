@@ -1,17 +1,17 @@
 import type { EventRecord } from '@wayleave/contract/records'
 import type { TableColumn } from '../components/table.tsx'
 import { When } from '../components/when.tsx'
-import { actorWords, detailWords, subjectName } from './event-words.ts'
+import { actionWords, actorWords, detailWords, subjectName } from './event-words.ts'
 
 export const eventColumns: TableColumn<EventRecord>[] = [
   { head: 'When', cell: ({ at }) => <When at={at} /> },
-  { head: 'What', cell: ({ action }) => <code>{action}</code> },
+  { head: 'What', cell: ({ action }) => <span title={action}>{actionWords(action)}</span> },
   {
     head: 'To',
     kind: 'long',
     cell: (event) => (
       <>
-        {subjectName(event)}
+        <span title={event.subject}>{subjectName(event)}</span>
         <div className="small soft">{detailWords(event)}</div>
       </>
     ),

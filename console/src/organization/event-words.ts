@@ -1,3 +1,5 @@
+import { ADD_ON_NAMES } from '@wayleave/contract/add-ons'
+import { MEMBER_PERMISSION_NAMES } from '@wayleave/contract/permissions'
 import type { EventRecord } from '@wayleave/contract/records'
 import { count, moment } from '../words.ts'
 
@@ -15,20 +17,80 @@ export function actorWords({ actor, actorName }: EventRecord): string {
   return actor.startsWith('user:') ? `A deleted user (${actor.slice('user:'.length)})` : actor
 }
 
-/** The subject's id and the other details of the event; empty values are omitted. */
-export function detailWords({ subject, detail }: EventRecord): string {
-  const words = Object.entries(detail)
+/** Kinds of events whose code does not read as a sentence. */
+const ACTIONS: Record<string, string> = {
+  'session.started': 'Signed in',
+  'session.ended': 'Signed out',
+  'session.switched': 'Switched the organization',
+  'key.refused': 'Key was refused',
+  'user.unlinked': 'Single sign-on unlinked',
+  'dataset.described': 'Dataset description changed',
+  'dataset.version-described': 'Note of a version changed',
+  'dataset.version-deleted': 'Version deleted',
+  'dataset.unpublished': 'Dataset removed',
+  'dataset.drafted': 'Draft uploaded',
+  'dataset.draft-discarded': 'Draft discarded',
+  'dataset.access-given': 'Access to a dataset given',
+  'dataset.access-ended': 'Access to a dataset ended',
+  'organization.add-ons-changed': 'Add-ons changed',
+  'organization.credit-limit-changed': 'Credit limit changed',
+  'organization.publishing-allowed': 'Publishing allowed',
+  'organization.publishing-ended': 'Publishing no longer allowed',
+  'source.set': 'Source of a dataset set',
+}
+
+/** What happened, as people say it: “Key created” for `key.created`. */
+export function actionWords(action: string): string {
+  const words = action.replace(/[.-]/g, ' ')
+  return ACTIONS[action] ?? words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+const REASONS: Record<string, string> = {
+  reuse: 'because its token was used twice, which may mean that it was stolen',
+  replaced: 'because a newer one replaced it',
+  cancelled: 'because it was cancelled',
+  unknown: 'for an unknown reason',
+}
+
+/** The names of details that do not read as words. */
+const DETAILS: Record<string, string> = {
+  addOns: 'add-ons',
+  expiresAt: 'expires',
+  periodEnd: 'until',
+  keepsCredits: 'keeps credits',
+  creditLimit: 'limit',
+  productId: 'product',
+  requestId: 'request',
+  restoreId: 'restore',
+  revokedKeys: 'revoked keys',
+  allowedOrigins: 'allowed pages',
+  allowedAddresses: 'allowed addresses',
+}
+
+/** The details of the event beside its subject; empty values are omitted. */
+export function detailWords({ detail }: EventRecord): string {
+  return Object.entries(detail)
     .filter(([name]) => name !== 'name' && name !== 'email')
-    .map(([name, value]) => [name, valueWords(value)])
-    .filter(([, words]) => words !== '')
-    .map(([name, words]) => `${name} ${words}`)
-  return [subject.replace(/^\w+:/, ''), ...words].join(' · ')
+    .flatMap(([name, value]) => {
+      if (name === 'reason' && typeof value === 'string') return [REASONS[value] ?? value]
+      const words = valueWords(value)
+      return words === '' ? [] : [`${nameWords(name)} ${words}`]
+    })
+    .join(' · ')
+}
+
+function nameWords(name: string): string {
+  return DETAILS[name] ?? name.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`)
 }
 
 function valueWords(value: unknown): string {
   if (value === null) return ''
   if (Array.isArray(value)) return value.map(valueWords).join(', ')
   if (typeof value === 'number') return count(value)
-  if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)) return moment(value)
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value !== 'string') return JSON.stringify(value)
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)) return moment(value)
+  return CODES[value] ?? value
 }
+
+const CODES: Record<string, string> = { ...ADD_ON_NAMES, ...MEMBER_PERMISSION_NAMES }

@@ -5,6 +5,7 @@ import { useNavigate } from 'react-router'
 import { leftOrganization } from '../account/left-organization.ts'
 import { call } from '../api/call.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
+import { NumberField, numberOf, textOf } from '../components/form/number-field.tsx'
 import { MemberPermissionsField } from './member-permissions.tsx'
 
 interface MemberDialogProps {
@@ -35,6 +36,34 @@ export function MemberDialog(props: MemberDialogProps) {
         chosen={permissions}
         onChange={setPermissions}
         held={organization.permissions}
+      />
+    </ActionDialog>
+  )
+}
+
+/** What a member may spend in a month, with all personal keys and in the console. */
+export function MemberBudgetDialog(props: MemberDialogProps) {
+  const { member, onClose } = props
+  const queries = useQueryClient()
+  const [budget, setBudget] = useState(textOf(member.creditLimit))
+  return (
+    <ActionDialog
+      title={`Budget of ${member.email}`}
+      action="Save the budget"
+      onClose={onClose}
+      onAction={async () => {
+        await call('PUT', `${pathOf(props)}/budget`, { creditLimit: numberOf(budget) })
+        await queries.invalidateQueries({ queryKey: ['members'] })
+      }}
+    >
+      <p className="soft">For all personal keys of the member and their downloads in the console together.</p>
+      <NumberField
+        label="Credits a month"
+        value={budget}
+        onChange={setBudget}
+        help="Downloads beyond it are refused. Empty: no limit."
+        max={1_000_000_000_000}
+        isOptional
       />
     </ActionDialog>
   )

@@ -1,5 +1,6 @@
 import {
   MEMBER_PERMISSION_MEANINGS,
+  MEMBER_PERMISSION_NAMES,
   MEMBER_PERMISSIONS,
   type MemberPermission,
 } from '@wayleave/contract/permissions'
@@ -105,8 +106,8 @@ function SinglePermissions({
             disabled={!held.includes(permission) && !chosen.includes(permission)}
             onChange={() => toggle(permission)}
           />
-          <span>
-            {permission}
+          <span title={permission}>
+            {MEMBER_PERMISSION_NAMES[permission]}
             <small>{MEMBER_PERMISSION_MEANINGS[permission]}</small>
           </span>
         </label>
@@ -115,12 +116,16 @@ function SinglePermissions({
   )
 }
 
-/** The role in a word, with the permission names below it. */
+/** The role in a word; below it what it means, or the single permissions. */
 export function PermissionBadges({ permissions }: { permissions: readonly string[] }) {
+  const role = roleOf(permissions)
+  const names = permissions.map((one) => MEMBER_PERMISSION_NAMES[one as MemberPermission] ?? one)
   return (
     <>
-      <span className="badge good">{roleOf(permissions)?.name ?? CUSTOM}</span>
-      {permissions.length > 0 && <div className="small soft">{permissions.join(', ')}</div>}
+      <span className="badge good">{role?.name ?? CUSTOM}</span>
+      <div className="small soft" title={permissions.join(', ')}>
+        {role?.meaning ?? names.join(', ')}
+      </div>
     </>
   )
 }

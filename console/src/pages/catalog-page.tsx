@@ -84,6 +84,9 @@ export function CatalogPage() {
       <Loaded query={datasets} lines={3} height="17rem">
         {(all) => (
           <div className="faceted">
+            <a className="skip" href="#results">
+              Skip the filters
+            </a>
             <div className={`facets${isOpen ? ' open' : ''}`}>
               {FACETS.map((facet) => (
                 <FacetList
@@ -119,7 +122,7 @@ function Results({ all, matches, onReset }: { all: Dataset[]; matches: Dataset[]
     )
   }
   return (
-    <div className="stack">
+    <div className="stack" id="results" tabIndex={-1}>
       <ul className="catalog">
         {matches.slice(0, shown).map((dataset) => (
           <DatasetCard key={dataset.table} dataset={dataset} />

@@ -3,8 +3,10 @@ import { Link, useParams } from 'react-router'
 import { useDataset } from '../api/queries.ts'
 import { Loaded } from '../components/page/loaded.tsx'
 import { useTitle } from '../components/page/use-title.ts'
+import { DatasetActions } from '../datasets/dataset-actions.tsx'
 import { DatasetDescription } from '../datasets/dataset-description.tsx'
 import { DatasetFacts } from '../datasets/dataset-facts.tsx'
+import { DatasetTerms } from '../datasets/dataset-terms.tsx'
 import { Explorer } from '../explorer/explorer.tsx'
 import { VisibilityControl } from '../visibility/visibility-control.tsx'
 
@@ -31,8 +33,12 @@ function DatasetDetail({ dataset }: { dataset: DatasetDetails }) {
         <div>
           <h1 dir="auto">{dataset.title}</h1>
           <DatasetDescription text={dataset.description} />
+          <DatasetTerms dataset={dataset} />
         </div>
-        <VisibilityControl dataset={dataset} />
+        <div className="row">
+          <DatasetActions dataset={dataset} />
+          <VisibilityControl dataset={dataset} />
+        </div>
       </div>
       <Explorer dataset={dataset} facts={<DatasetFacts dataset={dataset} />} />
     </>

@@ -1,70 +1,72 @@
+import '../styles/start.css'
 import type { Dataset } from '@wayleave/client'
-import { type FormEvent, useState } from 'react'
+import type { StartSection } from '@wayleave/contract/start-sections'
+import { type ComponentType, type FormEvent, lazy, Suspense, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
-import { useDatasets, useSession } from '../api/queries.ts'
+import { useDatasets } from '../api/queries.ts'
 import { Empty } from '../components/page/empty.tsx'
 import { Loaded } from '../components/page/loaded.tsx'
 import { useTitle } from '../components/page/use-title.ts'
-import { DatasetCard } from '../datasets/dataset-card.tsx'
 import { site } from '../site.ts'
-import { plural } from '../words.ts'
+import { Counts, Featured, mappedDatasets, Recent, Topics } from '../start/catalog-sections.tsx'
+import { LivingMap } from '../start/living-map.tsx'
 
-const MAX_FEATURED = 6
+const KeySteps = lazy(async () => ({ default: (await import('../start/developers.tsx')).KeySteps }))
+const Offers = lazy(async () => ({ default: (await import('../start/developers.tsx')).Offers }))
 
-/** What the service is, whose it is, a search, and some of its datasets. */
+type Datasets = { datasets: readonly Dataset[] }
+
+const SECTIONS: Record<StartSection, ComponentType<Datasets>> = {
+  counts: Counts,
+  featured: Featured,
+  topics: Topics,
+  recent: Recent,
+  key: ({ datasets }) => <KeySteps dataset={mappedDatasets(datasets)[0] ?? datasets[0]} />,
+  developers: () => <Offers />,
+}
+
+/** What the service is, a picture of its data, and the sections that the operator chose. */
 export function StartPage() {
   useTitle('')
   const datasets = useDatasets()
-  const isSignedIn = useSession() === 'signed-in'
+  const hasMap = site.startMap !== 'none' && datasets.data?.some(({ bbox }) => bbox !== null) !== false
   return (
-    <div className="stack">
-      <section className="hero">
-        <h1>{site.title}</h1>
-        {site.description && <p className="lead">{site.description}</p>}
-        {paragraphsOf(site.startText).map((text) => (
-          <p key={text}>{text}</p>
-        ))}
-        {site.contact?.name && <p className="small soft">A service of {site.contact.name}.</p>}
-        <Search />
-      </section>
-      <section className="stack" aria-labelledby="featured">
-        <div className="row spread">
-          <h2 id="featured">{site.featured.length > 0 ? 'Featured datasets' : 'Recently updated'}</h2>
-          <Link to="/datasets">
-            {datasets.data ? `All ${plural(datasets.data.length, 'dataset')}` : 'All datasets'}
-          </Link>
+    <div className="start">
+      <section className={hasMap ? 'hero with-map' : 'hero'}>
+        <div className="hero-text">
+          <p className="eyebrow">
+            {site.contact?.name
+              ? `A service of ${site.contact.name}`
+              : 'For analysts, map makers and developers'}
+          </p>
+          <h1>{site.headline}</h1>
+          {site.description && <p className="lead">{site.description}</p>}
+          {paragraphsOf(site.startText).map((text) => (
+            <p key={text}>{text}</p>
+          ))}
+          <Search />
+          <div className="row">
+            <Link to="/datasets">Browse all datasets</Link>
+            <a href="/docs/gallery">See what you can build</a>
+          </div>
         </div>
-        <Loaded query={datasets} lines={2} height="17rem">
-          {(all) =>
-            all.length === 0 ? (
-              <Empty title="No dataset is published yet" />
-            ) : (
-              <ul className="catalog">
-                {featured(all).map((dataset) => (
-                  <DatasetCard key={dataset.table} dataset={dataset} />
-                ))}
-              </ul>
-            )
-          }
-        </Loaded>
+        {hasMap && datasets.data && <LivingMap datasets={mappedDatasets(datasets.data)} />}
+        {hasMap && !datasets.data && <div className="living-map card" />}
       </section>
-      <section className="stack" aria-labelledby="ways">
-        <h2 id="ways">Use the data</h2>
-        <ul className="ways">
-          <Way
-            to={isSignedIn ? '/getting-started' : '/sign-in'}
-            title={isSignedIn ? 'Getting started' : 'Sign in'}
-          >
-            Create a key and send your first request, in three steps.
-          </Way>
-          <Way href="/docs/gallery" title="Gallery">
-            A web map, a notebook, QGIS, DuckDB, R and spreadsheets.
-          </Way>
-          <Way href="/docs/api" title="API reference">
-            Every operation, to read and to try.
-          </Way>
-        </ul>
-      </section>
+      <Loaded query={datasets} lines={2} height="17rem">
+        {(all) =>
+          all.length === 0 ? (
+            <Empty title="No dataset is published yet" />
+          ) : (
+            <Suspense>
+              {site.startSections.map((name) => {
+                const Section = SECTIONS[name]
+                return <Section key={name} datasets={all} />
+              })}
+            </Suspense>
+          )
+        }
+      </Loaded>
     </div>
   )
 }
@@ -91,22 +93,6 @@ function Search() {
       </button>
     </form>
   )
-}
-
-function Way({ to, href, title, children }: { to?: string; href?: string; title: string; children: string }) {
-  return (
-    <li className="card">
-      <strong>{to ? <Link to={to}>{title}</Link> : <a href={href}>{title}</a>}</strong>
-      <span className="small soft">{children}</span>
-    </li>
-  )
-}
-
-/** The operator's choice in its order, or the datasets that were updated last. */
-function featured(all: Dataset[]): Dataset[] {
-  const chosen = site.featured.flatMap((table) => all.find((dataset) => dataset.table === table) ?? [])
-  if (chosen.length > 0) return chosen
-  return [...all].sort((a, b) => b.updatedAt.localeCompare(a.updatedAt)).slice(0, MAX_FEATURED)
 }
 
 function paragraphsOf(text: string | null): string[] {

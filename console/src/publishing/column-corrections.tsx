@@ -4,19 +4,29 @@ import { count, plural } from '../words.ts'
 import {
   asFound,
   COLUMN_TYPES,
+  type ColumnWords,
   type Correction,
   type Corrections,
   changed,
   FORMATS_OF,
 } from './corrections.ts'
 
+const WORDS = [
+  ['title', 'Title', 200],
+  ['unit', 'Unit', 50],
+  ['description', 'Description', 2000],
+] as const
+
 /** The columns of an inspected file, whose names, types and formats can be corrected. */
 export function ColumnCorrections({
   columns,
   value,
+  words,
   onChange,
 }: {
   columns: readonly InspectedColumnRecord[]
+  /** What is said about the columns already, by their names in the file. */
+  words: ReadonlyMap<string, Partial<ColumnWords>>
   value: Corrections
   onChange: (value: Corrections) => void
 }) {
@@ -37,7 +47,7 @@ export function ColumnCorrections({
             <CorrectedColumn
               key={column.source}
               column={column}
-              value={value[column.source] ?? asFound(column)}
+              value={value[column.source] ?? asFound(column, words.get(column.source))}
               onChange={(correction) => onChange({ ...value, [column.source]: correction })}
             />
           ))}
@@ -71,6 +81,21 @@ function CorrectedColumn({
           value={value.name}
           onChange={(event) => set({ name: event.target.value })}
         />
+        <details>
+          <summary className="small">Title, unit, description</summary>
+          <div className="stack-small">
+            {WORDS.map(([name, label, maxLength]) => (
+              <input
+                key={name}
+                aria-label={`${label} of ${source}`}
+                placeholder={label}
+                maxLength={maxLength}
+                value={value[name]}
+                onChange={(event) => set({ [name]: event.target.value })}
+              />
+            ))}
+          </div>
+        </details>
       </td>
       <td>
         <select

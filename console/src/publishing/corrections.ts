@@ -10,6 +10,21 @@ export interface Correction {
   /** Empty: recognised. */
   format: ColumnFormat | ''
   hidden: boolean
+  title: string
+  description: string
+  unit: string
+}
+
+/** What people read about a column. */
+export type ColumnWords = Pick<Correction, 'title' | 'description' | 'unit'>
+
+/** Which columns are the id, the time and the coordinates, and the CRS; empty if that is found by itself. */
+export interface Roles {
+  idColumn: string
+  timeColumn: string
+  longitude: string
+  latitude: string
+  crs: string
 }
 
 /** By the names of the columns in the file. Columns that stay as they were found have none. */
@@ -33,8 +48,11 @@ export const FORMATS_OF: { [type in ColumnType]?: readonly ColumnFormat[] } = {
   timestamp: ['dd-mm-yyyy', 'mm-dd-yyyy', 'yyyy-mm-dd'],
 }
 
-export function asFound({ name, type, format, isHidden }: InspectedColumnRecord): Correction {
-  return { name, type, format: format ?? '', hidden: isHidden }
+export function asFound(
+  { name, type, format, isHidden }: InspectedColumnRecord,
+  { title = '', description = '', unit = '' }: Partial<ColumnWords> = {},
+): Correction {
+  return { name, type, format: format ?? '', hidden: isHidden, title, description, unit }
 }
 
 /** The correction with a change; a format that the type cannot have is dropped. */
@@ -53,14 +71,17 @@ export function correctedSchema(
   corrections: Corrections,
   stored: PublishingSchema | null,
   keepsAll: boolean,
+  roles: Partial<Roles> = {},
 ): PublishingSchema | null {
   const corrected = columns.filter(({ source }) => Object.hasOwn(corrections, source))
-  if (corrected.length === 0 && !keepsAll) return null
+  const chosenRoles = Object.fromEntries(Object.entries(roles).filter(([, text]) => text.trim() !== ''))
+  if (corrected.length === 0 && !keepsAll && Object.keys(chosenRoles).length === 0) return null
   const fixed = new Map(stored?.columns.map((column) => [column.source ?? column.name, column]))
   for (const column of keepsAll ? columns : corrected) {
     const { source } = column
-    const { name, type, format, hidden } = corrections[source] ?? asFound(column)
-    const { title, description, unit } = fixed.get(source) ?? {}
+    const words = fixed.get(source)
+    const { name, type, format, hidden, ...texts } = corrections[source] ?? asFound(column, words)
+    const [title, description, unit] = [texts.title, texts.description, texts.unit].map((text) => text.trim())
     fixed.set(source, {
       ...{ name: name.trim() || source, type },
       ...(name.trim() !== source && { source }),
@@ -71,5 +92,5 @@ export function correctedSchema(
       ...(unit && { unit }),
     })
   }
-  return { ...stored, columns: [...fixed.values()] }
+  return { ...stored, ...chosenRoles, columns: [...fixed.values()] }
 }

@@ -1,23 +1,36 @@
-import type { InspectionRecord } from '@wayleave/contract/records'
+import type { InspectionRecord, PublishingSchema } from '@wayleave/contract/records'
 import { useEffect, useRef } from 'react'
 import { publishWords } from '../administration/publish-words.ts'
+import type { ReadingChoices } from '../administration/reading-fields.tsx'
 import { Scroll } from '../components/scroll.tsx'
 import { type Box, SmallMap } from '../datasets/small-map.tsx'
 import { bytes, count, plural, shapeName } from '../words.ts'
 import { ColumnCorrections } from './column-corrections.tsx'
 import type { Corrections } from './corrections.ts'
+import { RoleFields } from './role-fields.tsx'
 
 /** What an inspected file contains: facts, a small map, its columns with corrections, its first rows and problems. */
 export function InspectionView({
   inspection,
   corrections,
   onCorrections,
+  stored,
+  reading,
+  onReading,
+  onIgnoreSchema,
 }: {
   inspection: InspectionRecord
   corrections: Corrections
   onCorrections: (value: Corrections) => void
+  /** The schema that the dataset has. */
+  stored: PublishingSchema | null
+  reading: ReadingChoices
+  onReading: (value: ReadingChoices) => void
+  /** Publishes although the file differs from the schema; undefined if that is chosen. */
+  onIgnoreSchema: (() => void) | undefined
 }) {
   const { bbox, places, columns, notes, misfits } = inspection
+  const words = new Map(stored?.columns.map((column) => [column.source ?? column.name, column]))
   // The button is at the end of a long form.
   const place = useRef<HTMLElement>(null)
   useEffect(() => place.current!.scrollIntoView({ block: 'start' }), [])
@@ -39,12 +52,22 @@ export function InspectionView({
         <div className="note bad" role="alert">
           <p>The file differs from the schema of the dataset:</p>
           <Sentences sentences={misfits} />
+          {onIgnoreSchema && (
+            <button type="button" className="button small" onClick={onIgnoreSchema}>
+              Publish it nevertheless
+            </button>
+          )}
         </div>
       )}
-      <Problems inspection={inspection} />
+      <Problems
+        inspection={inspection}
+        skips={reading.skipInvalid}
+        onSkip={(skipInvalid) => onReading({ ...reading, skipInvalid })}
+      />
       <h3>Columns</h3>
       <p className="small soft">What you correct here is kept for later versions of the dataset.</p>
-      <ColumnCorrections columns={columns} value={corrections} onChange={onCorrections} />
+      <ColumnCorrections columns={columns} value={corrections} words={words} onChange={onCorrections} />
+      <RoleFields columns={columns} value={reading} onChange={onReading} />
       <FirstRows inspection={inspection} />
       {notes.length > 0 && (
         <>
@@ -84,7 +107,15 @@ function Facts({ inspection }: { inspection: InspectionRecord }) {
   )
 }
 
-function Problems({ inspection: { problems, problemCount } }: { inspection: InspectionRecord }) {
+function Problems({
+  inspection: { problems, problemCount, rows },
+  skips,
+  onSkip,
+}: {
+  inspection: InspectionRecord
+  skips: boolean
+  onSkip: (skips: boolean) => void
+}) {
   if (problemCount === 0) return null
   return (
     <div className="note bad" role="alert">
@@ -97,6 +128,12 @@ function Problems({ inspection: { problems, problemCount } }: { inspection: Insp
         ))}
         {problemCount > 10 && <li>…</li>}
       </ul>
+      {rows > 0 && (
+        <label className="choice">
+          <input type="checkbox" checked={skips} onChange={(event) => onSkip(event.target.checked)} />
+          Publish the {count(rows)} valid {rows === 1 ? 'row' : 'rows'}
+        </label>
+      )}
     </div>
   )
 }

@@ -9,6 +9,7 @@ import { Field } from '../components/form/field.tsx'
 import { RowButton } from '../components/form/row-button.tsx'
 import { Moment } from '../components/when.tsx'
 import { plural } from '../words.ts'
+import { DraftPreview } from './draft-preview.tsx'
 
 type Chosen = 'roll-back' | 'delete' | 'note' | null
 
@@ -115,6 +116,7 @@ function NoteDialog({ table, archive: { version, note }, onClose }: DialogProps)
 export function DraftNote({ dataset: { table, visibility } }: { dataset: DatasetRecord }) {
   const { data: draft } = useDraft(table, true)
   const [chosen, setChosen] = useState<'release' | 'discard' | null>(null)
+  const [isLooking, setIsLooking] = useState(false)
   const versionsChanged = useVersionsChanged(table)
   const isHidden = visibility === 'draft'
   if (!draft && !isHidden) return null
@@ -136,11 +138,22 @@ export function DraftNote({ dataset: { table, visibility } }: { dataset: Dataset
           Release
         </button>
         {draft && (
+          <button
+            type="button"
+            className="button small"
+            aria-expanded={isLooking}
+            onClick={() => setIsLooking(!isLooking)}
+          >
+            Look at it
+          </button>
+        )}
+        {draft && (
           <button type="button" className="button small" onClick={() => setChosen('discard')}>
             Discard the draft
           </button>
         )}
       </div>
+      {draft && isLooking && <DraftPreview table={table} draft={draft} />}
       {chosen === 'release' && (
         <ActionDialog
           title={draft ? 'Release the draft?' : `Release ${table}?`}

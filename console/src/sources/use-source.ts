@@ -1,10 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import {
-  isJobEnded,
-  type JobRecord,
-  type SourceRecord,
-  type SourceRunRecord,
-} from '@wayleave/contract/records'
+import { isJobEnded } from '@wayleave/contract/job-states'
+import type { JobRecord, SourceRecord, SourceRunRecord } from '@wayleave/contract/records'
 import { call } from '../api/call.ts'
 import { asProblem } from '../api/problem.ts'
 

@@ -27,6 +27,28 @@ const keepsCredits = Type.Boolean({
     'Whether credits of a plan that are left at the end of a period are kept. Otherwise they lapse.',
 })
 
+const planLimit = (maximum: number, description: string) =>
+  nullable(Type.Integer({ minimum: 1, maximum, description }))
+
+const planLimitsSchema = Type.Object(
+  {
+    requestsPerMinute: planLimit(
+      100_000_000,
+      'Of each key, of all keys of the organization together, and of all keys of one member together.',
+    ),
+    featuresPerDay: planLimit(
+      Number.MAX_SAFE_INTEGER,
+      'Features over OGC API that the keys of the organization, or those of one member, may read in a day (UTC).',
+    ),
+    keys: planLimit(1_000_000, 'Keys of the organization and personal keys of its members in it, together.'),
+    members: planLimit(1_000_000, 'Members of the organization.'),
+  },
+  { description: 'Limits of a plan, while it lasts. Null: as without a plan.' },
+)
+
+/** What a plan limits. */
+export type PlanLimits = Static<typeof planLimitsSchema>
+
 const revisionFields = {
   name: Type.String({
     maxLength: 400,
@@ -43,6 +65,7 @@ const revisionFields = {
   }),
   addOns,
   keepsCredits,
+  limits: planLimitsSchema,
 }
 
 export const productSchema = Type.Object({
@@ -62,8 +85,16 @@ const {
   name: productName,
   price: productPrice,
   currency: productCurrency,
+  limits: _limits,
   ...optionalFields
 } = revisionFields
+
+const changedLimits = Type.Optional(
+  Type.Partial(planLimitsSchema, {
+    additionalProperties: false,
+    description: 'Limits of a plan. What is left out is as without a plan.',
+  }),
+)
 
 export const newProductSchema = Type.Object(
   {
@@ -73,18 +104,32 @@ export const newProductSchema = Type.Object(
     currency: productCurrency,
     period: Type.Optional(oneOf(PLAN_PERIODS)),
     ...Type.Partial(Type.Object(optionalFields)).properties,
+    limits: changedLimits,
   },
   { additionalProperties: false },
 )
 
 export type NewProduct = Static<typeof newProductSchema>
 
-export const productChangeSchema = Type.Partial(Type.Object(revisionFields), {
-  additionalProperties: false,
-  minProperties: 1,
-})
+export const productChangeSchema = Type.Object(
+  { ...Type.Partial(Type.Object(revisionFields)).properties, limits: changedLimits },
+  { additionalProperties: false, minProperties: 1 },
+)
 
 export type ProductChange = Static<typeof productChangeSchema>
+
+const returnPath = Type.Optional(
+  Type.String({
+    maxLength: 1000,
+    pattern: '^/(?![/\\\\])[\\x21-\\x7e]*$',
+    description: 'A path of the service that the payer comes back to.',
+  }),
+)
+
+export const orderedUpgradeSchema = Type.Object(
+  { productId: Type.String({ maxLength: 40 }), returnPath },
+  { additionalProperties: false },
+)
 
 export const checkoutSchema = Type.Object(
   {
@@ -93,13 +138,7 @@ export const checkoutSchema = Type.Object(
     provider: Type.Optional(
       oneOf(PAYMENT_PROVIDERS, { description: 'Without it, the first one that the service has.' }),
     ),
-    returnPath: Type.Optional(
-      Type.String({
-        maxLength: 1000,
-        pattern: '^/(?![/\\\\])[\\x21-\\x7e]*$',
-        description: 'A path of the service that the payer comes back to.',
-      }),
-    ),
+    returnPath,
   },
   { additionalProperties: false },
 )
@@ -151,12 +190,14 @@ export const adminOrderSchema = Type.Object({
 export type AdminOrder = Static<typeof adminOrderSchema>
 
 export const invoiceSchema = Type.Object({
-  id: Type.String({ description: 'The invoice number.' }),
+  id: Type.String({ description: 'The number of the invoice or credit note.' }),
+  kind: oneOf(['invoice', 'credit-note'], { description: 'A credit note is for a refund.' }),
+  invoiceId: nullable(Type.String({ description: 'Of a credit note: the invoice that it corrects.' })),
   orderId: Type.String(),
   amount: Type.Integer({ description: 'In minor units of the currency, with tax.' }),
   currency,
   issuedAt: time,
-  dueAt: time,
+  dueAt: nullable(time),
   paidAt: nullable(time),
   url: Type.String({ description: 'The path of the PDF file.' }),
 })
@@ -173,6 +214,7 @@ export const subscriptionSchema = Type.Object({
   productName: Type.String(),
   credits: Type.Integer({ description: 'For each period.' }),
   addOns: Type.Array(oneOf(ADD_ONS)),
+  limits: planLimitsSchema,
   amount,
   currency,
   period: oneOf(PLAN_PERIODS),
@@ -189,6 +231,20 @@ export const subscriptionSchema = Type.Object({
 })
 
 export type SubscriptionRecord = Static<typeof subscriptionSchema>
+
+export const planUpgradeSchema = Type.Object({
+  productId: Type.String(),
+  amount: Type.Integer({
+    description: 'The difference of the prices for the rest of the period, in minor units, without tax.',
+  }),
+  currency,
+  credits: Type.Integer({
+    description: 'The difference of the credits for the rest of the period.',
+  }),
+})
+
+/** What a larger plan costs in the middle of a period. */
+export type PlanUpgrade = Static<typeof planUpgradeSchema>
 
 const line = (maxLength: number, description: string) =>
   Type.String({ maxLength, pattern: '^[^\\x00-\\x1f\\x7f]*$', description })
@@ -239,3 +295,5 @@ export const billingReportSchema = Type.Object({
     }),
   ),
 })
+
+export type BillingReport = Static<typeof billingReportSchema>

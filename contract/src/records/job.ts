@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from 'typebox'
-import { JOB_KINDS, JOB_STATES, type JobState } from '../job-states.ts'
+import { JOB_KINDS, JOB_STATES } from '../job-states.ts'
 import { columnSchema } from './dataset.ts'
 import { crsTransformationSchema, inspectionSchema, rowProblemSchema } from './inspection.ts'
 import { nullable, oneOf } from './schema-parts.ts'
@@ -53,11 +53,6 @@ const stored = <T extends TObject>(schema: T) =>
   nullable(
     Type.Unsafe<Static<T>>({ type: 'object', properties: schema.properties, additionalProperties: true }),
   )
-
-/** Whether a job in this state changes no more. */
-export function isJobEnded(state: JobState): boolean {
-  return state !== 'waiting' && state !== 'running'
-}
 
 export const jobSchema = Type.Object({
   id: Type.String(),

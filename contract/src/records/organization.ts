@@ -46,11 +46,21 @@ export const meSchema = Type.Object({
 /** The signed-in user. */
 export type Me = Static<typeof meSchema>
 
+export const memberCreditLimitSchema = nullable(
+  Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000_000_000,
+    description:
+      'Credits that the member may spend in a month (UTC) with personal keys and in the console. Null: no limit.',
+  }),
+)
+
 export const memberSchema = Type.Object({
   userId: Type.String(),
   email: Type.String(),
   permissions: Type.Array(permission),
   joinedAt: time,
+  creditLimit: memberCreditLimitSchema,
 })
 
 export type Member = Static<typeof memberSchema>

@@ -1,9 +1,15 @@
 import { type Static, Type } from 'typebox'
+import { START_SECTIONS } from '../start-sections.ts'
 import { nullable, oneOf } from './schema-parts.ts'
 
 const siteSchema = Type.Object({
   title: Type.String(),
   description: Type.String(),
+  /** The large line on the start page. */
+  headline: Type.String(),
+  /** The table of the dataset in the picture of the start page; null for the service's choice, `none` for no picture. */
+  startMap: nullable(Type.String()),
+  startSections: Type.Array(oneOf(START_SECTIONS)),
   startText: nullable(Type.String()),
   /** The tables of the datasets that the start page shows. */
   featured: Type.Array(Type.String()),

@@ -6,21 +6,29 @@ import { type CompiledColumn, memoryOf } from './compiled-column.ts'
 import { UnpackInThread } from './unpack-in-thread.ts'
 
 interface Entry {
-  snapshot: SnapshotColumns
-  name: string
   bytes: number
+  /** Called when the entry leaves the cache. */
+  forget: () => void
+}
+
+interface ColumnEntry extends Entry {
   loading: Promise<CompiledColumn>
   column: CompiledColumn | null
 }
 
+interface DerivedEntry extends Entry {
+  value: object
+}
+
 interface SnapshotColumns {
   stored: ReadonlyMap<string, StoredColumn>
-  entries: Map<string, Entry>
+  entries: Map<string, ColumnEntry>
 }
 
 /**
  * An LRU cache of compiled columns, which several snapshots share. Columns are loaded when they are first
- * needed; concurrent loads of a column are one (single-flight).
+ * needed; concurrent loads of a column are one (single-flight). What queries derive from columns and geometries is
+ * kept in the same memory, so that one limit bounds all of it.
  */
 export class ColumnCache {
   readonly #maxBytes: number
@@ -28,6 +36,7 @@ export class ColumnCache {
   readonly #opened = new WeakMap<Snapshot, SnapshotColumns>()
   /** In LRU order, least recently used first. */
   readonly #entries = new Set<Entry>()
+  readonly #derived = new Map<string, DerivedEntry>()
   #last: Entry | null = null
   #bytes = 0
   readonly #thread = new UnpackInThread()
@@ -49,7 +58,7 @@ export class ColumnCache {
     if (manifest.files[SNAPSHOT_FILES.columns]) this.#thread.expect(manifest.rows)
   }
 
-  /** The memory of all loaded columns, in bytes. */
+  /** The memory of all loaded columns and of what was derived, in bytes. */
   get bytes(): number {
     return this.#bytes
   }
@@ -83,17 +92,17 @@ export class ColumnCache {
     if (stored === undefined || !this.#canBeLoaded(snapshot, stored)) return null
     this.lookups.misses++
     const { rows } = snapshot.manifest
-    const entry: Entry = {
-      snapshot: opened,
-      name,
+    const entry: ColumnEntry = {
       bytes: bytesOf(rows, stored),
+      forget: () => {
+        opened.entries.delete(name)
+        this.#onEvict()
+      },
       loading: readCompiledColumn(snapshot.files, rows, stored, (packed) => this.#thread.unpack(packed)),
       column: null,
     }
     opened.entries.set(name, entry)
-    this.#entries.add(entry)
-    this.#bytes += entry.bytes
-    this.#evict()
+    this.#add(entry)
     try {
       entry.column = await entry.loading
       return entry.column
@@ -103,12 +112,30 @@ export class ColumnCache {
     }
   }
 
+  /** What `keep` was called with; undefined if it was evicted. */
+  derived<T extends object>(key: string): T | undefined {
+    const entry = this.#derived.get(key)
+    if (entry) this.#touch(entry)
+    return entry?.value as T | undefined
+  }
+
+  /** Keeps what was derived from a snapshot, unless it alone is larger than the cache. */
+  keep(key: string, value: object, bytes: number): void {
+    const before = this.#derived.get(key)
+    if (before) this.#drop(before)
+    const size = bytes + key.length * 2
+    if (size > this.#maxBytes) return
+    const entry: DerivedEntry = { value, bytes: size, forget: () => this.#derived.delete(key) }
+    this.#derived.set(key, entry)
+    this.#add(entry)
+  }
+
   #open(snapshot: Snapshot): Promise<SnapshotColumns> {
     let opening = this.#snapshots.get(snapshot)
     if (opening === undefined) {
       opening = readColumnDirectory(snapshot.files, snapshot.manifest).then((directory) => {
         const stored = new Map((directory?.columns ?? []).map((column) => [column.name, column]))
-        const opened = { stored, entries: new Map<string, Entry>() }
+        const opened = { stored, entries: new Map<string, ColumnEntry>() }
         this.#opened.set(snapshot, opened)
         return opened
       })
@@ -121,6 +148,12 @@ export class ColumnCache {
 
   #canBeLoaded({ manifest }: Snapshot, stored: StoredColumn | undefined): boolean {
     return stored !== undefined && bytesOf(manifest.rows, stored) <= this.#maxBytes
+  }
+
+  #add(entry: Entry): void {
+    this.#entries.add(entry)
+    this.#bytes += entry.bytes
+    this.#evict()
   }
 
   #touch(entry: Entry): void {
@@ -139,10 +172,9 @@ export class ColumnCache {
 
   #drop(entry: Entry): void {
     this.#entries.delete(entry)
-    entry.snapshot.entries.delete(entry.name)
     this.#bytes -= entry.bytes
     if (this.#last === entry) this.#last = null
-    this.#onEvict()
+    entry.forget()
   }
 }
 

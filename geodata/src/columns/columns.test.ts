@@ -129,6 +129,26 @@ test('a column that does not fit into the cache is left to the database, and old
   assert.notEqual(await one.load(snapshot, 'flag'), null)
 })
 
+test('what is derived from columns is bounded together with them, and the least recently used leaves first', async () => {
+  const cache = new ColumnCache(300_000)
+  const [first, second] = [new Uint8Array(100_000), new Uint8Array(100_000)]
+  cache.keep('first', first, first.byteLength)
+  cache.keep('second', second, second.byteLength)
+  await cache.load(snapshot, 'flag')
+  assert.equal(cache.derived('first'), first)
+  await cache.load(snapshot, 'integer')
+  await cache.load(snapshot, 'number')
+  assert.ok(cache.bytes <= 300_000)
+  assert.equal(cache.derived('second'), undefined)
+  cache.keep('large', first, 400_000)
+  assert.equal(cache.derived('large'), undefined)
+  const { bytes } = cache
+  cache.keep('again', first, 1000)
+  cache.keep('again', second, 1000)
+  assert.equal(cache.derived('again'), second)
+  assert.ok(cache.bytes - bytes < 1100)
+})
+
 test('damage of the file is found when a column is loaded, and by the verification', async () => {
   const path = join(compiled.folder, SNAPSHOT_FILES.columns)
   const original = await readFile(path)

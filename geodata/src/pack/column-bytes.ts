@@ -59,6 +59,13 @@ export class ColumnBytes extends GrowingBytes {
     this.length += 8
   }
 
+  int64Halves(high: number, low: number): void {
+    this.reserve(8)
+    this.view.setInt32(this.length, low, true)
+    this.view.setInt32(this.length + 4, high, true)
+    this.length += 8
+  }
+
   text(value: string): void {
     const length = value.length
     // UTF-8 needs at most three bytes per UTF-16 code unit.

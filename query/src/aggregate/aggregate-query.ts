@@ -44,6 +44,8 @@ export interface AggregateQuery {
   sort: readonly { name: string; isDescending: boolean }[]
   offset: number
   limit: number
+  /** Whether the result has the groups after its last row, as one. */
+  others: boolean
   /** Whether the result has the geometries of cells or zones. */
   geometry: boolean
   /** Which features are counted, beside the conditions that a plan holds. */
@@ -68,6 +70,11 @@ export interface AggregateResult {
   geometries: (Geometry | null)[] | null
   /** The number of all groups that meet `having`. */
   numberGroups: number
+  /**
+   * The groups after the last row, as one row: null for its dimensions, and for measures that cannot be computed from
+   * those of its groups. Null if there are no more groups, or if they were not asked for.
+   */
+  others: ResultValue[] | null
 }
 
 /** The max numbers of dimensions and measures of a query. */

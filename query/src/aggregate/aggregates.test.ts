@@ -82,6 +82,7 @@ const EMPTY: AggregateQuery = {
   sort: [],
   offset: 0,
   limit: 100_000,
+  others: false,
   geometry: false,
   box: null,
 }
@@ -191,6 +192,39 @@ test('measures of groups are those of the simplest code, for all types, nulls, e
   )
 })
 
+test('the groups after a page are one row, whose measures are those of its features', async () => {
+  const mergeable = measure.filter(({ kind }) => kind !== 'percentile' && kind !== 'distinct')
+  const question = fc.record({
+    column: fc.constantFrom('text', 'number', 'small', 'flag', 'day', 'time'),
+    measures: fc.array(mergeable, { minLength: 1, maxLength: 4 }),
+    limit: fc.integer({ min: 1, max: 60 }),
+    offset: fc.integer({ min: 0, max: 3 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(question, async ({ column, measures, limit, offset }) => {
+      const groupby = named([{ kind: 'column' as const, column }])
+      const all = (await ask({ groupby })).rows.map(([value]) => keyOf([value!]))
+      const rest = new Set(all.slice(offset + limit))
+      const features = rows.filter(({ properties }) => rest.has(keyOf([properties[column]!])))
+      const query = { groupby, measures: named(measures), limit, offset, others: true }
+      const { rows: page, others, numberGroups } = await ask(query)
+      assert.equal(page.length, Math.min(limit, Math.max(0, numberGroups - offset)))
+      if (rest.size === 0) {
+        assert.equal(others, null)
+        return
+      }
+      const [expected] = referenceAggregate(features, [], measures).values()
+      assert.equal(others![0], null)
+      for (const [i, value] of expected!.entries())
+        assert.ok(
+          isSame(others![i + 1]!, value),
+          `${JSON.stringify(measures[i])}: ${others![i + 1]} ${value}`,
+        )
+    }),
+    { numRuns: 40, seed: 41 },
+  )
+})
+
 test('texts that are not compiled are ranked by the database', async (t) => {
   // No column fits into this memory.
   const small = new QueryEngine(scratch, { geometryBytes: 1 << 20, columnBytes: 1000 })
@@ -249,6 +283,50 @@ test('quantiles have about as many features each, and equal values are in one', 
     assert.equal(lower, min)
     if (i > 0) assert.ok(quarters[i - 1]![3]! < min! && min! <= max!)
   }
+})
+
+test('weeks at the borders of years, and times of other zones, are those of UTC', async (t) => {
+  const times: [time: string, week: string, day: string, year: number][] = [
+    ['2018-12-31T00:00:00Z', '2018-12-31', '2018-12-31', 2018],
+    ['2021-01-03T23:59:59.999999Z', '2020-12-28', '2021-01-03', 2021],
+    ['2016-01-01T12:00:00Z', '2015-12-28', '2016-01-01', 2016],
+    ['2020-01-01T00:30:00+02:00', '2019-12-30', '2019-12-31', 2019],
+    ['2019-12-31T23:30:00-05:00', '2019-12-30', '2020-01-01', 2020],
+    ['2000-02-29T23:59:59Z', '2000-02-28', '2000-02-29', 2000],
+    ['1969-12-31T23:59:59.999999Z', '1969-12-29', '1969-12-31', 1969],
+  ]
+  const text = collection(times.map(([time], i) => feature({ i, time }, null)))
+  const zoned = await openSnapshot((await compileText(text)).folder)
+  t.after(() => zoned.close())
+  const periods = ['week', 'day', 'year'] as const
+  for (const [at, period] of periods.entries()) {
+    const groupby = named([{ kind: 'period' as const, column: 'time', period }])
+    const { rows: own } = await engine.aggregate(zoned, { ...EMPTY, groupby }, null, work)
+    const counts = new Map<string | number, number>()
+    for (const row of times) counts.set(row[at + 1]!, (counts.get(row[at + 1]!) ?? 0) + 1)
+    assert.deepEqual(new Map(own as [string, number][]), counts)
+  }
+})
+
+test('one value is every percentile of itself and has no deviation; none is null', async () => {
+  const column = 'number'
+  const percents = [0, 12.5, 50, 99.9, 100]
+  const measures = named<Measure>([
+    ...percents.map((percent) => ({ kind: 'percentile' as const, column, percent })),
+    { kind: 'stddev', column },
+    { kind: 'mean', column },
+    { kind: 'distinct', column },
+    { kind: 'first', column, time: 'time' },
+  ])
+  const some = rows.find(({ properties }) => properties[column] !== null && properties['time'] !== null)!
+  const value = some.properties[column]!
+  const one = await ask({ measures }, `i = ${some.properties['i']}`)
+  assert.deepEqual(one.rows, [[...percents.map(() => value), null, value, 1, value]])
+  const none = await ask({ measures }, 'i < 0')
+  assert.deepEqual(none.rows, [[...percents.map(() => null), null, null, 0, null]])
+  const groupby = named([{ kind: 'column' as const, column: 'text' }])
+  const empty = await ask({ measures, groupby, others: true, limit: 1 }, 'i < 0')
+  assert.deepEqual([empty.rows, empty.others, empty.numberGroups], [[], null, 0])
 })
 
 test('sums of doubles are compensated, and those beyond the largest double are missing', async (t) => {

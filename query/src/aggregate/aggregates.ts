@@ -10,19 +10,19 @@ import type { FilterPlan } from '../plan/plan-filter.ts'
 import { FairQueue } from '../work/fair-queue.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 import { finish } from '../work/unfinished.ts'
-import type { AggregateQuery, AggregateResult, Dimension, Measure, Named } from './aggregate-query.ts'
-import { CellCache } from './cell-groups.ts'
+import type { AggregateQuery, AggregateResult, Dimension, Named } from './aggregate-query.ts'
+import { cellGroups } from './cell-groups.ts'
 import { columnGroups } from './column-groups.ts'
-import { DecodedCache, type DecodedColumns } from './decoded-columns.ts'
+import { DecodedColumns } from './decoded-columns.ts'
 import { GeometrySizes } from './geometry-sizes.ts'
 import type { GroupDimension } from './group-dimension.ts'
 import { groupOfPosition } from './group-measure.ts'
 import { GroupMeasures } from './group-measures.ts'
 import { GroupNumbers } from './group-numbers.ts'
 import { GroupPage, type ReadValues } from './group-page.ts'
+import { InGeometryThread } from './in-geometry-thread.ts'
 import { cellGrid } from './map-cells.ts'
 import { MatchedGroups } from './matched-groups.ts'
-import { type PlaceOf, placeOf } from './place-of.ts'
 import { RankedColumns } from './ranked-columns.ts'
 import { ZoneCache } from './zone-groups.ts'
 
@@ -40,11 +40,9 @@ const MAX_WAIT_MS = 3000
 /** Groups the features that match a query and computes measures of each group. */
 export class Aggregates {
   readonly #deps: AggregateDeps
-  readonly #cells = new CellCache()
-  readonly #zones = new ZoneCache()
-  readonly #sizes = new GeometrySizes()
+  readonly #zones: ZoneCache
+  readonly #sizes: GeometrySizes
   readonly #ranked: RankedColumns
-  readonly #decoded = new DecodedCache()
   readonly #memory = new FairQueue({
     capacity: WALK_MEMORY,
     share: WALK_MEMORY / 2,
@@ -54,7 +52,10 @@ export class Aggregates {
 
   constructor(deps: AggregateDeps) {
     this.#deps = deps
-    this.#ranked = new RankedColumns(deps.duckdb)
+    const thread = new InGeometryThread()
+    this.#zones = new ZoneCache(deps.columns, thread)
+    this.#sizes = new GeometrySizes(deps.columns, thread)
+    this.#ranked = new RankedColumns(deps.duckdb, deps.columns)
   }
 
   async compute(
@@ -65,16 +66,19 @@ export class Aggregates {
   ): Promise<AggregateResult> {
     const { rows } = snapshot.manifest
     const columns = await this.#columnsOf(snapshot, query, work)
-    const decoded = this.#decoded.of(snapshot)
-    for (const measure of query.measures)
-      if (isOfNumbers(measure)) await decoded.loadNumbers(columns.get(measure.column)!, work)
+    const decoded = new DecodedColumns(this.#deps.columns, snapshot)
+    for (const measure of query.measures) {
+      if (measure.kind === 'sum' || measure.kind === 'mean')
+        await decoded.loadSummands(columns.get(measure.column)!, work)
+      if (measure.kind === 'stddev') await decoded.loadNumbers(columns.get(measure.column)!, work)
+    }
     const dimensions: GroupDimension[] = []
     for (const dimension of query.groupby)
       dimensions.push(await this.#dimension(snapshot, dimension, columns, decoded, work))
     const numbers = new GroupNumbers(dimensions, query.measures.length, rows)
     const measures = new GroupMeasures(
       query.measures,
-      { columns, sizes: await this.#sizesOf(snapshot, query, work) },
+      { columns, decoded, sizes: await this.#sizesOf(snapshot, query, work) },
       numbers.capacity,
     )
     const needsGroups = measures.walks.length > 0
@@ -84,7 +88,7 @@ export class Aggregates {
       const matches = new MatchedGroups(numbers, measures, decoded, groupOf)
       await this.#eachMatch(snapshot, query, plan, work, matches)
       matches.finish()
-      for (const walk of measures.walks) await walk(groupOf!, work)
+      for (const walk of measures.walks) await walk.run(groupOf!, work)
     } finally {
       hold?.release()
     }
@@ -124,14 +128,15 @@ export class Aggregates {
     if ('column' in dimension) return columnGroups(dimension, columns.get(dimension.column)!, decoded, work)
     const places = await this.#placesOf(snapshot, work)
     if (dimension.kind !== 'within')
-      return this.#cells.groups(dimension.name, snapshot, cellGrid(dimension), places)
+      return cellGroups(dimension.name, snapshot, cellGrid(dimension), places, this.#deps.columns)
     const { name, zones, label } = dimension
-    return this.#zones.groups({ name, snapshot, zones, label, placeOf: places }, work)
+    return this.#zones.groups({ name, snapshot, zones, label, places }, work)
   }
 
-  async #placesOf(snapshot: Snapshot, work: TimedWork): Promise<PlaceOf> {
-    const isPoints = snapshot.tree.isPoints
-    return placeOf(snapshot, isPoints ? null : await this.#sizes.load(snapshot, 'point', work))
+  /** Points have their own coordinates, other shapes a point that lies on them. */
+  async #placesOf(snapshot: Snapshot, work: TimedWork): Promise<Float64Array> {
+    const { tree } = snapshot
+    return tree.isPoints ? tree.leaves : this.#sizes.load(snapshot, 'point', work)
   }
 
   async #sizesOf(
@@ -176,8 +181,4 @@ export class Aggregates {
 
 function columnNamed({ manifest }: Snapshot, name: string): Column {
   return queryColumns(manifest).find((column) => column.name === name)!
-}
-
-function isOfNumbers(measure: Measure): measure is Measure & { column: string } {
-  return measure.kind === 'sum' || measure.kind === 'mean' || measure.kind === 'stddev'
 }

@@ -7,11 +7,13 @@ import type { DecodedColumns } from './decoded-columns.ts'
  */
 export class Block {
   length = 0
-  positions: Uint32Array = new Uint32Array(BLOCK_ROWS)
   /** The group of each position. */
   groups: Uint32Array = new Uint32Array(BLOCK_ROWS)
-  /** Whether the positions are consecutive. */
-  #isRun = false
+  /** The first position if the positions are consecutive, otherwise -1. */
+  #first = -1
+  /** Null for consecutive positions that nothing has asked for. */
+  #positions: Uint32Array | null = null
+  readonly #run = new Uint32Array(BLOCK_ROWS)
   readonly #decoded: DecodedColumns
   readonly #codes = new Copies<Uint32Array>(() => new Uint32Array(BLOCK_ROWS))
   readonly #numbers = new Copies<Float64Array>(() => new Float64Array(BLOCK_ROWS))
@@ -20,63 +22,83 @@ export class Block {
     this.#decoded = decoded
   }
 
-  /** Begins with the first `length` of these positions. */
+  /** Begins with the first `length` of these positions, which ascend. */
   begin(positions: Uint32Array, length: number): void {
-    this.positions = positions
+    const isRun = length > 0 && positions[length - 1]! - positions[0]! === length - 1
+    this.#start(isRun ? positions[0]! : -1, positions, length)
+  }
+
+  beginRun(first: number, length: number): void {
+    this.#start(first, null, length)
+  }
+
+  #start(first: number, positions: Uint32Array | null, length: number): void {
+    this.#first = first
+    this.#positions = positions
     this.length = length
-    // Positions ascend.
-    this.#isRun = length > 0 && positions[length - 1]! - positions[0]! === length - 1
     this.#codes.forget()
     this.#numbers.forget()
   }
 
+  get positions(): Uint32Array {
+    if (this.#positions) return this.#positions
+    const run = this.#run
+    for (let i = 0; i < this.length; i++) run[i] = this.#first + i
+    this.#positions = run
+    return run
+  }
+
+  /** What `codes` has for the positions: in `copy`, or in a part of `codes`. */
+  gather(codes: Codes, copy: Uint32Array): Uint32Array {
+    if (this.#first === -1) {
+      gather(codes, this.positions, this.length, copy)
+      return copy
+    }
+    const run = codes.subarray(this.#first, this.#first + this.length)
+    if (run instanceof Uint32Array) return run
+    // Ten times as fast as a loop.
+    copy.set(run)
+    return copy
+  }
+
   /** The codes of the positions. */
   codesOf(column: CompiledColumn): Uint32Array {
-    const { codes } = column
-    if (this.#isRun && codes instanceof Uint32Array) return codes.subarray(...this.#bounds())
-    return this.#codes.of(column, (copy) => gather(column.codes, this.positions, this.length, copy))
+    return this.#codes.of(column, (copy) => this.gather(column.codes, copy))
   }
 
-  /** The numbers of the positions; NaN if they have none. The column's values are doubles. */
+  /** The numbers of the positions; 0 if they have none. They must have been loaded. */
   numbersOf(column: CompiledColumn): Float64Array {
-    const numbers = this.#isRun && this.#decoded.numbersOf(column)
-    if (numbers) return numbers.subarray(...this.#bounds())
-    return this.#numbers.of(column, (copy) => this.#copyNumbers(column, copy))
-  }
-
-  #bounds(): [begin: number, end: number] {
-    return [this.positions[0]!, this.positions[0]! + this.length]
-  }
-
-  #copyNumbers(column: CompiledColumn, copy: Float64Array): void {
     const numbers = this.#decoded.numbersOf(column)
-    if (numbers) gatherNumbers(numbers, this.positions, this.length, copy)
-    else lookUp(column.values as Float64Array, this.codesOf(column), this.length, copy)
+    if (numbers && this.#first !== -1) return numbers.subarray(this.#first, this.#first + this.length)
+    return this.#numbers.of(column, (copy) => {
+      if (numbers) gatherNumbers(numbers, this.positions, this.length, copy)
+      else gatherNumbers(this.#decoded.tableOf(column), this.codesOf(column), this.length, copy)
+      return copy
+    })
   }
 }
 
 /** One copy for all dimensions and measures of a column. */
 class Copies<T> {
   readonly #make: () => T
-  readonly #copies = new Map<CompiledColumn, { copy: T; isFilled: boolean }>()
+  readonly #copies = new Map<CompiledColumn, { copy: T; filled: T | null }>()
 
   constructor(make: () => T) {
     this.#make = make
   }
 
-  of(column: CompiledColumn, fill: (copy: T) => void): T {
+  of(column: CompiledColumn, fill: (copy: T) => T): T {
     let entry = this.#copies.get(column)
     if (entry === undefined) {
-      entry = { copy: this.#make(), isFilled: false }
+      entry = { copy: this.#make(), filled: null }
       this.#copies.set(column, entry)
     }
-    if (!entry.isFilled) fill(entry.copy)
-    entry.isFilled = true
-    return entry.copy
+    entry.filled ??= fill(entry.copy)
+    return entry.filled
   }
 
   forget(): void {
-    for (const entry of this.#copies.values()) entry.isFilled = false
+    for (const entry of this.#copies.values()) entry.filled = null
   }
 }
 
@@ -103,13 +125,9 @@ function gather32(codes: Uint32Array, positions: Uint32Array, length: number, co
 
 function gatherNumbers(
   numbers: Float64Array,
-  positions: Uint32Array,
+  indexes: Uint32Array,
   length: number,
   copy: Float64Array,
 ): void {
-  for (let i = 0; i < length; i++) copy[i] = numbers[positions[i]!]!
-}
-
-function lookUp(values: Float64Array, codes: Uint32Array, length: number, copy: Float64Array): void {
-  for (let i = 0; i < length; i++) copy[i] = codes[i] === 0 ? Number.NaN : values[codes[i]! - 1]!
+  for (let i = 0; i < length; i++) copy[i] = numbers[indexes[i]!]!
 }

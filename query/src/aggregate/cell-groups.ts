@@ -1,15 +1,11 @@
-import { BoundedCache } from '@wayleave/geodata/base'
-import type { Snapshot } from '@wayleave/geodata/features'
+import type { ColumnCache, Snapshot } from '@wayleave/geodata/features'
 import type { Geometry } from '@wayleave/geodata/geometry'
 import { MAX_GROUPS, type ResultColumn, type ResultValue } from './aggregate-query.ts'
 import type { Block } from './block.ts'
 import type { GroupDimension } from './group-dimension.ts'
 import { tooManyGroups } from './group-numbers.ts'
 import type { CellGrid } from './map-cells.ts'
-import type { PlaceOf } from './place-of.ts'
 
-/** The memory of all cached cells, in bytes. */
-const MAX_BYTES = 128 << 20
 /** An estimate of what a cell takes in the dictionary of a grid. */
 const CELL_BYTES = 100
 
@@ -38,16 +34,17 @@ class NumberedCells {
   }
 
   /** Writes 0 for a position without a place, and otherwise the number of its cell, counted from 1. */
-  number({ positions, length }: Block, placeOf: PlaceOf, groups: Uint32Array): void {
+  number({ positions, length }: Block, places: Float64Array, groups: Uint32Array): void {
     const ids = this.#ids
     for (let i = 0; i < length; i++) {
       const id = ids[positions[i]!]!
-      groups[i] = (id === UNKNOWN ? this.#find(positions[i]!, placeOf) : id) - 1
+      groups[i] = (id === UNKNOWN ? this.#find(positions[i]!, places) : id) - 1
     }
   }
 
-  #find(position: number, placeOf: PlaceOf): number {
-    const [longitude, latitude] = placeOf(position)
+  #find(position: number, places: Float64Array): number {
+    const longitude = places[position * 2] ?? Number.NaN
+    const latitude = places[position * 2 + 1]!
     if (Number.isNaN(longitude)) {
       this.#ids[position] = NOWHERE
       return NOWHERE
@@ -64,24 +61,26 @@ class NumberedCells {
   }
 }
 
-/** The cells of snapshots, by grid. */
-export class CellCache {
-  readonly #cells = new BoundedCache<string, { cells: NumberedCells; bytes: number }>(
-    MAX_BYTES,
-    ({ bytes }) => bytes,
-  )
-
-  groups(name: string, snapshot: Snapshot, grid: CellGrid, placeOf: PlaceOf): GroupDimension {
-    const key = `${snapshot.folder}\n${grid.name}`
-    let cells = this.#cells.get(key)?.cells
-    if (cells === undefined || cells.isFull) {
-      const { rows } = snapshot.manifest
-      cells = new NumberedCells(grid, rows)
-      const bytes = rows * 4 + Math.min(rows, grid.count, MAX_GROUPS) * CELL_BYTES
-      this.#cells.set(key, { cells, bytes })
-    }
-    return new CellGroups(name, grid, cells, placeOf)
+/**
+ * The cells of a grid that a snapshot's features are in, which are kept in the memory of the columns. `places` has two
+ * numbers for each feature, NaN or nothing if it has no place.
+ */
+export function cellGroups(
+  name: string,
+  snapshot: Snapshot,
+  grid: CellGrid,
+  places: Float64Array,
+  cache: ColumnCache,
+): GroupDimension {
+  const key = `${snapshot.folder}\n${grid.name}`
+  let cells = cache.derived<NumberedCells>(key)
+  if (cells === undefined || cells.isFull) {
+    const { rows } = snapshot.manifest
+    cells = new NumberedCells(grid, rows)
+    // What it may become.
+    cache.keep(key, cells, rows * 4 + Math.min(rows, grid.count, MAX_GROUPS) * CELL_BYTES)
   }
+  return new CellGroups(name, grid, cells, places)
 }
 
 class CellGroups implements GroupDimension {
@@ -89,18 +88,18 @@ class CellGroups implements GroupDimension {
   readonly columns: readonly ResultColumn[]
   readonly #grid: CellGrid
   readonly #cells: NumberedCells
-  readonly #placeOf: PlaceOf
+  readonly #places: Float64Array
 
-  constructor(name: string, grid: CellGrid, cells: NumberedCells, placeOf: PlaceOf) {
+  constructor(name: string, grid: CellGrid, cells: NumberedCells, places: Float64Array) {
     this.columns = [{ name, type: 'text' }]
     this.size = Math.min(grid.count, MAX_GROUPS) + 1
     this.#grid = grid
     this.#cells = cells
-    this.#placeOf = placeOf
+    this.#places = places
   }
 
   number(block: Block, groups: Uint32Array): Uint32Array {
-    this.#cells.number(block, this.#placeOf, groups)
+    this.#cells.number(block, this.#places, groups)
     return groups
   }
 

@@ -3,8 +3,8 @@ import { boundOf } from '../by-codes/code-bounds.ts'
 import { invalidParameter } from '../query-error.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 import type { Dimension, Named, ResultColumn, ResultValue } from './aggregate-query.ts'
-import { type Block, gather } from './block.ts'
-import type { DecodedColumns } from './decoded-columns.ts'
+import type { Block } from './block.ts'
+import { type DecodedColumns, groupsByPosition } from './decoded-columns.ts'
 import type { ColumnCode, GroupDimension } from './group-dimension.ts'
 import type { Segments } from './segments.ts'
 import { periodsOf } from './time-periods.ts'
@@ -22,6 +22,32 @@ export async function columnGroups(
   work: TimedWork,
 ): Promise<GroupDimension> {
   if (dimension.kind === 'column') return new ValueGroups(dimension.name, column)
+  const { name, ...definition } = dimension
+  const key = `segments\n${JSON.stringify(definition)}`
+  const grouped = await decoded.kept(key, bytesOf, () => groupedBySegments(dimension, column, work))
+  return new SegmentGroups(name, column, grouped)
+}
+
+/** The groups of a column's values. */
+interface GroupedValues {
+  segments: Segments
+  /** By code; null if there are groups by position. */
+  byCode: Uint32Array | null
+  byPosition: Uint16Array | null
+}
+
+/** An estimate of a segment in memory. */
+const SEGMENT_BYTES = 16
+
+function bytesOf({ segments, byCode, byPosition }: GroupedValues): number {
+  return segments.count * SEGMENT_BYTES + (byCode?.byteLength ?? 0) + (byPosition?.byteLength ?? 0)
+}
+
+async function groupedBySegments(
+  dimension: ColumnDimension,
+  column: CompiledColumn,
+  work: TimedWork,
+): Promise<GroupedValues> {
   const segments = segmentsOf(dimension, column)
   const groupOf = new Uint32Array(column.codeCount)
   const distinct = column.values.length
@@ -32,10 +58,8 @@ export async function columnGroups(
     index = end
     if (++steps % STEP === 0) await work.next()
   }
-  const { name, ...definition } = dimension
-  const key = JSON.stringify(definition)
-  const groups = await decoded.groups(column, key, groupOf, segments.count + 1, work)
-  return new SegmentGroups(name, column, groupOf, groups, segments)
+  const byPosition = await groupsByPosition(column, groupOf, segments.count + 1, work)
+  return { segments, byCode: byPosition ? null : groupOf, byPosition }
 }
 
 /** Each value is a group. */
@@ -71,33 +95,23 @@ class SegmentGroups implements GroupDimension {
   readonly size: number
   readonly columns: readonly ResultColumn[]
   readonly #column: CompiledColumn
-  readonly #groupOf: Uint32Array
-  /** The group of each position; null if it is looked up by code. */
-  readonly #decoded: Uint16Array | null
+  readonly #grouped: GroupedValues
   readonly #segments: Segments
 
-  constructor(
-    name: string,
-    column: CompiledColumn,
-    groupOf: Uint32Array,
-    decoded: Uint16Array | null,
-    segments: Segments,
-  ) {
+  constructor(name: string, column: CompiledColumn, grouped: GroupedValues) {
+    const { segments } = grouped
     this.#column = column
-    this.#groupOf = groupOf
-    this.#decoded = decoded
+    this.#grouped = grouped
     this.#segments = segments
     this.size = segments.count + 1
     this.columns = [{ name, type: segments.type, ...(segments.hasUnit && { unitOf: column.name }) }]
   }
 
   number(block: Block, groups: Uint32Array): Uint32Array {
-    if (this.#decoded) {
-      gather(this.#decoded, block.positions, block.length, groups)
-      return groups
-    }
+    const { byPosition, byCode } = this.#grouped
+    if (byPosition) return block.gather(byPosition, groups)
     const codes = block.codesOf(this.#column)
-    const groupOf = this.#groupOf
+    const groupOf = byCode!
     for (let i = 0; i < block.length; i++) groups[i] = groupOf[codes[i]!]!
     return groups
   }

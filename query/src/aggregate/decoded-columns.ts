@@ -1,82 +1,115 @@
-import { BoundedCache } from '@wayleave/geodata/base'
-import type { Codes, CompiledColumn, Snapshot } from '@wayleave/geodata/features'
+import type { Codes, ColumnCache, CompiledColumn, Snapshot } from '@wayleave/geodata/features'
 import type { TimedWork } from '../work/timed-work.ts'
+import { integerParts, needsParts } from './integer-parts.ts'
 
-/** The memory of everything that is decoded, in bytes. */
-const MAX_BYTES = 256 << 20
 /** A dictionary with fewer values stays in the processor's cache. */
 const MIN_VALUES = 8192
-/** Positions that are decoded without a pause: about a millisecond. */
+/** Values that are decoded without a pause: about a millisecond. */
 const STEP = 1 << 14
 
-/** What is decoded for snapshots, which queries share. */
-export class DecodedCache {
-  readonly #arrays = new BoundedCache<string, Float64Array | Uint16Array>(
-    MAX_BYTES,
-    ({ byteLength }, key) => byteLength + key.length * 2,
-  )
-
-  of(snapshot: Snapshot): DecodedColumns {
-    return new DecodedColumns(this.#arrays, snapshot.folder)
-  }
-}
-
 /**
- * Values by position instead of by code, for columns with many different values: looking them up in a dictionary of a
- * million values takes ten times as long as reading them in the order of positions.
+ * The values of a snapshot's columns in forms that are faster to add. They are kept in the memory of the columns, and
+ * other queries use them too.
+ *
+ * Numbers are kept by position instead of by code if there are many different values: looking them up in a dictionary
+ * of a million values takes ten times as long as reading them in the order of positions.
  */
 export class DecodedColumns {
-  readonly #cache: BoundedCache<string, Float64Array | Uint16Array>
+  readonly #cache: ColumnCache
   readonly #folder: string
   readonly #numbers = new Map<CompiledColumn, Float64Array>()
+  readonly #tables = new Map<CompiledColumn, Float64Array>()
+  readonly #parts = new Map<CompiledColumn, readonly Float64Array[]>()
 
-  constructor(cache: BoundedCache<string, Float64Array | Uint16Array>, folder: string) {
+  constructor(cache: ColumnCache, { folder }: Snapshot) {
     this.#cache = cache
     this.#folder = folder
   }
 
-  /** The numbers of all positions, NaN for null; undefined if they are not decoded. */
+  /** The numbers of all positions, 0 for null; undefined if they are not decoded. */
   numbersOf(column: CompiledColumn): Float64Array | undefined {
     return this.#numbers.get(column)
   }
 
-  /** Decodes the numbers of a column if that makes reading them faster. */
-  async loadNumbers(column: CompiledColumn, work: TimedWork): Promise<void> {
-    const { values, codes, name } = column
-    if (!(values instanceof Float64Array) || values.length < MIN_VALUES) return
-    const key = `${this.#folder}\n${name}`
-    let numbers = this.#cache.get(key) as Float64Array | undefined
-    if (numbers === undefined) {
-      const decoded = new Float64Array(codes.length)
-      await eachStep(codes, work, (from, to) => decodeNumbers(values, codes, from, to, decoded))
-      this.#cache.set(key, decoded)
-      numbers = decoded
-    }
-    this.#numbers.set(column, numbers)
+  /** The numbers by code, 0 for null; integers beyond 2^53 are rounded. They must have been loaded. */
+  tableOf(column: CompiledColumn): Float64Array {
+    return this.#tables.get(column)!
   }
 
-  /** The groups of all positions; null if looking them up by code is as fast. `name` distinguishes the groups. */
-  async groups(
-    column: CompiledColumn,
+  /** The integers by code, in parts whose sums are exact; null if their sum needs no parts. */
+  partsOf(column: CompiledColumn): readonly Float64Array[] | null {
+    return this.#parts.get(column) ?? null
+  }
+
+  /** Loads what the sum of a column needs. */
+  async loadSummands(column: CompiledColumn, work: TimedWork): Promise<void> {
+    if (column.type !== 'integer' || !needsParts(column)) return this.loadNumbers(column, work)
+    const parts = await this.kept(`parts\n${column.name}`, bytesOfParts, () => {
+      const { tables, fill } = integerParts(column)
+      return eachStep(column.values, work, fill).then(() => tables)
+    })
+    this.#parts.set(column, parts)
+  }
+
+  async loadNumbers(column: CompiledColumn, work: TimedWork): Promise<void> {
+    const { values, codes, name } = column
+    if (values instanceof Float64Array && values.length >= MIN_VALUES) {
+      const numbers = await this.kept(`numbers\n${name}`, bytesOf, async () => {
+        const decoded = new Float64Array(codes.length)
+        await eachStep(codes, work, (from, to) => decodeNumbers(values, codes, from, to, decoded))
+        return decoded
+      })
+      this.#numbers.set(column, numbers)
+      return
+    }
+    const table = await this.kept(`table\n${name}`, bytesOf, async () => {
+      const numbers = new Float64Array(values.length + 1)
+      await eachStep(values, work, (from, to) => {
+        for (let i = from; i < to; i++) numbers[i + 1] = Number(values[i])
+      })
+      return numbers
+    })
+    this.#tables.set(column, table)
+  }
+
+  /** What was derived from the columns before, or what `make` returns. `bytes` is its size in memory. */
+  async kept<T extends object>(
     name: string,
-    groupOf: Uint32Array,
-    groupCount: number,
-    work: TimedWork,
-  ): Promise<Uint16Array | null> {
-    if (groupOf.length < MIN_VALUES || groupCount > 65_536) return null
-    const { codes } = column
-    const key = `${this.#folder}\n${column.name}\n${name}`
-    const cached = this.#cache.get(key) as Uint16Array | undefined
-    if (cached) return cached
-    const groups = new Uint16Array(codes.length)
-    await eachStep(codes, work, (from, to) => decodeGroups(groupOf, codes, from, to, groups))
-    this.#cache.set(key, groups)
-    return groups
+    bytes: (value: T) => number,
+    make: () => Promise<T>,
+  ): Promise<T> {
+    const key = `${this.#folder}\n${name}`
+    const kept = this.#cache.derived<T>(key)
+    if (kept) return kept
+    const value = await make()
+    this.#cache.keep(key, value, bytes(value))
+    return value
   }
 }
 
+/** The groups of all positions; null if looking them up by code is as fast. */
+export async function groupsByPosition(
+  { codes }: CompiledColumn,
+  groupOf: Uint32Array,
+  groupCount: number,
+  work: TimedWork,
+): Promise<Uint16Array | null> {
+  if (groupOf.length < MIN_VALUES || groupCount > 65_536) return null
+  const groups = new Uint16Array(codes.length)
+  await eachStep(codes, work, (from, to) => decodeGroups(groupOf, codes, from, to, groups))
+  return groups
+}
+
+function bytesOf({ byteLength }: { byteLength: number }): number {
+  return byteLength
+}
+
+function bytesOfParts(parts: readonly Float64Array[]): number {
+  return parts.reduce((all, { byteLength }) => all + byteLength, 0)
+}
+
 async function eachStep(
-  { length }: Codes,
+  { length }: { length: number },
   work: TimedWork,
   step: (from: number, to: number) => void,
 ): Promise<void> {
@@ -93,7 +126,7 @@ function decodeNumbers(
   to: number,
   decoded: Float64Array,
 ): void {
-  for (let i = from; i < to; i++) decoded[i] = codes[i] === 0 ? Number.NaN : values[codes[i]! - 1]!
+  for (let i = from; i < to; i++) decoded[i] = codes[i] === 0 ? 0 : values[codes[i]! - 1]!
 }
 
 function decodeGroups(

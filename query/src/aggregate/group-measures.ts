@@ -1,13 +1,15 @@
 import { BLOCK_ROWS, type CompiledColumn } from '@wayleave/geodata/features'
 import type { Measure, Named, ResultColumn, ResultValue } from './aggregate-query.ts'
 import type { Block } from './block.ts'
-import { finite, type GroupAccount, type GroupMeasure, type GroupWalk, ValueCounts } from './group-measure.ts'
+import type { DecodedColumns } from './decoded-columns.ts'
+import { finite, type GroupAccount, type GroupMeasure, ValueCounts } from './group-measure.ts'
 import { CodesByTime, Deviations, ExtremeCodes } from './measure-extremes.ts'
 import { type ColumnSums, CompensatedSums, columnSums, meanOf, sumOf } from './measure-sums.ts'
-import { DistinctCounts, PercentileCodes } from './measure-walks.ts'
+import { ColumnWalk, DistinctCounts, PercentileCodes } from './measure-walks.ts'
 
 export interface MeasureData {
   columns: ReadonlyMap<string, CompiledColumn>
+  decoded: DecodedColumns
   /** By position, in m² and m. */
   sizes: { area?: Float64Array | undefined; length?: Float64Array | undefined }
 }
@@ -16,11 +18,11 @@ export interface MeasureData {
 export class GroupMeasures {
   readonly measures: GroupMeasure[]
   readonly accounts: GroupAccount[] = []
-  readonly walks: GroupWalk[] = []
   /** How many features each group has. */
   readonly counts: Uint32Array
   readonly #data: MeasureData
   readonly #valueCounts = new Map<CompiledColumn, ValueCounts>()
+  readonly #walks = new Map<CompiledColumn, ColumnWalk>()
   readonly #sums = new Map<CompiledColumn, ColumnSums>()
 
   constructor(measures: readonly Named<Measure>[], data: MeasureData, capacity: number) {
@@ -29,9 +31,20 @@ export class GroupMeasures {
     this.measures = measures.map((measure) => this.#make(measure))
   }
 
+  /** What is left after the last position and needs the group of every position. */
+  get walks(): ColumnWalk[] {
+    return [...this.#walks.values()]
+  }
+
   add(block: Block): void {
     countGroups(block.groups, block.length, this.counts)
     for (const account of this.accounts) account.add(block)
+  }
+
+  /** Adds the features of a group to another group. Measures that are not mergeable are wrong after it. */
+  merge(group: number, into: number): void {
+    this.counts[into]! += this.counts[group]!
+    for (const account of this.accounts) account.merge(group, into)
   }
 
   #make(measure: Named<Measure>): GroupMeasure {
@@ -43,9 +56,10 @@ export class GroupMeasures {
       case 'length':
         return this.#sizes(name, measure.kind)
       case 'distinct': {
-        const distinct = new DistinctCounts(this.#column(measure.column), this.counts.length)
-        this.walks.push(distinct.walk)
-        return numbers({ name, type: 'integer' }, (group) => distinct.counts[group]!)
+        const distinct = this.#walkOf(this.#column(measure.column)).add(
+          new DistinctCounts(this.counts.length),
+        )
+        return fromFeatures(numbers({ name, type: 'integer' }, (group) => distinct.counts[group]!))
       }
       case 'sum':
       case 'mean':
@@ -69,7 +83,7 @@ export class GroupMeasures {
         return numbers({ name, type: 'number', unitOf: column.name }, (group) => deviations.deviation(group))
       }
       case 'percentile':
-        return this.#percentile(name, this.#column(measure.column), measure.percent)
+        return fromFeatures(this.#percentile(name, this.#column(measure.column), measure.percent))
     }
   }
 
@@ -93,10 +107,19 @@ export class GroupMeasures {
     return counts.counts
   }
 
+  #walkOf(column: CompiledColumn): ColumnWalk {
+    let walk = this.#walks.get(column)
+    if (walk === undefined) {
+      walk = new ColumnWalk(column)
+      this.#walks.set(column, walk)
+    }
+    return walk
+  }
+
   #sum(name: string, column: CompiledColumn, isMean: boolean): GroupMeasure {
     let sums = this.#sums.get(column)
     if (sums === undefined) {
-      sums = this.#added(columnSums(column, this.counts.length))
+      sums = this.#added(columnSums(column, this.#data.decoded, this.#countsOf(column)))
       this.#sums.set(column, sums)
     }
     const type = column.type === 'integer' && !isMean ? 'integer' : 'number'
@@ -106,8 +129,7 @@ export class GroupMeasures {
   }
 
   #percentile(name: string, column: CompiledColumn, percent: number): GroupMeasure {
-    const percentiles = new PercentileCodes(column, percent, this.#countsOf(column))
-    this.walks.push(percentiles.walk)
+    const percentiles = this.#walkOf(column).add(new PercentileCodes(percent, this.#countsOf(column)))
     const { lower, upper } = percentiles
     const isNumber = column.type === 'integer' || column.type === 'number'
     // Other values have no middle: the percentile is the value below it.
@@ -130,6 +152,7 @@ export class GroupMeasures {
         for (let i = 0; i < length; i++) copy[i] = sizes[positions[i]!]!
         sums.add(copy, 1, groups, length)
       },
+      merge: (group, into) => sums.merge(group, into),
     })
     const unit = kind === 'area' ? 'm²' : 'm'
     return numbers({ name, type: 'number', unit }, (group) => finite(sums.sum(group)))
@@ -147,7 +170,12 @@ function between(below: number, above: number, fraction: number): number {
 }
 
 function numbers(column: ResultColumn, value: (group: number) => number | bigint | null): GroupMeasure {
-  return { column, value, order: value }
+  return { column, value, order: value, isMergeable: true }
+}
+
+/** A measure that only the features of a group tell, not the measures of its parts. */
+function fromFeatures(measure: GroupMeasure): GroupMeasure {
+  return { ...measure, isMergeable: false }
 }
 
 /** Values of a column, sorted by their codes. */
@@ -157,5 +185,6 @@ function values(name: string, column: CompiledColumn, codes: Uint32Array): Group
     value: (group): ResultValue => column.value(codes[group]!),
     code: (group) => ({ column, code: codes[group]! }),
     order: (group) => (codes[group] === 0 ? null : codes[group]!),
+    isMergeable: true,
   }
 }

@@ -50,6 +50,7 @@ export class GroupNumbers {
 
   /** The group of each dimension. */
   parts(group: number): number[] {
+    if (this.#dimensions.length === 1 && this.#pairs === null) return [group]
     const parts: number[] = []
     let rest = group
     for (let i = this.#dimensions.length - 1; i >= 0; i--) {
@@ -69,7 +70,8 @@ function combine(
   length: number,
   combined: Uint32Array,
 ): void {
-  for (let i = 0; i < length; i++) combined[i] = groups[i]! * size + next[i]!
+  // The product is at most the max number of groups, so an integer multiplication is exact.
+  for (let i = 0; i < length; i++) combined[i] = Math.imul(groups[i]!, size) + next[i]!
 }
 
 /**

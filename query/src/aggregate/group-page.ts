@@ -39,7 +39,7 @@ export class GroupPage {
   }
 
   async read(work: TimedWork): Promise<AggregateResult> {
-    const { offset, limit, geometry } = this.#query
+    const { offset, limit, geometry, others } = this.#query
     const groups = await this.#selected(work)
     const sorted = await this.#sorted(groups, Math.max(0, offset + limit), work)
     const page = sorted.subarray(offset, offset + limit)
@@ -51,7 +51,20 @@ export class GroupPage {
       rows,
       geometries: geometry ? await this.#geometries(page) : null,
       numberGroups: groups.length,
+      // Last, because it changes the measures.
+      others: others ? await this.#others(sorted.subarray(offset + limit), work) : null,
     }
+  }
+
+  /** The groups after the page, merged into the first of them. */
+  async #others(rest: Uint32Array, work: TimedWork): Promise<ResultValue[] | null> {
+    const into = rest[0]
+    if (into === undefined) return null
+    await work.each(rest.length - 1, (i) => this.#measures.merge(rest[i + 1]!, into))
+    await this.#loadValues(Uint32Array.of(into), work)
+    const keys = this.#dimensions.flatMap(({ columns }) => columns.map(() => null))
+    const { measures } = this.#measures
+    return [...keys, ...measures.map((each) => (each.isMergeable ? each.value(into) : null))]
   }
 
   #columns(): ResultColumn[] {

@@ -15,7 +15,6 @@ export class MatchedGroups implements PositionTaker {
   readonly #block: Block
   readonly #single = new Uint32Array(BLOCK_ROWS)
   #singles = 0
-  readonly #run = new Uint32Array(BLOCK_ROWS)
 
   constructor(
     numbers: GroupNumbers,
@@ -36,18 +35,22 @@ export class MatchedGroups implements PositionTaker {
   }
 
   takeRun(begin: number, end: number): boolean {
-    const run = this.#run
-    for (let position = begin; position < end; position++) run[position - begin] = position
-    return this.takeList(run, end - begin)
+    this.#block.beginRun(begin, end - begin)
+    this.#add()
+    return false
   }
 
   takeList(positions: Uint32Array, length: number): boolean {
+    this.#block.begin(positions, length)
+    this.#add()
+    return false
+  }
+
+  #add(): void {
     const block = this.#block
-    block.begin(positions, length)
     this.#numbers.number(block)
     this.#measures.add(block)
     if (this.#groupOf) keepGroups(block, this.#groupOf)
-    return false
   }
 
   /** Adds the collected positions. Call it after the last position. */

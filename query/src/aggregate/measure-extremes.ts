@@ -1,4 +1,4 @@
-import { BLOCK_ROWS, type CompiledColumn } from '@wayleave/geodata/features'
+import type { CompiledColumn } from '@wayleave/geodata/features'
 import type { Block } from './block.ts'
 import type { GroupAccount } from './group-measure.ts'
 
@@ -18,6 +18,11 @@ export class ExtremeCodes implements GroupAccount {
     const codes = block.codesOf(this.#column)
     if (this.#isMax) takeLargest(codes, block.groups, block.length, this.codes)
     else takeSmallest(codes, block.groups, block.length, this.codes)
+  }
+
+  merge(group: number, into: number): void {
+    const take = this.#isMax ? takeLargest : takeSmallest
+    take(this.codes.subarray(group, group + 1), Uint32Array.of(into), 1, this.codes)
   }
 }
 
@@ -40,6 +45,7 @@ function takeSmallest(codes: Uint32Array, groups: Uint32Array, length: number, s
 export class CodesByTime implements GroupAccount {
   readonly codes: Uint32Array
   readonly #times: Uint32Array
+  readonly #positions: Uint32Array
   readonly #column: CompiledColumn
   readonly #time: CompiledColumn
   readonly #isLast: boolean
@@ -50,12 +56,13 @@ export class CodesByTime implements GroupAccount {
     this.#isLast = isLast
     this.codes = new Uint32Array(capacity)
     this.#times = new Uint32Array(capacity)
+    this.#positions = new Uint32Array(capacity)
   }
 
   add(block: Block): void {
     const codes = block.codesOf(this.#column)
     const times = block.codesOf(this.#time)
-    const { groups, length } = block
+    const { positions, groups, length } = block
     for (let i = 0; i < length; i++) {
       const group = groups[i]!
       const time = times[i]!
@@ -63,8 +70,20 @@ export class CodesByTime implements GroupAccount {
       if (time === 0 || codes[i] === 0) continue
       if (best !== 0 && (this.#isLast ? time <= best : time >= best)) continue
       this.#times[group] = time
+      this.#positions[group] = positions[i]!
       this.codes[group] = codes[i]!
     }
+  }
+
+  merge(group: number, into: number): void {
+    const [time, best] = [this.#times[group]!, this.#times[into]!]
+    if (time === 0) return
+    const isEarlierFeature = this.#positions[group]! < this.#positions[into]!
+    const isBetter = time === best ? isEarlierFeature : time > best === this.#isLast
+    if (best !== 0 && !isBetter) return
+    this.#times[into] = time
+    this.#positions[into] = this.#positions[group]!
+    this.codes[into] = this.codes[group]!
   }
 }
 
@@ -75,9 +94,6 @@ const MIN_SQUARED = 1e-140
 /** Means and squared deviations, updated by every value (Welford), which is exact also for numbers far from zero. */
 export class Deviations implements GroupAccount {
   readonly #column: CompiledColumn
-  /** The values of a column that are not doubles. */
-  readonly #rounded: Float64Array | null
-  readonly #copy = new Float64Array(BLOCK_ROWS)
   readonly #scale: number
   readonly #counts: Float64Array
   readonly #means: Float64Array
@@ -86,8 +102,7 @@ export class Deviations implements GroupAccount {
   constructor(column: CompiledColumn, capacity: number) {
     const { values } = column
     this.#column = column
-    this.#rounded = values instanceof Float64Array ? null : Float64Array.from(values as never, Number)
-    this.#scale = scaleOf(this.#rounded ?? (values as Float64Array))
+    this.#scale = scaleOf(Number(values[0] ?? 0), Number(values.at(-1) ?? 0))
     this.#counts = new Float64Array(capacity)
     this.#means = new Float64Array(capacity)
     this.#squares = new Float64Array(capacity)
@@ -95,14 +110,15 @@ export class Deviations implements GroupAccount {
 
   add(block: Block): void {
     const { groups, length } = block
-    const numbers = this.#numbers(block)
+    const numbers = block.numbersOf(this.#column)
+    const codes = this.#column.nulls === 0 ? null : block.codesOf(this.#column)
     const scale = this.#scale
     const counts = this.#counts
     const means = this.#means
     const squares = this.#squares
     for (let i = 0; i < length; i++) {
+      if (codes !== null && codes[i] === 0) continue
       const value = numbers[i]! * scale
-      if (Number.isNaN(value)) continue
       const group = groups[i]!
       const distance = value - means[group]!
       const mean = means[group]! + distance / ++counts[group]!
@@ -111,13 +127,15 @@ export class Deviations implements GroupAccount {
     }
   }
 
-  /** Integers beyond 2^53 are rounded. */
-  #numbers(block: Block): Float64Array {
-    if (this.#rounded === null) return block.numbersOf(this.#column)
-    const codes = block.codesOf(this.#column)
-    for (let i = 0; i < block.length; i++)
-      this.#copy[i] = codes[i] === 0 ? Number.NaN : this.#rounded[codes[i]! - 1]!
-    return this.#copy
+  /** By Chan, Golub and LeVeque. */
+  merge(group: number, into: number): void {
+    const [own, other] = [this.#counts[into]!, this.#counts[group]!]
+    if (other === 0) return
+    const distance = this.#means[group]! - this.#means[into]!
+    const count = own + other
+    this.#squares[into]! += this.#squares[group]! + distance * distance * ((own * other) / count)
+    this.#means[into]! += distance * (other / count)
+    this.#counts[into] = count
   }
 
   /** The standard deviation of a sample; null for less than two values. */
@@ -127,8 +145,8 @@ export class Deviations implements GroupAccount {
   }
 }
 
-function scaleOf(values: Float64Array): number {
-  const largest = Math.max(Math.abs(values[0] ?? 0), Math.abs(values.at(-1) ?? 0))
+function scaleOf(smallest: number, greatest: number): number {
+  const largest = Math.max(Math.abs(smallest), Math.abs(greatest))
   if (largest > MAX_SQUARED) return 2 ** -600
   return largest > 0 && largest < MIN_SQUARED ? 2 ** 600 : 1
 }

@@ -73,6 +73,7 @@ function ask({ snapshot }: Compiled, dimension: Dimension | null, more: Partial<
     sort: [],
     offset: 0,
     limit: 100_000,
+    others: false,
     geometry: false,
     box: null,
     ...more,
@@ -111,6 +112,33 @@ test('cells of the map have the features whose points lie in them, of points and
       const { rows } = await ask(dataset, { kind: 'h3', resolution })
       const cells = expected(dataset, (x, y) => latLngToCell(y, x, resolution))
       assert.deepEqual(new Map(rows as [string, number][]), cells)
+    }
+  }
+})
+
+test('poles and the antimeridian are in cells', async (t) => {
+  const corners = [[180, 0], [-180, 0], [180, 90], [-180, -90], [0, 90], [0, -90], [179.999_999_9, 66], [-180, 85.06]] // biome-ignore format: one line
+  const edges = await compiled(corners.map((coordinates) => ({ type: 'Point', coordinates })))
+  t.after(() => edges.snapshot.close())
+  for (const zoom of [0, 1, 22]) {
+    const { rows } = await ask(edges, { kind: 'tile', zoom })
+    assert.deepEqual(
+      new Map(rows as [string, number][]),
+      expected(edges, (x, y) => tileAt(zoom, x, y)),
+    )
+  }
+  for (const resolution of [0, 9, 15]) {
+    const { rows, geometries } = await ask(edges, { kind: 'h3', resolution }, { geometry: true })
+    assert.deepEqual(
+      new Map(rows as [string, number][]),
+      expected(edges, (x, y) => latLngToCell(y, x, resolution)),
+    )
+    for (const geometry of geometries!) {
+      const text = JSON.stringify(geometry)
+      assert.ok(
+        (text.match(/-?[\d.]+/g) ?? []).every((number) => Math.abs(Number(number)) <= 180),
+        text,
+      )
     }
   }
 })

@@ -189,7 +189,15 @@ function named<T extends object>(parts: readonly Part<T>[]): (T & { name: string
 }
 
 function ask(groupby: AggregateQuery['groupby'], measures: AggregateQuery['measures'], filter: string) {
-  const paging = { having: null, sort: [], offset: 0, limit: 100_000, geometry: false, box: null }
+  const paging = {
+    having: null,
+    sort: [],
+    offset: 0,
+    limit: 100_000,
+    others: false,
+    geometry: false,
+    box: null,
+  }
   const plan = filter === '' ? null : planConditions(conditionsOf(filter), snapshot)
   return engine.aggregate(snapshot, { groupby, measures, ...paging }, plan, work)
 }

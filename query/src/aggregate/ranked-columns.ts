@@ -1,12 +1,16 @@
-import { BoundedCache, SingleFlights } from '@wayleave/geodata/base'
-import { CompiledColumn, PositionBits, quoteName, type Snapshot } from '@wayleave/geodata/features'
+import { SingleFlights } from '@wayleave/geodata/base'
+import {
+  type ColumnCache,
+  CompiledColumn,
+  PositionBits,
+  quoteName,
+  type Snapshot,
+} from '@wayleave/geodata/features'
 import type { Column } from '@wayleave/geodata/geometry'
 import type { DuckdbQueries } from '../by-duckdb/duckdb-queries.ts'
 import { invalidParameter } from '../query-error.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 
-/** The memory of all ranked columns, in bytes. */
-const MAX_BYTES = 256 << 20
 /** An estimate of a text in memory. */
 const TEXT_BYTES = 80
 /** Positions between two looks at the clock. */
@@ -14,31 +18,33 @@ const STEP = 1 << 15
 
 /**
  * Texts with so many different values that they are not compiled. The database ranks them once for a snapshot, in about
- * a second for a million; then they have codes like other columns. Only the texts of a result are read.
+ * a second for a million; then they have codes like other columns, in the same memory. Only the texts of a result are
+ * read.
  */
 export class RankedColumns {
   readonly #duckdb: DuckdbQueries
-  readonly #columns = new BoundedCache<string, CompiledColumn>(MAX_BYTES, bytesOf)
+  readonly #cache: ColumnCache
   readonly #ranking = new SingleFlights<string, void>()
   /** The texts of a column by code; those that were not needed yet are missing. */
   readonly #texts = new WeakMap<CompiledColumn, string[]>()
 
-  constructor(duckdb: DuckdbQueries) {
+  constructor(duckdb: DuckdbQueries, cache: ColumnCache) {
     this.#duckdb = duckdb
+    this.#cache = cache
   }
 
   async load(snapshot: Snapshot, column: Column, work: TimedWork): Promise<CompiledColumn> {
     if (column.type !== 'text') throw notCompiled(column)
-    const key = `${snapshot.folder}\n${column.name}`
+    const key = `${snapshot.folder}\nranked\n${column.name}`
     for (;;) {
-      const cached = this.#columns.get(key)
+      const cached = this.#cache.derived<CompiledColumn>(key)
       if (cached) return cached
       let own: CompiledColumn | null = null
       let isOwn = false
       const ranking = this.#ranking.run(key, async () => {
         isOwn = true
         own = await this.#rank(snapshot, column, work)
-        this.#columns.set(key, own)
+        this.#cache.keep(key, own, bytesOf(own))
       })
       // The request that ranks may be aborted: then this one does it.
       await ranking.catch((error: unknown) => {

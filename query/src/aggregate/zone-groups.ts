@@ -1,24 +1,22 @@
-import { BoundedCache, SingleFlights } from '@wayleave/geodata/base'
-import { type Snapshot, sliceFeature } from '@wayleave/geodata/features'
-import { EXTERIOR, type Geometry, INTERIOR, locateBox, prepare, relates } from '@wayleave/geodata/geometry'
+import { SingleFlights } from '@wayleave/geodata/base'
+import { type Codes, type ColumnCache, type Snapshot, sliceFeature } from '@wayleave/geodata/features'
+import type { Geometry } from '@wayleave/geodata/geometry'
 import { parseFeature } from '../features/parse-feature.ts'
 import { invalidParameter } from '../query-error.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 import type { ResultColumn, ResultValue, ZoneSource } from './aggregate-query.ts'
-import { type Block, gather } from './block.ts'
+import type { Block } from './block.ts'
 import type { GroupDimension } from './group-dimension.ts'
-import type { PlaceOf } from './place-of.ts'
+import { chunkEnd, type InGeometryThread, packedFeatures } from './in-geometry-thread.ts'
 
 /** The max number of zones, and the max bytes of their features. */
 const MAX_ZONES = 50_000
 const MAX_ZONE_BYTES = 256 << 20
-/** The memory of all cached zones of positions, in bytes. */
-const MAX_BYTES = 128 << 20
-/** Runs of the tree between two looks at the clock. */
-const STEP = 16
+/** An estimate of what a name takes beside its text. */
+const NAME_BYTES = 40
 
 /** The zone of each position plus 1; 0 for positions outside of all zones. */
-type ZoneOf = Uint32Array
+type ZoneOf = Codes
 
 /** A dimension of zones. */
 export interface ZoneQuery {
@@ -26,27 +24,37 @@ export interface ZoneQuery {
   snapshot: Snapshot
   zones: ZoneSource
   label: string | null
-  placeOf: PlaceOf
+  /** Two numbers for each feature, in memory that threads share. */
+  places: Float64Array
 }
 
 interface ZoneNames {
   ids: ResultValue[]
   labels: ResultValue[] | null
+  /** An estimate of its memory. */
+  bytes: number
 }
 
-/** The features of one dataset in whose areas the places of another one lie. */
+/**
+ * The features of one dataset in whose areas the places of another one lie. They are kept in the memory of the columns.
+ */
 export class ZoneCache {
-  readonly #zones = new BoundedCache<string, ZoneOf>(MAX_BYTES, ({ byteLength }) => byteLength)
+  readonly #cache: ColumnCache
+  readonly #thread: InGeometryThread
   readonly #locating = new SingleFlights<string, void>()
-  readonly #names = new WeakMap<Snapshot, Map<string, ZoneNames>>()
+
+  constructor(cache: ColumnCache, thread: InGeometryThread) {
+    this.#cache = cache
+    this.#thread = thread
+  }
 
   groups(
-    { name, snapshot, zones: source, label, placeOf }: ZoneQuery,
+    { name, snapshot, zones: source, label, places }: ZoneQuery,
     work: TimedWork,
   ): Promise<GroupDimension> {
     return source(async (zones) => {
       requireFew(zones)
-      const zoneOf = await this.#zoneOf(snapshot, zones, placeOf, work)
+      const zoneOf = await this.#zoneOf(snapshot, zones, places, work)
       const names = await this.#namesOf(zones, label, work)
       const geometryOf = (zone: number) =>
         source(async (current) => (current === zones ? readGeometry(zones, zone) : null))
@@ -54,17 +62,17 @@ export class ZoneCache {
     })
   }
 
-  async #zoneOf(snapshot: Snapshot, zones: Snapshot, placeOf: PlaceOf, work: TimedWork): Promise<ZoneOf> {
-    const key = `${snapshot.folder}\n${zones.folder}`
+  async #zoneOf(snapshot: Snapshot, zones: Snapshot, places: Float64Array, work: TimedWork): Promise<ZoneOf> {
+    const key = `${snapshot.folder}\nwithin\n${zones.folder}`
     for (;;) {
-      const cached = this.#zones.get(key)
+      const cached = this.#cache.derived<ZoneOf>(key)
       if (cached) return cached
       let own: ZoneOf | null = null
       let isOwn = false
       const locating = this.#locating.run(key, async () => {
         isOwn = true
-        own = await locate(snapshot, zones, placeOf, work)
-        this.#zones.set(key, own)
+        own = await this.#locate(snapshot, zones, places, work)
+        this.#cache.keep(key, own, own.byteLength)
       })
       // The request that locates may be aborted: then this one does it.
       await locating.catch((error: unknown) => {
@@ -75,56 +83,38 @@ export class ZoneCache {
     }
   }
 
-  async #namesOf(zones: Snapshot, label: string | null, work: TimedWork): Promise<ZoneNames> {
-    let byLabel = this.#names.get(zones)
-    if (byLabel === undefined) {
-      byLabel = new Map()
-      this.#names.set(zones, byLabel)
+  /** In a thread: preparing a zone of a million corners takes a second. */
+  async #locate(
+    { manifest }: Snapshot,
+    zones: Snapshot,
+    points: Float64Array,
+    work: TimedWork,
+  ): Promise<ZoneOf> {
+    const { count } = zones.tree
+    const zoneOf =
+      count < 65_535
+        ? new Uint16Array(new SharedArrayBuffer(manifest.rows * 2))
+        : new Uint32Array(new SharedArrayBuffer(manifest.rows * 4))
+    const nodes = await this.#thread.perform('tree', { places: points })
+    for (let first = 0; first < count; ) {
+      const to = chunkEnd(zones, first, count)
+      const features = await packedFeatures(zones, first, to)
+      await this.#thread.perform('zones', { places: { points, nodes, zoneOf }, first, features })
+      first = to
+      work.check()
     }
-    let names = byLabel.get(label ?? '')
+    return zoneOf
+  }
+
+  async #namesOf(zones: Snapshot, label: string | null, work: TimedWork): Promise<ZoneNames> {
+    const key = `${zones.folder}\nnames\n${label ?? ''}`
+    let names = this.#cache.derived<ZoneNames>(key)
     if (names === undefined) {
       names = await readNames(zones, label, work)
-      byLabel.set(label ?? '', names)
+      this.#cache.keep(key, names, names.bytes)
     }
     return names
   }
-}
-
-/** Nodes of the tree that lie inside a zone are not divided; only features at its edge are looked at one by one. */
-async function locate(
-  snapshot: Snapshot,
-  zones: Snapshot,
-  placeOf: PlaceOf,
-  work: TimedWork,
-): Promise<ZoneOf> {
-  const { tree, manifest } = snapshot
-  const zoneOf = new Uint32Array(manifest.rows)
-  let steps = 0
-  for (let zone = 0; zone < zones.tree.count; zone++) {
-    const geometry = await readGeometry(zones, zone)
-    await work.next()
-    if (geometry === null) continue
-    const area = prepare(geometry)
-    if (area.areas === 0) continue
-    const decide = (west: number, south: number, east: number, north: number) => {
-      const location = locateBox(area, west, south, east, north)
-      return location === INTERIOR ? true : location === EXTERIOR ? false : undefined
-    }
-    for (const { begin, end, isCertain } of tree.runsWhere(decide, 0)) {
-      for (let position = begin; position < end; position++) {
-        // The first zone in the order of its dataset, if several overlap or share an edge.
-        if (zoneOf[position] !== 0) continue
-        const isIn = isCertain || relates('intersects', area, pointAt(placeOf, position))
-        if (isIn) zoneOf[position] = zone + 1
-      }
-      if (++steps % STEP === 0) await work.next()
-    }
-  }
-  return zoneOf
-}
-
-function pointAt(placeOf: PlaceOf, position: number): Geometry {
-  return { type: 'Point', coordinates: [...placeOf(position)] }
 }
 
 async function readGeometry(zones: Snapshot, zone: number): Promise<Geometry | null> {
@@ -133,13 +123,15 @@ async function readGeometry(zones: Snapshot, zone: number): Promise<Geometry | n
 }
 
 async function readNames(zones: Snapshot, label: string | null, work: TimedWork): Promise<ZoneNames> {
-  const names: ZoneNames = { ids: [], labels: label === null ? null : [] }
+  const names: ZoneNames = { ids: [], labels: label === null ? null : [], bytes: 0 }
   for (let zone = 0; zone < zones.tree.count; zone++) {
     const { id, properties } = sliceFeature(await zones.readPack(zone, zone + 1))
-    const text = `{"type":"Feature","id":${id},"geometry":null,"properties":${properties}}`
-    const parsed = parseFeature(Buffer.from(text))
+    const feature = `{"type":"Feature","id":${id},"geometry":null,"properties":${properties}}`
+    const parsed = parseFeature(Buffer.from(feature))
+    const text = label === null ? null : ((parsed.properties[label] ?? null) as ResultValue)
     names.ids.push(parsed.id)
-    if (label !== null) names.labels!.push((parsed.properties[label] ?? null) as ResultValue)
+    names.labels?.push(text)
+    names.bytes += 2 * (NAME_BYTES + String(parsed.id).length + String(text).length)
     await work.next()
   }
   return names
@@ -181,9 +173,8 @@ class ZoneGroups implements GroupDimension {
     this.#geometryOf = geometryOf
   }
 
-  number({ positions, length }: Block, groups: Uint32Array): Uint32Array {
-    gather(this.#zoneOf, positions, length, groups)
-    return groups
+  number(block: Block, groups: Uint32Array): Uint32Array {
+    return block.gather(this.#zoneOf, groups)
   }
 
   values(group: number): ResultValue[] {

@@ -35,6 +35,7 @@ import { operationRoutes } from '../http/observability/operation-routes.ts'
 import type { RouteTable } from '../http/route-table.ts'
 import { addDataRoute, HandedOver } from '../http/sockets/fastify-transport.ts'
 import { SocketTransport } from '../http/sockets/socket-transport.ts'
+import { apiDefinition } from '../ogc/documents/api-definition.ts'
 import { documentRoutes } from '../ogc/documents/document-routes.ts'
 import { itemRoute } from '../ogc/items/item-route.ts'
 import { itemsRoute } from '../ogc/items/items-route.ts'
@@ -42,12 +43,15 @@ import { recordRoutes } from '../ogc/records/record-routes.ts'
 import { ogcRoutes } from '../ogc/routes.ts'
 import { previewRoutes } from '../ogc/tiles/previews/preview-routes.ts'
 import { tileRoute, tileRoutes } from '../ogc/tiles/tile-routes.ts'
+import { ROOT } from '../ogc/write/links.ts'
 import { dashboardRoutes } from '../operation/dashboard/dashboard-routes.ts'
+import { basemapRoutes } from '../site/basemap/basemap-routes.ts'
 import { clientRoutes } from '../site/clients/routes.ts'
 import { consoleRoutes } from '../site/console/routes.ts'
 import { discoveryRoutes, pageHeads } from '../site/discovery/routes.ts'
 import { definitionRoutes } from '../site/documentation/definition-routes.ts'
 import { documentationRoutes } from '../site/documentation/routes.ts'
+import { referenceRoutes } from '../site/reference/routes.ts'
 import { siteRoutes } from '../site/styles/site-routes.ts'
 import type { Parts } from './wiring.ts'
 
@@ -143,10 +147,13 @@ function site(app: App, parts: Parts): void {
   const about = aboutOf(parts.config)
   const discovery = { ...parts, about }
   siteRoutes(app, parts.config)
+  basemapRoutes(app, parts)
   consoleRoutes(app, { headOf: pageHeads(discovery), about, basemap: parts.config.basemap })
   discoveryRoutes(app, discovery)
   clientRoutes(app, discovery)
   documentationRoutes(app, { about, baseUrl: parts.baseUrl })
+  const ogcDefinition = () => apiDefinition('', { ...parts, datasets: [], version, about })
+  referenceRoutes(app, { about, baseUrl: parts.baseUrl, ogcRoot: ROOT, ogcDefinition })
   definitionRoutes(app, parts)
 }
 

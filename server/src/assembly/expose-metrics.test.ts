@@ -186,6 +186,8 @@ const GRANT = {
   expiresAt: null,
   allowedCallers: null,
   creditLimit: null,
+    memberCreditLimit: null,
+    dailyFeatures: null,
   secretHash: '',
   owner: 'organization:org',
   ownerBucket: null,

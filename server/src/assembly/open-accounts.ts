@@ -83,16 +83,7 @@ export async function openAccounts(opening: AccountsOpening, opened: Closers): P
       serving && config.requestLogDays > 0 ? opened.use(new RequestLog(database, clock, log)) : null,
     keyRequests: new KeyRequests(database.db),
     ...(await openNotices(opening, mailer, opened)),
-    billing: openBilling({
-      config,
-      log,
-      database,
-      changes,
-      clock,
-      mailer,
-      baseUrl,
-      operators: operatorAddresses(config),
-    }),
+    billing: openBilling({ config, database, changes, clock, baseUrl }),
   }
 }
 

@@ -111,7 +111,11 @@ export function openJobs(opening: JobsOpening, opened: Closers): JobParts {
   const { bucket } = storage
   const { dataDir, trashDays } = config
   const messages = new JobMessages(changes)
-  const runner = opened.use(new JobRunner({ database, messages, clock, log, nodeId, limits }), 'running jobs')
+  const { sourceJobs: maxBeside, sourceJobsPerPublisher: sourcesPerOwner } = config
+  const runner = opened.use(
+    new JobRunner({ database, messages, clock, log, nodeId, limits, maxBeside, sourcesPerOwner }),
+    'running jobs',
+  )
   const staging = new Staging(join(blobs.root, '.staging'), [join(dataDir, 'staging')])
   const sandbox = new Sandbox(config.sandbox, [dataDir, blobs.root])
   const publishing = openPublishing(opening, staging, sandbox)
@@ -179,14 +183,13 @@ export interface DownloadParts {
 
 /** After the tiles, because the tile archive is one of the downloads. */
 export function openDownloads(
-  opening: DataOpening & JobParts & { tileFiles: TileFiles } & Pick<AccountParts, 'meter' | 'billing'>,
+  opening: DataOpening & JobParts & { tileFiles: TileFiles } & Pick<AccountParts, 'meter'>,
   opened: Closers,
 ): DownloadParts {
   const { config, log, database, blobs, catalog, health, verification } = opening
   // Closed after the exports and before the runner of jobs: when a stop aborts a build, its deliveries fail and
   // write refunds.
   const cashier = opened.use(new Cashier(database, opening.meter, opening.clock))
-  cashier.onBudget = (notice) => void opening.billing.mails.aboutBudget(notice)
   const exports = opened.use(
     new Exports({
       blobs,

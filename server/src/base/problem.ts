@@ -91,6 +91,11 @@ export const problems = {
     'Budget of the key used up',
     'The download costs more than what is left of the credits that the key may spend in this month (UTC).',
   ],
+  'member-budget-exhausted': [
+    402,
+    'Budget of the member used up',
+    'The download costs more than what is left of the credits that the member may spend in this month (UTC).',
+  ],
   'permission-missing': [
     403,
     'Permission missing',
@@ -155,6 +160,11 @@ export const problems = {
     409,
     'Key limit reached',
     'The user or organization holds as many keys as it may. Delete one first.',
+  ],
+  'member-limit-reached': [
+    409,
+    'Member limit reached',
+    'The organization has as many members as its plan includes.',
   ],
   'key-state-conflict': [
     409,

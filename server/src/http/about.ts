@@ -16,6 +16,9 @@ type AboutSettings = Pick<
   | 'contactUrl'
   | 'termsUrl'
   | 'license'
+  | 'headline'
+  | 'startMap'
+  | 'startSections'
   | 'startText'
   | 'featured'
   | 'logo'
@@ -40,6 +43,9 @@ export function aboutOf(config: AboutSettings): About {
   return {
     title,
     description,
+    headline: config.headline,
+    startMap: config.startMap,
+    startSections: config.startSections,
     startText,
     featured,
     logo: config.logo === null ? null : '/site/logo',

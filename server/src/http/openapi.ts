@@ -4,6 +4,7 @@ import { problemSchema } from '@wayleave/contract/records'
 import type { ProblemCode } from '../base/problem.ts'
 import { version } from '../base/version.ts'
 import { type About, aboutInfo } from './about.ts'
+import { describeProperties, PARAMETER_DESCRIPTIONS } from './parameter-descriptions.ts'
 import { byStatus, type DocumentedOperation, problemResponse, problemsOf } from './problem-responses.ts'
 
 export const tags = {
@@ -85,7 +86,7 @@ export const security = {
 
 interface Operation extends DocumentedOperation {
   parameters?: { name: string; in: string; schema?: object; description?: string }[]
-  requestBody?: object
+  requestBody?: { required?: boolean; content?: Record<string, { schema: object }> }
   responses: Record<string, object>
   'x-problems'?: readonly ProblemCode[]
   'x-documented'?: Documented
@@ -144,9 +145,12 @@ function complete(plainDefinition: Definition): Definition {
       for (const parameter of operation.parameters ?? []) {
         const form = parameter.in === 'path' ? PATH_PARAMETERS[parameter.name] : undefined
         if (form) parameter.schema = form
+        const description = parameter.description ?? PARAMETER_DESCRIPTIONS[parameter.name]
+        if (description) parameter.description = description
       }
       if (documented.requestBody) operation.requestBody = documented.requestBody
       if (documented.isBodyOptional) operation.requestBody = { ...operation.requestBody, required: false }
+      for (const { schema } of Object.values(operation.requestBody?.content ?? {})) describeProperties(schema)
       Object.assign(operation.responses, documented.responses)
       for (const [status, response] of Object.entries(operation.responses)) {
         if (status === '204' || status === '304') delete (response as { content?: object }).content

@@ -74,6 +74,8 @@ export function grantOf({ keyId, organizationId }: Account): Grant {
     expiresAt: null,
     allowedCallers: null,
     creditLimit: null,
+    memberCreditLimit: null,
+    dailyFeatures: null,
     bucket: { name: `key:${keyId}`, rate: { requests: 1, burst: 1 } },
     payer: keyId,
     owner: keyId,

@@ -71,6 +71,7 @@ def _params(
         "measures": _listed(measures),
         "having": options.get("having"),
         "sortby": _listed(options.get("sortby")),
+        "others": "true" if options.get("others", False) else None,
         "f": "geojson" if spatial else "json",
     }
     return selected | {name: value for name, value in own.items() if value}
@@ -102,5 +103,9 @@ def _frame(table: str, pages: Sequence[Mapping[str, Any]], spatial: bool) -> pd.
         frame = geopandas.GeoDataFrame(frame, geometry=geometry, crs=CRS)
     frame.attrs["table"] = table
     frame.attrs["number_groups"] = pages[0]["numberGroups"]
+    if "others" in pages[-1]:
+        others = pages[-1]["others"]
+        names = [one["name"] for one in columns]
+        frame.attrs["others"] = None if others is None else dict(zip(names, others, strict=True))
     frame.attrs["units"] = {one["name"]: one["unit"] for one in columns if "unit" in one}
     return frame

@@ -33,6 +33,7 @@ export function Dialog({
     const within = before.closest('dialog')
     const opener = (within && openers.get(within)) ?? before
     openers.set(element, opener)
+    keepScrollBarRoom()
     if (!element.open) element.showModal()
     return () => {
       leaving.current = true
@@ -64,4 +65,11 @@ export function Dialog({
       </div>
     </dialog>
   )
+}
+
+/** The styles hide the page's scroll bar while a dialog is open; its room is kept, so that nothing moves. */
+function keepScrollBarRoom(): void {
+  const { documentElement: root } = document
+  if (document.querySelector('dialog:modal')) return
+  root.style.setProperty('--scroll-bar', `${window.innerWidth - root.clientWidth}px`)
 }

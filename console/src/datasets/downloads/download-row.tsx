@@ -1,19 +1,22 @@
 import type { ReactNode } from 'react'
 import { Icon } from '../../components/icon.tsx'
 import { ProblemNote } from '../../components/page/problem-note.tsx'
-import { bytes, formatName } from '../../words.ts'
+import { bytes, formatName, plural } from '../../words.ts'
 import type { DownloadState } from './download-store.ts'
 import { useDownload, type WholeFile } from './use-download.ts'
 
 /** One format of one version, with its size, its download button, progress and result. */
 export function DownloadRow({
   size = null,
+  credits = 0,
   isPaid = false,
   disabled,
   ...file
 }: WholeFile & {
   /** In bytes; null if it is not known yet. */
   size?: number | null
+  /** The price of one download. */
+  credits?: number
   /** Whether the user has paid for it and may download it again. */
   isPaid?: boolean
   disabled: boolean
@@ -24,10 +27,13 @@ export function DownloadRow({
       name={formatName(file.format)}
       note={
         <>
-          {size !== null && <span className="small soft nowrap">{bytes(size)}</span>}
+          <span className="small soft">
+            {size === null ? 'Built on request; its size is shown then' : bytes(size)}
+          </span>
           {isPaid && <span className="badge good">Already paid</span>}
         </>
       }
+      price={isPaid ? undefined : credits}
       state={state}
       onStart={start}
       onStop={stop}
@@ -40,6 +46,7 @@ export function DownloadRow({
 export function FileRow({
   name,
   note,
+  price,
   state,
   onStart,
   onStop,
@@ -47,6 +54,8 @@ export function FileRow({
 }: {
   name: string
   note?: ReactNode
+  /** In credits; undefined while it is not known. */
+  price: number | undefined
   state: DownloadState
   onStart: () => void
   onStop: () => void
@@ -69,9 +78,12 @@ export function FileRow({
             className="button small"
             onClick={onStart}
             disabled={disabled}
-            aria-label={`Download ${name}`}
+            aria-label={`Download ${name}${price ? ` for ${plural(price, 'credit')}` : ''}`}
           >
             <Icon name="download" /> Download
+            {price !== undefined && (
+              <span className="button-price">{price === 0 ? 'Free' : plural(price, 'credit')}</span>
+            )}
           </button>
         )}
       </div>

@@ -54,6 +54,7 @@ export function Downloads({ dataset }: { dataset: DatasetDetails }) {
               format={format}
               currentVersion={version}
               size={bytes}
+              credits={isOpen ? 0 : credits}
               isPaid={isPaid(format)}
               disabled={!unlocked}
             />

@@ -50,15 +50,8 @@ function FilteredRow({
   return (
     <FileRow
       name={`${EXTRACT_FORMATS[format].name} of the filtered rows`}
-      note={
-        isOfAnother ? (
-          <span className="small soft">The filter has changed since</span>
-        ) : (
-          price !== undefined && (
-            <span className="small soft nowrap">{price === 0 ? 'Free' : plural(price, 'credit')}</span>
-          )
-        )
-      }
+      note={isOfAnother && <span className="small soft">The filter has changed since</span>}
+      price={price}
       state={state}
       onStart={start}
       onStop={stop}

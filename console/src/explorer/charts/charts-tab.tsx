@@ -1,82 +1,74 @@
-import { useQuery } from '@tanstack/react-query'
+import '../../styles/charts.css'
 import { useId } from 'react'
-import { ProblemNote } from '../../components/page/problem-note.tsx'
-import { Skeleton } from '../../components/page/skeleton.tsx'
 import type { Exploration } from '../access.ts'
-import { facetOfStatistics, isCountable } from '../filter/facet.ts'
-import { facetsQuery } from '../filter/use-facets.ts'
+import type { Clause } from '../filter/clause.ts'
+import { type Chart, chartText, readChart } from './chart.ts'
 import { ChartCard } from './chart-card.tsx'
+import type { Mark } from './chart-data.ts'
+import { picked } from './picked.ts'
+import { chartsWorthSeeing, usualChart } from './worth-seeing.ts'
 
-const SHOWN_AT_FIRST = 4
-
-/** Charts of columns over the rows that match the filter; without a key, over all rows by the statistics. */
+/** Charts over all rows that match the filter; for readers who may not see them, over the public statistics. */
 export function ChartsTab({
   exploration,
+  clauses,
   chosen,
   onChoose,
+  onClauses,
 }: {
   exploration: Exploration
-  /** Null if the user has not chosen. */
+  clauses: Clause[]
+  /** The texts of the charts; null if the user has not chosen. */
   chosen: string[] | null
-  onChoose: (columns: string[]) => void
+  onChoose: (charts: string[]) => void
+  onClauses: (clauses: Clause[]) => void
 }) {
-  const { dataset, access, filter } = exploration
+  const { dataset, access } = exploration
   const id = useId()
-  const possible = dataset.columns.filter((column) => isCountable(column, dataset))
-  const names = (chosen ?? atFirst(exploration)).filter((name) => possible.some((one) => one.name === name))
-  const isOpen = access === 'all'
-  const facets = useQuery({
-    ...facetsQuery(dataset, names, filter, { limit: 12, bins: 40 }),
-    enabled: isOpen && names.length > 0,
-  })
-  const facetOf = (name: string) => {
-    if (isOpen) return facets.data?.facets[name]
-    const column = dataset.columns.find((one) => one.name === name)!
-    return facetOfStatistics(column, dataset) ?? undefined
-  }
-  const unused = possible.filter(({ name }) => !names.includes(name))
+  const charts = chosen
+    ? chosen.map((text) => readChart(text, dataset)).filter((chart) => chart !== null)
+    : chartsWorthSeeing(dataset)
+  const possible = dataset.columns.filter(({ type }) => type !== 'json')
+  const choose = (changed: Chart[]) => onChoose(changed.map(chartText))
+  const pick = (mark: Mark, isAdded: boolean) =>
+    onClauses(picked(clauses, mark.clauses ?? [], isAdded, dataset))
   return (
     <div className="stack-small">
       <div className="inline-select">
         <label htmlFor={id} className="small soft">
           Add a chart of
         </label>
-        <select id={id} value="" onChange={(event) => onChoose([...names, event.target.value])}>
+        <select
+          id={id}
+          value=""
+          onChange={(event) => {
+            const column = possible.find(({ name }) => name === event.target.value)!
+            choose([...charts, usualChart(column, dataset)])
+          }}
+        >
           <option value="" disabled>
             a column
           </option>
-          {unused.map(({ name }) => (
+          {possible.map(({ name }) => (
             <option key={name}>{name}</option>
           ))}
         </select>
       </div>
-      {facets.error && <ProblemNote error={facets.error} />}
-      {isOpen && names.length > 0 && !facets.data && !facets.error && <Skeleton lines={6} />}
-      {names.length === 0 && <p className="empty">Choose a column to see a chart of it.</p>}
+      {charts.length === 0 && <p className="empty">Choose a column to see a chart of it.</p>}
       <div className="charts">
-        {names.map((name) => (
+        {charts.map((chart, index) => (
           <ChartCard
-            key={name}
-            column={dataset.columns.find((column) => column.name === name)!}
-            facet={facetOf(name)}
-            onRemove={() => onChoose(names.filter((one) => one !== name))}
+            // A chart that is changed keeps its place and its open controls.
+            key={index}
+            exploration={exploration}
+            chart={chart}
+            clauses={clauses}
+            onChange={(changed) => choose(charts.map((one, at) => (at === index ? changed : one)))}
+            onRemove={() => choose(charts.filter((_, at) => at !== index))}
+            onPick={access === 'all' ? pick : null}
           />
         ))}
       </div>
     </div>
   )
-}
-
-/** Times first, then numbers and texts in their order; columns with one value tell nothing. */
-function atFirst({ dataset }: Exploration): string[] {
-  const telling = dataset.columns.filter((column) => {
-    const statistics = dataset.statistics?.[column.name]
-    return isCountable(column, dataset) && (statistics === undefined || statistics.distinct > 1)
-  })
-  const isTime = (type: string) => type === 'date' || type === 'timestamp'
-  const sorted = [
-    ...telling.filter(({ type }) => isTime(type)).slice(0, 1),
-    ...telling.filter(({ type }) => !isTime(type)),
-  ]
-  return sorted.slice(0, SHOWN_AT_FIRST).map(({ name }) => name)
 }

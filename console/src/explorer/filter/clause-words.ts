@@ -21,6 +21,8 @@ export function clauseWords(clause: Clause): string {
       return `${clause.columns.length === 1 ? clause.columns[0] : 'Text'} contains “${clause.text}”`
     case 'box':
       return 'Within a map view'
+    case 'area':
+      return clause.ring.length > 40 ? 'Within a circle' : 'Within an area'
     case 'other':
       return clause.text.length > 60 ? `${clause.text.slice(0, 59)}…` : clause.text
   }

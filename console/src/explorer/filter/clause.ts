@@ -2,12 +2,16 @@ import { likePattern, literal, nameText, type Value } from './cql2-text.ts'
 
 export type Box = [west: number, south: number, east: number, north: number]
 
+export type Position = [longitude: number, latitude: number]
+
 /** One condition of the filter. The filter is true if all its clauses are. */
 export type Clause =
   | { kind: 'values'; column: string; values: Value[]; withNull: boolean }
   | { kind: 'range'; column: string; from: Value | null; to: Value | null; isBelow: boolean }
   | { kind: 'text'; columns: string[]; text: string }
   | { kind: 'box'; box: Box }
+  /** An area that was drawn: its ring, whose last position is the first one. */
+  | { kind: 'area'; ring: Position[] }
   /** A condition that was written by hand and that no control of the page can show. */
   | { kind: 'other'; text: string }
 
@@ -42,6 +46,8 @@ export function clauseText(clause: Clause, types: ColumnTypes): string {
     }
     case 'box':
       return `S_INTERSECTS(geometry, BBOX(${clause.box.join(', ')}))`
+    case 'area':
+      return `S_INTERSECTS(geometry, POLYGON((${clause.ring.map((place) => place.join(' ')).join(', ')})))`
     case 'other':
       return clause.text
   }

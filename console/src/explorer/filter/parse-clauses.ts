@@ -1,4 +1,4 @@
-import type { Box, Clause, ColumnTypes } from './clause.ts'
+import type { Box, Clause, ColumnTypes, Position } from './clause.ts'
 import { textOfPattern, type Value } from './cql2-text.ts'
 import { type Token, tokenize } from './tokens.ts'
 
@@ -70,7 +70,12 @@ class PartReader {
   }
 
   read(): Clause | null {
-    for (const shape of [() => this.#box(), () => this.#alternatives(), () => this.#comparison()]) {
+    for (const shape of [
+      () => this.#box(),
+      () => this.#area(),
+      () => this.#alternatives(),
+      () => this.#comparison(),
+    ]) {
       this.#at = 0
       const clause = shape()
       if (clause && this.#at === this.#tokens.length) return clause
@@ -142,6 +147,20 @@ class PartReader {
     } while (this.#symbol(','))
     if (box.length !== 4 || !this.#symbol(')') || !this.#symbol(')')) return null
     return { kind: 'box', box: box as Box }
+  }
+
+  /** A polygon of one ring. */
+  #area(): Clause | null {
+    if (!this.#word('s_intersects') || !this.#symbol('(') || !this.#word('geometry') || !this.#symbol(','))
+      return null
+    if (!this.#word('polygon') || !this.#symbol('(') || !this.#symbol('(')) return null
+    const ring: Position[] = []
+    do {
+      const [x, y] = [this.#tokens[this.#at++], this.#tokens[this.#at++]]
+      if (x?.kind !== 'number' || y?.kind !== 'number') return null
+      ring.push([Number(x.text), Number(y.text)])
+    } while (this.#symbol(','))
+    return this.#symbol(')') && this.#symbol(')') && this.#symbol(')') ? { kind: 'area', ring } : null
   }
 
   /** `a = 1`, `a IN (1, 2)`, `a IS NULL`, a search in texts, or several of them in parentheses with OR. */

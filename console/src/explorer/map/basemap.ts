@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
+import { PALETTES } from '@wayleave/contract/map-style'
 import type { LayerSpecification, StyleSpecification } from 'maplibre-gl'
 import { consoleSettings } from '../../console-settings.ts'
 import type { Theme } from '../../theme.ts'
 import type { Background } from './background.ts'
-import { PALETTES } from './map-palette.ts'
 import { type AddProtocol, pmtilesStyle } from './pmtiles-style.ts'
 
 /** Names of the basemap's sources and layers get this prefix, so that they cannot equal ours. */

@@ -1,5 +1,6 @@
 import 'maplibre-gl/dist/maplibre-gl.css'
 import type { Feature } from '@wayleave/client'
+import { depthAt, type NamesDepth, PALETTES } from '@wayleave/contract/map-style'
 import {
   AttributionControl,
   FullscreenControl,
@@ -15,8 +16,10 @@ import {
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url'
 import { data as client } from '../../api/data.ts'
 import type { MapView } from '../address.ts'
-import type { Box } from '../filter/clause.ts'
-import { depthAt, type NamesDepth } from './background.ts'
+import type { Box, Position } from '../filter/clause.ts'
+import { AreaDrawing, NOTHING_DRAWN } from './area-drawing.ts'
+import type { AreaTool } from './area-tools.tsx'
+import { SQUARES } from './background.ts'
 import { drawnGeometry } from './drawn-geometry.ts'
 import { type DataSource, FEATURE_ID, mapStyle, type StyleParts } from './map-style.ts'
 import { fittingBox, keepOnWorld, projectedBox } from './one-world.ts'
@@ -31,7 +34,11 @@ const REACH_PX = 4
 /** From the keyboard, the feature nearest to the middle is selected. */
 const KEYBOARD_REACH_PX = 16
 const DEPTHS: readonly NamesDepth[] = ['countries', 'cities', 'towns']
-const SELECTABLE = ['points', 'clusters', 'lines', 'areas']
+const SELECTABLE = ['points', 'clusters', 'lines', 'areas', 'hexagons']
+/** The layers whose features stand for several. */
+const COUNTED = ['clusters', 'hexagons']
+/** A feature that is selected in the table is shown at least at this zoom. */
+const SHOWN_ZOOM = 5
 
 /** What is under the mouse: a feature, or a point that stands for several. */
 export interface MapTarget {
@@ -49,6 +56,10 @@ export interface MapEvents {
   onPoint: (target: MapTarget | null) => void
   onSelect: (target: MapTarget | null) => void
   onError: (message: string) => void
+  /** Whether something of the map is still being loaded. */
+  onLoading: (isLoading: boolean) => void
+  /** An area was drawn; null if that was canceled. */
+  onArea: (ring: Position[] | null) => void
 }
 
 export interface Marks {
@@ -57,7 +68,7 @@ export interface Marks {
 }
 
 /** What the map does not determine itself. */
-export type GivenParts = Omit<StyleParts, 'marked' | 'depth'>
+export type GivenParts = Omit<StyleParts, 'marked' | 'depth' | 'drawn'>
 
 /** The map on the page. It draws the dataset in a style and reports its view, the mouse and clicks. */
 export class ExplorerMap {
@@ -67,6 +78,8 @@ export class ExplorerMap {
   #parts: StyleParts
   #isReady = false
   #pointedId: string | number | null = null
+  #drawing: AreaDrawing | null = null
+  #isLoading = false
 
   constructor(
     container: HTMLElement,
@@ -80,6 +93,7 @@ export class ExplorerMap {
       ...parts,
       depth: 'countries',
       marked: markedCollection({ selected: null, pointed: null }),
+      drawn: NOTHING_DRAWN,
     }
     this.#map = new LibreMap({
       container,
@@ -103,8 +117,8 @@ export class ExplorerMap {
     this.#map.keyboard.disableRotation()
     this.#map.addControl(new NavigationControl({ showCompass: false }), 'top-right')
     this.#map.addControl(new FullscreenControl({ container: container.parentElement! }), 'top-right')
+    this.#map.addControl(new AttributionControl({ compact: false }), 'bottom-right')
     this.#map.addControl(new ScaleControl({ maxWidth: 90 }), 'bottom-right')
-    this.#map.addControl(new AttributionControl({ compact: true }), 'bottom-right')
     this.#map.getCanvas().setAttribute('aria-label', 'Map. Arrow keys move it, Enter selects in the middle.')
     this.#listen()
   }
@@ -126,13 +140,35 @@ export class ExplorerMap {
     this.#draw()
   }
 
-  /** Moves to a feature unless it is in view. */
+  /** Moves to a feature: a point to the middle, another shape so that all of it is in view. */
   show(feature: Feature): void {
     const box = boxOf(feature)
     if (!box) return
-    const view = this.#map.getBounds()
-    if (view.contains([box[0], box[1]]) && view.contains([box[2], box[3]])) return
-    this.fit(box)
+    const [west, south, east, north] = box
+    if (west < east || south < north) this.fit(box)
+    else this.#map.easeTo({ center: [west, south], zoom: Math.max(SHOWN_ZOOM, this.#map.getZoom()) })
+  }
+
+  get middle(): Position {
+    const { lng, lat } = this.#map.getCenter()
+    return [lng, lat]
+  }
+
+  /** Begins to draw an area, or ends that. */
+  draw(tool: AreaTool | null): void {
+    this.#drawing?.close()
+    this.#drawing =
+      tool &&
+      new AreaDrawing(this.#map, tool, {
+        onChange: (drawn) => {
+          this.#parts = { ...this.#parts, drawn }
+          this.#draw()
+        },
+        onDone: (ring) => {
+          this.#drawing = null
+          this.#events.onArea(ring)
+        },
+      })
   }
 
   /** Moves to a box so that all of it is in view. */
@@ -145,6 +181,7 @@ export class ExplorerMap {
   }
 
   close(): void {
+    this.#drawing?.close()
     this.#map.remove()
   }
 
@@ -162,18 +199,28 @@ export class ExplorerMap {
     const map = this.#map
     map.once('style.load', () => {
       this.#isReady = true
+      for (const theme of ['light', 'dark'] as const) {
+        map.addImage(SQUARES + theme, squares(PALETTES[theme].grid))
+      }
       this.#parts = { ...this.#parts, depth: depthAt(map.getZoom()) }
       this.#draw()
       this.#tellView()
     })
     map.on('moveend', () => this.#tellView())
     map.on('zoom', () => this.#deepen())
-    map.on('mousemove', ({ point }) => this.#point(this.#targetAt(point, REACH_PX)))
+    map.on('mousemove', ({ point }) => {
+      if (!this.#drawing) this.#point(this.#targetAt(point, REACH_PX))
+    })
     map.on('mouseout', () => this.#point(null))
-    map.on('click', ({ point }) => this.#select(this.#targetAt(point, REACH_PX)))
+    map.on('click', ({ point }) => {
+      if (!this.#drawing) this.#select(this.#targetAt(point, REACH_PX))
+    })
+    map.on('sourcedata', () => this.#tellLoading())
+    map.on('dataloading', () => this.#tellLoading())
+    map.on('idle', () => this.#tellLoading())
     map.on('error', ({ error }) => this.#events.onError(error.message))
     map.getCanvas().addEventListener('keydown', (event) => {
-      if (event.key !== 'Enter') return
+      if (event.key !== 'Enter' || this.#drawing) return
       const { clientWidth, clientHeight } = this.#container
       this.#select(this.#targetAt({ x: clientWidth / 2, y: clientHeight / 2 }, KEYBOARD_REACH_PX))
     })
@@ -185,6 +232,13 @@ export class ExplorerMap {
     if (DEPTHS.indexOf(depth) <= DEPTHS.indexOf(this.#parts.depth)) return
     this.#parts = { ...this.#parts, depth }
     this.#draw()
+  }
+
+  #tellLoading(): void {
+    const isLoading = !this.#map.areTilesLoaded()
+    if (isLoading === this.#isLoading) return
+    this.#isLoading = isLoading
+    this.#events.onLoading(isLoading)
   }
 
   #tellView(): void {
@@ -214,8 +268,10 @@ export class ExplorerMap {
   #targetOf(rendered: MapGeoJSONFeature, x: number, y: number): MapTarget {
     const { data } = this.#parts
     const { properties } = rendered
-    const count = data?.kind === 'tiles' ? Number(properties[data.pointCount] ?? 1) : 1
-    const id = rendered.layer.id === 'clusters' ? null : idOf(rendered, data)
+    const isHexagon = rendered.layer.id === 'hexagons'
+    const counted = isHexagon ? 'count' : data?.kind === 'tiles' ? data.pointCount : null
+    const count = counted === null ? 1 : Number(properties[counted] ?? 1)
+    const id = COUNTED.includes(rendered.layer.id) ? null : idOf(rendered, data)
     return { id, count, properties, x, y }
   }
 
@@ -244,6 +300,18 @@ export class ExplorerMap {
     }
     this.#events.onSelect(target)
   }
+}
+
+const SQUARE_PX = 64
+
+/** A square of squared paper: lines above and at the left, which its neighbours complete. */
+function squares(color: string): ImageData {
+  const canvas = new OffscreenCanvas(SQUARE_PX, SQUARE_PX)
+  const context = canvas.getContext('2d')!
+  context.fillStyle = color
+  context.fillRect(0, 0, SQUARE_PX, 1)
+  context.fillRect(0, 0, 1, SQUARE_PX)
+  return context.getImageData(0, 0, SQUARE_PX, SQUARE_PX)
 }
 
 function idOf(rendered: MapGeoJSONFeature, data: DataSource | null): string | null {

@@ -3,9 +3,10 @@ import { drawnGeometry } from './drawn-geometry.ts'
 import { type DataSource, FEATURE_ID } from './map-style.ts'
 
 /** Features that the page already has, as a source of the map. */
-export function featureSource(features: readonly Feature[]): DataSource {
+export function featureSource(features: readonly Feature[], attribution: string): DataSource {
   return {
     kind: 'features',
+    attribution,
     collection: {
       type: 'FeatureCollection',
       features: features

@@ -1,22 +1,25 @@
 import '../../styles/map.css'
 import type { Feature } from '@wayleave/client'
+import type { MapLook, Scale } from '@wayleave/contract/map-style'
 import { useEffect, useRef, useState } from 'react'
 import { useTheme } from '../../theme.ts'
 import { plural } from '../../words.ts'
 import type { Exploration } from '../access.ts'
 import type { MapView } from '../address.ts'
 import { FeatureDetails } from '../feature-details.tsx'
-import type { Box } from '../filter/clause.ts'
+import type { Box, Position } from '../filter/clause.ts'
 import { labelColumn } from '../label-column.ts'
 import type { Pointing } from '../pointing.ts'
 import type { Selection } from '../selection.ts'
 import { useMatchedInView } from '../use-matched.ts'
+import { type AreaTool, AreaTools } from './area-tools.tsx'
 import { useBasemap } from './basemap.ts'
-import type { Scale } from './coloring.ts'
+import { circleAround } from './circle-around.ts'
 import { addProtocol, type MapTarget } from './explorer-map.ts'
-import { Legend } from './legend.tsx'
+import { MapLegends } from './map-legends.tsx'
 import { mapStatus } from './map-status.ts'
 import { useExplorerMap } from './use-explorer-map.ts'
+import { useHexagons } from './use-hexagons.ts'
 import { useMapSource } from './use-map-source.ts'
 import type { ClassRows } from './use-scale.ts'
 
@@ -26,10 +29,14 @@ interface Props {
   onView: (view: MapView, box: Box) => void
   /** Whenever another box object is passed, the map moves to it. */
   zoomBox?: Box | null
+  look: MapLook
   color: Scale | null
   size: Scale | null
   /** Selects the rows whose values make the classes of the colors and sizes. */
   onClassRows?: (rows: ClassRows) => void
+  /** An area was drawn to select the features in it. Without it, areas cannot be drawn. */
+  onArea?: (ring: Position[]) => void
+  onLoading?: (isLoading: boolean) => void
   pointing: Pointing
   selection: Selection
   /** Whether the map is shown on another site. */
@@ -42,9 +49,12 @@ export function MapPanel({
   view,
   onView,
   zoomBox = null,
+  look,
   color,
   size,
   onClassRows,
+  onArea,
+  onLoading,
   pointing,
   selection,
   isEmbedded = false,
@@ -52,29 +62,33 @@ export function MapPanel({
   const { dataset, access, filter } = exploration
   const place = useRef<HTMLDivElement>(null)
   const theme = useTheme()
-  const source = useMapSource(exploration)
+  const source = useMapSource(exploration, look)
   const basemap = useBasemap(theme, addProtocol)
-  const [box, setBox] = useState<Box | null>(null)
-  const inView = useMatchedInView(dataset, access, filter, box)
+  const [seen, setSeen] = useState<{ view: MapView; box: Box } | null>(null)
+  const [tool, setTool] = useState<AreaTool | null>(null)
+  const inView = useMatchedInView(dataset, access, filter, seen?.box ?? null)
+  const hexagons = useHexagons(exploration, look, seen?.view ?? null, seen?.box ?? null)
   const label = labelColumn(dataset)
-  const { map, target, side, isBroken } = useExplorerMap(
+  const { map, target, side, isBroken, isLoading } = useExplorerMap(
     place,
     { bbox: dataset.bbox as Box, view, table: dataset.table },
-    { theme, data: source.data, color, size, basemap },
+    { theme, data: source.data, look, color, size, hexagons, basemap },
     {
       pointing,
       selection,
       onView: (view, box) => {
-        setBox(box)
+        setSeen({ view, box })
         onView(view, box)
+      },
+      onArea: (ring) => {
+        setTool(null)
+        if (ring) onArea?.(ring)
       },
     },
   )
-
-  // One legend if the same column colors and sizes the features.
-  const scales = [color, size?.column === color?.column ? null : size].filter((scale) => scale !== null)
-  const hasClusters = source.data?.kind === 'tiles' && isOfPoints(dataset)
-  const { feature } = selection
+  const isWaiting = !isBroken && !source.error && (isLoading || source.data === null)
+  useEffect(() => onLoading?.(isWaiting), [isWaiting])
+  useEffect(() => map.current?.draw(tool), [tool])
 
   useEffect(() => {
     if (!zoomBox || !map.current) return
@@ -87,56 +101,55 @@ export function MapPanel({
   const status = isBroken
     ? 'This browser cannot draw maps (WebGL is off). The table shows the rows as text.'
     : mapStatus(dataset, access, source, inView.data, isEmbedded)
+  const hasDetails = selection.id !== null && selection.from === 'map'
   return (
     <section
       className="map"
       aria-label="Map"
+      aria-busy={isWaiting}
       data-map-theme={theme}
-      data-panel-side={selection.id !== null && selection.from === 'map' ? side : undefined}
+      data-panel-side={hasDetails ? side : undefined}
     >
       <div ref={place} className="map-canvas" />
+      {isWaiting && <div className="map-loading" aria-hidden="true" />}
       {target && !isBroken && <Tooltip target={target} label={label} />}
+      {onArea && !isBroken && (
+        <AreaTools
+          tool={tool}
+          onTool={setTool}
+          onRadius={(kilometers) => map.current && onArea(circleAround(map.current.middle, kilometers))}
+        />
+      )}
       <div className="map-foot">
-        {scales.length > 0 && (
-          <div className="map-legends">
-            {scales.map((scale) => (
-              <Legend
-                key={scale.column}
-                scale={scale}
-                column={dataset.columns.find(({ name }) => name === scale.column)}
-                isColor={scale === color}
-                isSize={scale.column === size?.column}
-                theme={theme}
-                hasClusters={scale === color && hasClusters}
-                isFiltered={filter !== ''}
-                onRows={onClassRows}
-              />
-            ))}
-          </div>
-        )}
+        <MapLegends
+          dataset={dataset}
+          look={look}
+          color={look.draw === 'features' ? color : (hexagons?.scale ?? null)}
+          size={look.draw === 'features' ? size : null}
+          theme={theme}
+          isSummed={source.data?.kind === 'tiles' && source.data.isSummed}
+          isFiltered={filter !== ''}
+          onRows={look.draw === 'features' ? onClassRows : undefined}
+        />
         <p className="map-note" role="status">
-          {status}
+          {isWaiting && source.data !== null ? `${status} · loading` : status}
         </p>
       </div>
-      {selection.id !== null && selection.from === 'map' && (
+      {hasDetails && (
         <FeatureDetails
-          id={selection.id}
-          feature={feature}
+          id={selection.id!}
+          feature={selection.feature}
           error={selection.error}
+          isExcluded={selection.isExcluded}
           label={label}
           className={`map-details ${side}`}
           onClose={() => selection.select(null, 'map')}
         >
-          <ZoomButton feature={feature} onZoom={(feature) => map.current?.show(feature)} />
+          <ZoomButton feature={selection.feature} onZoom={(feature) => map.current?.show(feature)} />
         </FeatureDetails>
       )}
     </section>
   )
-}
-
-/** Only points are counted where they are too dense to be drawn one by one. */
-function isOfPoints({ geometryTypes }: Exploration['dataset']): boolean {
-  return geometryTypes.some((type) => type.endsWith('Point'))
 }
 
 function ZoomButton({ feature, onZoom }: { feature: Feature | null; onZoom: (feature: Feature) => void }) {

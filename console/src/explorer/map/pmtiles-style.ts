@@ -1,5 +1,5 @@
+import type { Palette } from '@wayleave/contract/map-style'
 import type { LayerSpecification, StyleSpecification } from 'maplibre-gl'
-import type { Palette } from './map-palette.ts'
 
 const SOURCE = 'tiles'
 /** `TileType` of the PMTiles specification: 1 is MVT, the others are images. */

@@ -1,126 +1,114 @@
-import type { Feature } from '@wayleave/client'
+import {
+  CATEGORIES,
+  type Classing,
+  FIFTHS,
+  keepColors,
+  type NumberScale,
+  numberScale,
+  type Scale,
+} from '@wayleave/contract/map-style'
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { collectionUrl, nameList, readOgc } from '../../api/ogc.ts'
+import { nameText } from '../filter/cql2-text.ts'
 import type { Column, Facet } from '../filter/facet.ts'
-import { keepColors, type Scale } from './coloring.ts'
-import { CATEGORIES } from './map-palette.ts'
+import { countRows } from '../use-matched.ts'
 
-const CLASSES = 5
 /** As many as there are colors. */
 const MAX_VALUES = CATEGORIES.light.length
-
-interface FacetResponse {
-  numberMatched: number
-  facets: Record<string, Facet>
-}
 
 export function isNumeric(type: string): boolean {
   return type === 'number' || type === 'integer'
 }
 
-/** The scale of a column over all rows of a dataset that has statistics of the column. */
-export async function readWholeScale(
+/** The scale of a column over the rows that match a filter, exactly; null if no row has a value. */
+export async function readScale(
   dataset: DatasetDetails,
   column: Column,
-  signal: AbortSignal,
-): Promise<Scale | null> {
-  if (!isNumeric(column.type)) return categoryScale(dataset, column.name)
-  const { nulls, min, max } = dataset.statistics![column.name]!
-  if (min === undefined || max === undefined) return null
-  const breaks = await quantiles(dataset.table, column.name, '', dataset.rows - nulls, signal)
-  return numberScale(column, breaks, Number(min), Number(max), { rows: 'all', hasNulls: nulls > 0 })
-}
-
-/** The scale of a column over the rows that match a filter, exactly. */
-export async function readFilteredScale(
-  dataset: DatasetDetails,
-  column: Column,
+  classing: Classing,
   filter: string,
   signal: AbortSignal,
-): Promise<Scale> {
-  const { table } = dataset
+): Promise<Scale | null> {
+  const rows = filter === '' ? 'all' : 'filtered'
+  if (isNumeric(column.type)) return readNumberScale(dataset.table, column, classing, filter, rows, signal)
   const { name } = column
-  const query = { columns: nameList([name]), filter, limit: MAX_VALUES, bins: 1 }
-  const response = await readOgc<FacetResponse>(collectionUrl(table, '/facets', query), signal)
-  const { nulls, values = [], others = 0 } = response.facets[name]!
-  const about = { rows: 'filtered', hasNulls: nulls > 0 } as const
-  if (!isNumeric(column.type)) {
-    const frequent = values.map(({ value }) => value)
-    const colors = keepColors(frequent, frequentValues(dataset, name))
-    return { kind: 'categories', column: name, values: frequent, colors, hasOthers: others > 0, ...about }
+  const facetOf = async (selecting: string): Promise<Facet> => {
+    const query = { columns: nameList([name]), filter: selecting, limit: MAX_VALUES, bins: 1 }
+    const url = collectionUrl(dataset.table, '/facets', query)
+    return (await readOgc<{ facets: Record<string, Facet> }>(url, signal)).facets[name]!
   }
-  const count = response.numberMatched - nulls
-  if (count === 0)
-    return { kind: 'categories', column: name, values: [], colors: [], hasOthers: false, ...about }
-  const ends = [0, count - 1].map((offset) => valueAt(table, name, filter, offset, signal))
-  const [breaks, min, max] = await Promise.all([quantiles(table, name, filter, count, signal), ...ends])
-  return numberScale(column, breaks as number[], min as number, max as number, about)
+  const [whole, matched] = await Promise.all([facetOf(''), filter === '' ? null : facetOf(filter)])
+  const { nulls, values = [], others = 0 } = matched ?? whole
+  const frequent = values.map(({ value }) => value)
+  return {
+    kind: 'categories',
+    column: name,
+    values: frequent,
+    colors: keepColors(frequent, whole.values?.map(({ value }) => value) ?? []),
+    counts: values.map(({ count }) => count),
+    others,
+    nulls,
+    rows,
+  }
 }
 
 /** The most frequent texts of the whole dataset, which its statistics have. */
 export function categoryScale(dataset: DatasetDetails, name: string): Scale | null {
-  const values = frequentValues(dataset, name)
-  if (values.length === 0) return null
-  const { nulls, distinct } = dataset.statistics![name]!
+  const frequent = frequentValues(dataset, name)
+  if (frequent.length === 0) return null
+  const { nulls } = dataset.statistics![name]!
+  const counts = frequent.map(({ count }) => count)
   return {
     kind: 'categories',
     column: name,
-    values,
-    colors: values.map((_, index) => index),
-    hasOthers: distinct > values.length,
-    hasNulls: nulls > 0,
+    values: frequent.map(({ value }) => value),
+    colors: frequent.map((_, index) => index),
+    counts,
+    others: dataset.rows - nulls - counts.reduce((sum, count) => sum + count, 0),
+    nulls,
     rows: 'all',
   }
 }
 
 function frequentValues({ statistics }: DatasetDetails, name: string) {
-  return statistics?.[name]?.frequent?.slice(0, MAX_VALUES).map(({ value }) => value) ?? []
+  return statistics?.[name]?.frequent?.slice(0, MAX_VALUES) ?? []
 }
 
-function numberScale(
+/** The extremes and the fifths are one row of aggregates; then the rows of each class are counted. */
+async function readNumberScale(
+  table: string,
   { name, type }: Column,
-  breaks: readonly number[],
-  min: number,
-  max: number,
-  about: Pick<Scale, 'rows' | 'hasNulls'>,
-): Scale {
-  // Equal breaks are merged: a value that fills several classes is in one.
-  const distinct = [...new Set(breaks)].filter((at) => at > min)
-  return {
-    kind: 'quantiles',
-    column: name,
-    breaks: distinct,
-    min,
-    max,
-    isInteger: type === 'integer',
-    ...about,
-  }
-}
-
-/** The values at equal shares of the sorted rows, exactly: one row is read at each. */
-async function quantiles(
-  table: string,
-  column: string,
+  classing: Classing,
   filter: string,
-  count: number,
+  rows: Scale['rows'],
   signal: AbortSignal,
-): Promise<number[]> {
-  const reads = Array.from({ length: CLASSES - 1 }, (_, index) =>
-    valueAt(table, column, filter, Math.floor((count * (index + 1)) / CLASSES), signal),
+): Promise<Scale | null> {
+  const quoted = `"${name.replaceAll('"', '""')}"`
+  const measures = ['min', 'max'].map((measure) => `${measure}(${quoted})`)
+  measures.push(...FIFTHS.map((percent) => `percentile(${quoted},${percent})`))
+  const url = collectionUrl(table, '/aggregate', { measures: JSON.stringify(measures), filter })
+  const [row] = (await readOgc<{ rows: (number | null)[][] }>(url, signal)).rows
+  const [min, max, ...fifths] = (row ?? []).map((value) => (value === null ? Number.NaN : Number(value)))
+  if (!Number.isFinite(min) || !Number.isFinite(max)) return null
+  const scale = numberScale({ min: min!, max: max!, fifths }, classing, type === 'integer')
+  const within = (condition: string) => (filter === '' ? condition : `${condition} AND (${filter})`)
+  const count = (condition: string) => countRows(table, within(condition), signal)
+  const [nulls, ...counts] = await Promise.all(
+    [`${nameText(name)} IS NULL`, ...classConditions(name, scale)].map(count),
   )
-  return (await Promise.all(reads)).filter(Number.isFinite)
+  const isKnown = counts.length > 0 && counts.every((one) => one !== null)
+  return { ...scale, counts: isKnown ? (counts as number[]) : null, column: name, nulls: nulls ?? null, rows }
 }
 
-/** The value of the row at an offset of the sorted rows; rows without a value are last. */
-async function valueAt(
-  table: string,
-  column: string,
-  filter: string,
-  offset: number,
-  signal: AbortSignal,
-): Promise<number> {
-  const sorted = { sortby: nameList([column]), offset, limit: 1, properties: nameList([column]) }
-  const query = { ...sorted, count: 'none', filter }
-  const page = await readOgc<{ features: Feature[] }>(collectionUrl(table, '/items', query), signal)
-  return Number(page.features[0]?.properties[column])
+/** A condition for the rows of each class. */
+function classConditions(name: string, { breaks, isContinuous }: NumberScale): string[] {
+  if (isContinuous) return []
+  const column = nameText(name)
+  if (breaks.length === 0) return [`${column} IS NOT NULL`]
+  return [...breaks, null].map((to, index) => {
+    const ends = [
+      ...(index > 0 ? [`${column} >= ${breaks[index - 1]}`] : []),
+      ...(to === null ? [] : [`${column} < ${to}`]),
+    ]
+    return ends.join(' AND ')
+  })
 }

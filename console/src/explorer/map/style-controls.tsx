@@ -1,79 +1,81 @@
+import type { MapLook } from '@wayleave/contract/map-style'
 import type { DatasetDetails } from '@wayleave/contract/records'
-import { useId } from 'react'
+import { lazy, Suspense, useId, useState } from 'react'
+import { ChoiceSelect } from './choice-select.tsx'
 import { colorColumns, sizeColumns } from './use-scale.ts'
 
-/** Selects the columns that color and size the map. */
+// Rarely opened.
+const StylePanel = lazy(async () => ({ default: (await import('./style-panel.tsx')).StylePanel }))
+
+/** Selects the columns that color and size the map, and opens the panel with the rest of its look. */
 export function StyleControls({
   dataset,
-  color,
-  size,
+  look,
+  time,
   isDisabled,
   onChange,
+  onTime,
 }: {
   dataset: DatasetDetails
-  color: string
-  size: string
+  look: MapLook
+  /** The column of the time slider; empty for none. */
+  time: string
   isDisabled: boolean
-  onChange: (change: { color: string } | { size: string }) => void
+  onChange: (change: Partial<MapLook>) => void
+  onTime: (column: string) => void
 }) {
+  const [isOpen, setIsOpen] = useState(false)
+  const panel = useId()
   const colors = colorColumns(dataset)
   const hasPoints = dataset.geometryTypes.some((type) => type.endsWith('Point'))
   const sizes = hasPoints ? sizeColumns(dataset) : []
-  if (colors.length === 0) return null
+  const times = dataset.columns.filter(({ type }) => type === 'date' || type === 'timestamp')
+  if (isDisabled && colors.length === 0) return null
   return (
     <div className="style-controls">
-      <ColumnSelect
+      <ChoiceSelect
         label="Color by"
-        columns={colors}
-        value={color}
+        none="nothing"
+        choices={colors}
+        value={look.color}
         isDisabled={isDisabled}
-        onChange={(color) => onChange({ color })}
+        onChange={(color) => onChange({ color, colors: new Map() })}
       />
       {sizes.length > 0 && (
-        <ColumnSelect
+        <ChoiceSelect
           label="Size by"
-          columns={sizes}
-          value={size}
+          none="nothing"
+          choices={sizes}
+          value={look.size}
           isDisabled={isDisabled}
           onChange={(size) => onChange({ size })}
         />
       )}
-    </div>
-  )
-}
-
-function ColumnSelect({
-  label,
-  columns,
-  value,
-  isDisabled,
-  onChange,
-}: {
-  label: string
-  columns: string[]
-  value: string
-  isDisabled: boolean
-  onChange: (column: string) => void
-}) {
-  const id = useId()
-  return (
-    <span className="inline-select">
-      <label htmlFor={id} className="small soft">
-        {label}
-      </label>
-      <select
-        id={id}
-        value={columns.includes(value) ? value : ''}
+      {times.length > 0 && (
+        <ChoiceSelect
+          label="Time slider"
+          none="off"
+          choices={times.map(({ name }) => name)}
+          value={time}
+          isDisabled={isDisabled}
+          onChange={onTime}
+        />
+      )}
+      <button
+        type="button"
+        className="button small"
+        aria-expanded={isOpen}
+        aria-controls={panel}
         disabled={isDisabled}
-        onChange={(event) => onChange(event.target.value)}
+        onClick={() => setIsOpen(!isOpen)}
       >
-        <option value="">nothing</option>
-        {columns.map((name) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </span>
+        Style
+      </button>
+      {isOpen && !isDisabled && (
+        <Suspense>
+          <StylePanel id={panel} dataset={dataset} look={look} hasPoints={hasPoints} onChange={onChange} />
+        </Suspense>
+      )}
+    </div>
   )
 }

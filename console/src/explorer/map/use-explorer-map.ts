@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import type { MapView } from '../address.ts'
-import type { Box } from '../filter/clause.ts'
+import type { Box, Position } from '../filter/clause.ts'
 import type { Pointing } from '../pointing.ts'
 import type { Selection } from '../selection.ts'
 import { ExplorerMap, type GivenParts, type MapTarget } from './explorer-map.ts'
@@ -15,6 +15,7 @@ interface Uses {
   pointing: Pointing
   selection: Selection
   onView: (view: MapView, box: Box) => void
+  onArea: (ring: Position[] | null) => void
 }
 
 /** A map in an element, which follows the style, the pointed and the selected feature. */
@@ -27,6 +28,7 @@ export function useExplorerMap(
   const map = useRef<ExplorerMap>(null)
   const [target, setTarget] = useState<MapTarget | null>(null)
   const [isBroken, setIsBroken] = useState(false)
+  const [isLoading, setIsLoading] = useState(true)
   const [side, setSide] = useState<'left' | 'right'>('left')
   const { pointing, selection } = uses
   const current = useRef(uses)
@@ -47,6 +49,8 @@ export function useExplorerMap(
           current.current.selection.select(target?.id ?? null, 'map')
         },
         onError: (message) => console.warn(message),
+        onLoading: setIsLoading,
+        onArea: (ring) => current.current.onArea(ring),
       })
     } catch {
       setIsBroken(true)
@@ -60,8 +64,8 @@ export function useExplorerMap(
     }
   }, [table])
 
-  const { theme, data, color, size, basemap } = parts
-  useEffect(() => map.current?.setParts(parts), [theme, data, color, size, basemap])
+  const { theme, data, look, color, size, hexagons, basemap } = parts
+  useEffect(() => map.current?.setParts(parts), [theme, data, look, color, size, hexagons, basemap])
 
   const { feature, from } = selection
   useEffect(() => {
@@ -77,5 +81,5 @@ export function useExplorerMap(
     if (feature && from === 'table') map.current?.show(feature)
   }, [feature, from])
 
-  return { map, target, side, isBroken }
+  return { map, target, side, isBroken, isLoading }
 }

@@ -1,12 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Feature } from '@wayleave/client'
+import type { MapLook } from '@wayleave/contract/map-style'
+import type { DatasetDetails } from '@wayleave/contract/records'
 import { useMemo } from 'react'
 import { collectionUrl, readOgc } from '../../api/ogc.ts'
 import type { Exploration } from '../access.ts'
 import { useSampleFeatures } from '../use-features.ts'
+import { attributionOf } from './attribution.ts'
 import { featureSource } from './feature-source.ts'
 import type { DataSource } from './map-style.ts'
 import { tileSource, useTileset } from './tileset.ts'
+import { canBeSummed } from './use-scale.ts'
 
 /** Without tiles the map draws this many features at most. */
 export const MAX_FEATURES = 2500
@@ -19,7 +23,7 @@ export interface MapSource {
 }
 
 /** What the map draws: tiles if there are any, else features, and the sample for users who may not see more. */
-export function useMapSource({ dataset, access, filter }: Exploration): MapSource {
+export function useMapSource({ dataset, access, filter }: Exploration, look: MapLook): MapSource {
   const { table, version, tiles } = dataset
   const isOpen = access === 'all'
   const tileset = useTileset(dataset, isOpen)
@@ -35,10 +39,18 @@ export function useMapSource({ dataset, access, filter }: Exploration): MapSourc
     staleTime: 300_000,
   })
   const features = isOpen ? page.data?.features : sample
+  const by = summedColumns(dataset, look)
   const data = useMemo((): DataSource | null => {
-    if (isOpen && tileset.data) return tileSource(dataset, tileset.data, filter)
-    return features ? featureSource(features) : null
-  }, [isOpen, tileset.data, dataset.columns, filter, features])
+    if (isOpen && tileset.data) return tileSource(dataset, tileset.data, filter, by)
+    return features ? featureSource(features, attributionOf(dataset)) : null
+  }, [isOpen, tileset.data, dataset, filter, features, by.join()])
   const drawn = data?.kind === 'features' ? (features?.length ?? 0) : null
   return { data, drawn, error: tileset.error ?? page.error }
+}
+
+/** The columns whose values circles show that stand for several features. All of them, or none if one cannot be summed up. */
+function summedColumns(dataset: DatasetDetails, { color, size, draw }: MapLook): string[] {
+  if (draw !== 'features') return []
+  const names = [...new Set([color, size].filter((name) => dataset.columns.some((one) => one.name === name)))]
+  return names.every((name) => canBeSummed(dataset, name)) ? names.sort() : []
 }

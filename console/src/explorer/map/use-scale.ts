@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
+import type { Classing, Scale } from '@wayleave/contract/map-style'
 import type { DatasetDetails } from '@wayleave/contract/records'
 import type { Exploration } from '../access.ts'
-import type { Scale } from './coloring.ts'
-import { categoryScale, isNumeric, readFilteredScale, readWholeScale } from './read-scale.ts'
+import { categoryScale, isNumeric, readScale } from './read-scale.ts'
 
 /** The rows whose values make the classes: those that match the filter, or all of the dataset. */
 export type ClassRows = 'filtered' | 'all'
@@ -24,6 +24,17 @@ export function sizeColumns(dataset: DatasetDetails): string[] {
   return colorColumns(dataset).filter(isNumber)
 }
 
+/** The service does not hold the columns of larger datasets in memory, nor texts with more different values. */
+const MAX_ROWS = 20_000_000
+const MAX_TEXTS = 100_000
+
+/** Whether tiles can sum up a column where a point stands for several features. */
+export function canBeSummed({ rows, statistics, columns }: DatasetDetails, name: string): boolean {
+  const column = columns.find((one) => one.name === name)
+  if (!column || column.type === 'json' || rows > MAX_ROWS) return false
+  return column.type !== 'text' || (statistics?.[name]?.distinct ?? 0) <= MAX_TEXTS
+}
+
 /**
  * The scale of a column. With a filter its classes are those of the matching rows, so that they differ from each other
  * on the map, unless `rows` keeps the classes of the whole dataset to compare filters.
@@ -31,17 +42,15 @@ export function sizeColumns(dataset: DatasetDetails): string[] {
 export function useScale(
   { dataset, access, filter }: Exploration,
   name: string,
+  classing: Classing,
   rows: ClassRows,
 ): Scale | null {
   const column = dataset.columns.find((column) => column.name === name)
   const statistics = dataset.statistics?.[name]
   const selecting = rows === 'all' ? '' : filter
   const scale = useQuery({
-    queryKey: ['scale', dataset.table, dataset.version, name, selecting],
-    queryFn: ({ signal }) =>
-      selecting === ''
-        ? readWholeScale(dataset, column!, signal)
-        : readFilteredScale(dataset, column!, selecting, signal),
+    queryKey: ['scale', dataset.table, dataset.version, name, selecting, classing],
+    queryFn: ({ signal }) => readScale(dataset, column!, classing, selecting, signal),
     enabled: access === 'all' && column !== undefined && statistics !== undefined,
     // Until the next classes are known, the last ones of the same column stay, and the legend describes them.
     placeholderData: (previous, query) => (query?.queryKey[3] === name ? previous : undefined),

@@ -1,14 +1,17 @@
+import '../../styles/table.css'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import type { Feature } from '@wayleave/client'
-import { useEffect, useMemo, useRef } from 'react'
+import { useEffect, useRef } from 'react'
+import { Icon } from '../../components/icon.tsx'
 import { ProblemNote } from '../../components/page/problem-note.tsx'
 import { Skeleton } from '../../components/page/skeleton.tsx'
-import { cellText } from '../../datasets/cell-text.ts'
+import { cellText, exactText } from '../../datasets/cell-text.ts'
 import type { Exploration } from '../access.ts'
 import { type Pointing, useIsPointedByMap } from '../pointing.ts'
 import type { Selection } from '../selection.ts'
-import { columnWidths } from './column-widths.ts'
 import { SortHead } from './sort-head.tsx'
+import { type ColumnLayout, useColumnLayout } from './use-column-layout.ts'
+import { useCopiedCell } from './use-copied-cell.ts'
 import { useRowFocus } from './use-row-focus.ts'
 import { type Rows, useRows } from './use-rows.ts'
 
@@ -59,7 +62,7 @@ function VirtualRows({
   loaded,
   rows,
   exploration,
-  names,
+  names: shown,
   sort,
   onSort,
   matched,
@@ -79,7 +82,8 @@ function VirtualRows({
   const first = items[0]?.index ?? 0
   const last = (items.at(-1)?.index ?? -1) + 1
   const types = new Map(exploration.dataset.columns.map(({ name, type }) => [name, type]))
-  const widths = useMemo(() => columnWidths(names, rows).map(remOfCharacters), [names, rows[0]])
+  const layout = useColumnLayout(shown, rows, types)
+  const { names, widths } = layout
   const isNearEnd = last >= rows.length - MARGIN_ROWS
 
   useEffect(() => {
@@ -88,6 +92,7 @@ function VirtualRows({
 
   const onSelect = (index: number) => selection.select(String(rows[index]!.id), 'table')
   const { focused, setFocused, onKeyDown } = useRowFocus(virtual, rows.length, onSelect)
+  const cell = useCopiedCell(names.length, (column) => exactText(rows[focused]?.properties[names[column]!]))
 
   // Other rows begin at the top. The table stays in the page, so that the head that sorted them keeps the focus.
   useEffect(() => {
@@ -120,35 +125,21 @@ function VirtualRows({
         aria-rowcount={isSample ? rows.length : total + 1}
         aria-label="Rows"
         // Browsers ignore the widths of columns in a table without a width.
-        style={{ width: `${widths.reduce((sum, width) => sum + width, 0)}rem` }}
+        style={{ width: `${[...widths.values()].reduce((sum, width) => sum + width, 0)}rem` }}
       >
-        <colgroup>
-          {names.map((name, index) => (
-            <col key={name} style={{ width: `${widths[index]!}rem` }} />
-          ))}
-        </colgroup>
-        <thead>
-          <tr aria-rowindex={1}>
-            {names.map((name) => (
-              <SortHead
-                key={name}
-                name={name}
-                type={types.get(name)}
-                sort={sort}
-                onSort={isSample || types.get(name) === 'json' ? null : onSort}
-              />
-            ))}
-          </tr>
-        </thead>
-        <tbody onKeyDown={onKeyDown}>
+        <Head layout={layout} types={types} sort={sort} onSort={isSample ? null : onSort} />
+        <tbody onKeyDown={(event) => cell.onKey(event) || onKeyDown(event)}>
           <Space rows={first} columns={names.length} />
           {rows.slice(first, last).map((row, offset) => (
             <Row
               key={String(row.id)}
               row={row}
               index={first + offset}
-              names={names}
               types={types}
+              layout={layout}
+              current={first + offset === focused ? cell.column : null}
+              onCurrent={cell.setColumn}
+              onCopy={cell.copy}
               isFocusable={first + offset === reachable}
               isSelected={selection.id === String(row.id)}
               pointing={pointing}
@@ -159,7 +150,49 @@ function VirtualRows({
           <Space rows={rows.length - last} columns={names.length} />
         </tbody>
       </table>
+      <span className="copied" role="status">
+        {cell.message}
+      </span>
     </section>
+  )
+}
+
+/** The columns with their widths, and their heads. */
+function Head({
+  layout,
+  types,
+  sort,
+  onSort,
+}: {
+  layout: ColumnLayout
+  types: ReadonlyMap<string, string>
+  sort: string
+  /** Null if the rows cannot be sorted. */
+  onSort: ((sort: string) => void) | null
+}) {
+  const { names, widths } = layout
+  return (
+    <>
+      <colgroup>
+        {names.map((name) => (
+          <col key={name} style={{ width: `${widths.get(name)!}rem` }} />
+        ))}
+      </colgroup>
+      <thead>
+        <tr aria-rowindex={1}>
+          {names.map((name) => (
+            <SortHead
+              key={name}
+              name={name}
+              type={types.get(name)}
+              sort={sort}
+              onSort={types.get(name) === 'json' ? null : onSort}
+              layout={layout}
+            />
+          ))}
+        </tr>
+      </thead>
+    </>
   )
 }
 
@@ -173,16 +206,14 @@ function Space({ rows, columns }: { rows: number; columns: number }) {
   )
 }
 
-/** The width of a column, padding included. Digits are wider than most letters, and must not be cut off. */
-function remOfCharacters(characters: number): number {
-  return characters * 0.61 + 1.6
-}
-
 function Row({
   row,
   index,
-  names,
   types,
+  layout,
+  current,
+  onCurrent,
+  onCopy,
   isFocusable,
   isSelected,
   pointing,
@@ -191,8 +222,12 @@ function Row({
 }: {
   row: Feature
   index: number
-  names: string[]
   types: ReadonlyMap<string, string>
+  layout: ColumnLayout
+  /** The column of the current cell, if it is in this row. */
+  current: number | null
+  onCurrent: (column: number) => void
+  onCopy: (column: number) => void
   isFocusable: boolean
   isSelected: boolean
   pointing: Pointing
@@ -212,11 +247,42 @@ function Row({
       onClick={onSelect}
       onPointerEnter={() => pointing.point({ id, from: 'table', feature: row })}
     >
-      {names.map((name) => {
+      {layout.names.map((name, column) => {
         const value = row.properties[name]
+        const type = types.get(name)
+        const pinnedAt = layout.pinnedAt(name)
+        const text = cellText(value, type)
+        const names = [
+          cellClass(type, value),
+          pinnedAt !== undefined && 'pinned',
+          current === column && 'current',
+        ]
         return (
-          <td key={name} className={cellClass(types.get(name), value)} dir="auto">
-            {cellText(value)}
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the arrow keys move between the cells of the focused row.
+          <td
+            key={name}
+            className={names.filter(Boolean).join(' ') || undefined}
+            dir="auto"
+            title={text === String(value) ? undefined : exactText(value)}
+            style={pinnedAt === undefined ? undefined : { left: `${pinnedAt}rem` }}
+            onClick={() => onCurrent(column)}
+          >
+            {text}
+            {current === column && (
+              <button
+                type="button"
+                className="copy-cell"
+                tabIndex={-1}
+                title="Copy (Ctrl+C)"
+                aria-label={`Copy ${name}`}
+                onClick={(event) => {
+                  event.stopPropagation()
+                  onCopy(column)
+                }}
+              >
+                <Icon name="copy" />
+              </button>
+            )}
           </td>
         )
       })}

@@ -52,6 +52,7 @@ export function TableTab({
             id={selection.id!}
             feature={selection.feature}
             error={selection.error}
+            isExcluded={selection.isExcluded}
             label={labelColumn(dataset)}
             className="card"
             onClose={() => selection.select(null, 'table')}

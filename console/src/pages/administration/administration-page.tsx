@@ -7,9 +7,19 @@ import { site } from '../../site.ts'
 /** Pages for platform administrators, with the same operations as the operator's command line. */
 export function AdministrationPage() {
   const { data: me } = useMe()
-  if (!me?.administrator) return <Empty title="Only platform administrators may see this page" />
+  if (!me?.administrator)
+    return (
+      <Empty title="This part is for the people who run the service">
+        {site.contact?.url && (
+          <p>
+            If you need something from them, write to{' '}
+            <a href={site.contact.url}>{site.contact.name ?? 'the operator'}</a>.
+          </p>
+        )}
+      </Empty>
+    )
   return (
-    <div className="stack">
+    <div className="stack sided">
       <div className="page-head">
         <div>
           <h1>Administration</h1>
@@ -29,11 +39,14 @@ export function AdministrationPage() {
         <NavLink to="jobs">Jobs</NavLink>
         {site.sells && <NavLink to="products">Products</NavLink>}
         {site.sells && <NavLink to="orders">Orders</NavLink>}
+        {site.sells && <NavLink to="revenue">Revenue</NavLink>}
         <NavLink to="addresses">Addresses</NavLink>
         <NavLink to="webhooks">Webhooks</NavLink>
         <NavLink to="events">Events</NavLink>
       </TabLinks>
-      <Outlet />
+      <div>
+        <Outlet />
+      </div>
     </div>
   )
 }

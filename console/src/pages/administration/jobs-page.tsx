@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
-import type { JobState } from '@wayleave/contract/job-states'
-import { isJobEnded, type JobRecord } from '@wayleave/contract/records'
+import { isJobEnded, type JobState } from '@wayleave/contract/job-states'
+import type { JobRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { CancelJobDialog } from '../../administration/cancel-job-dialog.tsx'
 import { publishWords } from '../../administration/publish-words.ts'

@@ -5,22 +5,17 @@ import { Link } from 'react-router'
 import { useAdminOrders } from '../../api/billing-queries.ts'
 import { call } from '../../api/call.ts'
 import { money } from '../../billing/money.ts'
-import { ORDER_STATE_OPTIONS, OrderStateBadge } from '../../billing/order-state.tsx'
+import { AMOUNT_COLUMN, ORDER_COLUMNS } from '../../billing/order-columns.tsx'
+import { ORDER_STATE_OPTIONS } from '../../billing/order-state.tsx'
 import { ActionDialog } from '../../components/form/action-dialog.tsx'
-import { CsvButton } from '../../components/form/csv-button.tsx'
 import { RowButton } from '../../components/form/row-button.tsx'
 import { ListCard } from '../../components/list-card.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
-import { When } from '../../components/when.tsx'
 import { SelectField } from '../../organization/filter-fields.tsx'
 import { plural } from '../../words.ts'
 
 type Action = 'paid' | 'refund' | 'cancel'
 type Open = { action: Action; order: AdminOrder }
-
-/** All bookings that the service can have. */
-const ALL_BOOKINGS =
-  '/v1/admin/billing/bookings.csv?since=2000-01-01T00%3A00%3A00Z&until=2100-01-01T00%3A00%3A00Z'
 
 /** The orders of all organizations, and what an administrator can do with their payments. */
 export function OrdersPage() {
@@ -33,14 +28,7 @@ export function OrdersPage() {
   return (
     <ListCard
       label="Orders"
-      head={
-        <>
-          <SelectField label="State" value={state} onChange={setState} options={ORDER_STATE_OPTIONS} />
-          <span className="row">
-            Bookings <CsvButton path={ALL_BOOKINGS} name="bookings.csv" />
-          </span>
-        </>
-      }
+      head={<SelectField label="State" value={state} onChange={setState} options={ORDER_STATE_OPTIONS} />}
       query={useAdminOrders(state)}
       keyOf={({ id }) => id}
       empty="No such orders"
@@ -55,19 +43,9 @@ export function OrdersPage() {
             </>
           ),
         },
-        {
-          head: 'Product',
-          kind: 'long',
-          cell: ({ productName, quantity }) => (quantity > 1 ? `${quantity} × ${productName}` : productName),
-        },
-        { head: 'When', cell: ({ createdAt }) => <When at={createdAt} /> },
-        {
-          head: 'State',
-          kind: 'long',
-          cell: ({ state, reason }) => <OrderStateBadge state={state} reason={reason} />,
-        },
+        ...ORDER_COLUMNS,
         { head: 'By', cell: ({ provider }) => provider },
-        { head: 'Amount', kind: 'number', cell: ({ amount, currency }) => money(amount, currency) },
+        AMOUNT_COLUMN,
         {
           head: 'Actions',
           kind: 'actions',

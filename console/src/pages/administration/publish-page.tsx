@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from 'react'
+import { useSearchParams } from 'react-router'
 import { DescriptionFields } from '../../administration/description-fields.tsx'
 import { NO_DESCRIPTION } from '../../administration/description-form.ts'
 import { FileDrop } from '../../administration/file-drop.tsx'
@@ -10,6 +11,7 @@ import { useDatasets, useSchema } from '../../api/queries.ts'
 import { Field } from '../../components/form/field.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
 import { correctedSchema } from '../../publishing/corrections.ts'
+import type { FormChange } from '../../publishing/fixes.ts'
 import { InspectionView } from '../../publishing/inspection-view.tsx'
 import { useInspection } from '../../publishing/use-inspection.ts'
 import { NO_VERSION_CHOICES, VersionFields, versionOptions } from '../../publishing/version-fields.tsx'
@@ -19,11 +21,14 @@ export function PublishPage() {
   useTitle('Publish')
   const { data: datasets = [] } = useDatasets()
   const [file, setFile] = useState<File | null>(null)
-  const [table, setTable] = useState('')
+  // A dataset's page leads here for its next version.
+  const [parameters] = useSearchParams()
+  const [table, setTable] = useState(parameters.get('table') ?? '')
   const [said, setSaid] = useState(NO_DESCRIPTION)
   const [version, setVersion] = useState(NO_VERSION_CHOICES)
   const [reading, setReading] = useState(noReadingChoices)
   const [isLooking, setIsLooking] = useState(false)
+  const [isAsking, setIsAsking] = useState(false)
   const publishing = usePublishing()
   const look = useInspection()
   const exists = datasets.find((dataset) => dataset.table === table)
@@ -40,7 +45,10 @@ export function PublishPage() {
     const { inspection, corrections } = look
     const { isFixed = false, ...fixed } = stored ?? { columns: [] }
     const base = isFixed ? fixed : null
-    const schema = inspection && correctedSchema(inspection.columns, corrections, base, version.keepsColumns)
+    const { idColumn, timeColumn, longitude, latitude, crs } = reading
+    const roles = { idColumn, timeColumn, longitude, latitude, crs }
+    const schema =
+      inspection && correctedSchema(inspection.columns, corrections, base, version.keepsColumns, roles)
     return schema ? { schema: JSON.stringify(schema) } : {}
   }
   const inspect = () => {
@@ -54,24 +62,44 @@ export function PublishPage() {
       options,
     )
   }
-  const publish = (event: FormEvent) => {
-    event.preventDefault()
+  const publish = (change: FormChange = {}) => {
     if (!file?.size) return
+    const changedReading = { ...reading, ...change.reading }
+    const changedVersion = { ...version, ...change.version }
+    setReading(changedReading)
+    setVersion(changedVersion)
     setIsLooking(false)
+    setIsAsking(false)
+    sentBefore.add(nameOf(file, table))
     void publishing.start(
       { method: 'PUT', path: `/v1/dataset/${table}` },
       { file, inspection: look.inspectionId },
       {
         ...written(said),
-        ...readingOptions(reading),
-        ...versionOptions(version),
+        ...readingOptions(changedReading),
+        ...versionOptions(changedVersion),
         ...schemaOption(),
-        ...(reading.skipInvalid && { skipInvalid: 'true' }),
+        ...(changedReading.skipInvalid && { skipInvalid: 'true' }),
       },
     )
   }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const isAgain = file !== null && exists !== undefined && sentBefore.has(nameOf(file, table))
+    if (isAgain) setIsAsking(true)
+    else publish()
+  }
+  const startAnew = () => {
+    setFile(null)
+    setTable('')
+    setSaid(NO_DESCRIPTION)
+    setVersion(NO_VERSION_CHOICES)
+    setReading(noReadingChoices)
+    publishing.reset()
+    look.reset()
+  }
   return (
-    <form className="stack" onSubmit={publish}>
+    <form className="stack" onSubmit={submit}>
       <div className="columns">
         <section className="card stack">
           <FileDrop file={file} onFile={choose} />
@@ -87,6 +115,22 @@ export function PublishPage() {
             <summary>How to read the file</summary>
             <ReadingFields value={reading} onChange={setReading} />
           </details>
+          {isAsking && (
+            <div className="note warn stack-small" role="alert">
+              <p>
+                You have just published this file as {table}. Publishing it again makes another version with
+                the same rows.
+              </p>
+              <div className="row">
+                <button type="button" className="button small" onClick={() => publish()}>
+                  Publish it again
+                </button>
+                <button type="button" className="button small" onClick={() => setIsAsking(false)}>
+                  Leave it
+                </button>
+              </div>
+            </div>
+          )}
           <div className="inline-form">
             <button type="submit" className="button primary" disabled={!file?.size || isBusy}>
               Publish
@@ -96,17 +140,35 @@ export function PublishPage() {
             </button>
           </div>
         </section>
-        <PublishProgress publishing={isLooking ? look.inspecting : publishing} />
+        <PublishProgress
+          publishing={isLooking ? look.inspecting : publishing}
+          rows={look.inspection?.rows ?? null}
+          onFix={publish}
+          onAnother={startAnew}
+        />
       </div>
       {look.inspection && (
         <InspectionView
           inspection={look.inspection}
           corrections={look.corrections}
           onCorrections={look.setCorrections}
+          stored={stored?.isFixed ? stored : null}
+          reading={reading}
+          onReading={setReading}
+          onIgnoreSchema={
+            version.ignoreSchema ? undefined : () => setVersion({ ...version, ignoreSchema: true })
+          }
         />
       )}
     </form>
   )
+}
+
+/** The files that this tab has published, so that the same one again is asked about. */
+const sentBefore = new Set<string>()
+
+function nameOf({ name, size, lastModified }: File, table: string): string {
+  return [table, name, size, lastModified].join('/')
 }
 
 /** The fields that have a text. */
@@ -114,8 +176,17 @@ function written(fields: object): Record<string, string> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value.trim() !== ''))
 }
 
-function readingOptions({ skipInvalid: _, isTable, ...texts }: ReadingChoices): Record<string, string> {
-  return { ...written(texts), ...(isTable && { geometry: 'false' }) }
+function readingOptions({
+  skipInvalid: _,
+  isTable,
+  allowInaccurateCrs,
+  ...texts
+}: ReadingChoices): Record<string, string> {
+  return {
+    ...written(texts),
+    ...(isTable && { geometry: 'false' }),
+    ...(allowInaccurateCrs && { allowInaccurateCrs: 'true' }),
+  }
 }
 
 function TableField({

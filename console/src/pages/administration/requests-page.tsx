@@ -4,12 +4,12 @@ import type { AccessRequest } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { AddOnsField } from '../../access/add-ons-field.tsx'
-import { CreditsField } from '../../access/credits-field.tsx'
 import { requestColumns } from '../../access/request-columns.tsx'
 import { call } from '../../api/call.ts'
 import { useRequestInbox } from '../../api/queries.ts'
 import { ActionDialog } from '../../components/form/action-dialog.tsx'
 import { Field } from '../../components/form/field.tsx'
+import { NumberField } from '../../components/form/number-field.tsx'
 import { RowButton } from '../../components/form/row-button.tsx'
 import { ListCard } from '../../components/list-card.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
@@ -94,7 +94,7 @@ function GrantDialog({ request, onClose }: { request: AccessRequest; onClose: ()
     >
       {request.message && <blockquote className="note">{request.message}</blockquote>}
       <AddOnsField offered={ADD_ONS} chosen={addOns} onChange={setAddOns} />
-      <CreditsField credits={credits} onChange={setCredits} />
+      <NumberField label="Credits" value={credits} onChange={setCredits} />
       <NoteField note={note} onChange={setNote} />
     </ActionDialog>
   )

@@ -1,5 +1,5 @@
 import { useSearchParams } from 'react-router'
-import { usePlan } from '../../api/billing-queries.ts'
+import { useOffer, usePlan } from '../../api/billing-queries.ts'
 import { useOrganization, useOrganizationUsage } from '../../api/queries.ts'
 import { OrderNote } from '../../billing/order-note.tsx'
 import { InvoicesCard, OrdersCard } from '../../billing/orders-cards.tsx'
@@ -19,6 +19,7 @@ export function BillingPage() {
   const { data: plan } = usePlan()
   const usage = useOrganizationUsage(organization.id, lastDays(30))
   const mayBuy = organization.permissions.includes('BILLING_MANAGE')
+  const paysByStripe = useOffer().data?.providers.includes('stripe') ?? false
   const back = localPath(parameters.get('back'))
   return (
     <div className="stack">
@@ -45,7 +46,7 @@ export function BillingPage() {
       {plan && <PlanCard plan={plan} mayChange={mayBuy} />}
       <ProductsCard mayBuy={mayBuy} hasPlan={plan != null} back={back} />
       <OrdersCard />
-      <InvoicesCard />
+      <InvoicesCard mayOpenPortal={mayBuy && paysByStripe} />
       <ProfileCard mayChange={mayBuy} />
     </div>
   )

@@ -172,7 +172,7 @@ function RequestStep({
       </p>
       <CodeBlock
         label="First request"
-        code={`curl -H 'X-API-Key: ${secret ?? `${keyRecord.prefix}…`}' '${url}'`}
+        code={`export WAYLEAVE_API_KEY='${secret ?? `${keyRecord.prefix}…`}'\ncurl -H "X-API-Key: $WAYLEAVE_API_KEY" '${url}'`}
       />
       <p className={`note${seen ? ' good' : ''}`} role="status">
         {seen ? (

@@ -10,6 +10,7 @@ import { permissionWords } from '../../keys/key-permissions.ts'
 import { KeyRequests } from '../../keys/key-requests.tsx'
 import { KeyStatus } from '../../keys/key-status.tsx'
 import { UsageReport } from '../../usage/usage-report.tsx'
+import { plural } from '../../words.ts'
 
 export function KeyPage() {
   const { keyId } = useParams()
@@ -66,7 +67,7 @@ function KeyFacts({ record }: { record: KeyRecord }) {
     <dl className="facts">
       <dt>Scope</dt>
       <dd>{scopes[record.scope]}</dd>
-      <dt>May</dt>
+      <dt>Permissions</dt>
       <dd>{permissionWords(record.permissions)}</dd>
       <dt>Used by</dt>
       <dd>
@@ -74,6 +75,14 @@ function KeyFacts({ record }: { record: KeyRecord }) {
       </dd>
       <dt>Expires</dt>
       <dd>{record.expiresAt ? <Day at={record.expiresAt} /> : 'Never'}</dd>
+      {record.scope !== 'platform' && (
+        <>
+          <dt>Budget</dt>
+          <dd>
+            {record.creditLimit === null ? 'No limit' : `${plural(record.creditLimit, 'credit')} a month`}
+          </dd>
+        </>
+      )}
       <dt>Last used</dt>
       <dd>
         <When at={record.lastUsedAt} />

@@ -7,10 +7,16 @@ import { ListCard } from '../../components/list-card.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
 import { Day } from '../../components/when.tsx'
 import { Invitations } from '../../organization/invitations.tsx'
-import { LeaveDialog, MemberDialog, RemoveMemberDialog } from '../../organization/member-dialogs.tsx'
+import {
+  LeaveDialog,
+  MemberBudgetDialog,
+  MemberDialog,
+  RemoveMemberDialog,
+} from '../../organization/member-dialogs.tsx'
 import { PermissionBadges } from '../../organization/member-permissions.tsx'
+import { count } from '../../words.ts'
 
-type Open = { kind: 'change' | 'remove' | 'leave'; member: Member }
+type Open = { kind: 'change' | 'budget' | 'remove' | 'leave'; member: Member }
 
 export function MembersPage() {
   useTitle('Members')
@@ -19,6 +25,7 @@ export function MembersPage() {
   const members = useMembers(organization.id)
   const [open, setOpen] = useState<Open | null>(null)
   const manages = organization.permissions.includes('MEMBER_MANAGE')
+  const maySpend = organization.permissions.includes('BILLING_MANAGE')
   const isCaller = (userId: string) => userId === me?.user.id
   const close = () => setOpen(null)
   const button = (kind: Open['kind'], label: string, member: Member) => (
@@ -43,6 +50,12 @@ export function MembersPage() {
             ),
           },
           { head: 'Role', cell: ({ permissions }) => <PermissionBadges permissions={permissions} /> },
+          {
+            head: 'Credits a month',
+            kind: 'number',
+            cell: ({ creditLimit }) =>
+              creditLimit === null ? <span className="soft">No limit</span> : count(creditLimit),
+          },
           { head: 'Joined', cell: ({ joinedAt }) => <Day at={joinedAt} /> },
           {
             head: 'Actions',
@@ -50,6 +63,7 @@ export function MembersPage() {
             cell: (member) => (
               <>
                 {manages && button('change', 'Change', member)}
+                {maySpend && button('budget', 'Budget', member)}
                 {manages && !isCaller(member.userId) && button('remove', 'Remove', member)}
                 {isCaller(member.userId) && button('leave', 'Leave', member)}
               </>
@@ -60,6 +74,9 @@ export function MembersPage() {
       {manages && <Invitations organization={organization} />}
       {open?.kind === 'change' && (
         <MemberDialog organization={organization} member={open.member} onClose={close} />
+      )}
+      {open?.kind === 'budget' && (
+        <MemberBudgetDialog organization={organization} member={open.member} onClose={close} />
       )}
       {open?.kind === 'remove' && (
         <RemoveMemberDialog organization={organization} member={open.member} onClose={close} />

@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
+import type { MemberPermission } from '@wayleave/contract/permissions'
 import type { OrganizationRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
-import { NavLink, Outlet, useNavigate } from 'react-router'
+import { NavLink, Outlet, useLocation, useNavigate } from 'react-router'
 import { leftOrganization } from '../../account/left-organization.ts'
 import { call } from '../../api/call.ts'
 import { useMe, useOrganization } from '../../api/queries.ts'
@@ -11,8 +12,18 @@ import { NameField } from '../../components/form/name-field.tsx'
 import { TabLinks } from '../../components/tab-links.tsx'
 import { isPublisher } from '../../datasets/may-change.ts'
 import { DeleteOrganizationDialog } from '../../organization/delete-organization-dialog.tsx'
+import { MissingRight } from '../../organization/missing-right.tsx'
 import { site } from '../../site.ts'
 import { plural } from '../../words.ts'
+
+/** The permissions that parts of the organization's pages need. */
+const NEEDED: Record<string, MemberPermission> = {
+  usage: 'BILLING_VIEW',
+  credits: 'BILLING_VIEW',
+  billing: 'BILLING_VIEW',
+  events: 'MEMBER_MANAGE',
+  webhooks: 'MEMBER_MANAGE',
+}
 
 /** The header of the organization's pages, with tabs for the parts that the user may see. */
 export function OrganizationPage() {
@@ -23,8 +34,11 @@ export function OrganizationPage() {
   const navigate = useNavigate()
   const may = (permission: OrganizationRecord['permissions'][number]) =>
     organization.permissions.includes(permission)
+  const part = useLocation().pathname.split('/')[2] ?? ''
+  const needed = NEEDED[part]
+  const missing = needed && !may(needed) ? needed : null
   return (
-    <div className="stack">
+    <div className="stack sided">
       <div className="page-head">
         <div>
           <h1>{organization.name}</h1>
@@ -38,7 +52,7 @@ export function OrganizationPage() {
             <button type="button" className="button" onClick={() => setOpen('rename')}>
               Rename
             </button>
-            <button type="button" className="button danger" onClick={() => setOpen('delete')}>
+            <button type="button" className="button quiet" onClick={() => setOpen('delete')}>
               Delete
             </button>
           </div>
@@ -61,7 +75,7 @@ export function OrganizationPage() {
         {may('MEMBER_MANAGE') && <NavLink to="webhooks">Webhooks</NavLink>}
         <NavLink to="notices">Notices</NavLink>
       </TabLinks>
-      <Outlet />
+      <div>{missing ? <MissingRight organization={organization} permission={missing} /> : <Outlet />}</div>
       {open === 'rename' && <RenameDialog organization={organization} onClose={close} />}
       {open === 'delete' && (
         <DeleteOrganizationDialog

@@ -5,7 +5,7 @@ import { GeojsonParser } from '../../formats/geojson/geojson-parser.ts'
 import type { GeojsonBlock } from '../../formats/geojson/geojson-scanner.ts'
 import type { ParquetBlock } from '../../formats/parquet/parquet-block.ts'
 import { sourceColumns } from '../../formats/pgcopy/pgcopy-header.ts'
-import { type PgcopyBlock, PgcopyParser } from '../../formats/pgcopy/pgcopy-parser.ts'
+import { type PgcopyBlock, PgcopyParser, type PgcopyRows } from '../../formats/pgcopy/pgcopy-parser.ts'
 import type { BlockParsing, SourceBlock } from '../../formats/source-blocks.ts'
 import type { Stage } from './stage.ts'
 
@@ -35,11 +35,17 @@ function staging(parsing: Exclude<BlockParsing, { format: 'parquet' }>, stage: S
 
 function pgcopyStaging({ header }: Parsing<'pgcopy'>, stage: Stage) {
   const parser = new PgcopyParser(header)
-  const columns = sourceColumns(header)
-  return (block: SourceBlock) => {
-    for (const rows of parser.parse(block as PgcopyBlock))
-      stage.add(rows, columns, (index) => `column${index}`)
+  const kinds = header.columns.map(({ kind }) => kind)
+  const indexes = kinds.flatMap((kind, i) => (kind === 'geometry' ? [] : [i]))
+  stage.declareFields(
+    sourceColumns(header),
+    indexes.map((i) => kinds[i]!),
+  )
+  const rows: PgcopyRows = {
+    unreadable: (row, problem) => stage.problem(row, problem),
+    row: (row, fields) => stage.addFields(row, fields, indexes),
   }
+  return (block: SourceBlock) => parser.read(block as PgcopyBlock, rows)
 }
 
 function geojsonStaging({ file, maxColumns, place }: Parsing<'geojson'>, stage: Stage) {

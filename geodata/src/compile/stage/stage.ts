@@ -9,6 +9,8 @@ import {
   type Value,
 } from '../../feature.ts'
 import type { RecordReader } from '../../formats/csv/csv-records.ts'
+import type { PgcopyKind } from '../../formats/pgcopy/pgcopy-header.ts'
+import type { PgcopyRow } from '../../formats/pgcopy/pgcopy-parser.ts'
 import { largerThan } from '../../formats/reading/source-limits.ts'
 import { rowValueBytes } from '../../formats/reading/value-bytes.ts'
 import { type GeometryChanges, noChanges } from '../../geometry/geometry-changes.ts'
@@ -22,6 +24,7 @@ import { columnNames } from '../values/column-names.ts'
 import { type ExpansionBound, ExpansionLimit } from './expansion-limit.ts'
 import { type RowTexts, type Run, RunWriter } from './run-writer.ts'
 import { type ColumnProfile, StagedColumn } from './staged-column.ts'
+import { type StagedField, stagedField } from './staged-fields.ts'
 import { type PlaceProfile, StagedPlaces } from './staged-places.ts'
 import { StagedText } from './staged-text.ts'
 import { joinTexts, noTexts, type StagedTexts } from './staged-texts.ts'
@@ -93,6 +96,9 @@ export class Stage {
   readonly #rowNumbers = new ColumnBytes()
   readonly #places = new StagedPlaces(CHUNK_ROWS)
   readonly #texts: StagedText[] = []
+  readonly #fields: StagedField[] = []
+  /** One of both, as far as they are alike: columns that hold their values themselves. */
+  readonly #ownColumns: Omit<StagedField, 'add'>[] = []
   /** The rows of the current chunk: their numbers and, unless they are texts, their values. */
   #rows: number[] = []
   #features: Feature[] = []
@@ -161,9 +167,32 @@ export class Stage {
   declareTexts(columns: SourceColumn[]): void {
     for (const [index, column] of columns.entries()) {
       const profile = newProfile(column, `column${index}`, 0, index)
-      this.#texts.push(new StagedText(profile, CHUNK_ROWS))
+      const text = new StagedText(profile, CHUNK_ROWS)
+      this.#texts.push(text)
+      this.#ownColumns.push(text)
       this.#declare(profile)
     }
+  }
+
+  /** Declares the columns of rows that PostgreSQL sent; they are added with `addFields`. */
+  declareFields(columns: SourceColumn[], kinds: PgcopyKind[]): void {
+    for (const [index, column] of columns.entries()) {
+      const profile = newProfile(column, `column${index}`, 0, index)
+      const field = stagedField(kinds[index]!, profile, CHUNK_ROWS)
+      this.#fields.push(field)
+      this.#ownColumns.push(field)
+      this.#declare(profile)
+    }
+  }
+
+  /** Adds a row whose values are the fields with these indexes. */
+  addFields(row: number, { bytes, starts, lengths, size, geometry }: PgcopyRow, indexes: number[]): void {
+    if (!this.#prepare(row, geometry)) return
+    for (let i = 0; i < indexes.length; i++) {
+      const place = indexes[i]!
+      this.#fields[i]!.add(bytes, starts[place]!, lengths[place]!)
+    }
+    this.#gather(row, geometry, size)
   }
 
   #declare(profile: ColumnProfile): void {
@@ -222,7 +251,7 @@ export class Stage {
     const columns = [
       this.#encodeRowNumbers(),
       ...this.#places.encode(),
-      ...this.#texts.map((column) => column.encode()).filter((column) => column !== null),
+      ...this.#ownColumns.map((column) => column.encode()).filter((column) => column !== null),
       ...this.#encodeValues(this.#features),
     ]
     const file = join(this.#folder, `${this.#prefix}-${this.summary.files.length}.parquet`)
@@ -231,7 +260,7 @@ export class Stage {
     this.summary.files.push(file)
     this.#writeRun()
     this.summary.rows += rows
-    for (const column of this.#texts) column.clear()
+    for (const column of this.#ownColumns) column.clear()
     this.#places.clear()
     this.#rows = []
     this.#features = []
@@ -240,7 +269,7 @@ export class Stage {
 
   /** Writes the features' texts as if the columns and types of this chunk applied to all rows. */
   #writeRun(): void {
-    const columns = [...this.#texts, ...this.#columns]
+    const columns = [...this.#ownColumns, ...this.#columns]
     const names = columnNames(
       columns.map(({ profile }) => profile),
       this.#places.profile.hasGeometry,
@@ -258,7 +287,7 @@ export class Stage {
 
   #rowTexts(names: string[] | null, idColumn: number | null): RowTexts {
     const features = this.#features
-    const texts = this.#texts
+    const texts = this.#ownColumns
     const columns = this.#columns
     const heads = (names ?? []).map((name, i) => Buffer.from(`${i === 0 ? '' : ','}${JSON.stringify(name)}:`))
     return {

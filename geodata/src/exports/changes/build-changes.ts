@@ -5,6 +5,7 @@ import { type BuiltFile, writeAtomically } from '../write-atomically.ts'
 import type { ChangesFormat } from './changes-formats.ts'
 import { type ChangeCounts, type ComparedSnapshot, compareSnapshots } from './compare-snapshots.ts'
 import { writeChangesNdjson } from './write-changes-ndjson.ts'
+import { writeChangesPlaces } from './write-changes-places.ts'
 
 /** Two versions of a dataset whose features keep their ids, and the form of the file. */
 export interface ChangesWork {
@@ -40,7 +41,8 @@ export async function buildChanges(
       counts = await writeChangesParquet(before, after, partial, signal)
       return undefined
     }
-    const written = await writeChangesNdjson(before, after, partial, signal)
+    const write = format === 'places' ? writeChangesPlaces : writeChangesNdjson
+    const written = await write(before, after, partial, signal)
     counts = written.counts
     return written.sha256
   })

@@ -14,6 +14,14 @@ export const CHANGES_FORMATS = {
     isCompressed: true,
     ready: false,
   },
+  /** Where the changes are, for a map. */
+  places: {
+    format: 'changes-places',
+    extension: 'places.json',
+    mediaType: 'application/json',
+    isCompressed: false,
+    ready: false,
+  },
 } as const
 
 export type ChangesFormat = keyof typeof CHANGES_FORMATS

@@ -101,7 +101,7 @@ function matchOf(
   return old.find(bytes, slices.idStart, slices.idEnd)
 }
 
-async function indexOf({ folder, manifest }: ComparedSnapshot): Promise<IndexParts> {
+export async function indexOf({ folder, manifest }: ComparedSnapshot): Promise<IndexParts> {
   const name = SNAPSHOT_FILES.index
   const checksums = await readBlockChecksums(folder, manifest)
   return readIndex(folder, manifest.files[name]!, checksums?.get(name))

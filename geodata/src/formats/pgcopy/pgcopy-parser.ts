@@ -1,7 +1,7 @@
 import type { Feature, Geometry, UnreadableRow, Value } from '../../feature.ts'
 import { readWkb, wkbSrid } from '../../geometry/wkb.ts'
-import { parseJson } from '../reading/parse-json.ts'
 import type { PgcopyHeader, PgcopyKind } from './pgcopy-header.ts'
+import { DECODERS, WIDTHS } from './pgcopy-values.ts'
 
 /** Complete rows; `bytes` owns its memory (transferable). */
 export interface PgcopyBlock {
@@ -16,183 +16,125 @@ export interface PgcopyParsing {
 }
 
 const BATCH_ROWS = 2000
-/** PostgreSQL counts from 2000-01-01. */
-const EPOCH_DAYS = 10_957
-const DAY_MICROSECONDS = 86_400_000_000
-const MAX_INT32 = 2 ** 31 - 1
-const MAX_UINT32 = 2 ** 32 - 1
-/** The first and the last day of the years 1 to 9999, counted from 1970. */
-const FIRST_DAY = -719_162
-const LAST_DAY = 2_932_896
-
-/** The sizes of values that have a fixed one, in bytes. */
-const WIDTHS: Partial<Record<PgcopyKind, number>> = {
-  boolean: 1,
-  int2: 2,
-  int4: 4,
-  int8: 8,
-  float8: 8,
-  date: 4,
-  timestamp: 8,
+/** A point in the plane in EWKB, little-endian: its type with the flag of the SRID, and its size. */
+const EWKB_POINT = 0x20000001
+const POINT_BYTES = 25
+/** Takes the rows of a block. */
+export interface PgcopyRows {
+  row(row: number, fields: PgcopyRow): void
+  unreadable(row: number, problem: string): void
 }
 
-type Decoder = (bytes: Buffer, start: number, end: number) => Value
-
-const text: Decoder = (bytes, start, end) => bytes.toString('utf8', start, end)
-
-const DECODERS: Record<Exclude<PgcopyKind, 'geometry'>, Decoder> = {
-  boolean: (bytes, start) => bytes[start] === 1,
-  int2: (bytes, start) => bytes.readInt16BE(start),
-  int4: (bytes, start) => bytes.readInt32BE(start),
-  int8: (bytes, start) => {
-    const high = bytes.readInt32BE(start)
-    if (high >= -0x20_0000 && high < 0x20_0000) return high * 0x1_0000_0000 + bytes.readUInt32BE(start + 4)
-    return bytes.readBigInt64BE(start)
-  },
-  float8: (bytes, start) => bytes.readDoubleBE(start),
-  decimal: text,
-  date: (bytes, start) => dateText(bytes.readInt32BE(start)),
-  timestamp: (bytes, start) => timestampText(bytes.readInt32BE(start), bytes.readUInt32BE(start + 4)),
-  json: (bytes, start, end) => jsonValue(bytes.toString('utf8', start, end)),
-  text,
-}
-
-/** PostgreSQL only sends valid JSON; other programs may write such a file too. */
-function jsonValue(json: string): Value {
-  try {
-    return parseJson(json)
-  } catch {
-    return json
-  }
+/** The fields of a row in the bytes of a block; a length of -1 is a missing value. */
+export interface PgcopyRow {
+  bytes: Buffer
+  starts: Int32Array
+  lengths: Int32Array
+  /** Of all fields, with their lengths. */
+  size: number
+  geometry: Geometry | null
 }
 
 /** Rows as PostgreSQL sends them in binary: the number of fields, then the length and the bytes of each. */
 export class PgcopyParser {
   readonly #kinds: PgcopyKind[]
+  readonly #widths: Int32Array
+  readonly #geometryIndex: number
   readonly #srid: number | null
 
   constructor({ columns, srid }: PgcopyHeader) {
     this.#kinds = columns.map(({ kind }) => kind)
+    this.#widths = Int32Array.from(this.#kinds, (kind) => WIDTHS[kind] ?? -1)
+    this.#geometryIndex = this.#kinds.indexOf('geometry')
     this.#srid = srid
   }
 
-  *parse({ bytes, rows, firstRow }: PgcopyBlock): Generator<(Feature | UnreadableRow)[]> {
-    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-    let batch: (Feature | UnreadableRow)[] = []
-    let at = 0
-    for (let i = 0; i < rows; i++) {
-      at = this.#parseRow(buffer, at, firstRow + i, batch)
-      if (batch.length < BATCH_ROWS) continue
-      yield batch
-      batch = []
-    }
-    if (batch.length > 0) yield batch
+  *parse(block: PgcopyBlock): Generator<(Feature | UnreadableRow)[]> {
+    const features: (Feature | UnreadableRow)[] = []
+    this.read(block, {
+      unreadable: (row, problem) => void features.push({ row, problem }),
+      row: (row, fields) => void features.push(this.#feature(row, fields)),
+    })
+    for (let at = 0; at < features.length; at += BATCH_ROWS) yield features.slice(at, at + BATCH_ROWS)
   }
 
-  #parseRow(bytes: Buffer, start: number, row: number, batch: (Feature | UnreadableRow)[]): number {
-    const values: Value[] = []
-    let geometry: Geometry | null = null
-    let problem: string | null = null
-    let at = start + 2
-    for (const kind of this.#kinds) {
+  /** Calls `rows` for each row. What it gets is valid during the call only. */
+  read({ bytes, rows: count, firstRow }: PgcopyBlock, rows: PgcopyRows): void {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    const fields = this.#kinds.length
+    const row: PgcopyRow = {
+      bytes: buffer,
+      starts: new Int32Array(fields),
+      lengths: new Int32Array(fields),
+      size: 0,
+      geometry: null,
+    }
+    let at = 0
+    for (let i = 0; i < count; i++) {
+      const start = at
+      at = this.#findFields(row, at + 2)
+      row.size = at - start
+      const problem = this.#check(row)
+      if (problem === null) rows.row(firstRow + i, row)
+      else rows.unreadable(firstRow + i, problem)
+    }
+  }
+
+  #findFields({ bytes, starts, lengths }: PgcopyRow, start: number): number {
+    let at = start
+    for (let i = 0; i < starts.length; i++) {
       const length = bytes.readInt32BE(at)
       at += 4
-      const end = at + Math.max(0, length)
-      if (kind === 'geometry') {
-        if (length >= 0) {
-          const shape = this.#geometry(bytes.subarray(at, end))
-          if (typeof shape === 'string') problem = shape
-          else geometry = shape
-        }
-      } else if (length < 0) values.push(null)
-      else {
-        const width = WIDTHS[kind] ?? length
-        if (length === width) values.push(DECODERS[kind](bytes, at, end))
-        else problem = `It has a value of the type ${kind} with ${length} bytes.`
-      }
-      at = end
+      starts[i] = at
+      lengths[i] = length
+      if (length > 0) at += length
     }
-    batch.push(problem === null ? { id: null, values, geometry, row } : { row, problem })
     return at
   }
 
+  /** Reads the geometry. Returns a sentence if the row cannot be used. */
+  #check(row: PgcopyRow): string | null {
+    const { bytes, starts, lengths } = row
+    for (let i = 0; i < lengths.length; i++) {
+      const length = lengths[i]!
+      const width = this.#widths[i]!
+      if (width >= 0 && length >= 0 && length !== width)
+        return `It has a value of the type ${this.#kinds[i]} with ${length} bytes.`
+    }
+    row.geometry = null
+    const index = this.#geometryIndex
+    if (index < 0 || lengths[index]! < 0) return null
+    const geometry = this.#geometry(bytes, starts[index]!, lengths[index]!)
+    if (typeof geometry === 'string') return geometry
+    row.geometry = geometry
+    return null
+  }
+
   /** Returns a sentence if the geometry cannot be used. */
-  #geometry(bytes: Buffer): Geometry | string {
+  #geometry(bytes: Buffer, start: number, length: number): Geometry | string {
+    // Most tables have points, which need no reader.
+    if (length === POINT_BYTES && bytes.readUInt32LE(start + 1) === EWKB_POINT && bytes[start] === 1) {
+      const [x, y] = [bytes.readDoubleLE(start + 9), bytes.readDoubleLE(start + 17)]
+      if (bytes.readUInt32LE(start + 5) === this.#srid && !Number.isNaN(x + y))
+        return { type: 'Point', coordinates: [x, y] }
+    }
     try {
-      const srid = wkbSrid(bytes) ?? 0
+      const ewkb = bytes.subarray(start, start + length)
+      const srid = wkbSrid(ewkb) ?? 0
       if (srid !== this.#srid) return `Its geometry has the SRID ${srid}, and others have ${this.#srid}.`
-      return readWkb(bytes)
+      return readWkb(ewkb)
     } catch (error) {
       return `Its geometry cannot be read: ${(error as Error).message}`
     }
   }
-}
 
-/** `infinity` and years that ISO 8601 does not have are texts as PostgreSQL writes them. */
-function dateText(days: number): string {
-  if (days === MAX_INT32) return 'infinity'
-  if (days === -MAX_INT32 - 1) return '-infinity'
-  return dayText(days + EPOCH_DAYS)
-}
-
-/** Days repeat, and making their texts takes longer than looking them up. */
-const dayTexts = new Map<number, string>()
-const MAX_DAY_TEXTS = 100_000
-
-function dayText(day: number): string {
-  const known = dayTexts.get(day)
-  if (known !== undefined) return known
-  const made = makeDayText(day)
-  if (dayTexts.size < MAX_DAY_TEXTS) dayTexts.set(day, made)
-  return made
-}
-
-function makeDayText(day: number): string {
-  const date = new Date(day * 86_400_000)
-  if (day >= FIRST_DAY && day <= LAST_DAY) return date.toISOString().slice(0, 10)
-  if (Number.isNaN(date.getTime())) return `day ${day}`
-  const year = date.getUTCFullYear()
-  const monthAndDay = date.toISOString().slice(-20, -14)
-  return year > 0 ? `${year}${monthAndDay}` : `${String(1 - year).padStart(4, '0')}${monthAndDay} BC`
-}
-
-/** All minutes of a day, such as `T12:30:`. */
-const MINUTES = Array.from(
-  { length: 1440 },
-  (_, i) => `T${twoDigits(Math.floor(i / 60))}:${twoDigits(i % 60)}:`,
-)
-const SECONDS = Array.from({ length: 60 }, (_, i) => twoDigits(i))
-
-function twoDigits(value: number): string {
-  return value < 10 ? `0${value}` : String(value)
-}
-
-/** The microseconds are in two halves, because arithmetic with bigints takes several times as long. */
-function timestampText(high: number, low: number): string {
-  if (high === MAX_INT32 && low === MAX_UINT32) return 'infinity'
-  if (high === -MAX_INT32 - 1 && low === 0) return '-infinity'
-  const { day, microseconds } = dayAndTime(high, low)
-  const fraction = microseconds % 1_000_000
-  const second = (microseconds - fraction) / 1_000_000
-  const time = MINUTES[Math.floor(second / 60)]! + SECONDS[second % 60]!
-  const digits =
-    fraction === 0
-      ? ''
-      : `.${String(fraction + 1_000_000)
-          .slice(1)
-          .replace(/0+$/, '')}`
-  return `${dayText(day)}${time}${digits}Z`
-}
-
-/** The day since 1970, and the microseconds since it began. */
-function dayAndTime(high: number, low: number): { day: number; microseconds: number } {
-  const since2000 = high * 0x1_0000_0000 + low
-  if (Number.isSafeInteger(since2000)) {
-    const day = Math.floor(since2000 / DAY_MICROSECONDS)
-    return { day: day + EPOCH_DAYS, microseconds: since2000 - day * DAY_MICROSECONDS }
+  #feature(row: number, { bytes, starts, lengths, geometry }: PgcopyRow): Feature {
+    const values: Value[] = []
+    for (const [i, kind] of this.#kinds.entries()) {
+      if (kind === 'geometry') continue
+      const length = lengths[i]!
+      values.push(length < 0 ? null : DECODERS[kind](bytes, starts[i]!, starts[i]! + length))
+    }
+    return { id: null, values, geometry, row }
   }
-  const exact = (BigInt(high) << 32n) + BigInt(low)
-  const length = BigInt(DAY_MICROSECONDS)
-  const microseconds = ((exact % length) + length) % length
-  return { day: Number((exact - microseconds) / length) + EPOCH_DAYS, microseconds: Number(microseconds) }
 }

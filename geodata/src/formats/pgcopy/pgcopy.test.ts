@@ -5,27 +5,8 @@ import { test } from 'node:test'
 import { writeWkb } from '../../geometry/wkb.ts'
 import { openSource } from '../index.ts'
 import { readAll, scratch } from '../reading.test-kit.ts'
+import { END, int32, int64, row, START } from './pgcopy.test-kit.ts'
 import { type PgcopyHeader, pgcopyHeader } from './pgcopy-header.ts'
-
-const START = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)])
-const END = Buffer.from([0xff, 0xff])
-
-const int16 = (value: number) => Buffer.from([(value >> 8) & 255, value & 255])
-const int32 = (value: number) => {
-  const bytes = Buffer.alloc(4)
-  bytes.writeInt32BE(value)
-  return bytes
-}
-const int64 = (value: bigint) => {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigInt64BE(value)
-  return bytes
-}
-const row = (...fields: (Buffer | null)[]) =>
-  Buffer.concat([
-    int16(fields.length),
-    ...fields.flatMap((field) => (field === null ? [int32(-1)] : [int32(field.length), field])),
-  ])
 
 const TIMES: PgcopyHeader = {
   columns: [

@@ -1,12 +1,12 @@
 import type { PointSet } from '../encode/point-cells.ts'
 import { firstTileId, tileOf } from '../tile-id.ts'
 import { projectPoints } from '../web-mercator.ts'
-import { maxZoomOfPoints } from './choose-max-zoom.ts'
+import { cellZoomOf, maxZoomOfPoints } from './choose-max-zoom.ts'
 import { endOfTile, keysPerTile, orderPoints } from './point-order.ts'
-import type { TileBuild } from './tile-build.ts'
+import type { BuiltZooms, TileBuild } from './tile-build.ts'
 
-/** Builds the tiles of a snapshot of points alone, zoom by zoom. Returns the deepest zoom. */
-export async function buildPointTiles(build: TileBuild): Promise<number> {
+/** Builds the tiles of a snapshot of points alone, zoom by zoom. */
+export async function buildPointTiles(build: TileBuild): Promise<BuiltZooms> {
   const { tree, offsets, encoder } = build
   const count = tree.count
   const xs = new Uint32Array(count)
@@ -14,8 +14,10 @@ export async function buildPointTiles(build: TileBuild): Promise<number> {
   projectPoints(tree.leaves, 2, 0, count, xs, ys)
   const { order, keys } = orderPoints(xs, ys)
   const maxZoom = maxZoomOfPoints({ order, keys }, build.zoomLimit)
-  const set: PointSet = { xs, ys, order, bytesOf: (position) => offsets[position + 1]! - offsets[position]! }
+  const bytesOf = (position: number) => offsets[position + 1]! - offsets[position]!
+  const cellZoom = cellZoomOf({ order, keys }, maxZoom, bytesOf)
   for (let z = 0; z <= maxZoom; z++) {
+    const set: PointSet = { xs, ys, order, bytesOf, hasCells: z <= cellZoom }
     for (let from = 0; from < count; ) {
       const to = endOfTile(keys, from, z)
       const index = Math.floor(keys[from]! / keysPerTile(z))
@@ -27,5 +29,5 @@ export async function buildPointTiles(build: TileBuild): Promise<number> {
       from = to
     }
   }
-  return maxZoom
+  return { maxZoom, cellZoom }
 }

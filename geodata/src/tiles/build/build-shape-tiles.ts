@@ -7,7 +7,7 @@ import { POINT } from '../tile-geometry.ts'
 import { firstTileId, type TileAddress, tileOf } from '../tile-id.ts'
 import { BUFFER, tileBounds } from '../web-mercator.ts'
 import { maxZoomOfShapes, type ShapeSample } from './choose-max-zoom.ts'
-import type { TileBuild } from './tile-build.ts'
+import type { BuiltZooms, TileBuild } from './tile-build.ts'
 
 /** Up to this many bytes of the pack, the features of a tile are held in memory for all tiles below it. */
 const MAX_HELD_BYTES = 24 << 20
@@ -19,13 +19,13 @@ const SAMPLED_POSITIONS = 500
 /**
  * Builds the tiles of a snapshot with lines and polygons. The shapes of a tile are clipped from those of the tile
  * above it. Where a tile has too many features for memory, they are read once for it and again for each of the
- * four below. Returns the deepest zoom.
+ * four below.
  */
-export async function buildShapeTiles(build: TileBuild): Promise<number> {
+export async function buildShapeTiles(build: TileBuild): Promise<BuiltZooms> {
   const reader = new TileReader(build)
   const maxZoom = maxZoomOfShapes(sample(build, reader), build.zoomLimit)
   await visit({ build, reader, maxZoom, done: 0 }, 0, 0)
-  return maxZoom
+  return { maxZoom }
 }
 
 interface Visit {

@@ -12,7 +12,7 @@ import { TileEncoder } from '../encode/tile-encoder.ts'
 import { buildPointTiles } from './build-point-tiles.ts'
 import { buildShapeTiles } from './build-shape-tiles.ts'
 import { DEFAULT_MAX_ZOOM } from './choose-max-zoom.ts'
-import { TileBuild } from './tile-build.ts'
+import { type BuiltZooms, TileBuild } from './tile-build.ts'
 
 const WORLD: Bbox = [-180, -90, 180, 90]
 
@@ -24,9 +24,7 @@ export interface TileOptions extends TileDescription {
 }
 
 /** A finished archive of tiles. */
-export interface BuiltTiles extends BuiltFile {
-  maxZoom: number
-}
+export interface BuiltTiles extends BuiltFile, BuiltZooms {}
 
 /**
  * Builds the vector tiles of a snapshot: a PMTiles 3 archive at `outPath`, which appears complete or not at all.
@@ -42,13 +40,13 @@ export async function buildTiles(
 ): Promise<BuiltTiles> {
   const trusted = manifest ?? (await readManifest(snapshotFolder))
   await verifyFilesFast(snapshotFolder, trusted, [SNAPSHOT_FILES.pack])
-  let maxZoom = 0
+  let zooms: BuiltZooms = { maxZoom: 0 }
   const built = await writeAtomically(outPath, async (partial) => {
     const written = await writeArchive(snapshotFolder, trusted, partial, options)
-    maxZoom = written.maxZoom
+    zooms = written.zooms
     return written.sha256
   })
-  return { ...built, maxZoom }
+  return { ...built, ...zooms }
 }
 
 /** The writer of the download format: the same archive. */
@@ -64,9 +62,8 @@ export async function writePmtiles(
 async function writeArchive(folder: string, manifest: Manifest, partial: string, options: TileOptions) {
   const writer = new PmtilesWriter(partial)
   try {
-    const metadata = await makeTiles(folder, manifest, writer, options)
-    const maxZoom = metadata.vector_layers[0]!.maxzoom
-    return { sha256: writer.finish(metadata, manifest.bbox ?? WORLD, maxZoom), maxZoom }
+    const { metadata, zooms } = await makeTiles(folder, manifest, writer, options)
+    return { sha256: writer.finish(metadata, manifest.bbox ?? WORLD, zooms.maxZoom), zooms }
   } finally {
     writer.abandon()
   }
@@ -77,7 +74,7 @@ async function makeTiles(
   manifest: Manifest,
   writer: PmtilesWriter,
   { maxZoom: zoomLimit = DEFAULT_MAX_ZOOM, signal, onProgress, ...description }: TileOptions,
-): Promise<TileMetadata> {
+): Promise<{ metadata: TileMetadata; zooms: BuiltZooms }> {
   const name = SNAPSHOT_FILES.index
   const checksums = await readBlockChecksums(folder, manifest)
   const index = await readIndex(folder, manifest.files[name]!, checksums?.get(name))
@@ -88,9 +85,9 @@ async function makeTiles(
     const encoder = new TileEncoder(description.table, manifest.columns, source, sizeOf)
     const tree = treeOf(index)
     const build = new TileBuild({ tree, offsets, encoder, source, writer, zoomLimit, signal, onProgress })
-    const maxZoom = tree.isPoints ? await buildPointTiles(build) : await buildShapeTiles(build)
+    const zooms = tree.isPoints ? await buildPointTiles(build) : await buildShapeTiles(build)
     await build.finish()
-    return describe(manifest, description, maxZoom, build)
+    return { metadata: describe(manifest, description, zooms.maxZoom, build), zooms }
   } finally {
     source.close()
   }

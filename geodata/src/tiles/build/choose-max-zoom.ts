@@ -1,5 +1,7 @@
+import { POINT_BYTES } from '../encode/point-cells.ts'
+import { MAX_POINTS_SHOWN } from '../encode/tile-limits.ts'
 import { EXTENT_BITS, tileSize, unitSize } from '../web-mercator.ts'
-import { keysPerTile, type PointOrder } from './point-order.ts'
+import { endOfTile, keysPerTile, type PointOrder } from './point-order.ts'
 
 /** At zoom 14 a tile unit is 0.6 m at the equator. */
 export const DEFAULT_MAX_ZOOM = 14
@@ -31,6 +33,37 @@ export function maxZoomOfPoints({ keys }: PointOrder, limit: number): number {
     if (largestTile(keys, z) <= FEW_POINTS && sharedUnits(keys, z) * SHARED_UNITS <= keys.length) return z
   }
   return limit
+}
+
+/**
+ * The deepest zoom above `maxZoom` at which a tile has too many points, or too large ones, to show each; -1 if there is
+ * none. All tiles of this zoom and of those above it count points by cells, so that neighbouring tiles look alike.
+ */
+export function cellZoomOf(
+  { order, keys }: PointOrder,
+  maxZoom: number,
+  bytesOf: (point: number) => number,
+): number {
+  let z = 0
+  while (z < maxZoom && hasLargeTile(order, keys, z, bytesOf)) z++
+  return z - 1
+}
+
+function hasLargeTile(
+  order: Uint32Array,
+  keys: Float64Array,
+  z: number,
+  bytesOf: (point: number) => number,
+): boolean {
+  for (let from = 0; from < keys.length; ) {
+    const to = endOfTile(keys, from, z)
+    if (to - from > MAX_POINTS_SHOWN) return true
+    let bytes = 0
+    for (let i = from; i < to; i++) bytes += bytesOf(order[i]!)
+    if (bytes > POINT_BYTES[0]!) return true
+    from = to
+  }
+  return false
 }
 
 function largestTile(keys: Float64Array, z: number): number {

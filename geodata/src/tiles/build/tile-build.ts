@@ -18,6 +18,14 @@ export interface TileBuildDeps {
   signal?: AbortSignal
 }
 
+/** What a build decides for all tiles. */
+export interface BuiltZooms {
+  /** The deepest zoom. */
+  maxZoom: number
+  /** See `cellZoomOf`. Absent if each tile decides for itself, which those of lines and polygons do. */
+  cellZoom?: number
+}
+
 /** A build under way: what it reads, the archive it writes, and what its tiles show. */
 export class TileBuild {
   readonly tree: IndexTree

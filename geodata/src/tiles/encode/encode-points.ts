@@ -1,5 +1,6 @@
 import { POINT, type TileGeometry } from '../tile-geometry.ts'
 import type { TileAddress } from '../tile-id.ts'
+import type { CellValues } from './cell-values.ts'
 import type { FeatureBytes } from './feature-bytes.ts'
 import { type PointSet, type PointsShown, unitInTile } from './point-cells.ts'
 import type { TileContent } from './tile-content.ts'
@@ -14,6 +15,8 @@ export interface PointTarget {
   positionOf(point: number): number
   /** All places of a multipoint that are in the tile, in world coordinates; null if there is one. */
   placesOf?(point: number): Float64Array | null
+  /** The columns that clusters sum up. */
+  values: readonly CellValues[]
 }
 
 /** Adds to a tile's layer what it shows of its points. */
@@ -21,7 +24,7 @@ export function addPoints(
   target: PointTarget,
   { z }: TileAddress,
   { xs, ys, weights }: Pick<PointSet, 'xs' | 'ys' | 'weights'>,
-  { points, clusters }: PointsShown,
+  { points, clusters, members }: PointsShown,
 ): void {
   const { layer, source, geometry, content } = target
   source.prefetch?.(points.map((point) => target.positionOf(point)))
@@ -38,9 +41,19 @@ export function addPoints(
   for (let i = 0; i < clusters.length; i += 3) {
     geometry.clear()
     geometry.points([clusters[i]!, clusters[i + 1]!], 1)
-    layer.addCluster(geometry, clusters[i + 2]!)
+    const positions = members ? membersOf(members, i / 3, target) : []
+    const summaries = target.values.map((values) => values.summarize(positions))
+    layer.addCluster(geometry, clusters[i + 2]!, summaries)
     content.counted += clusters[i + 2]!
   }
+}
+
+function membersOf(
+  { points, ends }: NonNullable<PointsShown['members']>,
+  cluster: number,
+  { positionOf }: PointTarget,
+): Uint32Array {
+  return points.subarray(cluster === 0 ? 0 : ends[cluster - 1]!, ends[cluster]!).map(positionOf)
 }
 
 function unitsOf(places: Float64Array, z: number): number[] {

@@ -2,6 +2,7 @@ import type { Shape } from '../shapes/shape.ts'
 import { POINT, TileGeometry } from '../tile-geometry.ts'
 import type { TileAddress } from '../tile-id.ts'
 import { tileSize } from '../web-mercator.ts'
+import type { CellValues } from './cell-values.ts'
 import { DrawnShapes } from './drawn-shapes.ts'
 import { addPoints, type PointTarget } from './encode-points.ts'
 import type { FeatureBytes } from './feature-bytes.ts'
@@ -21,6 +22,8 @@ export interface EncoderSource {
 
 /** Adds the shapes of one tile to a layer. The shapes are clipped to the tile and its margin. */
 export class ShapeEncoder {
+  /** The columns that clusters sum up. */
+  values: readonly CellValues[] = []
   readonly #source: EncoderSource
   readonly #cells = new PointCells()
   readonly #geometry = new TileGeometry()
@@ -54,7 +57,11 @@ export class ShapeEncoder {
   #addPoints(tile: TileAddress, places: Places, fineness: Fineness, content: TileContent): void {
     const { layer, bytes, sizeOf } = this.#source
     const { positions, multiple } = places
-    const set = { ...places.set(), bytesOf: (i: number) => sizeOf(positions[i]!) }
+    const set = {
+      ...places.set(),
+      bytesOf: (i: number) => sizeOf(positions[i]!),
+      withMembers: this.values.length > 0,
+    }
     const maxBytes = fineness.pixel === 0 ? ALL_POINTS : fineness.withProperties ? POINT_BYTES[1]! : 0
     const shown = this.#cells.divide(tile, set, 0, places.count, maxBytes)
     const target: PointTarget = {
@@ -64,6 +71,7 @@ export class ShapeEncoder {
       content,
       positionOf: (i) => positions[i]!,
       placesOf: (i) => multiple.get(i) ?? null,
+      values: this.values,
     }
     addPoints(target, tile, set, shown)
   }

@@ -20,6 +20,13 @@ export interface PointSet {
   weights?: Uint8Array
   /** Whether a dense tile may read these features, which can be scattered over the pack. Without it, it may. */
   mayRead?(points: readonly number[]): boolean
+  /**
+   * Whether points that share a cell are counted in one. It is the same for all tiles of a zoom, so that neighbouring
+   * tiles look alike. Without it, a tile decides by the number of its own points.
+   */
+  hasCells?: boolean
+  /** Whether `PointsShown.members` is wanted. */
+  withMembers?: boolean
 }
 
 /** What a tile shows of its points. */
@@ -31,6 +38,8 @@ export interface PointsShown {
    * only features that are counted in another tile.
    */
   clusters: number[]
+  /** If they are wanted: the points of the first cluster, then those of the second, and where each list ends. */
+  members?: { points: Uint32Array; ends: number[] }
 }
 
 /** At the deepest zoom a tile shows every feature, whatever its size. */
@@ -56,7 +65,7 @@ export class PointCells {
    * up to `maxBytes` in the pack.
    */
   divide(tile: TileAddress, points: PointSet, from: number, to: number, maxBytes: number): PointsShown {
-    const isDense = to - from > MAX_POINTS_SHOWN
+    const isDense = points.hasCells ?? to - from > MAX_POINTS_SHOWN
     if (maxBytes === ALL_POINTS || (!isDense && maxBytes > 0)) {
       const shown = Array.from(points.order.subarray(from, to))
       if (maxBytes === ALL_POINTS || sumBytes(points, shown) <= maxBytes)
@@ -128,7 +137,33 @@ export class PointCells {
       const [x, y] = [this.#sumX[cell]! / count, this.#sumY[cell]! / count]
       clusters.push(tileUnit(x), tileUnit(y), this.#weights[cell]!)
     }
-    return { points: shown, clusters }
+    if (!points.withMembers) return { points: shown, clusters }
+    return { points: shown, clusters, members: this.#clusterMembers(z, points, from, to, fullest) }
+  }
+
+  /**
+   * The points of the cells with more than `fullest`, by a counting sort. Those that are counted in another tile are
+   * left out, unless a cell has no others.
+   */
+  #clusterMembers(z: number, points: PointSet, from: number, to: number, fullest: number) {
+    const { order, weights } = points
+    const starts = new Int32Array(CELLS * CELLS).fill(-1)
+    const ends: number[] = []
+    let end = 0
+    for (let cell = 0; cell < starts.length; cell++) {
+      if (this.#counts[cell]! <= fullest) continue
+      starts[cell] = end
+      end += this.#weights[cell]! || this.#counts[cell]!
+      ends.push(end)
+    }
+    const members = new Uint32Array(end)
+    for (let i = from; i < to; i++) {
+      const point = order[i]!
+      const cell = cellOf(z, points, point)
+      if (starts[cell] === -1 || (weights?.[point] === 0 && this.#weights[cell]! > 0)) continue
+      members[starts[cell]!++] = point
+    }
+    return { points: members, ends }
   }
 
   #membersOf(z: number, points: PointSet, from: number, to: number, fullest: number): number[] {

@@ -2,6 +2,7 @@ import type { Column } from '../../feature.ts'
 import type { Shape } from '../shapes/shape.ts'
 import { TileGeometry } from '../tile-geometry.ts'
 import type { TileAddress } from '../tile-id.ts'
+import { CellValues, type TileColumn } from './cell-values.ts'
 import { addPoints, type PointTarget } from './encode-points.ts'
 import { ShapeEncoder } from './encode-shapes.ts'
 import type { FeatureBytes } from './feature-bytes.ts'
@@ -29,6 +30,7 @@ export class TileEncoder {
   readonly #shapes: ShapeEncoder
   readonly #cells = new PointCells()
   readonly #geometry = new TileGeometry()
+  #values: readonly CellValues[] = []
 
   constructor(
     table: string,
@@ -46,11 +48,19 @@ export class TileEncoder {
     return this.#layer.seen
   }
 
+  /** The columns that points which stand for several features sum up, in the tiles from now on. */
+  set summed(columns: readonly TileColumn[]) {
+    this.#layer.summed = columns
+    this.#values = columns.map((column) => new CellValues(column))
+    this.#shapes.values = this.#values
+  }
+
   /** A tile of the points `from` to `to` of a set, which are numbered by their positions in the snapshot. */
   points(tile: TileAddress, set: PointSet, from: number, to: number, isDeepest: boolean): EncodedTile {
     const limits = isDeepest && isShowable(set, from, to) ? [ALL_POINTS] : POINT_BYTES
+    const points = { ...set, withMembers: this.#values.length > 0 }
     return this.#attempt(limits, 0, (maxBytes) =>
-      this.#shownPoints(tile, set, this.#cells.divide(tile, set, from, to, maxBytes)),
+      this.#shownPoints(tile, points, this.#cells.divide(tile, points, from, to, maxBytes)),
     )!
   }
 
@@ -81,6 +91,7 @@ export class TileEncoder {
       geometry: this.#geometry,
       content,
       positionOf: (point) => point,
+      values: this.#values,
     }
     this.#layer.clear()
     addPoints(target, tile, set, shown)

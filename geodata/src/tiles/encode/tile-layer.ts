@@ -5,6 +5,7 @@ import { FeatureSlices } from '../../pack/pack-reader.ts'
 import { PropertySlices } from '../../pack/property-slices.ts'
 import { POINT, type TileGeometry, type TileGeometryType } from '../tile-geometry.ts'
 import { EXTENT } from '../web-mercator.ts'
+import { type CellSummary, cellPropertiesOf, type TileColumn } from './cell-values.ts'
 import { TileFeatures } from './tile-features.ts'
 import { exceeds64Bits, TileValues } from './tile-values.ts'
 
@@ -19,6 +20,10 @@ const MAX_SHORT_INTEGER = 18
 
 const QUOTE = 0x22
 const MINUS = 0x2d
+const BACKSLASH = 0x5c
+
+/** The id, the count of points and the count of features. */
+const OWN_NAMES = 3
 
 /** The properties that tiles add to those of the dataset. A column of the same name keeps its name. */
 export interface OwnProperties {
@@ -68,9 +73,14 @@ export class TileLayer {
   /** The properties of all tiles so far. */
   readonly seen: SeenProperties = { hasId: false, longIntegers: new Set() }
   readonly #columns: readonly Column[]
+  readonly #allColumns: readonly number[]
   readonly #names: string[]
   /** The number of each column's key in this tile, or -1. After the columns stand the names of our own. */
-  readonly #keys: Int32Array
+  #keys: Int32Array
+  /** The properties of clusters after our own names: for each summed up column its own list. */
+  #summed: ColumnType[][] = []
+  /** The columns that every feature has, also one without its other properties. */
+  #kept: readonly number[] = []
   readonly #slices = new FeatureSlices()
   readonly #properties: PropertySlices
   /** The values of each key, by the number of the key. */
@@ -83,10 +93,22 @@ export class TileLayer {
   constructor(name: string, columns: readonly Column[]) {
     this.#name = Buffer.from(name)
     this.#columns = columns
+    this.#allColumns = columns.map((_, index) => index)
     const own = ownProperties(columns)
     this.#names = [...columns.map((column) => column.name), own.id, own.pointCount, own.featureCount]
     this.#keys = new Int32Array(this.#names.length)
     this.#properties = new PropertySlices(columns)
+    this.clear()
+  }
+
+  /** The columns that clusters sum up in the tiles from now on. */
+  set summed(columns: readonly Pick<TileColumn, 'name' | 'type'>[]) {
+    const properties = columns.map(cellPropertiesOf)
+    this.#names.length = this.#columns.length + OWN_NAMES
+    this.#names.push(...properties.flat().map(({ name }) => name))
+    this.#summed = properties.map((list) => list.map(({ type }) => type))
+    this.#kept = columns.map(({ name }) => this.#columns.findIndex((column) => column.name === name))
+    this.#keys = new Int32Array(this.#names.length)
     this.clear()
   }
 
@@ -122,16 +144,22 @@ export class TileLayer {
   ): void {
     const slices = this.#slices
     slices.locate(bytes, start, end)
-    if (withProperties) this.#tagProperties(bytes, slices.propertiesStart, slices.propertiesEnd)
+    const { propertiesStart, propertiesEnd } = slices
+    if (withProperties) this.#tagProperties(bytes, propertiesStart, propertiesEnd, this.#allColumns)
+    else if (this.#kept.length > 0) this.#tagProperties(bytes, propertiesStart, propertiesEnd, this.#kept)
     const id = this.#idOf(bytes, slices.idStart, slices.idEnd)
     if (!isCounted) this.#tagNumber(1, 0)
     if (featureCount > 1) this.#tagNumber(2, featureCount)
     this.#features.end(id, type, geometry)
   }
 
-  /** Adds a point that stands for `count` features. */
-  addCluster(geometry: TileGeometry, count: number): void {
+  /** Adds a point that stands for `count` features, with the summary of each column in `summed`. */
+  addCluster(geometry: TileGeometry, count: number, summaries: readonly CellSummary[] = []): void {
     this.#tagNumber(1, count)
+    let name = this.#columns.length + OWN_NAMES
+    for (const [column, types] of this.#summed.entries()) {
+      for (const [i, type] of types.entries()) this.#tagValue(name++, summaries[column]?.[i] ?? null, type)
+    }
     this.#features.end(-1, POINT, geometry)
   }
 
@@ -167,10 +195,11 @@ export class TileLayer {
     return tile
   }
 
-  #tagProperties(bytes: Buffer, start: number, end: number): void {
+  #tagProperties(bytes: Buffer, start: number, end: number, columns: readonly number[]): void {
     const properties = this.#properties
     properties.locate(bytes, start, end)
-    for (let i = 0; i < this.#columns.length; i++) {
+    for (let at = 0; at < columns.length; at++) {
+      const i = columns[at]!
       if (properties.isNull(bytes, i)) continue
       const { type } = this.#columns[i]!
       const isEscaped = properties.escaped[i] === 1
@@ -185,7 +214,7 @@ export class TileLayer {
       if (Number.isSafeInteger(id)) return id
     }
     const isText = bytes[start] === QUOTE
-    const isEscaped = isText && bytes.subarray(start, end).includes(0x5c)
+    const isEscaped = isText && bytes.subarray(start, end).includes(BACKSLASH)
     const type = isText ? 'text' : 'integer'
     this.seen.hasId = true
     this.#tag(this.#columns.length, bytes, start, end, type, isEscaped)
@@ -196,6 +225,12 @@ export class TileLayer {
   #tagNumber(own: 1 | 2, value: number): void {
     const text = Buffer.from(String(value), 'latin1')
     this.#tag(this.#columns.length + own, text, 0, text.length, 'integer', false)
+  }
+
+  #tagValue(name: number, value: CellSummary[number], type: ColumnType): void {
+    if (value === null) return
+    const text = Buffer.from(JSON.stringify(value))
+    this.#tag(name, text, 0, text.length, type, text.includes(BACKSLASH))
   }
 
   #tag(

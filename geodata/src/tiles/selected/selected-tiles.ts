@@ -1,13 +1,14 @@
 import type { PositionBits } from '../../pack/position-bits.ts'
 import { IndexTree } from '../../snapshot/index-tree.ts'
 import { positionsIn } from '../build/build-shape-tiles.ts'
+import type { TileColumn } from '../encode/cell-values.ts'
 import { compressTileSync } from '../encode/compress-tile.ts'
 import { LocalPack, type PackBytes, PackFile } from '../encode/feature-bytes.ts'
 import type { PointSet } from '../encode/point-cells.ts'
 import { ShapeReader } from '../encode/read-shapes.ts'
 import { TileEncoder } from '../encode/tile-encoder.ts'
 import type { TileAddress } from '../tile-id.ts'
-import { WORLD_BITS } from '../web-mercator.ts'
+import { BUFFER, tileBounds, WORLD_BITS } from '../web-mercator.ts'
 import { type Places, placesOf } from './tile-places.ts'
 import type { TileSnapshot } from './tile-snapshot.ts'
 
@@ -16,6 +17,18 @@ import type { TileSnapshot } from './tile-snapshot.ts'
  * of a megabyte each; otherwise it counts them too. In a bucket, each block is a request.
  */
 const MAX_BLOCKS_OF_DENSE = 64
+
+/** What the tile of an archive knows from the build. */
+export interface TileRules {
+  isDeepest: boolean
+  /** See `PointSet.hasCells`. */
+  hasCells?: boolean | undefined
+  /** The columns that points which stand for several features sum up. */
+  summed?: readonly TileColumn[] | undefined
+}
+
+/** From this zoom on, the points of a tile are found by the tree: it has a small part of a world of points. */
+const BY_TREE_ZOOM = 3
 
 /**
  * Makes tiles of selected features of a snapshot, by the same rules as the tiles of its archive, except that dense
@@ -45,9 +58,10 @@ export class SelectedTiles {
   }
 
   /** The gzipped tile of the features at `positions`; empty if it shows none of them. */
-  encode(tile: TileAddress, positions: PositionBits, isDeepest: boolean): Buffer {
+  encode(tile: TileAddress, positions: PositionBits, { isDeepest, hasCells, summed }: TileRules): Buffer {
+    this.#encoder.summed = summed ?? []
     const encoded = this.#places
-      ? this.#encodePoints(tile, positions, isDeepest, this.#places)
+      ? this.#encodePoints(tile, positions, { isDeepest, hasCells }, this.#places)
       : this.#encodeShapes(tile, positions, isDeepest)
     return encoded.bytes.length === 0 ? encoded.bytes : compressTileSync(encoded).bytes
   }
@@ -56,7 +70,12 @@ export class SelectedTiles {
     this.#source.close()
   }
 
-  #encodePoints(tile: TileAddress, positions: PositionBits, isDeepest: boolean, places: Places) {
+  #encodePoints(
+    tile: TileAddress,
+    positions: PositionBits,
+    { isDeepest, hasCells }: TileRules,
+    places: Places,
+  ) {
     const { xs, ys } = places
     const order = this.#pointsIn(tile, positions, places)
     const set: PointSet = {
@@ -64,14 +83,16 @@ export class SelectedTiles {
       ys,
       order,
       bytesOf: (position) => this.#sizeOf(position),
+      ...(hasCells !== undefined && { hasCells }),
       mayRead: (points) => this.#source.areWithinBlocks(points, MAX_BLOCKS_OF_DENSE),
     }
     return this.#encoder.points(tile, set, 0, order.length, isDeepest)
   }
 
   /** The selected points in the tile. A selection may have millions, so the loop has no branches. */
-  #pointsIn({ z, x, y }: TileAddress, positions: PositionBits, { xs, ys }: Places): Uint32Array {
-    const located = positions.listBelow(this.#tree.count)
+  #pointsIn(tile: TileAddress, positions: PositionBits, { xs, ys }: Places): Uint32Array {
+    const { z, x, y } = tile
+    const located = z < BY_TREE_ZOOM ? positions.listBelow(this.#tree.count) : this.#near(tile, positions)
     if (z === 0) return located
     const shift = WORLD_BITS - z
     let count = 0
@@ -81,6 +102,15 @@ export class SelectedTiles {
       count += Number((((xs[position]! >>> shift) ^ x) | ((ys[position]! >>> shift) ^ y)) === 0)
     }
     return located.subarray(0, count)
+  }
+
+  #near(tile: TileAddress, positions: PositionBits): Uint32Array {
+    const walk = this.#tree.walk(tileBounds(tile, BUFFER), 0)
+    const near: number[] = []
+    while (walk.next())
+      for (let position = walk.begin; position < walk.end; position++)
+        if (positions.has(position)) near.push(position)
+    return Uint32Array.from(near)
   }
 
   #encodeShapes(tile: TileAddress, positions: PositionBits, isDeepest: boolean) {

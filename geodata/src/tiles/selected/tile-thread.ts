@@ -4,14 +4,13 @@ import type { ByteSpan } from '../../snapshot/snapshot-files.ts'
 import { failureOf, type ThreadFailure } from '../../snapshot/thread-failure.ts'
 import type { TileAddress } from '../tile-id.ts'
 import { RemotePack } from './remote-pack.ts'
-import { SelectedTiles } from './selected-tiles.ts'
+import { SelectedTiles, type TileRules } from './selected-tiles.ts'
 import type { TileSnapshot } from './tile-snapshot.ts'
 
-export interface SelectedTile {
+export interface SelectedTile extends TileRules {
   tile: TileAddress
   /** The bytes of `PositionBits`. */
   positions: Uint8Array<SharedArrayBuffer>
-  isDeepest: boolean
 }
 
 /** The pool sends a thread the next request when it has replied to the one before. */
@@ -57,9 +56,9 @@ function encode({ folder, selected, open }: TileRequest): Uint8Array<ArrayBuffer
     const pack = open.isRemote ? new RemotePack(send) : null
     openTiles.set(folder, new SelectedTiles(open.snapshot, open.maxBlocks, pack))
   }
-  const { tile, positions, isDeepest } = selected
+  const { tile, positions, ...rules } = selected
   // A copy with memory of its own, which is handed over.
-  return new Uint8Array(openTiles.get(folder)!.encode(tile, PositionBits.of(positions), isDeepest))
+  return new Uint8Array(openTiles.get(folder)!.encode(tile, PositionBits.of(positions), rules))
 }
 
 parentPort!.on('message', (request: TileRequest) => {

@@ -62,13 +62,13 @@ test('a key in the address opens nothing unless the operator allows it', async (
   assert.equal(await allowed.status({}, '?api_key=nonsense'), 401)
 })
 
-test('a 401 names the way in: the header for programs, Basic for pages in a browser', async (t) => {
+test('a 401 names the header of the key, and makes no browser prompt for a user name', async (t) => {
   const { service } = await open(t)
   const challenge = async (accept: string) =>
     (await service.request('GET', DOWNLOAD, { headers: { accept } })).headers.get('www-authenticate')
   assert.match((await challenge('application/json')) ?? '', /^ApiKey header="X-API-Key"$/)
   assert.match((await challenge('*/*')) ?? '', /^ApiKey/)
-  assert.match((await challenge('text/html,application/xhtml+xml')) ?? '', /^Basic realm=/)
+  assert.match((await challenge('text/html,application/xhtml+xml')) ?? '', /^ApiKey/)
 })
 
 test('a management route never falls back to another credential', async (t) => {

@@ -273,7 +273,7 @@ export class Authenticate {
   }
 
   #refuseKey(authRequest: AuthRequest, code: ProblemCode, detail?: string): Promise<never> {
-    const headers = { 'www-authenticate': keyChallenge(authRequest.request) }
+    const headers = { 'www-authenticate': KEY_CHALLENGE }
     return this.#refuseCounted(authRequest, new Problem(code, detail, { headers }))
   }
 
@@ -373,11 +373,8 @@ function isSentByOtherSite(headers: IncomingHttpHeaders): boolean {
 /** In Basic authentication, clients put the key into either field and any text into the other. */
 const KEY_FORM = /^[a-z0-9]+_[a-z0-9]+_[0-9A-Za-z]{32}$/
 
-/** A browser that shows an HTML page can prompt for the key; programs are told which header to send. */
-function keyChallenge(request: IncomingMessage): string {
-  const html = request.headers.accept?.includes('text/html')
-  return html ? 'Basic realm="API key as user name", charset="UTF-8"' : 'ApiKey header="X-API-Key"'
-}
+/** Not Basic, although it is accepted: browsers would prompt for a user name, also those who are signed in. */
+const KEY_CHALLENGE = 'ApiKey header="X-API-Key"'
 
 function splitOnce(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator)

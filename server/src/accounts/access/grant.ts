@@ -45,6 +45,10 @@ export interface Grant {
   allowedCallers: AllowedCallers | null
   /** Credits that the key may spend in a month; null: no limit. */
   creditLimit: number | null
+  /** Credits that its user may spend in a month with all personal keys and in the console; null: no limit. */
+  memberCreditLimit: number | null
+  /** Features that the owner may page through in a day, as the organization's plan says; null: as the settings say. */
+  dailyFeatures: number | null
   /**
    * Identifies whose purchase a download counts as. For a session key this is its user in the organization that pays,
    * so that the user's next session key continues with it.
@@ -83,6 +87,8 @@ export function anonymousGrant(owner: string, bucket: Bucket): Grant {
     expiresAt: null,
     allowedCallers: null,
     creditLimit: null,
+    memberCreditLimit: null,
+    dailyFeatures: null,
     payer: owner,
     bucket,
     owner,

@@ -3,6 +3,7 @@ import type { Member } from '@wayleave/contract/records'
 import type { ControlDatabase, Db, Tx } from '../../base/database/open.ts'
 import type { Acting } from '../../base/events/events.ts'
 import { isId } from '../../base/id.ts'
+import { readMemberBudgets } from './member-budget-store.ts'
 import { sortPermissions } from './permissions.ts'
 
 /**
@@ -108,6 +109,7 @@ export async function findPublishingOrganization(db: Db, acting: Acting): Promis
 
 /** Ordered by joining time, oldest first. */
 export async function readMembers(db: Db, organizationId: string): Promise<Member[]> {
+  const budgets = await readMemberBudgets(db, organizationId)
   const members = new Map<string, Member>()
   for (const table of TABLES) {
     const rows = await db
@@ -123,6 +125,7 @@ export async function readMembers(db: Db, organizationId: string): Promise<Membe
         email: row.email,
         permissions: parsePermissions(row.permissions),
         joinedAt: row.joined_at,
+        creditLimit: budgets.get(row.user_id) ?? null,
       })
     }
   }
@@ -215,7 +218,7 @@ export async function setPermissions(
 }
 
 export async function deleteMember(tx: Tx, userId: string, organizationId: string): Promise<void> {
-  for (const table of TABLES) {
+  for (const table of [...TABLES, 'member_budgets'] as const) {
     await tx
       .deleteFrom(table)
       .where('user_id', '=', userId)

@@ -7,6 +7,8 @@ import type { Acting } from '../../base/events/events.ts'
 import type { Rate } from '../../base/limits/limiter.ts'
 import { AllowedCallers } from './allowed-callers.ts'
 import { type DatasetGrant, type Grant, sessionPayer } from './grant.ts'
+import { findMemberBudget } from './member-budget-store.ts'
+import { readPlanLimits, type SetPlanLimits } from './plan-limits-store.ts'
 import { hashOf, isWellFormed, type SecretFormat } from './secret.ts'
 import {
   type DatasetGrantRow,
@@ -101,14 +103,29 @@ export class Verifier {
 
   async #grantOf(row: KeyRow | undefined, secretHash: string): Promise<Grant | null> {
     if (row === undefined || !works(row)) return null
+    return toGrant(row, secretHash, await this.#organizationRights(row), this.#options)
+  }
+
+  async #organizationRights({ organization_id: id, user_id }: KeyRow): Promise<OrganizationRights> {
     const { db } = this.#options
-    const granted = row.organization_id === null ? [] : await readDatasetGrants(db, row.organization_id)
-    return toGrant(row, secretHash, granted, this.#options)
+    if (id === null) return { granted: [], limits: {}, memberCreditLimit: null }
+    return {
+      granted: await readDatasetGrants(db, id),
+      limits: await readPlanLimits(db, id),
+      memberCreditLimit: user_id === null ? null : await findMemberBudget(db, id, user_id),
+    }
   }
 
   #unexpired(grant: Grant): Grant | null {
     return grant.expiresAt === null || grant.expiresAt > this.#options.clock().getTime() ? grant : null
   }
+}
+
+/** What a grant depends on besides its key. */
+interface OrganizationRights {
+  granted: readonly DatasetGrantRow[]
+  limits: SetPlanLimits
+  memberCreditLimit: number | null
 }
 
 function isStale(grant: Grant, _secretHash: string, subject: Subject, id: string): boolean {
@@ -132,9 +149,12 @@ function works(row: KeyRow): boolean {
 function toGrant(
   row: KeyRow,
   secretHash: string,
-  granted: readonly DatasetGrantRow[],
-  { rate: standard, ownerRate, administrators }: VerifierOptions,
+  { granted, limits, memberCreditLimit }: OrganizationRights,
+  options: VerifierOptions,
 ): Grant {
+  const { administrators } = options
+  const standard = planRate(limits) ?? options.rate
+  const ownerRate = planRate(limits) ?? options.ownerRate
   const requests = row.rate ?? standard.requests
   const owner = ownerOf(row)
   const isSession = row.kind === 'session'
@@ -155,6 +175,8 @@ function toGrant(
     expiresAt: earlier(row.expires_at, row.secret_ends_at),
     allowedCallers: allowedCallersOf(row),
     creditLimit: row.credit_limit,
+    memberCreditLimit,
+    dailyFeatures: limits.featuresPerDay ?? null,
     payer: isSession ? sessionPayer(row.user_id!, row.organization_id) : row.id,
     bucket: {
       name: isSession ? `key:user:${row.user_id}` : `key:${row.id}`,
@@ -165,6 +187,11 @@ function toGrant(
     ownerBucket:
       row.rate !== null || row.scope === 'platform' ? null : { name: `owner:${owner}`, rate: ownerRate },
   }
+}
+
+/** The rate limit of a plan holds for each key and for all keys of one owner together. */
+function planRate({ requestsPerMinute }: SetPlanLimits): Rate | null {
+  return requestsPerMinute === undefined ? null : { requests: requestsPerMinute, burst: requestsPerMinute }
 }
 
 function earlier(...times: (string | null)[]): number | null {

@@ -25,6 +25,8 @@ const FATES: { [Table in keyof Tables]: [user: Fate, organization: Fate] } = {
   change_number: ['none', 'none'],
   changes: ['short', 'short'],
   credit_levels: ['none', 'gone'],
+  // Like invoices.
+  credit_notes: ['none', 'kept'],
   dataset_grants: ['id', 'gone'],
   datasets: ['none', 'gone'],
   events: ['id', 'id'],
@@ -38,6 +40,8 @@ const FATES: { [Table in keyof Tables]: [user: Fate, organization: Fate] } = {
   invoices: ['none', 'kept'],
   jobs: ['id', 'id'],
   ledger: ['id', 'id'],
+  member_budgets: ['gone', 'gone'],
+  member_spending: ['id', 'id'],
   members: ['gone', 'gone'],
   migrations: ['none', 'none'],
   nodes: ['none', 'none'],
@@ -46,6 +50,7 @@ const FATES: { [Table in keyof Tables]: [user: Fate, organization: Fate] } = {
   notices: ['short', 'gone'],
   orders: ['id', 'id'],
   organizations: ['none', 'id'],
+  payment_customers: ['none', 'id'],
   payment_events: ['none', 'none'],
   product_revisions: ['none', 'none'],
   products: ['none', 'none'],
@@ -214,6 +219,8 @@ export async function leaveTraces(service: TestServer, account: Account, sharedK
   // As after an upgrade, while a node of 0.1 still ran: the row of `members` counts.
   const member = { user_id: userId, organization_id: organizationId, permissions: '[]', joined_at: at }
   await db.insertInto('further_members').values(member).execute()
+  const budget = { organization_id: organizationId, user_id: userId, credit_limit: 5 }
+  await db.insertInto('member_budgets').values(budget).execute()
   await db.insertInto('wrong_codes').values({ email: EMAIL, at }).execute()
   await db
     .insertInto('sign_on_identities')

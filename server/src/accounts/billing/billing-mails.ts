@@ -1,63 +1,28 @@
-import type { Logger } from 'pino'
-import type { Db } from '../../base/database/open.ts'
-import { type BillingNotice, billingMail } from '../../base/mail/billing-mail-texts.ts'
-import type { Mailer } from '../../base/mail/mail.ts'
-import { nameInMail } from '../../base/mail/mail-texts.ts'
-import { readMembers } from '../access/membership-store.ts'
-import type { BudgetNotice } from '../credits/cashier.ts'
-import { findKey } from '../keys/store.ts'
+import type { Tx } from '../../base/database/open.ts'
+import { queueBillingNotice } from '../../base/events/notice-outbox-store.ts'
 import { moneyText } from './money.ts'
 import type { Booking } from './order-books.ts'
 import type { OrderRow } from './order-store.ts'
 
-export interface BillingMailsOptions {
-  db: Db
-  mailer: Mailer
-  log: Logger
-  baseUrl: () => string
-  /** The operator's mail addresses. */
-  operators: readonly string[]
+/** Queues the mails about what happened to an order: to the members who may buy, and alerts to the operator. */
+export async function tellOutcome(tx: Tx, at: Date, { order, outcome }: Booking): Promise<void> {
+  if (outcome === null) return
+  const { organization_id, reason } = order
+  if (outcome === 'held' || outcome === 'disputed')
+    await queueBillingNotice(tx, at, organization_id, { kind: 'alert', ...factsOf(order), reason })
+  if (outcome !== 'held') await tellAbout(tx, at, order, outcome)
 }
 
-/** Mails about orders, plans and credits: to the members who may buy, and alerts to the operator. */
-export class BillingMails {
-  readonly #options: BillingMailsOptions
+/** To the members with BILLING_MANAGE. */
+export async function tellAbout(
+  tx: Tx,
+  at: Date,
+  order: OrderRow,
+  kind: 'reminder' | 'renewal' | Exclude<Booking['outcome'], 'held' | null>,
+): Promise<void> {
+  await queueBillingNotice(tx, at, order.organization_id, { kind, ...factsOf(order) })
+}
 
-  constructor(options: BillingMailsOptions) {
-    this.#options = options
-  }
-
-  async about(order: OrderRow, outcome: NonNullable<Booking['outcome']>): Promise<void> {
-    const { mailer, baseUrl, operators } = this.#options
-    const facts = {
-      orderId: order.id,
-      amount: moneyText(order.amount, order.currency),
-      credits: order.credits,
-    }
-    if (outcome === 'held' || outcome === 'disputed') {
-      const notice = { kind: 'alert', ...facts, reason: order.reason } as const
-      for (const to of operators) mailer.post(billingMail(to, `${baseUrl()}/administration/orders`, notice))
-    }
-    if (outcome !== 'held') await this.tell(order.organization_id, { kind: outcome, ...facts })
-  }
-
-  /** A key has used most of its budget. Never throws: the download goes on. */
-  async aboutBudget({ organizationId, keyId, percent }: BudgetNotice): Promise<void> {
-    const { db, log } = this.#options
-    try {
-      const key = await findKey(db, keyId)
-      if (key) await this.tell(organizationId, { kind: 'budget', keyName: nameInMail(key.name), percent })
-    } catch (error) {
-      log.warn({ err: error }, 'The mail about the budget of a key could not be sent.')
-    }
-  }
-
-  /** To the members with BILLING_MANAGE. */
-  async tell(organizationId: string, notice: BillingNotice): Promise<void> {
-    const { db, mailer, baseUrl } = this.#options
-    for (const { email, permissions } of await readMembers(db, organizationId)) {
-      if (permissions.includes('BILLING_MANAGE'))
-        mailer.post(billingMail(email, `${baseUrl()}/organization/billing`, notice))
-    }
-  }
+function factsOf({ id, amount, currency, credits }: OrderRow) {
+  return { orderId: id, amount: moneyText(amount, currency), credits }
 }

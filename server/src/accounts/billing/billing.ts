@@ -1,11 +1,8 @@
-import type { Logger } from 'pino'
-import { type Clock, HOUR, MINUTE } from '../../base/clock.ts'
+import { type Clock, HOUR, MINUTE, SECOND } from '../../base/clock.ts'
 import type { Changes } from '../../base/database/changes/changes.ts'
 import type { ControlDatabase } from '../../base/database/open.ts'
 import { isLoopback } from '../../base/loopback.ts'
-import type { Mailer } from '../../base/mail/mail.ts'
 import { type Config, SettingError } from '../../base/settings/config.ts'
-import { BillingMails } from './billing-mails.ts'
 import { demoProvider, invoiceProvider } from './local-providers.ts'
 import { Orders } from './orders.ts'
 import type { PaymentProvider } from './payment-provider.ts'
@@ -13,13 +10,15 @@ import { Plans } from './plans.ts'
 import { Profiles } from './profiles.ts'
 import { StripeEvents } from './stripe-events.ts'
 import { StripeProvider } from './stripe-provider.ts'
+import { Upgrades } from './upgrades.ts'
 
 export interface Billing {
   providers: readonly PaymentProvider[]
   orders: Orders
   plans: Plans
+  upgrades: Upgrades
   profiles: Profiles
-  mails: BillingMails
+  baseUrl: () => string
   /** Null without Stripe. */
   stripeEvents: StripeEvents | null
 }
@@ -29,35 +28,33 @@ export interface BillingOptions {
   database: ControlDatabase
   changes: Changes
   clock: Clock
-  mailer: Mailer
-  log: Logger
   baseUrl: () => string
-  operators: readonly string[]
 }
 
 export function openBilling(options: BillingOptions): Billing {
-  const { config, database, changes, clock, mailer, baseUrl, operators, log } = options
+  const { config, database, changes, clock, baseUrl } = options
   const providers = config.payments.map((name) => openProvider(name, config))
-  const mails = new BillingMails({ db: database.db, log, mailer, baseUrl, operators })
-  const orders = new Orders({ database, changes, clock, providers, invoices: config, mails, baseUrl })
+  const orders = new Orders({ database, changes, clock, providers, invoices: config, baseUrl })
   const { graceDays } = config
-  const plans = new Plans({ database, changes, clock, orders, providers, mails, graceDays })
-  const profiles = new Profiles(database, clock, config.invoiceFont)
+  const plans = new Plans({ database, changes, clock, orders, providers, graceDays })
+  const upgrades = new Upgrades({ database, clock, orders })
+  const profiles = new Profiles(database, clock, config.invoiceFont, providers)
   const stripe = providers.find((provider) => provider instanceof StripeProvider)
   const stripeEvents = stripe
     ? new StripeEvents({ db: database.db, clock, provider: stripe, orders, plans })
     : null
-  return { providers, orders, plans, profiles, mails, stripeEvents }
+  return { providers, orders, plans, upgrades, profiles, baseUrl, stripeEvents }
 }
 
 function openProvider(name: Config['payments'][number], config: Config): PaymentProvider {
   if (name !== 'stripe') return name === 'demo' ? demoProvider : invoiceProvider
-  const { stripeSecretKey, stripeWebhookSecret, stripeApi, stripeTax } = config
+  const { stripeSecretKey, stripeWebhookSecret, stripeApi, stripeTax, stripeTimeout } = config
   return new StripeProvider({
     secretKey: stripeSecretKey ?? '',
     webhookSecret: stripeWebhookSecret ?? '',
     api: stripeApi,
     hasTax: stripeTax,
+    timeoutMs: stripeTimeout * SECOND,
   })
 }
 

@@ -8,7 +8,7 @@ import { grantOf } from '../../testing/account.ts'
 import { databaseKinds } from '../../testing/test-server.ts'
 import { openShop, PACK, PLAN, requireSoundBooks } from './billing.test-kit.ts'
 import { type Billing, openBilling } from './billing.ts'
-import { StripeSimulation } from './stripe-simulation.test-kit.ts'
+import { SignedStripe } from './stripe-simulation.test-kit.ts'
 
 /** A process that dies: before a commit, so that nothing is stored, or after it, so that nobody is told. */
 class Crash extends Error {}
@@ -56,7 +56,7 @@ type Action = typeof action extends fc.Arbitrary<infer T> ? T : never
 
 for (const database of databaseKinds) {
   test(`whatever happens in whatever order, the ledger is orders less refunds less charges (${database})`, async (t) => {
-    const stripe = await new StripeSimulation().open(t)
+    const stripe = await new SignedStripe().open(t)
     const settings = { ...stripe.settings(), payments: ['stripe', 'demo'] as ('stripe' | 'demo')[] }
     const shop = await openShop(t, { database, settings })
     const { service, account, add, clock, pass } = shop
@@ -66,13 +66,10 @@ for (const database of databaseKinds) {
     let chance = 0
     const billing: Billing = openBilling({
       config: service.config,
-      log: parts.log,
       database: parts.database,
       changes: crashing(parts.changes, () => chance),
       clock,
-      mailer: parts.identity.mailer,
       baseUrl: () => service.url,
-      operators: [],
     })
     const { userId, organizationId } = account
     const caller = { userId, organizationId, email: 'ada@example.org', origin: operator }

@@ -9,11 +9,14 @@ const COLUMNS = { name: LEFT, quantity: 320, price: 370, amount: 460 }
 export interface PrintedInvoice {
   id: string
   issued_at: string
-  due_at: string
+  /** Null for a credit note. */
+  due_at: string | null
   content: InvoiceContent
   /** When the order was paid; null if it is open. */
   paidAt: string | null
   orderId: string
+  /** The invoice that a credit note corrects; null for an invoice. */
+  invoiceId: string | null
 }
 
 type Document = PDFKit.PDFDocument
@@ -25,7 +28,7 @@ export async function invoicePdf(invoice: PrintedInvoice, font: string | null): 
   const document = new PdfDocument({
     size: 'A4',
     margin: LEFT,
-    info: { Title: `Invoice ${invoice.id}`, CreationDate: new Date(invoice.issued_at) },
+    info: { Title: `${titleOf(invoice)} ${invoice.id}`, CreationDate: new Date(invoice.issued_at) },
   })
   const printable = font === null ? westernText : (text: string) => text
   document
@@ -47,13 +50,13 @@ export async function invoicePdf(invoice: PrintedInvoice, font: string | null): 
 type Printable = (text: string) => string
 
 function printHead(document: Document, invoice: PrintedInvoice, printable: Printable): void {
-  const { content, id, issued_at, due_at, orderId } = invoice
+  const { content, id, issued_at, due_at, orderId, invoiceId } = invoice
   document.text(printable(content.issuer.join('\n')), LEFT, 56, { width: 230, height: 110, ellipsis: true })
-  document.fontSize(22).text('Invoice', 330, 52).fontSize(10)
+  document.fontSize(22).text(titleOf(invoice), 330, 52).fontSize(10)
   const facts = [
     ['Number', id],
     ['Date', dateText(issued_at)],
-    ['Due', dateText(due_at)],
+    invoiceId === null ? ['Due', dateText(due_at!)] : ['Invoice', invoiceId],
     ['Order', orderId],
   ] as const
   for (const [index, [label, value]] of facts.entries()) {
@@ -99,16 +102,24 @@ function printLines(document: Document, content: InvoiceContent, printable: Prin
 
 function printFoot(
   document: Document,
-  { content, due_at, paidAt, id }: PrintedInvoice,
+  { content, due_at, paidAt, id, invoiceId }: PrintedInvoice,
   printable: Printable,
 ): void {
   const total = moneyText(content.total, content.currency)
+  if (invoiceId !== null) {
+    document.text(`${total} of the invoice ${invoiceId} is returned.`, LEFT, 540, { width: WIDTH })
+    return
+  }
   const state =
     paidAt === null
-      ? `Please pay ${total} until ${dateText(due_at)} and name the invoice number ${id}.`
+      ? `Please pay ${total} until ${dateText(due_at!)} and name the invoice number ${id}.`
       : `Paid on ${dateText(paidAt)}. Nothing is to be paid.`
   document.text(state, LEFT, 540, { width: WIDTH })
   document.moveDown().text(printable(content.bank.join('\n')), { width: WIDTH, height: 120, ellipsis: true })
+}
+
+function titleOf({ invoiceId }: PrintedInvoice): string {
+  return invoiceId === null ? 'Invoice' : 'Credit note'
 }
 
 function rule(document: Document, y: number): void {

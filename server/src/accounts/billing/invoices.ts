@@ -2,15 +2,24 @@ import type { InvoiceRecord, Product } from '@wayleave/contract/records'
 import { DAY, plus } from '../../base/clock.ts'
 import type { Db, Tx } from '../../base/database/open.ts'
 import type { Config } from '../../base/settings/config.ts'
-import { findInvoiceOfOrder, insertInvoice, nextInvoiceNumber, readInvoices } from './invoice-store.ts'
+import {
+  findInvoiceOfOrder,
+  insertCreditNote,
+  insertInvoice,
+  nextInvoiceNumber,
+  readCreditNotes,
+  readInvoices,
+} from './invoice-store.ts'
 import type { OrderRow } from './order-store.ts'
 import { findRevision } from './product-store.ts'
 import { readProfile } from './profile-store.ts'
 
 export type InvoiceSettings = Pick<
   Config,
-  'invoiceIssuer' | 'invoiceBank' | 'invoicePrefix' | 'invoiceDays' | 'invoiceTaxPercent'
+  'invoiceIssuer' | 'invoiceBank' | 'invoicePrefix' | 'creditNotePrefix' | 'invoiceDays' | 'invoiceTaxPercent'
 >
+
+const MAX_LISTED = 1000
 
 /** Everything that stands on an invoice. It is stored when the invoice is issued. */
 export interface InvoiceContent {
@@ -44,8 +53,7 @@ export async function issueInvoice(
   ]
   const content = contentOf(order, product, customer, settings)
   // Last, because every other invoice waits until this transaction ends.
-  const number = await nextInvoiceNumber(tx, settings.invoicePrefix)
-  const id = `${settings.invoicePrefix}${String(number).padStart(6, '0')}`
+  const id = await nextInvoiceNumber(tx, settings.invoicePrefix)
   await insertInvoice(tx, {
     id,
     organization_id: order.organization_id,
@@ -55,6 +63,35 @@ export async function issueInvoice(
     content: JSON.stringify(content),
   })
   return id
+}
+
+/**
+ * Issues a credit note in the transaction that books a refund, if the order has an invoice. The taxes of all credit
+ * notes of an order add up to the tax of what was refunded.
+ */
+export async function issueCreditNote(
+  tx: Tx,
+  at: Date,
+  order: OrderRow,
+  amount: number,
+  { creditNotePrefix }: InvoiceSettings,
+): Promise<void> {
+  const invoice = await findInvoiceOfOrder(tx, order.id)
+  if (!invoice || amount <= 0) return
+  const invoiced = JSON.parse(invoice.content) as InvoiceContent
+  const { taxPercent } = invoiced
+  const tax = taxOf(order.refunded_amount, taxPercent) - taxOf(order.refunded_amount - amount, taxPercent)
+  const line = { ...invoiced.line, name: `Refund: ${invoiced.line.name}`, quantity: 1, price: amount }
+  const content: InvoiceContent = { ...invoiced, line, net: amount, tax, total: amount + tax }
+  await insertCreditNote(tx, {
+    id: await nextInvoiceNumber(tx, creditNotePrefix),
+    organization_id: order.organization_id,
+    order_id: order.id,
+    invoice_id: invoice.id,
+    amount,
+    issued_at: at.toISOString(),
+    content: JSON.stringify(content),
+  })
 }
 
 function contentOf(
@@ -70,10 +107,10 @@ function contentOf(
     bank: linesOf(settings.invoiceBank ?? '', '|'),
     customer,
     line: {
-      name: product.name,
+      name: orderedName(order, product),
       period: start && end ? { start, end } : null,
       quantity,
-      price: product.price,
+      price: order.upgrades_from === null ? product.price : net,
     },
     currency,
     net,
@@ -81,6 +118,11 @@ function contentOf(
     tax,
     total: net + tax,
   }
+}
+
+/** What payers read: an upgrade is not the price of the plan. */
+export function orderedName({ upgrades_from }: Pick<OrderRow, 'upgrades_from'>, { name }: Product): string {
+  return upgrades_from === null ? name : `${name} (upgrade)`
 }
 
 /** Rounded half up to whole minor units, in integers. */
@@ -95,18 +137,33 @@ function linesOf(text: string, separator: string | RegExp): string[] {
     .filter((line) => line !== '')
 }
 
+/** Invoices and credit notes, newest first. */
 export async function listInvoices(db: Db, organizationId: string): Promise<InvoiceRecord[]> {
-  return (await readInvoices(db, organizationId)).map((row) => {
-    const { total, currency } = JSON.parse(row.content) as InvoiceContent
-    return {
-      id: row.id,
-      orderId: row.order_id,
-      amount: total,
-      currency,
-      issuedAt: row.issued_at,
-      dueAt: row.due_at,
-      paidAt: row.paid_at,
-      url: `/v1/billing/invoices/${row.id}.pdf`,
-    }
-  })
+  const invoices = (await readInvoices(db, organizationId)).map((row) => ({
+    ...recordOf(row),
+    kind: 'invoice' as const,
+    invoiceId: null,
+    dueAt: row.due_at,
+    paidAt: row.paid_at,
+  }))
+  const notes = (await readCreditNotes(db, organizationId)).map((row) => ({
+    ...recordOf(row),
+    kind: 'credit-note' as const,
+    invoiceId: row.invoice_id,
+    dueAt: null,
+    paidAt: null,
+  }))
+  return [...invoices, ...notes].sort((a, b) => (a.issuedAt < b.issuedAt ? 1 : -1)).slice(0, MAX_LISTED)
+}
+
+function recordOf(row: { id: string; order_id: string; issued_at: string; content: string }) {
+  const { total, currency } = JSON.parse(row.content) as InvoiceContent
+  return {
+    id: row.id,
+    orderId: row.order_id,
+    amount: total,
+    currency,
+    issuedAt: row.issued_at,
+    url: `/v1/billing/invoices/${row.id}.pdf`,
+  }
 }

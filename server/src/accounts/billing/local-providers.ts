@@ -8,6 +8,8 @@ export const demoProvider: PaymentProvider = {
   paymentOf: async () => null,
   refund: async () => {},
   cancelPlan: async () => {},
+  repricePlan: async () => {},
+  portal: async () => null,
 }
 
 /** An order is open until an administrator marks it as paid. Money is returned by the administrator. */
@@ -18,4 +20,6 @@ export const invoiceProvider: PaymentProvider = {
   paymentOf: async () => null,
   refund: async () => {},
   cancelPlan: async () => {},
+  repricePlan: async () => {},
+  portal: async () => null,
 }

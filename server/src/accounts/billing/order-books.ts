@@ -7,12 +7,16 @@ import { readLapsedCredits } from './ledger-order-store.ts'
 import { findOrder, lockOrder, type OrderRow, updateOrder } from './order-store.ts'
 import type { Payment } from './payment-provider.ts'
 import { beginPeriod, endPlanOf } from './plan-periods.ts'
+import { reasonAgainstPlan } from './plan-upgrades.ts'
+import { putCustomer } from './profile-store.ts'
 
 /** What a payment did to an order. */
 export interface Booking {
   order: OrderRow
   /** What a mail is sent about; null if nothing changed that anybody has to know. */
-  outcome: 'paid' | 'held' | 'refunded' | 'disputed' | 'restored' | 'cancelled' | null
+  outcome: 'paid' | 'upgraded' | 'held' | 'refunded' | 'disputed' | 'restored' | 'cancelled' | null
+  /** How much money was returned by it. */
+  refunded?: number
 }
 
 /**
@@ -35,7 +39,7 @@ export async function applyPayment(
   if (payment.status === 'cancelled') return cancelOpen(change, origin, order, 'It was not paid in time.')
   if (payment.status === 'open') return { order, outcome: null }
   if (order.paid_at === null) {
-    const reason = reasonToHold(order, payment, open.size > 0)
+    const reason = reasonToHold(order, payment, open.size > 0) ?? (await reasonAgainstPlan(change, order))
     if (reason !== null) return hold(change, origin, order, payment, reason)
     return pay(change, origin, order, payment)
   }
@@ -81,11 +85,13 @@ async function pay(
   } as const
   await updateOrder(tx, order.id, values)
   const paid = { ...order, ...values }
+  if (payment.customerReference !== null) await putCustomer(tx, order, payment.customerReference)
   await beginPeriod(change, origin, paid, payment.subscriptionReference)
   await bookCredits(change, origin, order, order.credits, 'purchase')
   await recordOrderEvent(tx, at, origin, 'order.paid', order)
   const withdrawn = await withdraw(change, origin, paid, payment)
-  return { order: withdrawn.order, outcome: withdrawn.outcome ?? 'paid' }
+  const outcome = withdrawn.outcome ?? (order.upgrades_from === null ? 'paid' : 'upgraded')
+  return { ...withdrawn, outcome }
 }
 
 /** Takes back credits for what was refunded or is disputed, or returns them if a dispute was won. */
@@ -112,8 +118,8 @@ async function withdraw(
   }
   const outcome = outcomeOf(order, state, refunded)
   await recordOrderEvent(tx, at, origin, `order.${outcome}`, order, { refunded, credits: -difference })
-  if (isRefunded) await endPlanOf(change, origin, order)
-  return { order: { ...order, ...values }, outcome }
+  if (isRefunded) await endPlanOf(change, origin, { ...order, ...values })
+  return { order: { ...order, ...values }, outcome, refunded: refunded - order.refunded_amount }
 }
 
 /** A part of the money takes back the same part of the credits, rounded down. Credits that lapsed are gone already. */

@@ -1,9 +1,10 @@
 import type { OrderState } from '@wayleave/contract/billing-states'
 import type { AdminOrder, Order } from '@wayleave/contract/records'
+import { type Selectable, sql } from 'kysely'
 import type { ControlDatabase, Db, Tx } from '../../base/database/open.ts'
 import type { Tables } from '../../base/database/schema.ts'
 
-export type OrderRow = Tables['orders']
+export type OrderRow = Omit<Selectable<Tables['orders']>, 'checked_at'>
 
 export interface OrderFilter {
   id?: string
@@ -119,21 +120,54 @@ function orderRecord(row: OrderRow): Omit<Order, 'productName' | 'kind' | 'invoi
   }
 }
 
-/** Orders that stayed open, the oldest first. */
-export function readOpenOrders(
+/**
+ * Orders whose payment the provider is asked about: those that stayed open, and paid ones, which may be refunded or
+ * disputed. The ones that were not asked about for the longest time come first, so that none keeps others waiting.
+ */
+export function readOrdersToCheck(
   db: Db,
-  filter: { provider: OrderRow['provider']; before: string; limit: number; after?: string },
+  filter: {
+    provider: OrderRow['provider']
+    state: 'open' | 'paid'
+    since: string
+    before: string
+    limit: number
+  },
 ): Promise<OrderRow[]> {
-  let query = db
+  const { provider, state, since, before, limit } = filter
+  const at = state === 'open' ? 'created_at' : 'paid_at'
+  return db
     .selectFrom('orders')
     .selectAll()
-    .where('state', '=', 'open')
-    .where('provider', '=', filter.provider)
-    .where('created_at', '<', filter.before)
+    .where('state', 'in', state === 'open' ? ['open'] : ['paid', 'held'])
+    .where('provider', '=', provider)
+    .where(at, '>', since)
+    .where(at, '<', before)
+    .orderBy('checked_at')
+    .orderBy(at)
+    .limit(limit)
+    .execute()
+}
+
+/** The paid orders of a plan's current period, the oldest first: that of the period, and upgrades. */
+export function readPeriodOrders(
+  tx: Tx,
+  { id, period_end }: { id: string; period_end: string },
+): Promise<OrderRow[]> {
+  return tx
+    .selectFrom('orders')
+    .selectAll()
+    .where('subscription_id', '=', id)
+    .where('period_end', '=', period_end)
+    .where('paid_at', 'is not', null)
+    .orderBy(sql`case when upgrades_from is null then 0 else 1 end`)
+    .orderBy('paid_at')
     .orderBy('created_at')
-    .limit(filter.limit)
-  if (filter.after !== undefined) query = query.where('created_at', '>', filter.after)
-  return query.execute()
+    .execute()
+}
+
+export async function setOrderChecked(db: Db, id: string, at: string): Promise<void> {
+  await db.updateTable('orders').set({ checked_at: at }).where('id', '=', id).execute()
 }
 
 /** Open orders by invoice that were made before a time and reminded of so often. */
@@ -154,8 +188,8 @@ export function readUnpaidOrders(
 }
 
 /** Whether this call has counted it. */
-export async function countReminder(db: Db, id: string, reminders: number): Promise<boolean> {
-  const { numUpdatedRows } = await db
+export async function countReminder(tx: Tx, id: string, reminders: number): Promise<boolean> {
+  const { numUpdatedRows } = await tx
     .updateTable('orders')
     .set({ reminders: reminders + 1 })
     .where('id', '=', id)

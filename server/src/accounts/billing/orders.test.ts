@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { InvoiceRecord } from '@wayleave/contract/records'
 import { operator } from '../../base/events/events.ts'
 import { newId } from '../../base/id.ts'
-import { signIn } from '../../testing/sign-in.ts'
+import { nextMail, signIn } from '../../testing/sign-in.ts'
 import { databaseKinds, openTestServer, testOnce } from '../../testing/test-server.ts'
 import { ledgerOf, openShop, PACK, requireSoundBooks } from './billing.test-kit.ts'
 
@@ -77,7 +78,8 @@ for (const database of databaseKinds) {
   })
 
   test(`a refund takes back the same part of the credits and may make the balance negative (${database})`, async (t) => {
-    const { service, account, add, buy } = await openShop(t, { database })
+    const settings = { invoiceTaxPercent: 7 }
+    const { service, account, add, buy, get } = await openShop(t, { database, settings })
     const pack = await add(PACK)
     const { orderId } = (await buy(pack.id)).body
     const { orders } = service.parts.billing
@@ -94,6 +96,15 @@ for (const database of databaseKinds) {
       ['reversal', -74, -70],
     ])
     await assert.rejects(orders.refund(operator, orderId), { code: 'conflict' })
+    // Each refund has a credit note; their taxes add up to the tax of the invoice.
+    const notes = (await get('invoices')).body.data as InvoiceRecord[]
+    assert.deepEqual(notes.map(({ id, kind, invoiceId, amount }) => [id, kind, invoiceId, amount]).sort(), [
+      ['CN-000001', 'credit-note', 'INV-000001', 535],
+      ['CN-000002', 'credit-note', 'INV-000001', 1498],
+      ['INV-000001', 'invoice', null, 2033],
+    ])
+    const pdf = await get('invoices/CN-000001.pdf')
+    assert.deepEqual([pdf.status, pdf.headers.get('content-type')], [200, 'application/pdf'])
     // A grant continues from the negative balance.
     assert.equal(await service.parts.ledger.grantCredits(operator, account.organizationId, 100), 30)
     await requireSoundBooks(service)
@@ -140,6 +151,25 @@ for (const database of databaseKinds) {
       assert.equal(await ask('GET', `orders/${newId('ord')}`, bob.token), 404)
       const key = { key: account.key }
       assert.equal((await service.request('GET', '/v1/billing/orders', key)).status, 401)
+    },
+  )
+
+  testOnce(
+    database,
+    'mails are stored with the booking, and a failing mailer fails no request',
+    async (t) => {
+      const { service, add, buy } = await openShop(t)
+      const pack = await add(PACK)
+      const { mailer } = service.parts.identity
+      const { post, deliver } = mailer
+      const fail = () => {
+        throw new Error('The mailer is broken.')
+      }
+      Object.assign(mailer, { post: fail, deliver: fail })
+      assert.equal((await buy(pack.id)).status, 201)
+      Object.assign(mailer, { post, deliver })
+      await service.parts.database.db.updateTable('notices').set({ lease_until: null }).execute()
+      assert.match((await nextMail(service, 'ada@example.org')).source, /Your payment has arrived/)
     },
   )
 

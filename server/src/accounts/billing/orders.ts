@@ -1,4 +1,4 @@
-import type { AdminOrder, Checkout, Order, StartedCheckout } from '@wayleave/contract/records'
+import type { AdminOrder, Checkout, Order, Product, StartedCheckout } from '@wayleave/contract/records'
 import { type Clock, DAY, plus } from '../../base/clock.ts'
 import type { Changes } from '../../base/database/changes/changes.ts'
 import type { ControlDatabase } from '../../base/database/open.ts'
@@ -9,9 +9,8 @@ import { requireMember } from '../access/membership.ts'
 import { lockOrganizations } from '../access/membership-store.ts'
 import type { ControlChange } from '../organizations/organizations.ts'
 import { findOrganization } from '../organizations/store.ts'
-import type { BillingMails } from './billing-mails.ts'
-import { type InvoiceSettings, issueInvoice } from './invoices.ts'
-import { moneyText } from './money.ts'
+import { tellAbout, tellOutcome } from './billing-mails.ts'
+import { type InvoiceSettings, issueCreditNote, issueInvoice, orderedName } from './invoices.ts'
 import { applyPayment, type Booking, cancelOpen, recordOrderEvent } from './order-books.ts'
 import {
   countReminder,
@@ -27,6 +26,7 @@ import {
 } from './order-store.ts'
 import { type Payment, type PaymentProvider, paymentInFull } from './payment-provider.ts'
 import { requireProduct } from './products.ts'
+import { findCustomer } from './profile-store.ts'
 import { findCurrentSubscription } from './subscription-store.ts'
 
 export interface OrdersOptions {
@@ -35,8 +35,19 @@ export interface OrdersOptions {
   clock: Clock
   providers: readonly PaymentProvider[]
   invoices: InvoiceSettings
-  mails: BillingMails
   baseUrl: () => string
+}
+
+/** What an organization orders. */
+export interface PlacedOrder {
+  provider: PaymentProvider
+  product: Product
+  quantity: number
+  amount: number
+  credits: number
+  returnPath: string | undefined
+  /** For the rest of a plan's period; `from` is the order whose plan it replaces. */
+  upgrade: { subscriptionId: string; from: string; periodStart: string; periodEnd: string } | null
 }
 
 /** Far above any real order, and such that no sum of orders leaves the exact integers. */
@@ -51,12 +62,12 @@ export class Orders {
     this.#options = options
   }
 
-  /** Needs BILLING_MANAGE. The provider is asked first: if it is down, nothing is stored. */
+  /** Needs BILLING_MANAGE. */
   async checkout(caller: MailedUser, organizationId: string, checkout: Checkout): Promise<StartedCheckout> {
-    const { database, baseUrl } = this.#options
-    await requireMember(database.db, caller, organizationId, 'BILLING_MANAGE')
-    const provider = this.#providerOf(checkout.provider)
-    const product = await requireProduct(database.db, checkout.productId)
+    const { db } = this.#options.database
+    await requireMember(db, caller, organizationId, 'BILLING_MANAGE')
+    const provider = this.providerOf(checkout.provider)
+    const product = await requireProduct(db, checkout.productId)
     if (product.retiredAt !== null) throw new Problem('conflict', 'The product is not sold any more.')
     const quantity = checkout.quantity ?? 1
     const credits = product.credits * quantity
@@ -65,43 +76,38 @@ export class Orders {
     if (credits > MAX_ORDER_CREDITS || amount > MAX_ORDER_AMOUNT)
       throw invalidInput('/quantity', 'makes the order too large')
     if (product.kind === 'plan') await this.#requireNoPlan(organizationId)
+    const { returnPath } = checkout
+    const placed = { provider, product, quantity, amount, credits, returnPath, upgrade: null }
+    return this.place(caller, organizationId, placed)
+  }
+
+  /** The provider is asked first: if it is down, nothing is stored. */
+  async place(caller: MailedUser, organizationId: string, placed: PlacedOrder): Promise<StartedCheckout> {
+    const { database, baseUrl } = this.#options
+    const { provider, product, quantity, amount, upgrade } = placed
     const id = newId('ord')
-    const started = await provider.begin({
+    const pageUrl = returnUrl(baseUrl(), id, placed.returnPath)
+    const draft = {
       id,
       organizationId,
-      productName: product.name,
+      productName: orderedName({ upgrades_from: upgrade?.from ?? null }, product),
       quantity,
-      price: product.price,
+      price: upgrade === null ? product.price : amount,
       currency: product.currency,
-      period: product.period,
+      // An upgrade is one payment: the plan is renewed as before.
+      period: upgrade === null ? product.period : null,
       email: caller.email,
-      returnUrl: returnUrl(baseUrl(), id, checkout.returnPath),
-    })
-    const row: OrderRow = {
-      id,
-      organization_id: organizationId,
-      product_id: product.id,
-      revision: product.revision,
-      quantity,
-      amount,
-      currency: product.currency,
-      credits,
-      provider: provider.name,
+      customer: await findCustomer(database.db, organizationId, provider.name),
+      returnUrl: pageUrl,
+    }
+    const isFree = upgrade !== null && amount === 0
+    const started = isFree ? { reference: id, url: pageUrl, isPaid: true } : await provider.begin(draft)
+    const row = newOrder(id, organizationId, placed, {
       reference: started.reference,
-      payment_reference: null,
       url: started.url,
-      state: 'open',
-      reason: '',
-      refunded_amount: 0,
-      withdrawn_credits: 0,
-      subscription_id: null,
-      period_start: null,
-      period_end: null,
-      reminders: 0,
       created_by: caller.origin.actor,
       created_at: this.#options.clock().toISOString(),
-      paid_at: null,
-    }
+    })
     const booking = await this.#commit(async (change) => {
       await requireMember(change.tx, caller, organizationId, 'BILLING_MANAGE')
       return this.openIn(change, caller.origin, row, started.isPaid)
@@ -119,7 +125,7 @@ export class Orders {
     const booking: Booking = isPaid
       ? await applyPayment(change, origin, row.id, paymentInFull(row))
       : { order: row, outcome: null }
-    if (this.#providerOf(row.provider).issuesInvoices) {
+    if (this.providerOf(row.provider).issuesInvoices) {
       const organization = (await findOrganization(tx, row.organization_id))!
       const order = (await findOrder(tx, row.id))!
       await issueInvoice(tx, at, order, organization.name, this.#options.invoices)
@@ -166,7 +172,7 @@ export class Orders {
     const amount = wanted ?? left
     if (order.paid_at === null || left === 0) throw new Problem('conflict', `The order is ${order.state}.`)
     if (amount > left) throw invalidInput('/amount', `must be at most ${left}`)
-    await this.#providerOf(order.provider).refund(order, amount)
+    await this.providerOf(order.provider).refund(order, amount)
     const payment: Payment = {
       ...paymentInFull(order),
       refundedAmount: order.refunded_amount + amount,
@@ -193,16 +199,15 @@ export class Orders {
 
   /** Reminds of invoices that are due, at most twice. */
   async remind(): Promise<void> {
-    const { database, clock, invoices, mails } = this.#options
+    const { database, clock, invoices } = this.#options
     const days = invoices.invoiceDays * DAY
     for (const reminders of [0, 1]) {
       const before = plus(clock(), -days * (reminders + 1)).toISOString()
       for (const order of await readUnpaidOrders(database.db, { before, reminders, limit: 100 })) {
-        // Of two nodes, one sends the mail.
-        if (!(await countReminder(database.db, order.id, reminders))) continue
-        const { id: orderId, credits } = order
-        const amount = moneyText(order.amount, order.currency)
-        await mails.tell(order.organization_id, { kind: 'reminder', orderId, amount, credits })
+        await database.db.transaction().execute(async (tx) => {
+          // Of two nodes, one sends the mail.
+          if (await countReminder(tx, order.id, reminders)) await tellAbout(tx, clock(), order, 'reminder')
+        })
       }
     }
   }
@@ -237,7 +242,8 @@ export class Orders {
     return order
   }
 
-  #providerOf(name: string | undefined): PaymentProvider {
+  /** Without a name, the first one. */
+  providerOf(name: string | undefined): PaymentProvider {
     const { providers } = this.#options
     const provider = name === undefined ? providers[0] : providers.find((each) => each.name === name)
     if (!provider)
@@ -250,12 +256,48 @@ export class Orders {
       throw new Problem('conflict', 'The organization has a plan. Change it, or cancel it first.')
   }
 
-  /** Commits, and then sends the mails about what happened. */
+  /** The mails about what happened and the credit note of a refund are part of the transaction. */
   async #commit<T extends Booking | null>(work: (change: ControlChange) => Promise<T>): Promise<T> {
-    const { database, changes, clock, mails } = this.#options
-    const booking = await changes.commit((tx, changed) => work({ database, tx, changed, at: clock() }))
-    if (booking?.outcome) await mails.about(booking.order, booking.outcome)
-    return booking
+    const { database, changes, clock, invoices } = this.#options
+    return changes.commit(async (tx, changed) => {
+      const at = clock()
+      const booking = await work({ database, tx, changed, at })
+      if (booking === null) return booking
+      await tellOutcome(tx, at, booking)
+      if (booking.refunded) await issueCreditNote(tx, at, booking.order, booking.refunded, invoices)
+      return booking
+    })
+  }
+}
+
+function newOrder(
+  id: string,
+  organizationId: string,
+  { provider, product, quantity, amount, credits, upgrade }: PlacedOrder,
+  values: Pick<OrderRow, 'reference' | 'url' | 'created_by' | 'created_at'>,
+): OrderRow {
+  return {
+    id,
+    organization_id: organizationId,
+    product_id: product.id,
+    revision: product.revision,
+    quantity,
+    amount,
+    currency: product.currency,
+    credits,
+    provider: provider.name,
+    payment_reference: null,
+    state: 'open',
+    reason: '',
+    refunded_amount: 0,
+    withdrawn_credits: 0,
+    subscription_id: upgrade?.subscriptionId ?? null,
+    period_start: upgrade?.periodStart ?? null,
+    period_end: upgrade?.periodEnd ?? null,
+    reminders: 0,
+    paid_at: null,
+    upgrades_from: upgrade?.from ?? null,
+    ...values,
   }
 }
 

@@ -13,6 +13,8 @@ export interface OrderDraft {
   period: PlanPeriod | null
   /** The mail address of the member who orders. */
   email: string
+  /** The provider's own id of the organization, if it has paid before. */
+  customer: string | null
   /** Where the payer comes back to. */
   returnUrl: string
 }
@@ -37,6 +39,8 @@ export interface Payment {
   reference: string | null
   /** The provider's own id of the subscription that the payment began; null for a pack. */
   subscriptionReference: string | null
+  /** The provider's own id of the organization; null if it has none. */
+  customerReference: string | null
 }
 
 /** The references of an order that a provider needs to find its payment. */
@@ -63,6 +67,19 @@ export interface PaymentProvider {
   ): Promise<void>
   /** Ends a plan, or makes it end with its period. Does nothing if the service renews plans itself. */
   cancelPlan(reference: string, when: 'now' | 'at-end'): Promise<void>
+  /** Sets what the next periods of a plan cost. Does nothing if the service renews plans itself. */
+  repricePlan(reference: string, plan: RepricedPlan): Promise<void>
+  /** A page of the provider where an organization sees its invoices and changes how it pays; null without one. */
+  portal(customer: string, returnUrl: string): Promise<string | null>
+}
+
+export interface RepricedPlan {
+  productId: string
+  revision: number
+  name: string
+  price: number
+  currency: string
+  period: PlanPeriod
 }
 
 /** A payment of the whole amount, for providers that are part of the service. */
@@ -75,5 +92,6 @@ export function paymentInFull({ amount, currency }: PaymentReferences): Payment 
     isDisputed: false,
     reference: null,
     subscriptionReference: null,
+    customerReference: null,
   }
 }

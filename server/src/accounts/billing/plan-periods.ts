@@ -1,13 +1,14 @@
-import type { AddOn } from '@wayleave/contract/add-ons'
 import type { PlanPeriod } from '@wayleave/contract/billing-states'
 import type { Product } from '@wayleave/contract/records'
-import { type Origin, recordEvent } from '../../base/events/events.ts'
+import type { Origin } from '../../base/events/events.ts'
 import { newId } from '../../base/id.ts'
-import { lockOrganizations } from '../access/membership-store.ts'
 import { addLedgerRow, lockBalance } from '../credits/ledger-store.ts'
-import { type ControlChange, changeAddOns } from '../organizations/organizations.ts'
+import type { ControlChange } from '../organizations/organizations.ts'
 import { readLapsedCredits, readSpentSince } from './ledger-order-store.ts'
-import { findOrder, type OrderRow, updateOrder } from './order-store.ts'
+import { type OrderRow, readPeriodOrders, updateOrder } from './order-store.ts'
+import { grantAddOns, removeAddOns, setPlanProduct } from './plan-add-ons.ts'
+import { recordPlanEvent } from './plan-events.ts'
+import { revertUpgrade, upgradePlan } from './plan-upgrades.ts'
 import { findRevision } from './product-store.ts'
 import {
   findCurrentSubscription,
@@ -47,9 +48,10 @@ export async function beginPeriod(
     order.subscription_id === null
       ? undefined
       : await lockSubscription(change.database, change.tx, order.subscription_id)
-  if (subscription && subscription.state !== 'ended')
-    return renewPeriod(change, origin, subscription, order, product)
-  return startPlan(change, origin, order, product, subscriptionReference)
+  if (!subscription) return startPlan(change, origin, order, product, subscriptionReference)
+  // It was checked before that the plan lasts.
+  if (order.upgrades_from !== null) return upgradePlan(change, origin, subscription, product)
+  return renewPeriod(change, origin, subscription, order, product)
 }
 
 async function startPlan(
@@ -103,13 +105,7 @@ async function renewPeriod(
 ): Promise<void> {
   const { tx } = change
   await lapseCredits(change, origin, subscription)
-  const isChanged = subscription.product_id !== product.id
-  // A plan changes at the end of a period: what only the former one granted goes.
-  if (isChanged) await removeAddOns(change, origin, subscription, product.addOns)
-  const kept = (JSON.parse(subscription.granted_add_ons) as AddOn[]).filter(
-    (addOn) => !isChanged || product.addOns.includes(addOn),
-  )
-  const added = await grantAddOns(change, origin, order.organization_id, product)
+  const granted_add_ons = await setPlanProduct(change, origin, subscription, product)
   const period_start = order.period_start ?? subscription.period_end
   const isNewPeriod =
     product.period !== (await findRevision(tx, subscription.product_id, subscription.revision)).period
@@ -125,7 +121,7 @@ async function renewPeriod(
     period_start,
     period_end,
     next_product_id: null,
-    granted_add_ons: JSON.stringify([...new Set([...kept, ...added])]),
+    granted_add_ons,
     credit_order_id: order.id,
     grace_until: null,
   })
@@ -147,88 +143,73 @@ export async function endPlan(
   const { id, organization_id } = subscription
   await lapseCredits(change, origin, subscription)
   await removeAddOns(change, origin, subscription, [])
-  await updateSubscription(tx, id, { state: 'ended', ended_at: at.toISOString(), grace_until: null })
+  // The provider is told after the commit, and again until that succeeds.
+  const to_cancel = subscription.reference === null ? 0 : 1
+  await updateSubscription(tx, id, {
+    state: 'ended',
+    ended_at: at.toISOString(),
+    grace_until: null,
+    to_cancel,
+  })
   await recordPlanEvent(change, origin, 'plan.ended', organization_id, id, { reason })
 }
 
-/** Ends the plan whose current period a refunded order paid for. */
+/** An organization that is closed has no plan. */
+export async function endPlanOfOrganization(
+  change: ControlChange,
+  origin: Origin,
+  organizationId: string,
+): Promise<void> {
+  const current = await findCurrentSubscription(change.tx, organizationId)
+  const subscription = current && (await lockSubscription(change.database, change.tx, current.id))
+  if (subscription && subscription.state !== 'ended') await endPlan(change, origin, subscription, 'closed')
+}
+
+/** Ends the plan whose current period a refunded order paid for, or takes back the upgrade that it was. */
 export async function endPlanOf(change: ControlChange, origin: Origin, order: OrderRow): Promise<void> {
   if (order.subscription_id === null) return
   const subscription = await lockSubscription(change.database, change.tx, order.subscription_id)
-  if (!subscription || subscription.state === 'ended' || subscription.credit_order_id !== order.id) return
-  await endPlan(change, origin, subscription, 'refunded')
+  if (!subscription || subscription.state === 'ended') return
+  if (subscription.credit_order_id === order.id) await endPlan(change, origin, subscription, 'refunded')
+  else if (order.upgrades_from !== null && order.period_end === subscription.period_end)
+    await revertUpgrade(change, origin, subscription)
 }
 
-/** Credits of the period are spent before all others; what is left of them lapses. */
+/** Credits of the period are spent before all others, the oldest first; what is left of them lapses. */
 async function lapseCredits(
   { database, tx, at }: ControlChange,
   { actor }: Origin,
-  { organization_id, product_id, revision, credit_order_id }: SubscriptionRow,
+  subscription: SubscriptionRow,
 ): Promise<void> {
+  const { organization_id, product_id, revision, credit_order_id } = subscription
   if (credit_order_id === null) return
   const { keepsCredits } = await findRevision(tx, product_id, revision)
-  const order = await findOrder(tx, credit_order_id)
-  if (keepsCredits || !order || order.paid_at === null) return
-  const before = await lockBalance(database, tx, organization_id)
-  if (before === undefined || before <= 0) return
-  const granted = order.credits - order.withdrawn_credits - (await readLapsedCredits(tx, order.id))
-  const unspent = granted - (await readSpentSince(tx, organization_id, order.id))
-  const lapsed = Math.min(unspent, before)
-  if (lapsed <= 0) return
-  await addLedgerRow(tx, {
-    organization_id,
-    at: at.toISOString(),
-    amount: -lapsed,
-    balance: before - lapsed,
-    kind: 'lapse',
-    key_id: null,
-    table_name: null,
-    version: null,
-    format: null,
-    actor,
-    refunds: null,
-    order_id: order.id,
-  })
-}
-
-/** Returns the add-ons that the organization did not have before. */
-async function grantAddOns(
-  change: ControlChange,
-  origin: Origin,
-  organizationId: string,
-  { addOns }: Product,
-): Promise<AddOn[]> {
-  let added: AddOn[] = []
-  if (addOns.length === 0) return added
-  await changeAddOns(change, origin, organizationId, (current) => {
-    added = addOns.filter((addOn) => !current.includes(addOn))
-    return [...current, ...added]
-  })
-  return added
-}
-
-async function removeAddOns(
-  change: ControlChange,
-  origin: Origin,
-  { organization_id, granted_add_ons }: SubscriptionRow,
-  kept: readonly AddOn[],
-): Promise<void> {
-  const granted = (JSON.parse(granted_add_ons) as AddOn[]).filter((addOn) => !kept.includes(addOn))
-  if (granted.length === 0) return
-  // A closed organization has no use of add-ons.
-  if ((await lockOrganizations(change.database, change.tx, [organization_id])).size === 0) return
-  await changeAddOns(change, origin, organization_id, (current) =>
-    current.filter((addOn) => !granted.includes(addOn)),
-  )
-}
-
-async function recordPlanEvent(
-  { tx, at }: ControlChange,
-  origin: Origin,
-  action: string,
-  organizationId: string,
-  id: string,
-  detail: Record<string, unknown>,
-): Promise<void> {
-  await recordEvent(tx, at, origin, { action, organizationId, subject: `subscription:${id}`, detail })
+  if (keepsCredits) return
+  let balance = await lockBalance(database, tx, organization_id)
+  if (balance === undefined || balance <= 0) return
+  const granted: { id: string; credits: number }[] = []
+  for (const { id, credits, withdrawn_credits } of await readPeriodOrders(tx, subscription))
+    granted.push({ id, credits: credits - withdrawn_credits - (await readLapsedCredits(tx, id)) })
+  const sum = granted.reduce((total, { credits }) => total + credits, 0)
+  let left = Math.min(sum - (await readSpentSince(tx, organization_id, credit_order_id)), balance)
+  for (const { id, credits } of granted.reverse()) {
+    const lapsed = Math.min(left, credits)
+    if (lapsed <= 0) continue
+    left -= lapsed
+    balance -= lapsed
+    await addLedgerRow(tx, {
+      organization_id,
+      at: at.toISOString(),
+      amount: -lapsed,
+      balance,
+      kind: 'lapse',
+      key_id: null,
+      table_name: null,
+      version: null,
+      format: null,
+      actor,
+      refunds: null,
+      order_id: id,
+    })
+  }
 }

@@ -3,9 +3,12 @@ import { test } from 'node:test'
 import { DAY } from '../../base/clock.ts'
 import { operator } from '../../base/events/events.ts'
 import { grantOf } from '../../testing/account.ts'
+import { points, publishText } from '../../testing/publish.ts'
+import { nextMail, signIn } from '../../testing/sign-in.ts'
 import { databaseKinds, testOnce } from '../../testing/test-server.ts'
 import { ledgerOf, openShop, PACK, PLAN, requireSoundBooks } from './billing.test-kit.ts'
 import { periodEnd } from './plan-periods.ts'
+import { prorate } from './plan-upgrades.ts'
 
 test('a period ends on the same day of the month, or on the last one', () => {
   const ends = (anchor: string, period: 'month' | 'year', count: number) =>
@@ -22,6 +25,22 @@ test('a period ends on the same day of the month, or on the last one', () => {
     '2031-02-28',
     '2032-02-29',
   ])
+})
+
+test('an upgrade costs the difference of the prices for the rest of the period', () => {
+  const [small, large] = [
+    { price: 4900, credits: 50 },
+    { price: 9900, credits: 500 },
+  ]
+  const at = (now: number) => prorate(small, large, { start: 0, end: 1000, now })
+  assert.deepEqual(at(0), { amount: 5000, credits: 450 })
+  assert.deepEqual(at(500), { amount: 2500, credits: 225 })
+  assert.deepEqual(at(999), { amount: 5, credits: 0 })
+  assert.deepEqual(at(2000), { amount: 0, credits: 0 })
+  assert.deepEqual(prorate(large, { price: 9901, credits: 0 }, { start: 0, end: 2, now: 1 }), {
+    amount: 1,
+    credits: 0,
+  })
 })
 
 for (const database of databaseKinds) {
@@ -127,6 +146,136 @@ for (const database of databaseKinds) {
       ['reversal', -50, 0],
     ])
     assert.deepEqual((await service.parts.organizations.find(account.organizationId)).addOns, [])
+    await requireSoundBooks(service)
+  })
+
+  test(`a plan sets rate, features, keys and members while it lasts (${database})`, async (t) => {
+    const { service, account, add, buy } = await openShop(t, { database })
+    await publishText(service, 'places', 'a.geojson', points(9), {})
+    const limits = { requestsPerMinute: 40, featuresPerDay: 5, keys: 2, members: 2 }
+    const plan = await add({ ...PLAN, addOns: ['GIS_ACCESS'], limits })
+    await assert.rejects(async () => add({ ...PACK, limits }), { code: 'invalid-input' })
+    const { token, organizationId, key } = account
+    const items = () => service.request('GET', '/v1/ogc/collections/places/items?limit=5', { key })
+    const { body } = await buy(plan.id)
+    assert.equal(body.state, 'paid')
+    const first = await items()
+    assert.deepEqual([first.status, first.body.features.length], [200, 5])
+    assert.match(first.headers.get('ratelimit-policy')!, /q=40;/)
+    assert.equal((await items()).status, 429)
+    const newKey = () =>
+      service.request('POST', `/v1/api-keys/organization/${organizationId}`, {
+        token,
+        body: { name: 'Another', permissions: ['read'] },
+      })
+    const created = await Promise.all([newKey(), newKey()])
+    assert.deepEqual(created.map(({ status }) => status).sort(), [201, 409])
+    const personal = { token, body: { name: 'Mine', permissions: ['read'] } }
+    const refused = await service.request('POST', '/v1/api-keys/personal', personal)
+    assert.deepEqual([refused.status, refused.body.code], [409, 'key-limit-reached'])
+    const invite = (email: string) =>
+      service.request('POST', `/v1/organization/${organizationId}/invitations`, {
+        token,
+        body: { email, permissions: [] },
+      })
+    assert.equal((await invite('bob@example.org')).status, 201)
+    assert.equal((await invite('cyd@example.org')).body.code, 'member-limit-reached')
+    // An operator is not limited; the invitation finds no room then.
+    await service.parts.members.add(operator, organizationId, 'dan@example.org')
+    const { token: invitation } = await nextMail(service, 'bob@example.org')
+    const bob = await signIn(service, 'bob@example.org')
+    const accepted = await service.request('POST', '/v1/invitations/accept', {
+      token: bob.token,
+      body: { token: invitation },
+    })
+    assert.deepEqual([accepted.status, accepted.body.code], [409, 'member-limit-reached'])
+    await service.parts.billing.orders.refund(operator, body.orderId)
+    await service.parts.administration.setAddOns(operator, organizationId, () => ['GIS_ACCESS'])
+    assert.equal((await newKey()).status, 201)
+    const after = await items()
+    assert.equal(after.status, 200, after.text)
+    assert.doesNotMatch(after.headers.get('ratelimit-policy')!, /q=40;/)
+    assert.equal((await invite('cyd@example.org')).status, 201)
+  })
+
+  test(`an upgrade holds at once for the rest of the period, and a refund takes it back (${database})`, async (t) => {
+    const { service, account, add, clock, pass } = await openShop(t, { database })
+    const plan = await add(PLAN)
+    const larger = await add({ ...PLAN, name: 'City', price: 9900, credits: 550, addOns: ['GIS_ACCESS'] })
+    const yearly = await add({ ...PLAN, name: 'Year', price: 99_000, period: 'year' })
+    const caller = {
+      userId: account.userId,
+      organizationId: account.organizationId,
+      email: 'ada@example.org',
+      origin: operator,
+    }
+    const id = account.organizationId
+    const { orders, upgrades, plans } = service.parts.billing
+    await orders.checkout(caller, id, { productId: plan.id })
+    const { db } = service.parts.database
+    const current = () => db.selectFrom('subscriptions').selectAll().executeTakeFirstOrThrow()
+    const { period_start, period_end } = await current()
+    pass((Date.parse(period_end) - Date.parse(period_start)) / 2)
+    assert.deepEqual(await upgrades.list(caller, id), [
+      { productId: larger.id, currency: 'EUR', amount: 2500, credits: 250 },
+    ])
+    await assert.rejects(upgrades.order(caller, id, { productId: yearly.id }), { code: 'conflict' })
+    const started = await upgrades.order(caller, id, { productId: larger.id })
+    assert.equal(started.state, 'paid')
+    await assert.rejects(upgrades.order(caller, id, { productId: plan.id }), { code: 'conflict' })
+    const organization = () => service.parts.organizations.find(id)
+    assert.deepEqual(
+      [(await organization()).addOns, (await current()).product_id],
+      [['GIS_ACCESS'], larger.id],
+    )
+    const [invoice] = (await service.parts.billing.profiles.invoices(caller, id)).slice(0, 1)
+    assert.equal(invoice!.amount, 2500)
+    await orders.refund(operator, started.orderId)
+    assert.deepEqual([(await organization()).addOns, (await current()).product_id], [['API_ACCESS'], plan.id])
+    await upgrades.order(caller, id, { productId: larger.id })
+    const call = { operation: 'download', table: 'places', format: 'csv' }
+    await service.parts.cashier.charge({ grant: grantOf(account), call, version: 1, price: 60 })
+    pass(Date.parse(period_end) - clock().getTime() + 1000)
+    await plans.renewDue()
+    // 50 and 10 of 250 are spent; the next period has the price and the credits of the larger plan.
+    assert.deepEqual(await ledgerOf(service, account), [
+      ['purchase', 50, 50],
+      ['purchase', 250, 300],
+      ['reversal', -250, 50],
+      ['purchase', 250, 300],
+      ['download', -60, 240],
+      ['lapse', -240, 0],
+      ['purchase', 550, 550],
+    ])
+    assert.equal((await orders.all({ limit: 1 }))[0]!.amount, 9900)
+    await requireSoundBooks(service)
+  })
+
+  testOnce(database, 'an upgrade that is paid too late is held', async (t) => {
+    const { service, account, add, clock, pass } = await openShop(t, {
+      settings: { payments: ['invoice', 'demo'] },
+    })
+    const plan = await add(PLAN)
+    const larger = await add({ ...PLAN, name: 'City', price: 9900 })
+    const { userId, organizationId } = account
+    const caller = { userId, organizationId, email: 'ada@example.org', origin: operator }
+    const { orders, upgrades, plans } = service.parts.billing
+    const { orderId } = await orders.checkout(caller, organizationId, { productId: plan.id })
+    await orders.markPaid(operator, orderId)
+    const [first, second] = [
+      await upgrades.order(caller, organizationId, { productId: larger.id }),
+      await upgrades.order(caller, organizationId, { productId: larger.id }),
+    ]
+    await orders.markPaid(operator, first.orderId)
+    // Paid twice: the plan is the larger one already.
+    await assert.rejects(orders.markPaid(operator, second.orderId), /changed before the upgrade/)
+    const { period_end } = await service.parts.database.db
+      .selectFrom('subscriptions')
+      .select('period_end')
+      .executeTakeFirstOrThrow()
+    pass(Date.parse(period_end) - clock().getTime() + 1000)
+    await plans.renewDue()
+    assert.equal((await orders.cancel(operator, second.orderId, 'Twice.')).state, 'cancelled')
     await requireSoundBooks(service)
   })
 

@@ -4,13 +4,13 @@ import { type Clock, DAY, plus } from '../../base/clock.ts'
 import type { Changes } from '../../base/database/changes/changes.ts'
 import { type ControlDatabase, type Db, isUniqueViolation } from '../../base/database/open.ts'
 import { type Acting, recordEvent, system, type UserOrigin } from '../../base/events/events.ts'
+import { queueBillingNotice } from '../../base/events/notice-outbox-store.ts'
 import { newId } from '../../base/id.ts'
 import { invalidInput, notFound, Problem } from '../../base/problem.ts'
 import { requireMember } from '../access/membership.ts'
 import { lockOrganizations } from '../access/membership-store.ts'
 import type { ControlChange } from '../organizations/organizations.ts'
-import type { BillingMails } from './billing-mails.ts'
-import { moneyText } from './money.ts'
+import { tellAbout } from './billing-mails.ts'
 import { cancelOpen } from './order-books.ts'
 import { findOrderByReference, lockOrder, type OrderRow } from './order-store.ts'
 import type { Orders } from './orders.ts'
@@ -23,7 +23,10 @@ import {
   findSubscription,
   lockSubscription,
   readDueSubscriptions,
+  readPlansToTell,
   type SubscriptionRow,
+  setPlanChecked,
+  setPlanTold,
   updateSubscription,
 } from './subscription-store.ts'
 
@@ -33,7 +36,6 @@ export interface PlansOptions {
   clock: Clock
   orders: Orders
   providers: readonly PaymentProvider[]
-  mails: BillingMails
   graceDays: number
 }
 
@@ -156,7 +158,7 @@ export class Plans {
         const change = { database, tx, changed, at: clock() }
         const row = await this.#lockDue(change, id)
         if (!row) return null
-        if (row.cancels_at_end === 1 || row.state === 'past-due') return { row, isEnding: true, order: null }
+        if (row.cancels_at_end === 1 || row.state === 'past-due') return { row, isEnding: true }
         const order = await renewalOrder(change, row)
         const isPaid = row.provider === 'demo'
         const booking = await orders.openIn(change, system, order, isPaid)
@@ -164,16 +166,15 @@ export class Plans {
           const grace_until = plus(change.at, this.#options.graceDays * DAY).toISOString()
           await updateSubscription(tx, id, { state: 'past-due', grace_until })
         }
-        return { row, isEnding: false, order: booking.order }
+        await tellAbout(tx, change.at, booking.order, isPaid ? 'paid' : 'renewal')
+        return { row, isEnding: false }
       })
       .catch((error: unknown) => {
         // Another node has renewed it.
         if (isUniqueViolation(error)) return null
         throw error
       })
-    if (!renewed) return
-    if (renewed.isEnding) await this.#end(id, renewed.row.cancels_at_end === 1 ? 'cancelled' : 'unpaid')
-    else if (renewed.order) await this.#tellRenewal(renewed.order)
+    if (renewed?.isEnding) await this.#end(id, renewed.row.cancels_at_end === 1 ? 'cancelled' : 'unpaid')
   }
 
   async #lockDue(change: ControlChange, id: string): Promise<SubscriptionRow | undefined> {
@@ -193,34 +194,60 @@ export class Plans {
   }
 
   async #end(id: string, reason: 'cancelled' | 'unpaid'): Promise<void> {
-    const { database, changes, clock, mails } = this.#options
-    const ended = await changes.commit(async (tx, changed) => {
+    const { database, changes, clock } = this.#options
+    await changes.commit(async (tx, changed) => {
       const change = { database, tx, changed, at: clock() }
       const unlocked = await findSubscription(tx, id)
-      if (!unlocked) return null
+      if (!unlocked) return
       await lockOrganizations(database, tx, [unlocked.organization_id])
       const row = await lockSubscription(database, tx, id)
-      if (!row || row.state === 'ended') return null
+      if (!row || row.state === 'ended') return
       await endPlan(change, system, row, reason)
       const renewal = await findOrderByReference(tx, row.provider, 'reference', renewalReference(row))
       const order = renewal && (await lockOrder(database, tx, renewal.id))
       if (order) await cancelOpen(change, system, order, 'The plan has ended.')
-      return row
+      await queueBillingNotice(tx, change.at, row.organization_id, { kind: 'plan-ended' })
     })
-    if (!ended) return
-    if (ended.reference !== null && reason === 'unpaid')
-      await this.#providerOf(ended)?.cancelPlan(ended.reference, 'now')
-    await mails.tell(ended.organization_id, { kind: 'plan-ended' })
   }
 
-  async #tellRenewal(order: OrderRow): Promise<void> {
-    const facts = {
-      orderId: order.id,
-      amount: moneyText(order.amount, order.currency),
-      credits: order.credits,
+  /** Tells providers about plans that have ended or were upgraded here. What fails now is told later. */
+  async tellProviders(): Promise<void> {
+    const { database, clock } = this.#options
+    const { db } = database
+    for (const row of await readPlansToTell(db, ROUND)) {
+      await setPlanChecked(db, row.id, clock().toISOString())
+      const provider = this.#providerOf(row)
+      if (row.to_cancel === 1) await provider?.cancelPlan(row.reference!, 'now')
+      else {
+        const {
+          id: productId,
+          revision,
+          name,
+          price,
+          currency,
+          period,
+        } = await findRevision(db, row.product_id, row.revision)
+        const plan = { productId, revision, name, price, currency, period: period! }
+        await provider?.repricePlan(row.reference!, plan)
+      }
+      await setPlanTold(db, row)
     }
-    const kind = order.state === 'paid' ? 'paid' : 'renewal'
-    await this.#options.mails.tell(order.organization_id, { kind, ...facts })
+  }
+
+  /** The plan was cancelled, or its cancellation withdrawn, at the provider. */
+  async setCancelsAtEnd(id: string, cancelsAtEnd: boolean): Promise<void> {
+    const { database, clock } = this.#options
+    await database.db.transaction().execute(async (tx) => {
+      const row = await lockSubscription(database, tx, id)
+      if (!row || row.state === 'ended' || (row.cancels_at_end === 1) === cancelsAtEnd) return
+      await updateSubscription(tx, id, { cancels_at_end: cancelsAtEnd ? 1 : 0 })
+      await recordEvent(tx, clock(), system, {
+        action: cancelsAtEnd ? 'plan.cancelled' : 'plan.changed',
+        organizationId: row.organization_id,
+        subject: `subscription:${id}`,
+        detail: { productId: row.product_id, periodEnd: row.period_end },
+      })
+    })
   }
 
   #providerOf({ provider }: SubscriptionRow): PaymentProvider | undefined {
@@ -267,6 +294,7 @@ async function renewalOrder({ tx, at }: ControlChange, row: SubscriptionRow): Pr
     created_by: system.actor,
     created_at: at.toISOString(),
     paid_at: null,
+    upgrades_from: null,
   }
 }
 
@@ -280,6 +308,7 @@ async function recordOf(db: Db, row: SubscriptionRow): Promise<SubscriptionRecor
     productName: product.name,
     credits: product.credits,
     addOns: product.addOns as AddOn[],
+    limits: product.limits,
     amount: product.price,
     currency: product.currency,
     period: product.period!,

@@ -1,5 +1,5 @@
 import type { AddOn } from '@wayleave/contract/add-ons'
-import type { Product } from '@wayleave/contract/records'
+import type { PlanLimits, Product } from '@wayleave/contract/records'
 import type { ControlDatabase, Db, Tx } from '../../base/database/open.ts'
 import type { Tables } from '../../base/database/schema.ts'
 
@@ -14,6 +14,8 @@ function revisions(db: Db | Tx) {
     .selectAll('product_revisions')
     .select(['products.kind', 'products.period', 'products.retired_at', 'products.created_at'])
 }
+
+const NO_LIMITS: PlanLimits = { requestsPerMinute: null, featuresPerDay: null, keys: null, members: null }
 
 type JoinedRow = Awaited<ReturnType<ReturnType<typeof revisions>['execute']>>[number]
 
@@ -30,6 +32,7 @@ function productOf(row: JoinedRow): Product {
     credits: row.credits,
     addOns: JSON.parse(row.add_ons) as AddOn[],
     keepsCredits: row.keeps_credits === 1,
+    limits: { ...NO_LIMITS, ...(JSON.parse(row.limits) as Partial<PlanLimits>) },
     createdAt: row.created_at,
     retiredAt: row.retired_at,
   }

@@ -93,7 +93,7 @@ export async function requireProduct(db: Db | Tx, id: string): Promise<Product> 
   return product
 }
 
-type Revision = Pick<NewProduct, 'name' | 'price' | 'currency'> &
+type Revision = Pick<NewProduct, 'name' | 'price' | 'currency' | 'limits'> &
   Partial<Pick<Product, 'description' | 'credits' | 'addOns' | 'keepsCredits'>>
 
 function revisionRow(
@@ -104,9 +104,11 @@ function revisionRow(
   created_at: string,
 ): RevisionRow {
   const { description = '', credits = 0, addOns = [], keepsCredits = false } = values
+  const limits = Object.entries(values.limits ?? {}).filter(([, limit]) => limit !== null)
   if (kind === 'pack') {
     if (credits === 0) throw invalidInput('/credits', 'must be at least 1 for a pack')
     if (addOns.length > 0) throw invalidInput('/addOns', 'are for plans only')
+    if (limits.length > 0) throw invalidInput('/limits', 'are for plans only')
   }
   requireCurrency(values.currency)
   return {
@@ -119,6 +121,7 @@ function revisionRow(
     credits,
     add_ons: JSON.stringify([...new Set(addOns)]),
     keeps_credits: keepsCredits ? 1 : 0,
+    limits: JSON.stringify(Object.fromEntries(limits)),
     created_at,
   }
 }

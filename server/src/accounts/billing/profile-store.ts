@@ -1,3 +1,4 @@
+import type { PaymentProviderName } from '@wayleave/contract/billing-states'
 import type { BillingProfile } from '@wayleave/contract/records'
 import type { Db, Tx } from '../../base/database/open.ts'
 
@@ -34,5 +35,32 @@ export async function writeProfile(tx: Tx, organizationId: string, profile: Bill
     .insertInto('billing_profiles')
     .values({ organization_id: organizationId, ...row })
     .onConflict((conflict) => conflict.column('organization_id').doUpdateSet(row))
+    .execute()
+}
+
+/** The provider's own id of an organization. */
+export async function findCustomer(
+  db: Db,
+  organizationId: string,
+  provider: PaymentProviderName,
+): Promise<string | null> {
+  const row = await db
+    .selectFrom('payment_customers')
+    .select('reference')
+    .where('organization_id', '=', organizationId)
+    .where('provider', '=', provider)
+    .executeTakeFirst()
+  return row?.reference ?? null
+}
+
+export async function putCustomer(
+  tx: Tx,
+  { organization_id, provider }: { organization_id: string; provider: PaymentProviderName },
+  reference: string,
+): Promise<void> {
+  await tx
+    .insertInto('payment_customers')
+    .values({ organization_id, provider, reference })
+    .onConflict((row) => row.columns(['organization_id', 'provider']).doUpdateSet({ reference }))
     .execute()
 }

@@ -63,12 +63,14 @@ for (const database of databaseKinds) {
         .reminders
     await orders.remind()
     assert.equal(await reminders(), 0)
+    let sent = 0
     for (const expected of [1, 2, 2]) {
       pass(15 * DAY)
       await Promise.all([orders.remind(), orders.remind()])
       assert.equal(await reminders(), expected)
+      const mail = expected === sent ? null : await nextMail(service, 'ada@example.org')
+      if (mail) assert.match(mail.source, /not paid yet/)
+      sent = expected
     }
-    for (let i = 0; i < 2; i++)
-      assert.match((await nextMail(service, 'ada@example.org')).source, /not paid yet/)
   })
 }

@@ -8,27 +8,14 @@ import {
   pageByIdSchema,
   productSchema,
   startedCheckoutSchema,
-  subscriptionSchema,
 } from '@wayleave/contract/records'
 import { Type } from 'typebox'
-import { notFound } from '../../base/problem.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { withoutBody } from '../../http/headers.ts'
-import { security, tags } from '../../http/openapi.ts'
 import { readPage } from '../../http/schemas.ts'
-import type { Authenticate } from '../access/authenticate.ts'
-import type { Organizations } from '../organizations/organizations.ts'
-import type { Billing } from './billing.ts'
-import type { Products } from './products.ts'
+import { type BillingRoutesDeps, callerOf, documented } from './billing-caller.ts'
+import { planRoutes } from './plan-routes.ts'
 
-export interface BillingRoutesDeps {
-  billing: Billing
-  products: Products
-  organizations: Organizations
-  authenticate: Authenticate
-}
-
-const documented = { tags: [tags.billing], security: security.token }
 export const orderPath = Type.Object({ orderId: Type.String() })
 export const orderListQuery = Type.Object(
   {
@@ -49,17 +36,6 @@ export function billingRoutes(app: App, deps: BillingRoutesDeps): void {
   orderRoutes(app, deps)
   invoiceRoutes(app, deps)
   planRoutes(app, deps)
-}
-
-/** The caller, and the organization that they are a member of. */
-async function callerOf(
-  { authenticate, organizations }: BillingRoutesDeps,
-  request: Parameters<Authenticate['userOf']>[0],
-) {
-  const caller = authenticate.userOf(request)
-  const organization = await organizations.recordOf(caller)
-  if (!organization) throw notFound('organization of the caller')
-  return { caller, organizationId: organization.id }
 }
 
 function orderRoutes(app: App, deps: BillingRoutesDeps): void {
@@ -147,7 +123,7 @@ function invoiceRoutes(app: App, deps: BillingRoutesDeps): void {
     schema: {
       ...documented,
       problems: ['not-found', 'permission-missing'],
-      summary: 'The invoices of the organization, newest first',
+      summary: 'The invoices and credit notes of the organization, newest first',
       description: 'Needs BILLING_VIEW. At most 1000. Invoices of Stripe are in its customer portal.',
       response: { 200: Type.Object({ data: Type.Array(invoiceSchema) }) },
     },
@@ -162,7 +138,7 @@ function invoiceRoutes(app: App, deps: BillingRoutesDeps): void {
     schema: {
       ...documented,
       problems: ['permission-missing'],
-      summary: 'An invoice as a PDF file',
+      summary: 'An invoice or a credit note as a PDF file',
       description: 'Needs BILLING_VIEW.',
       documented: {
         responses: {
@@ -182,6 +158,23 @@ function invoiceRoutes(app: App, deps: BillingRoutesDeps): void {
         .header('content-type', 'application/pdf')
         .header('content-disposition', `inline; filename="${invoiceFile}"`)
         .send(pdf)
+    },
+  })
+
+  app.post('/v1/billing/portal', {
+    onRequest: [onRequest, withoutBody],
+    schema: {
+      ...documented,
+      problems: ['not-found', 'permission-missing', 'payment-unavailable'],
+      summary: 'Open the customer portal of Stripe',
+      description:
+        'Needs BILLING_MANAGE. The address of a page where the organization sees the invoices of Stripe and changes how it pays; it works for a few minutes. 404 if nothing was paid by Stripe.',
+      response: { 200: Type.Object({ url: Type.String() }) },
+    },
+    handler: async (request) => {
+      const { caller, organizationId } = await callerOf(deps, request)
+      const returnUrl = `${deps.billing.baseUrl()}/organization/billing`
+      return { url: await profiles.portal(caller, organizationId, returnUrl) }
     },
   })
 
@@ -213,57 +206,6 @@ function invoiceRoutes(app: App, deps: BillingRoutesDeps): void {
     handler: async (request) => {
       const { caller, organizationId } = await callerOf(deps, request)
       return profiles.change(caller, organizationId, request.body)
-    },
-  })
-}
-
-function planRoutes(app: App, deps: BillingRoutesDeps): void {
-  const { plans } = deps.billing
-  const onRequest = deps.authenticate.user
-
-  app.get('/v1/billing/subscription', {
-    onRequest,
-    schema: {
-      ...documented,
-      problems: ['not-found', 'permission-missing'],
-      summary: 'The plan of the organization',
-      description: 'Needs BILLING_VIEW. 404 without a plan.',
-      response: { 200: subscriptionSchema },
-    },
-    handler: async (request) => {
-      const { caller, organizationId } = await callerOf(deps, request)
-      return plans.find(caller, organizationId)
-    },
-  })
-
-  app.post('/v1/billing/subscription/cancel', {
-    onRequest: [onRequest, withoutBody],
-    schema: {
-      ...documented,
-      problems: ['not-found', 'permission-missing', 'conflict', 'payment-unavailable'],
-      summary: 'Cancel the plan at the end of its period',
-      description: 'Needs BILLING_MANAGE.',
-      response: { 200: subscriptionSchema },
-    },
-    handler: async (request) => {
-      const { caller, organizationId } = await callerOf(deps, request)
-      return plans.cancel(caller, organizationId)
-    },
-  })
-
-  app.post('/v1/billing/subscription/change', {
-    onRequest,
-    schema: {
-      ...documented,
-      problems: ['not-found', 'permission-missing', 'conflict'],
-      summary: 'Change the plan at the end of its period',
-      description: 'Needs BILLING_MANAGE. With the current plan, a change or a cancellation is withdrawn.',
-      body: Type.Object({ productId: Type.String({ maxLength: 40 }) }, { additionalProperties: false }),
-      response: { 200: subscriptionSchema },
-    },
-    handler: async (request) => {
-      const { caller, organizationId } = await callerOf(deps, request)
-      return plans.change(caller, organizationId, request.body.productId)
     },
   })
 }

@@ -8,12 +8,18 @@ import {
   findOrderByReference,
   hasPaymentEvent,
   type OrderRow,
-  readOpenOrders,
+  readOrdersToCheck,
+  setOrderChecked,
 } from './order-store.ts'
 import type { Orders } from './orders.ts'
 import type { Plans } from './plans.ts'
 import type { StripeProvider } from './stripe-provider.ts'
-import { findSubscriptionByReference, readPlansOf, type SubscriptionRow } from './subscription-store.ts'
+import {
+  findSubscriptionByReference,
+  readPlansToCheck,
+  type SubscriptionRow,
+  setPlanChecked,
+} from './subscription-store.ts'
 
 export interface StripeEventsOptions {
   db: Db
@@ -27,6 +33,9 @@ export interface StripeEventsOptions {
 const ASK_AFTER = 10 * MINUTE
 /** Stripe expires a checkout after a day. */
 const ASK_UNTIL = 30 * DAY
+/** Stripe refunds payments for 180 days; payers can dispute them for 120. */
+const RETURNS_UNTIL = 180 * DAY
+/** How many orders and plans one round asks about. */
 const ROUND = 100
 
 /**
@@ -49,26 +58,36 @@ export class StripeEvents {
     await this.#handle(origin, event, { id, kind: event.type })
   }
 
-  /** Asks about orders that stayed open and plans whose next payment is missing. */
+  /**
+   * Asks about orders that stayed open, paid orders that may be refunded or disputed meanwhile, and plans. Stops at the
+   * first failure; the next round goes on behind it.
+   */
   async reconcile(): Promise<void> {
-    const { db, clock } = this.#options
+    const { db, clock, plans } = this.#options
     const now = clock()
-    const open = await readOpenOrders(db, {
-      provider: 'stripe',
-      before: plus(now, -ASK_AFTER).toISOString(),
-      after: plus(now, -ASK_UNTIL).toISOString(),
-      limit: ROUND,
-    })
-    for (const order of open) await this.#apply(system, order)
-    for (const plan of await readPlansOf(db, 'stripe', now.toISOString(), ROUND))
+    const ago = (time: number) => plus(now, -time).toISOString()
+    const of = { provider: 'stripe', before: ago(ASK_AFTER), limit: ROUND } as const
+    const orders = [
+      ...(await readOrdersToCheck(db, { ...of, state: 'open', since: ago(ASK_UNTIL) })),
+      ...(await readOrdersToCheck(db, { ...of, state: 'paid', since: ago(RETURNS_UNTIL) })),
+    ]
+    for (const order of orders) {
+      await setOrderChecked(db, order.id, now.toISOString())
+      await this.#apply(system, order)
+    }
+    for (const plan of await readPlansToCheck(db, 'stripe', ROUND)) {
+      await setPlanChecked(db, plan.id, now.toISOString())
       await this.#reconcilePlan(plan)
+    }
+    await plans.tellProviders()
   }
 
   async #reconcilePlan(plan: SubscriptionRow): Promise<void> {
     const { provider, plans } = this.#options
-    const { isEnded, latestInvoice } = await provider.planOf(plan.reference!)
+    const { isEnded, cancelsAtEnd, latestInvoice } = await provider.planOf(plan.reference!)
     if (latestInvoice !== null) await this.#renew(system, plan, latestInvoice)
     if (isEnded) await plans.endNow(plan.id)
+    else await plans.setCancelsAtEnd(plan.id, cancelsAtEnd)
   }
 
   async #handle(origin: Origin, event: Stripe.Event, applied: AppliedEvent): Promise<void> {
@@ -88,9 +107,10 @@ export class StripeEvents {
       case 'invoice.paid':
       case 'invoice.payment_failed':
         return this.#invoice(origin, event.data.object, event.type === 'invoice.paid', applied)
+      case 'customer.subscription.updated':
       case 'customer.subscription.deleted': {
         const plan = await this.#planOf(event.data.object.id)
-        if (plan) await this.#options.plans.endNow(plan.id)
+        if (plan) await this.#reconcilePlan(plan)
         return
       }
       default:

@@ -1,11 +1,11 @@
 import type { Stripe } from 'stripe'
-import { SECOND } from '../../base/clock.ts'
 import { Problem } from '../../base/problem.ts'
 import type {
   OrderDraft,
   Payment,
   PaymentProvider,
   PaymentReferences,
+  RepricedPlan,
   StartedPayment,
 } from './payment-provider.ts'
 
@@ -16,9 +16,10 @@ export interface StripeSettings {
   api: string | null
   /** Whether Stripe adds taxes to the prices. */
   hasTax: boolean
+  /** How long to wait for a response, in milliseconds. */
+  timeoutMs: number
 }
 
-const TIMEOUT = 10 * SECOND
 /** How old a signed event may be, in seconds. */
 const TOLERANCE = 300
 /** Disputes that the seller has not lost and that are not under way. */
@@ -27,6 +28,7 @@ const ENDED_WELL: ReadonlySet<string> = new Set(['won', 'warning_closed', 'preve
 /** The state of a plan that Stripe renews. */
 export interface StripePlan {
   isEnded: boolean
+  cancelsAtEnd: boolean
   latestInvoice: string | null
 }
 
@@ -50,13 +52,22 @@ export class StripeProvider implements PaymentProvider {
         {
           client_reference_id: id,
           metadata,
-          customer_email: draft.email,
+          ...(draft.customer === null ? { customer_email: draft.email } : { customer: draft.customer }),
           success_url: draft.returnUrl,
           cancel_url: draft.returnUrl,
           line_items: [{ quantity: draft.quantity, price_data: priceOf(draft) }],
-          ...(this.#settings.hasTax && { automatic_tax: { enabled: true } }),
+          ...(this.#settings.hasTax && {
+            automatic_tax: { enabled: true },
+            ...(draft.customer !== null && { customer_update: { address: 'auto', name: 'auto' } }),
+          }),
           ...(period === null
-            ? { mode: 'payment', payment_intent_data: { metadata }, invoice_creation: { enabled: true } }
+            ? {
+                mode: 'payment',
+                payment_intent_data: { metadata },
+                invoice_creation: { enabled: true },
+                // The portal shows the invoices of a customer.
+                ...(draft.customer === null && { customer_creation: 'always' }),
+              }
             : { mode: 'subscription', subscription_data: { metadata } }),
         },
         { idempotencyKey: id },
@@ -95,16 +106,50 @@ export class StripeProvider implements PaymentProvider {
 
   async cancelPlan(reference: string, when: 'now' | 'at-end'): Promise<void> {
     await this.#ask(async (stripe) => {
-      if (when === 'now') await stripe.subscriptions.cancel(reference)
-      else await stripe.subscriptions.update(reference, { cancel_at_period_end: true })
+      if (when === 'at-end') {
+        await stripe.subscriptions.update(reference, { cancel_at_period_end: true })
+        return
+      }
+      // Stripe refuses to cancel one that has ended.
+      if (!hasEnded(await stripe.subscriptions.retrieve(reference)))
+        await stripe.subscriptions.cancel(reference)
+    })
+  }
+
+  /** Without a proration by Stripe: the upgrade itself was an order. */
+  async repricePlan(reference: string, plan: RepricedPlan): Promise<void> {
+    await this.#ask(async (stripe) => {
+      const subscription = await stripe.subscriptions.retrieve(reference)
+      const item = subscription.items.data[0]
+      if (!item || hasEnded(subscription)) return
+      const idempotencyKey = `${plan.productId}:${plan.revision}`
+      const { id: product } = await stripe.products.create({ name: plan.name }, { idempotencyKey })
+      const price_data = {
+        product,
+        currency: plan.currency.toLowerCase(),
+        unit_amount: plan.price,
+        recurring: { interval: plan.period },
+      }
+      const items = [{ id: item.id, price_data }]
+      await stripe.subscriptions.update(reference, { items, proration_behavior: 'none' })
+    })
+  }
+
+  portal(customer: string, returnUrl: string): Promise<string> {
+    return this.#ask(async (stripe) => {
+      const { url } = await stripe.billingPortal.sessions.create({ customer, return_url: returnUrl })
+      return url
     })
   }
 
   planOf(reference: string): Promise<StripePlan> {
     return this.#ask(async (stripe) => {
-      const { status, latest_invoice } = await stripe.subscriptions.retrieve(reference)
+      const subscription = await stripe.subscriptions.retrieve(reference)
+      const { latest_invoice } = subscription
       return {
-        isEnded: status === 'canceled' || status === 'incomplete_expired',
+        isEnded: hasEnded(subscription),
+        // The portal of Stripe sets a time instead.
+        cancelsAtEnd: subscription.cancel_at_period_end || (subscription.cancel_at ?? null) !== null,
         latestInvoice: idOf(latest_invoice),
       }
     })
@@ -137,11 +182,11 @@ export class StripeProvider implements PaymentProvider {
 
   /** Loaded when it is needed: most commands never ask Stripe. */
   #open(): Promise<Stripe> {
-    const { secretKey, api } = this.#settings
+    const { secretKey, api, timeoutMs: timeout } = this.#settings
     this.#client ??= import('stripe').then(({ default: Client }) => {
       const address = api === null ? null : new URL(api)
       return new Client(secretKey, {
-        timeout: TIMEOUT,
+        timeout,
         maxNetworkRetries: 1,
         telemetry: false,
         ...(address && {
@@ -169,6 +214,10 @@ export class StripeProvider implements PaymentProvider {
   }
 }
 
+function hasEnded({ status }: Stripe.Subscription): boolean {
+  return status === 'canceled' || status === 'incomplete_expired'
+}
+
 function priceOf({ currency, price, productName, period }: OrderDraft) {
   return {
     currency: currency.toLowerCase(),
@@ -191,6 +240,7 @@ async function sessionPayment(stripe: Stripe, id: string): Promise<Payment> {
     amount,
     currency: (session.currency ?? '').toUpperCase(),
     subscriptionReference: idOf(session.subscription),
+    customerReference: idOf(session.customer),
     ...(await returnedOf(stripe, isPaid ? intent : null, amount)),
   }
 }
@@ -204,6 +254,7 @@ async function invoicePayment(stripe: Stripe, id: string): Promise<Payment> {
     amount: invoice.subtotal,
     currency: invoice.currency.toUpperCase(),
     subscriptionReference: null,
+    customerReference: idOf(invoice.customer),
     ...(await returnedOf(stripe, isPaid ? await intentOfInvoice(stripe, id) : null, invoice.subtotal)),
   }
 }

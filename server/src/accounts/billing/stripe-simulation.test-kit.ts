@@ -1,128 +1,39 @@
-import { randomBytes } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import Stripe from 'stripe'
+import {
+  eventPayload,
+  type Intent,
+  type Invoice,
+  SECRET_KEY,
+  type Session,
+  type StripeEvent,
+  StripeSimulation,
+  WEBHOOK_SECRET,
+} from '../../../../scripts/test-servers/stripe-simulation.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import type { Answer, TestServer } from '../../testing/test-server.ts'
 
-const SECRET_KEY = 'sk_test_simulation'
-export const WEBHOOK_SECRET = 'whsec_simulation'
-
-interface Intent {
+interface SentEvent {
   id: string
-  metadata: Record<string, string>
-  amount: number
-  refunded: number
-  dispute: string | null
+  livemode: boolean
+  account: string
+  secret: string
+  timestamp: number
+  payload: string
 }
 
-interface Session {
-  id: string
-  orderId: string
-  mode: string
-  amount: number
-  currency: string
-  intent: string | null
-  subscription: string | null
-  invoice: string | null
-  status: 'open' | 'complete' | 'expired'
-}
-
-interface Invoice {
-  id: string
-  subscription: string
-  amount: number
-  currency: string
-  intent: string
-  reason: 'subscription_create' | 'subscription_cycle'
-  status: 'paid' | 'open'
-}
-
-/** The state of Stripe as far as the service asks for it, over loopback. The tests decide what happens there. */
-export class StripeSimulation {
-  readonly sessions = new Map<string, Session>()
-  readonly intents = new Map<string, Intent>()
-  readonly invoices = new Map<string, Invoice>()
-  readonly subscriptions = new Map<
-    string,
-    { id: string; status: string; cancelsAtEnd: boolean; orderId: string }
-  >()
-  /** `hang` never responds, `fail` responds 500. */
-  mode: 'work' | 'hang' | 'fail' = 'work'
-  url = ''
+/** The simulation with events that are signed by the library's own test signer; the defaults are right. */
+export class SignedStripe extends StripeSimulation {
   readonly #stripe = new Stripe(SECRET_KEY)
 
   async open(t: TestContext): Promise<this> {
-    const server = createServer((request, response) => void this.#respond(request, response))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    cleanUp(t, () => {
-      server.closeAllConnections()
-      server.close()
-    })
-    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    cleanUp(t, await this.listen())
     return this
   }
 
-  settings() {
-    return {
-      payments: ['stripe'] as ['stripe'],
-      stripeSecretKey: SECRET_KEY,
-      stripeWebhookSecret: WEBHOOK_SECRET,
-      stripeApi: this.url,
-    }
-  }
-
-  sessionOf(orderId: string): Session {
-    return [...this.sessions.values()].find((session) => session.orderId === orderId)!
-  }
-
-  /** The payer enters a card. */
-  pay(session: Session, wrong: { amount?: number; currency?: string } = {}): Intent {
-    Object.assign(session, wrong, { status: 'complete' })
-    const intent = this.#addIntent(
-      session.amount,
-      session.mode === 'payment' ? { orderId: session.orderId } : {},
-    )
-    if (session.mode === 'payment') session.intent = intent.id
-    else {
-      session.subscription = id('sub')
-      const { subscription, orderId, amount, currency } = session
-      this.subscriptions.set(subscription, {
-        id: subscription,
-        status: 'active',
-        cancelsAtEnd: false,
-        orderId,
-      })
-      session.invoice = this.#addInvoice(
-        { subscription, amount, currency, intent: intent.id, status: 'paid' },
-        'subscription_create',
-      ).id
-    }
-    return intent
-  }
-
-  renew(session: Session, status: Invoice['status'] = 'paid'): Invoice {
-    const { subscription, amount, currency } = session
-    const intent = this.#addIntent(amount, {})
-    return this.#addInvoice(
-      { subscription: subscription!, amount, currency, intent: intent.id, status },
-      'subscription_cycle',
-    )
-  }
-
-  /** Sends an event, signed as Stripe does; the defaults are right. */
-  send(service: TestServer, type: string, object: object, wrong: Partial<SentEvent> = {}): Promise<Answer> {
-    const { id: eventId = id('evt'), livemode = false, account, secret = WEBHOOK_SECRET, timestamp } = wrong
-    const payload = JSON.stringify({
-      id: eventId,
-      object: 'event',
-      type,
-      livemode,
-      account,
-      data: { object },
-    })
+  send(service: TestServer, event: StripeEvent, wrong: Partial<SentEvent> = {}): Promise<Answer> {
+    const { secret = WEBHOOK_SECRET, timestamp } = wrong
+    const payload = eventPayload(event, wrong)
     const signature = this.#stripe.webhooks.generateTestHeaderString({
       payload,
       secret,
@@ -132,178 +43,15 @@ export class StripeSimulation {
     return service.request('POST', '/v1/billing/events/stripe', { body: wrong.payload ?? payload, headers })
   }
 
-  sessionEvent(service: TestServer, session: Session, wrong: Partial<SentEvent> = {}): Promise<Answer> {
-    return this.send(
-      service,
-      'checkout.session.completed',
-      { id: session.id, object: 'checkout.session' },
-      wrong,
-    )
+  tellSession(service: TestServer, session: Session, wrong: Partial<SentEvent> = {}): Promise<Answer> {
+    return this.send(service, this.sessionEvent(session), wrong)
   }
 
-  paymentEvent(
-    service: TestServer,
-    type: string,
-    intent: Intent,
-    wrong: Partial<SentEvent> = {},
-  ): Promise<Answer> {
-    return this.send(service, type, { id: id('ch'), payment_intent: intent.id }, wrong)
+  tellPayment(service: TestServer, type: string, intent: Intent): Promise<Answer> {
+    return this.send(service, this.paymentEvent(type, intent))
   }
 
-  invoiceEvent(service: TestServer, invoice: Invoice, type = 'invoice.paid', wrong: Partial<SentEvent> = {}) {
-    const { subscription, reason } = invoice
-    const { orderId } = this.subscriptions.get(subscription)!
-    const parent = { subscription_details: { subscription, metadata: { orderId } } }
-    return this.send(
-      service,
-      type,
-      { id: invoice.id, object: 'invoice', billing_reason: reason, parent },
-      wrong,
-    )
-  }
-
-  #addIntent(amount: number, metadata: Record<string, string>): Intent {
-    const intent = { id: id('pi'), metadata, amount, refunded: 0, dispute: null }
-    this.intents.set(intent.id, intent)
-    return intent
-  }
-
-  #addInvoice(invoice: Omit<Invoice, 'id' | 'reason'>, reason: Invoice['reason']): Invoice {
-    const added = { ...invoice, id: id('in'), reason }
-    this.invoices.set(added.id, added)
-    return added
-  }
-
-  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const form = new URLSearchParams(await text(request))
-    if (this.mode === 'hang') return
-    const url = new URL(request.url!, 'http://a')
-    const result = this.mode === 'fail' ? null : this.#resource(request.method!, url, form)
-    response.setHeader('content-type', 'application/json')
-    response.statusCode = this.mode === 'fail' ? 500 : result === null ? 404 : 200
-    response.end(
-      JSON.stringify(result ?? { error: { type: 'invalid_request_error', message: 'No such object' } }),
-    )
-  }
-
-  #resource(method: string, { pathname, searchParams }: URL, form: URLSearchParams): object | null {
-    const [, , kind, ...rest] = pathname.split('/')
-    const last = rest.at(-1) ?? ''
-    switch (kind) {
-      case 'checkout':
-        return method === 'POST' ? this.#createSession(form) : sessionObject(this.sessions.get(last))
-      case 'payment_intents':
-        return intentObject(this.intents.get(last))
-      case 'refunds':
-        return this.#refund(form)
-      case 'disputes': {
-        const status = this.intents.get(searchParams.get('payment_intent')!)?.dispute
-        return { object: 'list', data: status ? [{ id: 'dp_1', status }] : [] }
-      }
-      case 'invoices':
-        return invoiceObject(this.invoices.get(last))
-      case 'invoice_payments': {
-        const invoice = this.invoices.get(searchParams.get('invoice')!)
-        return { object: 'list', data: invoice ? [{ payment: { payment_intent: invoice.intent } }] : [] }
-      }
-      case 'subscriptions':
-        return this.#subscription(method, last, form)
-      default:
-        return null
-    }
-  }
-
-  #createSession(form: URLSearchParams): object {
-    const session: Session = {
-      id: id('cs'),
-      orderId: form.get('client_reference_id')!,
-      mode: form.get('mode')!,
-      amount:
-        Number(form.get('line_items[0][price_data][unit_amount]')) *
-        Number(form.get('line_items[0][quantity]')),
-      currency: form.get('line_items[0][price_data][currency]')!,
-      intent: null,
-      subscription: null,
-      invoice: null,
-      status: 'open',
-    }
-    this.sessions.set(session.id, session)
-    return sessionObject(session)!
-  }
-
-  #refund(form: URLSearchParams): object {
-    const intent = this.intents.get(form.get('payment_intent')!)!
-    const amount = form.get('amount')
-    intent.refunded = amount === null ? intent.amount : intent.refunded + Number(amount)
-    return { id: id('re'), object: 'refund' }
-  }
-
-  #subscription(method: string, reference: string, form: URLSearchParams): object | null {
-    const subscription = this.subscriptions.get(reference)
-    if (!subscription) return null
-    if (method === 'DELETE') subscription.status = 'canceled'
-    if (form.get('cancel_at_period_end') === 'true') subscription.cancelsAtEnd = true
-    const invoices = [...this.invoices.values()].filter((invoice) => invoice.subscription === reference)
-    return {
-      id: reference,
-      object: 'subscription',
-      status: subscription.status,
-      latest_invoice: invoices.at(-1)?.id ?? null,
-    }
-  }
-}
-
-export interface SentEvent {
-  id: string
-  livemode: boolean
-  account: string
-  secret: string
-  timestamp: number
-  payload: string
-}
-
-function id(kind: string): string {
-  return `${kind}_${randomBytes(8).toString('hex')}`
-}
-
-function sessionObject(session: Session | undefined): object | null {
-  if (!session) return null
-  const { amount, currency, intent, subscription, invoice, status, mode } = session
-  return {
-    id: session.id,
-    object: 'checkout.session',
-    url: `https://checkout.example/${session.id}`,
-    mode,
-    status,
-    payment_status: status === 'complete' ? 'paid' : 'unpaid',
-    amount_subtotal: amount,
-    currency,
-    payment_intent: intent,
-    subscription,
-    invoice,
-  }
-}
-
-function intentObject(intent: Intent | undefined): object | null {
-  if (!intent) return null
-  const { amount, refunded, dispute, metadata } = intent
-  const latest_charge = {
-    id: 'ch_1',
-    object: 'charge',
-    amount,
-    amount_refunded: refunded,
-    disputed: dispute !== null,
-  }
-  return { id: intent.id, object: 'payment_intent', metadata, amount_received: amount, latest_charge }
-}
-
-function invoiceObject(invoice: Invoice | undefined): object | null {
-  if (!invoice) return null
-  return {
-    id: invoice.id,
-    object: 'invoice',
-    status: invoice.status,
-    subtotal: invoice.amount,
-    currency: invoice.currency,
+  tellInvoice(service: TestServer, invoice: Invoice, type = 'invoice.paid'): Promise<Answer> {
+    return this.send(service, this.invoiceEvent(invoice, type))
   }
 }

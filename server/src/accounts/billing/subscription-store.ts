@@ -1,7 +1,11 @@
+import type { Selectable } from 'kysely'
 import type { ControlDatabase, Db, Tx } from '../../base/database/open.ts'
 import type { Tables } from '../../base/database/schema.ts'
 
-export type SubscriptionRow = Tables['subscriptions']
+export type SubscriptionRow = Omit<
+  Selectable<Tables['subscriptions']>,
+  'checked_at' | 'to_cancel' | 'to_reprice'
+>
 
 export async function insertSubscription(tx: Tx, row: SubscriptionRow): Promise<void> {
   await tx.insertInto('subscriptions').values(row).execute()
@@ -10,7 +14,7 @@ export async function insertSubscription(tx: Tx, row: SubscriptionRow): Promise<
 export async function updateSubscription(
   tx: Tx,
   id: string,
-  values: Partial<SubscriptionRow>,
+  values: Partial<Selectable<Tables['subscriptions']>>,
 ): Promise<void> {
   await tx.updateTable('subscriptions').set(values).where('id', '=', id).execute()
 }
@@ -56,11 +60,10 @@ export function findSubscriptionByReference(
     .executeTakeFirst()
 }
 
-/** Plans that a provider renews and whose period has ended. */
-export function readPlansOf(
+/** Plans that a provider renews; those come first that it was not asked about for the longest time. */
+export function readPlansToCheck(
   db: Db,
   provider: SubscriptionRow['provider'],
-  now: string,
   limit: number,
 ): Promise<SubscriptionRow[]> {
   return db
@@ -69,9 +72,39 @@ export function readPlansOf(
     .where('provider', '=', provider)
     .where('reference', 'is not', null)
     .where('state', '<>', 'ended')
-    .where('period_end', '<=', now)
+    .orderBy('checked_at')
     .orderBy('period_end')
     .limit(limit)
+    .execute()
+}
+
+export async function setPlanChecked(db: Db, id: string, at: string): Promise<void> {
+  await db.updateTable('subscriptions').set({ checked_at: at }).where('id', '=', id).execute()
+}
+
+/** Plans that have ended or were upgraded here, which their provider does not know yet. */
+export function readPlansToTell(db: Db, limit: number): Promise<(SubscriptionRow & { to_cancel: number })[]> {
+  return db
+    .selectFrom('subscriptions')
+    .selectAll()
+    .where((row) => row.or([row('to_cancel', '=', 1), row('to_reprice', '=', 1)]))
+    .orderBy('checked_at')
+    .limit(limit)
+    .execute()
+}
+
+/** Unless the plan has changed meanwhile. */
+export async function setPlanTold(
+  db: Db,
+  { id, state, product_id, revision }: SubscriptionRow,
+): Promise<void> {
+  await db
+    .updateTable('subscriptions')
+    .set({ to_cancel: 0, to_reprice: 0 })
+    .where('id', '=', id)
+    .where('state', '=', state)
+    .where('product_id', '=', product_id)
+    .where('revision', '=', revision)
     .execute()
 }
 

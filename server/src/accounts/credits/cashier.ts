@@ -1,10 +1,12 @@
 import type { PurchaseRecord } from '@wayleave/contract/records'
 import { type Clock, DAY, plus } from '../../base/clock.ts'
-import type { ControlDatabase, Db, Tx } from '../../base/database/open.ts'
+import type { ControlDatabase, Tx } from '../../base/database/open.ts'
 import { Problem } from '../../base/problem.ts'
 import type { Grant } from '../access/grant.ts'
 import type { Call, Meter } from '../usage/meter.ts'
-import { addUsage, readCreditsSince, type UsageRow } from '../usage/usage-store.ts'
+import { addUsage, type UsageRow } from '../usage/usage-store.ts'
+import { addMemberSpending } from './budget-store.ts'
+import { budgetProblem, noteBudgets, readBudgets } from './budgets.ts'
 import { noteExhausted, noteLowCredits } from './credit-levels.ts'
 import { addLedgerRow, hasPaidFor, lockBalance, type NewLedgerRow } from './ledger-store.ts'
 import {
@@ -41,20 +43,11 @@ export interface Bill {
   isMetered?: true
 }
 
-/** A key has used this part of the credits that it may spend in a month. */
-export interface BudgetNotice {
-  organizationId: string
-  keyId: string
-  percent: 80 | 100
-}
-
 /** What a charge has written. */
 interface Debit {
   ledgerId: number
   balance: number
   usage: UsageRow
-  /** The part of the key's budget that this charge has reached. */
-  reached: BudgetNotice['percent'] | null
 }
 
 /**
@@ -69,8 +62,6 @@ export class Cashier {
   readonly #database: ControlDatabase
   readonly #meter: Meter
   readonly #clock: Clock
-  /** Called after a charge that reaches 80 or 100 % of a key's budget. */
-  onBudget: (notice: BudgetNotice) => void = () => {}
   readonly #deliveries = new Set<Promise<void>>()
 
   constructor(database: ControlDatabase, meter: Meter, clock: Clock) {
@@ -102,7 +93,6 @@ export class Cashier {
     if (paid instanceof Problem) throw paid
     if (paid === null) return free()
     this.credits.charged += price
-    if (paid.reached !== null) this.onBudget({ organizationId, keyId: grant.keyId, percent: paid.reached })
     return {
       charged: price,
       remaining: paid.balance,
@@ -121,8 +111,7 @@ export class Cashier {
     if (await hasPurchase(db, purchaseOf(bill), this.#rightSince())) return null
     const balance = await readBalance(db, organizationId)
     if (balance < bill.price) return tooFewCredits(bill.price, balance)
-    const used = await this.#usedBudget(db, bill.grant)
-    return used === null ? null : budgetProblem(bill, used)
+    return budgetProblem(await readBudgets(db, bill.grant, monthOf(this.#clock())), bill.price)
   }
 
   /** What `charge` would take now. */
@@ -180,20 +169,22 @@ export class Cashier {
       await noteExhausted(tx, this.#clock(), organizationId, before)
       return tooFewCredits(price, before)
     }
-    // The balance's lock makes sure that no other charge of this key is under way.
-    const used = await this.#usedBudget(tx, grant)
-    const refusal = used === null ? null : budgetProblem(bill, used)
+    // The balance's lock makes sure that no other charge of the organization is under way.
+    const now = this.#clock()
+    const budgets = await readBudgets(tx, grant, monthOf(now))
+    const refusal = budgetProblem(budgets, price)
     if (refusal) return refusal
-    const at = this.#clock().toISOString()
+    await noteBudgets(tx, now, grant, budgets, price)
+    const at = now.toISOString()
     const balance = before - price
     const ledgerId = await addLedgerRow(tx, ledgerRow(organizationId, bill, at, -price, balance, null))
     await recordPurchase(tx, purchase, at, ledgerId)
-    await noteLowCredits(tx, this.#clock(), { organizationId, before, balance })
+    await noteLowCredits(tx, now, { organizationId, before, balance })
     const row = this.#meter.paidRow(grant, call, price)
     const usage = bill.isMetered ? { ...row, calls: 0 } : row
     await addUsage(tx, [usage])
-    const reached = used === null ? null : reachedPart(grant.creditLimit!, used, price)
-    return { ledgerId, balance, usage, reached }
+    await this.#addSpending(tx, bill, usage, price)
+    return { ledgerId, balance, usage }
   }
 
   async #countRefund(refund: Promise<void>, price: number): Promise<void> {
@@ -223,6 +214,7 @@ export class Cashier {
       await endPurchase(tx, ledgerId)
       // On the day of the download, so that no day has fewer credits than none.
       await addUsage(tx, [{ ...usage, calls: 0, credits: -price }])
+      await this.#addSpending(tx, bill, usage, -price)
     })
   }
 
@@ -230,10 +222,11 @@ export class Cashier {
     if (!isMetered) this.#meter.record(grant, call)
   }
 
-  /** What the key has spent in this month; null if it has no limit. */
-  async #usedBudget(db: Db | Tx, { creditLimit, keyId }: Grant): Promise<number | null> {
-    if (creditLimit === null) return null
-    return readCreditsSince(db, keyId, `${this.#clock().toISOString().slice(0, 7)}-01`)
+  /** Counts what a member spends; keys of the organization belong to nobody. */
+  async #addSpending(tx: Tx, { grant }: Bill, { date }: UsageRow, credits: number): Promise<void> {
+    const { organizationId, userId } = grant
+    if (organizationId === null || userId === null) return
+    await addMemberSpending(tx, { organizationId, userId, month: date.slice(0, 7) }, credits)
   }
 
   #rightSince(): string {
@@ -246,19 +239,8 @@ function purchaseOf({ grant, call, version, item, isPartOfVersion }: Bill): Purc
   return { payer: grant.payer, table: call.table, version, format, isPartOfVersion: isPartOfVersion ?? false }
 }
 
-/** Why the key may not spend the price; null if it may. */
-function budgetProblem({ grant: { creditLimit }, price }: Bill, used: number): Problem | null {
-  if (creditLimit === null || used + price <= creditLimit) return null
-  return new Problem(
-    'key-budget-exhausted',
-    `The download costs ${price} credits, and the key may spend ${Math.max(0, creditLimit - used)} more in this month (UTC).`,
-    { members: { price, creditLimit, used } },
-  )
-}
-
-function reachedPart(limit: number, used: number, price: number): BudgetNotice['percent'] | null {
-  const reaches = (percent: number) => used * 100 < limit * percent && (used + price) * 100 >= limit * percent
-  return reaches(100) ? 100 : reaches(80) ? 80 : null
+function monthOf(now: Date): string {
+  return now.toISOString().slice(0, 7)
 }
 
 function tooFewCredits(price: number, balance: number): Problem {

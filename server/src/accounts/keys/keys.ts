@@ -15,6 +15,7 @@ import { isId, newId } from '../../base/id.ts'
 import { Problem } from '../../base/problem.ts'
 import { requireMember } from '../access/membership.ts'
 import { findMembership, lockOrganizations } from '../access/membership-store.ts'
+import { readPlanLimits } from '../access/plan-limits-store.ts'
 import { hashOf, newSecret, prefixOf, type SecretFormat, testFormat } from '../access/secret.ts'
 import { hasFamily } from '../users/session-store.ts'
 import { lockUser } from '../users/user-store.ts'
@@ -103,7 +104,9 @@ export class Keys {
     return database.db.transaction().execute(async (tx) => {
       if (isId('org', organizationId)) await lockOrganizations(database, tx, [organizationId])
       await requireMember(tx, caller, organizationId, 'APIKEY_CREATE')
-      if ((await store.countKeys(tx, { userId: null, organizationId })) >= max.perOrganization) {
+      const hasPlanLimit = await requireKeyOfPlan(tx, organizationId)
+      const count = await store.countKeys(tx, { userId: null, organizationId })
+      if (!hasPlanLimit && count >= max.perOrganization) {
         const detail = `An organization may hold ${max.perOrganization} keys. Delete one first.`
         throw new Problem('key-limit-reached', detail)
       }
@@ -283,6 +286,7 @@ export class Keys {
     if ((await store.countKeys(tx, owner)) >= perUser) {
       throw new Problem('key-limit-reached', `A user may hold ${perUser} keys. Delete one first.`)
     }
+    await requireKeyOfPlan(tx, owner.organizationId)
     return this.#insert(tx, origin, owner, input, { assistant })
   }
 
@@ -353,4 +357,13 @@ function jsonOf(list: string[] | null): string | null {
 
 function stateConflict(status: string, verb: string): Problem {
   return new Problem('key-state-conflict', `The key is ${status} and cannot be ${verb}.`)
+}
+
+/** Throws if the plan of the organization, whose row is locked, has no room for another key. Whether it sets a limit. */
+async function requireKeyOfPlan(tx: Tx, organizationId: string): Promise<boolean> {
+  const { keys } = await readPlanLimits(tx, organizationId)
+  if (keys === undefined) return false
+  if ((await store.countAllKeys(tx, organizationId)) < keys) return true
+  const detail = `The plan of the organization includes ${keys} keys, with those of its members. Delete one first.`
+  throw new Problem('key-limit-reached', detail)
 }

@@ -26,6 +26,17 @@ export async function countKeys(
   return Number(count)
 }
 
+/** Keys of the organization and personal keys of its members in it. */
+export async function countAllKeys(tx: Tx, organizationId: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom('api_keys')
+    .where('kind', '=', 'key')
+    .where('organization_id', '=', organizationId)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 export async function insertKey(tx: Tx, key: StoredKey): Promise<void> {
   await tx.insertInto('api_keys').values(key).execute()
 }

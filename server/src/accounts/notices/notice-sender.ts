@@ -2,8 +2,10 @@ import type { Notice } from '@wayleave/contract/webhook-events'
 import type { Logger } from 'pino'
 import { type Clock, DAY, MINUTE, SECOND } from '../../base/clock.ts'
 import { DatabaseError } from '../../base/database/database-error.ts'
-import type { ControlDatabase } from '../../base/database/open.ts'
+import type { ControlDatabase, Db } from '../../base/database/open.ts'
+import type { BillingNotice } from '../../base/events/notice-outbox-store.ts'
 import { datasetAudience } from '../../base/events/webhook-outbox-store.ts'
+import { billingMail } from '../../base/mail/billing-mail-texts.ts'
 import type { Mail, Mailer } from '../../base/mail/mail.ts'
 import { accessRequestMail } from '../../base/mail/mail-texts.ts'
 import {
@@ -24,6 +26,7 @@ import {
   findUserAddress,
   readBuyers,
   readMemberAddresses,
+  readPermittedAddresses,
   readSwitchedOff,
   type StoredNotice,
   setMark,
@@ -55,8 +58,11 @@ interface Detail extends Record<string, unknown> {
 
 interface Recipients {
   emails: readonly string[]
-  mail: (address: NoticeAddress) => Mail
+  mail: (to: string) => Mail
 }
+
+/** Mails about billing cannot be switched off. */
+type StoredKind = Notice | 'billing'
 
 /** Sends the notices of the outbox by mail, one after the other. */
 export class NoticeSender {
@@ -101,20 +107,23 @@ export class NoticeSender {
 
   /** Returns whether it is done with; if not, it is tried again. */
   async #send(row: StoredNotice): Promise<boolean> {
-    const { database, clock, log, mailer, notices } = this.#deps
+    const { database, clock, log, mailer } = this.#deps
     if (clock().getTime() - Date.parse(row.created_at) > MAX_AGE) return true
-    const notice = row.notice as Notice
+    const notice = row.notice as StoredKind
     const detail = JSON.parse(row.detail) as Detail
     if (notice === 'dataset-version' && row.organization_id === null) {
       await this.#tellBuyers(row, detail)
       return true
     }
-    const recipients = await this.#recipients(notice, row.organization_id, detail)
+    const recipients =
+      notice === 'billing'
+        ? await this.#billing(row.organization_id!, detail as unknown as BillingNotice)
+        : await this.#recipients(notice, row.organization_id, detail)
     const sent = [...(detail.sent ?? [])]
     for (const to of recipients?.emails ?? []) {
       if (sent.includes(to) || (await readSwitchedOff(database.db, to)).has(notice)) continue
       try {
-        await mailer.deliver(recipients!.mail({ to, unsubscribe: notices.unsubscribeLinks(to, notice) }))
+        await mailer.deliver(recipients!.mail(to))
       } catch (error) {
         const { code, responseCode } = error as { code?: string; responseCode?: number }
         log.warn({ smtp: { code, responseCode } }, 'A notice could not be sent; it is tried again.')
@@ -143,14 +152,34 @@ export class NoticeSender {
     })
   }
 
+  /** Members who may buy are told also while their organization is suspended. */
+  async #billing(organizationId: string, notice: BillingNotice): Promise<Recipients> {
+    const { database, operators, baseUrl } = this.#deps
+    const { db } = database
+    if (notice.kind === 'alert') {
+      const link = `${baseUrl()}/administration/orders`
+      return { emails: operators, mail: (to) => billingMail(to, link, notice) }
+    }
+    const link = `${baseUrl()}/organization/billing`
+    const holder = await holderOf(db, notice)
+    return {
+      emails: await readPermittedAddresses(db, organizationId, 'BILLING_MANAGE'),
+      mail: (to) => billingMail(to, link, notice, holder),
+    }
+  }
+
   /** Null if what the notice is about does not exist any more. */
   async #recipients(
     notice: Notice,
     organizationId: string | null,
     detail: Detail,
   ): Promise<Recipients | null> {
-    const { database, operators, baseUrl } = this.#deps
+    const { database, operators, baseUrl, notices } = this.#deps
     const { db } = database
+    const address = (to: string): NoticeAddress => ({
+      to,
+      unsubscribe: notices.unsubscribeLinks(to, notice),
+    })
     const members = async (permission: Parameters<typeof readMemberAddresses>[2]) =>
       organizationId === null ? operators : readMemberAddresses(db, organizationId, permission)
     switch (notice) {
@@ -161,7 +190,7 @@ export class NoticeSender {
           key.scope === 'user' ? await findUserAddress(db, key.user_id!) : await members('APIKEY_CREATE')
         const link = `${baseUrl()}${key.scope === 'platform' ? '/administration/keys' : '/keys'}`
         const facts = { name: key.name, days: detail['days'] as number, expiresAt: key.expires_at! }
-        return { emails, mail: (address) => keyExpiringMail(address, link, facts) }
+        return { emails, mail: (to) => keyExpiringMail(address(to), link, facts) }
       }
       case 'credits-low': {
         const organization = organizationId === null ? undefined : await findOrganization(db, organizationId)
@@ -174,7 +203,7 @@ export class NoticeSender {
         const link = `${baseUrl()}/organization/credits`
         return {
           emails: await members('BILLING_VIEW'),
-          mail: (address) => lowCreditsMail(address, link, facts),
+          mail: (to) => lowCreditsMail(address(to), link, facts),
         }
       }
       case 'dataset-version': {
@@ -183,14 +212,14 @@ export class NoticeSender {
         if (title === null) return null
         const facts = { title, version: detail['version'] as number }
         const link = `${baseUrl()}/datasets/${table}`
-        return { emails: await members(null), mail: (address) => datasetVersionMail(address, link, facts) }
+        return { emails: await members(null), mail: (to) => datasetVersionMail(address(to), link, facts) }
       }
       case 'webhook-paused': {
         const facts = { host: String(detail['host']), reason: String(detail['reason']) }
         const link = `${baseUrl()}${organizationId === null ? '/administration' : '/organization'}/webhooks`
         return {
           emails: await members('MEMBER_MANAGE'),
-          mail: (address) => webhookPausedMail(address, link, facts),
+          mail: (to) => webhookPausedMail(address(to), link, facts),
         }
       }
       case 'access-requested': {
@@ -199,11 +228,18 @@ export class NoticeSender {
         const link = `${baseUrl()}/administration/requests`
         return {
           emails: operators,
-          mail: (address) => ({ ...accessRequestMail(address.to, link, request), ...address }),
+          mail: (to) => ({ ...accessRequestMail(to, link, request), ...address(to) }),
         }
       }
     }
   }
+}
+
+/** The name of the key, or the address of the member, whose budget a notice is about. */
+async function holderOf(db: Db, notice: BillingNotice): Promise<string> {
+  if (notice.kind === 'key-budget') return (await findKey(db, notice.keyId))?.name ?? notice.keyId
+  if (notice.kind === 'member-budget') return (await findUserAddress(db, notice.userId))[0] ?? notice.userId
+  return ''
 }
 
 /** Of `key:<id>` or `dataset:<table>`. */

@@ -104,6 +104,15 @@ export async function readMemberAddresses(
     .where('suspended_at', 'is', null)
     .executeTakeFirst()
   if (!organization) return []
+  return readPermittedAddresses(db, organizationId, permission)
+}
+
+/** The same, also of a suspended organization. */
+export async function readPermittedAddresses(
+  db: Db,
+  organizationId: string,
+  permission: MemberPermission | null,
+): Promise<string[]> {
   const addresses = []
   for (const { userId, permissions } of await readMembers(db, organizationId)) {
     if (permission === null || permissions.includes(permission))

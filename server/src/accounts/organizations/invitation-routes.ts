@@ -51,7 +51,7 @@ export function invitationRoutes(
     schema: {
       ...documented,
       summary: 'Invite a mail address',
-      problems: ['conflict'],
+      problems: ['conflict', 'member-limit-reached'],
       description:
         'Needs MEMBER_MANAGE, and each permission that the invitation grants. The mail’s link works once, for 7 days; a new invitation to the same address replaces the older one.',
       params,
@@ -112,7 +112,7 @@ export function invitationRoutes(
     schema: {
       ...documented,
       summary: 'Accept an invitation',
-      problems: ['invitation-invalid'],
+      problems: ['invitation-invalid', 'member-limit-reached'],
       description:
         'For the user whose mail address was invited. They stay members of their other organizations, and the token acts for the same one as before: `POST /v1/auth/switch` returns one for the new organization.',
       body: invitationToken,

@@ -2,7 +2,7 @@ import type { MemberPermission } from '@wayleave/contract/permissions'
 import type { InvitationPreview, Member } from '@wayleave/contract/records'
 import { type Clock, DAY, plus } from '../../base/clock.ts'
 import type { Changes } from '../../base/database/changes/changes.ts'
-import type { ControlDatabase } from '../../base/database/open.ts'
+import type { ControlDatabase, Tx } from '../../base/database/open.ts'
 import { normalEmail } from '../../base/email.ts'
 import { type Acting, type MailedUser, recordEvent } from '../../base/events/events.ts'
 import { isId, newId } from '../../base/id.ts'
@@ -13,6 +13,7 @@ import { invalidInput, notFound, Problem } from '../../base/problem.ts'
 import { mayInvite, requireHeld, requireMember } from '../access/membership.ts'
 import { lockOrganizations, readMembers } from '../access/membership-store.ts'
 import { sortPermissions } from '../access/permissions.ts'
+import { readPlanLimits } from '../access/plan-limits-store.ts'
 import { hashToken, newToken } from '../access/random-token.ts'
 import {
   deleteInvitation,
@@ -85,6 +86,10 @@ export class Invitations {
       if ((await readMembers(tx, organizationId)).some((member) => member.email === email)) {
         throw new Problem('conflict', 'This address is a member of the organization already.')
       }
+      const invited = (await readOpenInvitations(tx, organizationId, now)).filter(
+        (one) => one.email !== email,
+      )
+      await requireMembersOfPlan(tx, organizationId, invited.length + 1)
       await putInvitation(tx, invitation, hashToken(token))
       await recordEvent(tx, now, caller.origin, {
         action: 'invitation.created',
@@ -156,6 +161,7 @@ export class Invitations {
         const already = members.find((member) => member.userId === caller.userId)
         return already?.permissions ?? permissions
       })
+      await requireMembersOfPlan(tx, organizationId, 0)
       requireWorking(await findOrganization(tx, organizationId))
       // Lock order: inviting locks the organization before the invitation, so use the same order here.
       requireOpen(await lockInvitation(database, tx, hashToken(token)), now)
@@ -195,6 +201,14 @@ export class Invitations {
       limit: 'invitation-rate',
     })
   }
+}
+
+/** Throws if the plan of the organization, whose row is locked, has no room for its members and so many more. */
+async function requireMembersOfPlan(tx: Tx, organizationId: string, more: number): Promise<void> {
+  const { members: limit } = await readPlanLimits(tx, organizationId)
+  if (limit === undefined || (await readMembers(tx, organizationId)).length + more <= limit) return
+  const detail = `The plan of the organization includes ${limit} members, with those who are invited.`
+  throw new Problem('member-limit-reached', detail)
 }
 
 function requireInviter({ invitedBy, permissions }: Invitation, members: readonly Member[]): void {

@@ -1,4 +1,4 @@
-import { memberPermissionsSchema, memberSchema } from '@wayleave/contract/records'
+import { memberCreditLimitSchema, memberPermissionsSchema, memberSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { App } from '../../http/fastify-app.ts'
 import { withoutBody } from '../../http/headers.ts'
@@ -48,6 +48,24 @@ export function memberRoutes(
         userId,
         request.body.permissions,
       )
+    },
+  })
+
+  app.put('/v1/organization/:organizationId/members/:userId/budget', {
+    onRequest,
+    schema: {
+      ...documented,
+      summary: 'Limit what a member may spend in a month',
+      description:
+        'Needs BILLING_MANAGE. Holds for all personal keys of the member and the console together. Downloads beyond it are 402 `member-budget-exhausted`.',
+      params,
+      body: Type.Object({ creditLimit: memberCreditLimitSchema }, { additionalProperties: false }),
+      response: { 200: memberSchema },
+    },
+    handler: (request) => {
+      const { organizationId, userId } = request.params
+      const caller = authenticate.userOf(request)
+      return members.setBudget(caller, organizationId, userId, request.body.creditLimit)
     },
   })
 

@@ -7,6 +7,7 @@ import { normalEmail } from '../../base/email.ts'
 import { type Acting, type Origin, recordEvent, type UserOrigin } from '../../base/events/events.ts'
 import { isId } from '../../base/id.ts'
 import { invalidInput, notFound } from '../../base/problem.ts'
+import { setMemberBudget } from '../access/member-budget-store.ts'
 import { requireHeld, requireMember, requireOtherManager, startingPermissions } from '../access/membership.ts'
 import {
   deleteMember,
@@ -102,6 +103,30 @@ export class Members {
         detail: { before, permissions },
       })
       // Keys of the user publish only while the user may.
+      changed('user', userId)
+      return memberOf(await readMembers(tx, organizationId), userId)
+    })
+  }
+
+  /** Needs BILLING_MANAGE. Null: no limit. */
+  async setBudget(
+    caller: UserOrigin,
+    organizationId: string,
+    userId: string,
+    creditLimit: number | null,
+  ): Promise<Member> {
+    const { database, changes, clock } = this.#options
+    return changes.commit(async (tx, changed) => {
+      await lockOrganizations(database, tx, [organizationId])
+      await requireMember(tx, caller, organizationId, 'BILLING_MANAGE')
+      const { creditLimit: before } = memberOf(await readMembers(tx, organizationId), userId)
+      await setMemberBudget(tx, organizationId, userId, creditLimit)
+      await recordEvent(tx, clock(), caller.origin, {
+        action: 'member.budget-changed',
+        organizationId,
+        subject: `user:${userId}`,
+        detail: { before, creditLimit },
+      })
       changed('user', userId)
       return memberOf(await readMembers(tx, organizationId), userId)
     })

@@ -1,4 +1,5 @@
 import type { OrderState, PaymentProviderName, PlanPeriod } from '@wayleave/contract/billing-states'
+import type { Generated } from 'kysely'
 
 /** The tables of billing. Money is in minor units of the currency. */
 export interface BillingTables {
@@ -23,6 +24,8 @@ export interface BillingTables {
     credits: number
     add_ons: string
     keeps_credits: number
+    /** Limits of a plan, as JSON; what is missing is as the settings say. */
+    limits: string
     created_at: string
   }
   orders: {
@@ -54,6 +57,10 @@ export interface BillingTables {
     created_at: string
     /** When it was booked first; null if it never was. */
     paid_at: string | null
+    /** When the provider was last asked about it; empty if never. */
+    checked_at: Generated<string>
+    /** Of an upgrade: the order whose plan it replaces in the same period. */
+    upgrades_from: string | null
   }
   /** Events of providers that were applied: each changes the books once. */
   payment_events: { id: string; kind: string; order_id: string | null; at: string }
@@ -98,5 +105,29 @@ export interface BillingTables {
     grace_until: string | null
     created_at: string
     ended_at: string | null
+    /** When the provider was last asked about it; empty if never. */
+    checked_at: Generated<string>
+    /** 1 if it has ended here and the provider is still to be told. */
+    to_cancel: Generated<number>
+    /** 1 if it was upgraded here and the provider is still to be told the price of the next period. */
+    to_reprice: Generated<number>
   }
+  /** Credits that a member may spend in a month (UTC); without a row, there is no limit. */
+  member_budgets: { organization_id: string; user_id: string; credit_limit: number }
+  /** Credits that a member has spent in a month (UTC), with personal keys and in the console. */
+  member_spending: { organization_id: string; user_id: string; month: string; credits: number }
+  /** For refunds of orders that have an invoice. */
+  credit_notes: {
+    id: string
+    organization_id: string
+    order_id: string
+    invoice_id: string
+    /** What was refunded, without tax. */
+    amount: number
+    issued_at: string
+    /** Everything that stands on it, as JSON. */
+    content: string
+  }
+  /** The provider's own id of an organization. */
+  payment_customers: { organization_id: string; provider: PaymentProviderName; reference: string }
 }

@@ -33,3 +33,42 @@ export async function queueNotice(tx: Tx, at: Date, event: AuditEvent): Promise<
     })
     .execute()
 }
+
+/** What a mail about billing says. Names are read when it is sent. */
+export type BillingNotice =
+  | { kind: OrderNotice; orderId: string; amount: string; credits: number }
+  /** For the operator. */
+  | { kind: 'alert'; orderId: string; amount: string; credits: number; reason: string }
+  | { kind: 'plan-ended' }
+  | { kind: 'key-budget'; keyId: string; percent: number }
+  | { kind: 'member-budget'; userId: string; percent: number }
+
+type OrderNotice =
+  | 'paid'
+  | 'refunded'
+  | 'disputed'
+  | 'restored'
+  | 'cancelled'
+  | 'reminder'
+  | 'renewal'
+  | 'upgraded'
+
+/** Puts a mail about billing into the outbox, in the transaction of what it tells. It cannot be switched off. */
+export async function queueBillingNotice(
+  tx: Tx,
+  at: Date,
+  organizationId: string,
+  notice: BillingNotice,
+): Promise<void> {
+  await tx
+    .insertInto('notices')
+    .values({
+      id: newId('ntc'),
+      notice: 'billing',
+      organization_id: organizationId,
+      detail: JSON.stringify(notice),
+      created_at: at.toISOString(),
+      lease_until: null,
+    })
+    .execute()
+}

@@ -1,28 +1,14 @@
+import type { BillingNotice } from '../events/notice-outbox-store.ts'
 import type { Mail } from './mail.ts'
+import { nameInMail } from './mail-texts.ts'
 
-interface OrderFacts {
-  orderId: string
-  /** With its currency. */
-  amount: string
-  credits: number
-}
-
-/** What a mail about billing is sent for. */
-export type BillingNotice =
-  | ({
-      kind: 'paid' | 'refunded' | 'disputed' | 'restored' | 'cancelled' | 'reminder' | 'renewal'
-    } & OrderFacts)
-  | ({ kind: 'alert'; reason: string } & OrderFacts)
-  | { kind: 'plan-ended' }
-  | { kind: 'budget'; keyName: string; percent: number }
-
-/** A mail about an order, a plan or credits. */
-export function billingMail(to: string, link: string, notice: BillingNotice): Mail {
-  const [subject, ...before] = textsOf(notice)
+/** A mail about billing; `holder` is the name of the key, or the address of the member, whose budget it is about. */
+export function billingMail(to: string, link: string, notice: BillingNotice, holder = ''): Mail {
+  const [subject, ...before] = textsOf(notice, holder)
   return { to, subject: subject!, before, link, label: 'Open the service', after: [] }
 }
 
-function textsOf(notice: BillingNotice): string[] {
+function textsOf(notice: BillingNotice, holder: string): string[] {
   switch (notice.kind) {
     case 'paid':
       return [
@@ -61,10 +47,20 @@ function textsOf(notice: BillingNotice): string[] {
       ]
     case 'plan-ended':
       return ['Your plan has ended', 'Your plan has ended. What it included is not available any more.']
-    case 'budget':
+    case 'upgraded':
+      return [
+        'Your plan was upgraded',
+        `The larger plan holds now: order ${notice.orderId} (${notice.amount}) for the rest of the period. It has added ${notice.credits} credits to the balance.`,
+      ]
+    case 'key-budget':
       return [
         'The budget of a key is running out',
-        `The key "${notice.keyName}" has used ${notice.percent} % of the credits that it may spend in this month.`,
+        `The key "${nameInMail(holder)}" has used ${notice.percent} % of the credits that it may spend in this month.`,
+      ]
+    case 'member-budget':
+      return [
+        'The budget of a member is running out',
+        `${holder} has used ${notice.percent} % of the credits that they may spend in this month.`,
       ]
     case 'alert':
       return [

@@ -30,6 +30,12 @@ export const billingSettings = {
     url('https:', 'http:'),
     'Another address of Stripe’s API, for tests.',
   ),
+  stripeTimeout: setting(
+    'WAYLEAVE_STRIPE_TIMEOUT',
+    10,
+    integer(1, 60),
+    'Seconds to wait for a response of Stripe; a request that has none is repeated once.',
+  ),
   stripeTax: setting(
     'WAYLEAVE_STRIPE_TAX',
     false,
@@ -53,6 +59,12 @@ export const billingSettings = {
     'INV-',
     text(/^[A-Z0-9-]{1,20}$/, 'up to twenty capital letters, digits and hyphens'),
     'What invoice numbers begin with.',
+  ),
+  creditNotePrefix: setting(
+    'WAYLEAVE_CREDIT_NOTE_PREFIX',
+    'CN-',
+    text(/^[A-Z0-9-]{1,20}$/, 'up to twenty capital letters, digits and hyphens'),
+    'What the numbers of credit notes begin with.',
   ),
   invoiceFont: setting(
     'WAYLEAVE_INVOICE_FONT',

@@ -11,6 +11,7 @@ import { publishingSettings } from './publishing.ts'
 import { retentionSettings } from './retention.ts'
 import { signOnSettings } from './sign-on.ts'
 import { siteSettings } from './site.ts'
+import { sourcesSettings } from './sources.ts'
 import { storageSettings } from './storage.ts'
 
 /** The settings by topic, in the order of docs/settings.md. */
@@ -25,6 +26,7 @@ export const settingGroups = [
   { title: 'Billing', settings: billingSettings },
   { title: 'Limits', settings: limitsSettings },
   { title: 'Publishing', settings: publishingSettings },
+  { title: 'Sources', settings: sourcesSettings },
   { title: 'Jobs and workers', settings: jobsSettings },
   { title: 'Webhooks and logs of requests', settings: notificationsSettings },
   { title: 'Retention', settings: retentionSettings },
@@ -43,6 +45,7 @@ export const settings = {
   ...billingSettings,
   ...limitsSettings,
   ...publishingSettings,
+  ...sourcesSettings,
   ...jobsSettings,
   ...notificationsSettings,
   ...retentionSettings,

@@ -1,9 +1,28 @@
+import { START_SECTIONS, type StartSection } from '@wayleave/contract/start-sections'
 import { accentColor } from './accent-color.ts'
 import { text, textList, url } from './parsers.ts'
 import { setting } from './setting.ts'
 
 /** How the pages look, and what they say beside the data. */
 export const siteSettings = {
+  headline: setting(
+    'WAYLEAVE_HEADLINE',
+    'Data you can see, query and build on',
+    text(),
+    'The large line on the start page: what visitors can do here, in a few words.',
+  ),
+  startMap: setting(
+    'WAYLEAVE_START_MAP',
+    null as string | null,
+    text(/^[a-z][a-z0-9_]{0,62}$/, 'the table of a dataset, or none'),
+    'The table of the dataset that the start page shows as a map, or `none` for no map. Without it, the first featured dataset that has a map, or the largest one.',
+  ),
+  startSections: setting(
+    'WAYLEAVE_START_SECTIONS',
+    [...START_SECTIONS] as StartSection[],
+    textList(...START_SECTIONS),
+    'The sections of the start page in their order, separated by commas: `counts`, `featured`, `topics`, `recent`, `key` (how to get a key) and `developers`.',
+  ),
   startText: setting(
     'WAYLEAVE_START_TEXT',
     null as string | null,

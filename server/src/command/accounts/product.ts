@@ -1,6 +1,6 @@
 import { ADD_ONS, type AddOn } from '@wayleave/contract/add-ons'
 import { PLAN_PERIODS, PRODUCT_KINDS } from '@wayleave/contract/billing-states'
-import type { NewProduct, Product, ProductChange } from '@wayleave/contract/records'
+import type { NewProduct, PlanLimits, Product, ProductChange } from '@wayleave/contract/records'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { operator } from '../../base/events/events.ts'
 import { newOrExistingConfig } from '../command-config.ts'
@@ -17,6 +17,10 @@ interface ProductFlags extends OperatorFlags {
   credits?: number
   addOns?: AddOn[]
   keepCredits?: boolean
+  requestsPerMinute?: number
+  featuresPerDay?: number
+  maxKeys?: number
+  maxMembers?: number
 }
 
 interface AddFlags extends ProductFlags {
@@ -77,10 +81,15 @@ function withFields(command: Command, isNew: boolean): Command {
     .option('--credits <number>', 'credits of one pack, or of each period of a plan', amountOf)
     .option('--add-ons <list>', `add-ons of a plan: ${ADD_ONS.join(', ')}`, addOnsOf)
     .option('--keep-credits', 'credits that are left at the end of a period are kept')
+    .option('--requests-per-minute <number>', 'the rate limit of a plan; 0 for none of its own', amountOf)
+    .option('--features-per-day <number>', 'features a day of a plan; 0 for no limit of its own', amountOf)
+    .option('--max-keys <number>', 'keys that a plan includes; 0 for no limit of its own', amountOf)
+    .option('--max-members <number>', 'members that a plan includes; 0 for no limit of its own', amountOf)
 }
 
 async function add(flags: AddFlags): Promise<void> {
   const { kind, name, price, currency, period } = flags
+  const limits = changedLimits(flags)
   const newProduct: NewProduct = {
     kind,
     name,
@@ -88,6 +97,7 @@ async function add(flags: AddFlags): Promise<void> {
     currency,
     ...(period && { period }),
     ...optional(flags),
+    ...(limits && { limits }),
   }
   const product = await withControlPlane(
     flags,
@@ -105,7 +115,13 @@ async function change(id: string, flags: ProductFlags): Promise<void> {
     ...(currency !== undefined && { currency }),
     ...optional(flags),
   }
-  const product = await withControlPlane(flags, ({ products }) => products.change(operator, id, values))
+  const limits = changedLimits(flags)
+  const product = await withControlPlane(flags, async ({ products }) => {
+    // An option that is left out changes nothing.
+    const current = (await products.all()).find((each) => each.id === id)
+    const change = limits ? { ...values, limits: { ...current?.limits, ...limits } } : values
+    return products.change(operator, id, change)
+  })
   print(flags, product, `Product ${id} has revision ${product.revision} now.`)
 }
 
@@ -116,6 +132,15 @@ function optional({ description, credits, addOns, keepCredits }: ProductFlags) {
     ...(addOns !== undefined && { addOns }),
     ...(keepCredits !== undefined && { keepsCredits: keepCredits }),
   }
+}
+
+/** Null if the flags have no limits. */
+function changedLimits(flags: ProductFlags): Partial<PlanLimits> | null {
+  const { requestsPerMinute, featuresPerDay, maxKeys: keys, maxMembers: members } = flags
+  const limits = Object.entries({ requestsPerMinute, featuresPerDay, keys, members })
+    .filter(([, limit]) => limit !== undefined)
+    .map(([name, limit]) => [name, limit || null])
+  return limits.length === 0 ? null : Object.fromEntries(limits)
 }
 
 async function list(flags: OperatorFlags): Promise<void> {

@@ -55,7 +55,7 @@ export const changesSchema = {
   tags: [tags.data],
   summary: 'Download the changes between two versions',
   description:
-    'The features that were added, removed and changed, by id. A line of `ndjson` is `{"change", "id", "feature"}`, for a changed feature with `before`; the feature of a removed one is what it was. `geoparquet` has the columns of the later version after a column `change`. Costs the price of one download, however many versions are between the two; a key pays once for the changes to one version in one form within 24 hours. Needs ARCHIVED_DATA; API_ACCESS is enough for the changes to the current version if the organization has bought a file of the version `from`.',
+    'The features that were added, removed and changed, by id. A line of `ndjson` is `{"change", "id", "feature"}`, for a changed feature with `before`; the feature of a removed one is what it was. `geoparquet` has the columns of the later version after a column `change`. `places` is free: `{"counts", "added", "removed", "changed"}` with the centres of up to 4,000 features of each kind, for a map. The others cost the price of one download, however many versions are between the two; a key pays once for the changes to one version in one form within 24 hours. Needs ARCHIVED_DATA; API_ACCESS is enough for the changes to the current version if the organization has bought a file of the version `from`.',
   security: security.key,
   problems: [...DOWNLOAD_PROBLEMS, 'no-stable-ids', 'access-limited', 'permission-missing'] as const,
   documented: { responses: DOWNLOAD_RESPONSES },

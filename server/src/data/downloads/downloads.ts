@@ -139,8 +139,9 @@ export class Downloads {
       ? 'identity'
       : preferredEncoding(http.headers['accept-encoding'], STORED)
     const operation = archived && !since ? 'archive' : 'download'
-    // Nothing has changed between a version and itself.
-    const price = since?.version === version.version ? 0 : priceFor(grant, dataset, clock)
+    // Nothing has changed between a version and itself. A map of the changes has no values of features.
+    const isFree = since?.version === version.version || format.format === 'changes-places'
+    const price = isFree ? 0 : priceFor(grant, dataset, clock)
     const call = { operation, table: dataset.table, format: format.format }
     return {
       http,

@@ -4,9 +4,16 @@ export { JOB_KINDS, type JobKind }
 
 /**
  * Jobs with a higher priority are claimed first. A client is waiting for the response to a download, and a
- * publisher for a preview or a version; tiles are built in the background, unless a map has asked for them.
+ * publisher for a preview or a version, but not for a source that is due; tiles are built in the background, unless a map has asked for them.
  */
-export const PRIORITIES = { export: 30, inspect: 25, publish: 20, requestedTiles: 10, tiles: 0 } as const
+export const PRIORITIES = {
+  export: 30,
+  inspect: 25,
+  publish: 20,
+  scheduledSource: 15,
+  requestedTiles: 10,
+  tiles: 0,
+} as const
 
 /** The jobs of one queue run one at a time, the oldest first: versions of a table, files of a snapshot. */
 export function queueOf(kind: JobKind, subject: string): string {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isJobEnded } from '@wayleave/contract/records'
+import { isJobEnded } from '@wayleave/contract/job-states'
 import { singleFlight } from '@wayleave/geodata/base'
 import { type Clock, SECOND } from '../../base/clock.ts'
 import type { ControlDatabase } from '../../base/database/open.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { isJobEnded } from '@wayleave/contract/records'
+import { isJobEnded } from '@wayleave/contract/job-states'
 import { singleFlight } from '@wayleave/geodata/base'
 import type { Logger } from 'pino'
 import { type Clock, SECOND } from '../../base/clock.ts'
@@ -13,6 +13,7 @@ import { jobFields } from './job-fields.ts'
 import { JOB_KINDS, type JobKind } from './job-kinds.ts'
 import { kindsOf } from './job-limits.ts'
 import type { JobMessages } from './job-messages.ts'
+import { type JobPlace, JobPlaces } from './job-places.ts'
 import {
   claimJob,
   type JobAttempt,
@@ -56,6 +57,8 @@ export interface RunningJob {
   finish(tx: Tx | Db, change?: Partial<JobRow>): Promise<void>
   /** The same without ending the job, for a part of the result that becomes visible before the rest. */
   requireHeld(tx: Tx): Promise<void>
+  /** Runs work without occupying the job's place, see `JobPlace`. */
+  beside<T>(work: () => Promise<T>): Promise<T>
 }
 
 /** Runs the jobs of one kind. */
@@ -78,12 +81,17 @@ export interface JobRunnerDeps {
   nodeId: string
   /** How many jobs of each kind this process runs at the same time; none of a kind with 0. */
   limits: Record<JobKind, number>
+  /** How many jobs may run beside those that have a place. */
+  maxBeside?: number
+  /** Max running sources of one publisher, on all nodes. */
+  sourcesPerOwner?: number
   /** Simulations replace it. */
   time?: NodeTime
 }
 
 interface LocalJob extends JobAttempt {
   kind: JobKind
+  place: JobPlace
   lost: AbortController
   ended: Promise<void>
   /** Set when the job is about to end in the handler's transaction: then its lease is not lost. */
@@ -109,6 +117,7 @@ export class JobRunner {
   leasesLost = 0
   readonly #parts: JobRunnerDeps
   readonly #time: NodeTime
+  readonly #places: JobPlaces
   readonly #handlers = new Map<JobKind, JobHandler>()
   readonly #local = new Map<string, LocalJob>()
   readonly #stopping = new AbortController()
@@ -124,6 +133,7 @@ export class JobRunner {
   constructor(parts: JobRunnerDeps) {
     this.#parts = parts
     this.#time = parts.time ?? systemTime
+    this.#places = new JobPlaces(parts.limits, parts.maxBeside ?? 0, () => this.wake())
   }
 
   handle(kind: JobKind, handler: JobHandler): void {
@@ -200,11 +210,11 @@ export class JobRunner {
   }
 
   async #claim(): Promise<void> {
-    const { database, clock, nodeId, limits } = this.#parts
+    const { database, clock, nodeId, sourcesPerOwner } = this.#parts
     while (this.#claimAgain && !this.#stopping.signal.aborted) {
       this.#claimAgain = false
       for (;;) {
-        const kinds = JOB_KINDS.filter((kind) => this.running[kind] < limits[kind])
+        const kinds = this.#places.kindsWithPlaces()
         if (kinds.length === 0 || this.#stopping.signal.aborted) return
         const row = await claimJob(database, {
           kinds,
@@ -212,6 +222,7 @@ export class JobRunner {
           token: randomUUID(),
           at: clock().toISOString(),
           except: [...this.#local.keys()],
+          ...(sourcesPerOwner !== undefined && { sourcesPerOwner }),
         })
         if (row === null) break
         this.#begin(row)
@@ -223,7 +234,8 @@ export class JobRunner {
     const { id, kind } = row
     const lost = new AbortController()
     const { promise: ended, resolve } = Promise.withResolvers<void>()
-    const local: LocalJob = { id, token: row.lease_token!, kind, lost, ended, isFinishing: false }
+    const place = this.#places.take(kind)
+    const local: LocalJob = { id, token: row.lease_token!, kind, place, lost, ended, isFinishing: false }
     this.#local.set(id, local)
     this.running[kind]++
     const end = this.durations[kind].start()
@@ -239,6 +251,7 @@ export class JobRunner {
       .finally(() => {
         end()
         this.running[kind]--
+        place.leave()
         this.#local.delete(id)
         resolve()
         this.wake()
@@ -349,6 +362,7 @@ export class JobRunner {
       requireHeld: async (tx) => {
         if (!(await updateAttempt(tx, local, { updated_at: now() }))) throw new AttemptLostError()
       },
+      beside: (work) => local.place.beside(work, signal),
     }
   }
 

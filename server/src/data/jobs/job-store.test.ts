@@ -16,6 +16,7 @@ import {
   releaseAbandonedJobs,
   releaseJob,
   renewLeases,
+  SOURCE_JOB,
   updateAttempt,
   waitingJob,
 } from './job-store.ts'
@@ -46,6 +47,27 @@ for (const kind of databaseKinds) {
       claimJob(database, { kinds, nodeId, token: newId('job'), at, except: [] })
     return { database, db: database.db, claim, at }
   }
+
+  test(`sources of one publisher leave places to others, and its uploads go on (${kind})`, async (t) => {
+    const { database, db, at } = await open(t)
+    const source = (table: string, owner_id: string | null) =>
+      job('publish', table, { owner_id, single_key: `${SOURCE_JOB}${table}` })
+    const rows = [source('a', 'org_a'), source('b', 'org_a'), source('c', 'org_a')]
+    const upload = job('publish', 'd', { owner_id: 'org_a' })
+    const others = [source('e', null), source('f', null), source('g', null), source('h', 'org_b')]
+    for (const row of [...rows, upload, ...others]) await insertJob(db, row)
+    const claim = async () =>
+      claimJob(database, {
+        ...{ kinds: JOB_KINDS, nodeId: 'node', token: newId('job'), at, except: [] },
+        sourcesPerOwner: 2,
+      })
+    const claimed = []
+    for (let row = await claim(); row !== null; row = await claim()) claimed.push(row)
+    const queues = claimed.map(({ queue }) => queue.slice('publish '.length))
+    assert.deepEqual(queues, ['a', 'b', 'd', 'e', 'f', 'h'])
+    await updateAttempt(db, { id: rows[0]!.id, token: claimed[0]!.lease_token! }, { state: 'done' })
+    assert.equal((await claim())?.id, rows[2]!.id)
+  })
 
   test(`jobs are claimed by priority and age, one of each queue at a time (${kind})`, async (t) => {
     const { db, claim } = await open(t)

@@ -12,6 +12,9 @@ import type { JobKind } from './job-kinds.ts'
 
 export type JobRow = Tables['jobs']
 
+/** What the `single_key` of jobs that publish from a source begins with; the table follows. */
+export const SOURCE_JOB = 'publish source '
+
 /** How long an attempt may stay silent, by the database's clock, before another worker takes its job. */
 export const LEASE_MS = 10_000
 
@@ -152,10 +155,18 @@ export async function listJobs(
  */
 export async function claimJob(
   database: ControlDatabase,
-  claim: { kinds: readonly JobKind[]; nodeId: string; token: string; at: string; except: readonly string[] },
+  claim: {
+    kinds: readonly JobKind[]
+    nodeId: string
+    token: string
+    at: string
+    except: readonly string[]
+    /** Max running sources of one owner. */
+    sourcesPerOwner?: number
+  },
 ): Promise<JobRow | null> {
   const { db, kind: databaseKind } = database
-  const { kinds, nodeId, token, at, except } = claim
+  const { kinds, nodeId, token, at, except, sourcesPerOwner } = claim
   if (kinds.length === 0) return null
   let next = db
     .selectFrom('jobs as job')
@@ -188,6 +199,16 @@ export async function claimJob(
     .orderBy('job.id')
     .limit(1)
   if (except.length > 0) next = next.where('job.id', 'not in', [...except])
+  // Not exact if several workers claim at the same instant, which is enough to keep one publisher from all places.
+  if (sourcesPerOwner !== undefined) {
+    next = next.where(
+      sql<boolean>`(job.single_key is null or job.single_key not like ${`${SOURCE_JOB}%`} or (
+        select count(*) from jobs as same
+        where same.state = 'running' and same.kind = 'publish' and same.single_key like ${`${SOURCE_JOB}%`}
+          and coalesce(same.owner_id, '') = coalesce(job.owner_id, '')
+      ) < ${sourcesPerOwner})`,
+    )
+  }
   if (databaseKind === 'postgres') next = next.forUpdate('job').skipLocked()
   try {
     const row = await db

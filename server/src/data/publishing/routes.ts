@@ -4,7 +4,9 @@ import type { App } from '../../http/fastify-app.ts'
 import { withoutBody } from '../../http/headers.ts'
 import { security, tags } from '../../http/openapi.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import type { OpenSnapshots } from '../catalog/open-snapshots.ts'
 import { descriptionBody, descriptionOf } from './description-schema.ts'
+import { draftItemsRoute } from './draft-items-route.ts'
 import { Publishers, tableOf } from './publishers.ts'
 import type { Publishing } from './publishing.ts'
 import { schemaRoutes } from './schema/schema-routes.ts'
@@ -16,6 +18,7 @@ interface PublishingRouteDeps extends PublisherDeps, UploadRouteDeps {
   catalog: Catalog
   publishing: Publishing
   versions: Versions
+  snapshots: OpenSnapshots
 }
 
 const params = Type.Object({ table: Type.String() })
@@ -27,6 +30,7 @@ export function publishingRoutes(app: App, deps: PublishingRouteDeps): void {
   unpublishRoute(app, deps, publishers)
   schemaRoutes(app, deps, publishers)
   versionRoutes(app, deps, publishers)
+  draftItemsRoute(app, deps, publishers)
 }
 
 function describeRoute(app: App, { publishing }: PublishingRouteDeps, publishers: Publishers): void {

@@ -90,6 +90,13 @@ for (const database of databaseKinds) {
     )
     assert.deepEqual((await parts.garbage.collect()).orphans, [])
     const waiting = await request('GET', '/v1/dataset/places/draft', { key })
+    const items = await request('GET', '/v1/dataset/places/draft/items?limit=3&offset=1&step=4', { key })
+    assert.match(items.headers.get('content-type')!, /^application\/geo\+json/)
+    assert.deepEqual([items.body.numberMatched, items.body.numberReturned], [10, 3])
+    assert.equal(new Set(items.body.features.map(({ id }: { id: number }) => id)).size, 3)
+    const beyond = await request('GET', '/v1/dataset/places/draft/items?offset=10', { key })
+    assert.deepEqual(beyond.body.features, [])
+    assert.equal((await request('GET', '/v1/dataset/places/draft/items')).status, 401)
     assert.deepEqual([waiting.body.version, waiting.body.rows], [3, 10])
 
     // A version that is published meanwhile has a higher number, and so does the released one.
@@ -166,6 +173,7 @@ test('versions are changed by their publishers only', async (t) => {
     ['DELETE', '/archives/1', undefined],
     ['PATCH', '/archives/1', { note: 'x' }],
     ['GET', '/draft', undefined],
+    ['GET', '/draft/items', undefined],
     ['DELETE', '/draft', undefined],
   ] as const
   for (const [method, path, body] of calls) {

@@ -21,12 +21,12 @@ export class PublishJobs implements JobHandler {
   async run(job: RunningJob): Promise<void> {
     const stored = parseSourceJob(job.row.request)
     if (!stored) return this.#uploads.run(job)
-    const { row, signal, onProgress } = job
+    const { row, signal, onProgress, beside } = job
     const origin = { ...system, actor: row.actor }
     const finish: Parameters<SourceRuns['run']>[2]['finish'] = (tx, report) =>
       job.finish(tx, report ? { report: JSON.stringify(report), version: report.version } : {})
     await this.#runs
-      .run(stored.source, origin, { isManual: stored.isManual, signal, onProgress, finish })
+      .run(stored.source, origin, { isManual: stored.isManual, signal, onProgress, finish, beside })
       .catch((error: unknown) => {
         if (error instanceof Problem && error.code === 'not-found')
           throw new JobObsoleteError(`The source of "${stored.source}" was removed.`)

@@ -1,3 +1,4 @@
+import { SECOND } from '../../base/clock.ts'
 import type { Origin } from '../../base/events/events.ts'
 import type { Config } from '../../base/settings/config.ts'
 import type { PublishOptions, PublishReport, PublishRequest } from '../publishing/publish-request.ts'
@@ -12,7 +13,13 @@ export interface SourceDeps {
   staging: Staging
   config: Pick<
     Config,
-    'maxUploadBytes' | 'allowInternalAddresses' | 's3Endpoint' | 's3Region' | 's3PathStyle'
+    | 'maxUploadBytes'
+    | 'sourceSeconds'
+    | 'sourceIdleSeconds'
+    | 'allowInternalAddresses'
+    | 's3Endpoint'
+    | 's3Region'
+    | 's3PathStyle'
   >
 }
 
@@ -29,6 +36,8 @@ export interface SourceRequest {
 export interface SourceOptions extends Omit<PublishOptions, 'alongside'> {
   signal: AbortSignal
   onBytes?: (bytes: number) => void
+  /** Fetching waits for another server, and need not keep a place for publishing meanwhile. */
+  beside?: <T>(work: () => Promise<T>) => Promise<T>
   alongside?: (fetched: Validators) => PublishOptions['alongside']
 }
 
@@ -37,22 +46,23 @@ export async function publishSource(
   { source, credentials, isOperator, publish, validators }: SourceRequest,
   origin: Origin,
   { publishing, staging, config }: SourceDeps,
-  { onBytes, alongside, ...options }: SourceOptions,
+  { onBytes, alongside, beside = (work) => work(), ...options }: SourceOptions,
 ): Promise<{ report: PublishReport; validators: Validators; bytes: number } | null> {
   const stage = staging.begin(publish.table)
   try {
-    const fetched = await fetchSource(
-      source,
-      {
-        credentials,
-        folder: stage.folder,
-        maxBytes: config.maxUploadBytes,
-        allowInternal: config.allowInternalAddresses,
-        signal: options.signal,
-        validators,
-        onBytes,
-      },
-      { config, usesOwnCredentials: isOperator },
+    const limits = { totalMs: config.sourceSeconds * SECOND, idleMs: config.sourceIdleSeconds * SECOND }
+    const fetchOptions = {
+      credentials,
+      folder: stage.folder,
+      maxBytes: config.maxUploadBytes,
+      limits,
+      allowInternal: config.allowInternalAddresses,
+      signal: options.signal,
+      validators,
+      onBytes,
+    }
+    const fetched = await beside(() =>
+      fetchSource(source, fetchOptions, { config, usesOwnCredentials: isOperator }),
     )
     if (fetched === null) return null
     const { path, file } = fetched

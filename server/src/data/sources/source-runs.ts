@@ -8,7 +8,7 @@ import type { Mailer } from '../../base/mail/mail.ts'
 import { sourceFailedMail } from '../../base/mail/mail-texts.ts'
 import type { PublishOptions, PublishReport } from '../publishing/publish-request.ts'
 import type { Validators } from './fetch/fetch-options.ts'
-import { publishSource, type SourceDeps } from './publish-source.ts'
+import { publishSource, type SourceDeps, type SourceOptions } from './publish-source.ts'
 import type { SourceKind } from './source-address.ts'
 import type { SourceSettings } from './source-options.ts'
 import { nextAttempt, nextRun } from './source-schedule.ts'
@@ -37,6 +37,7 @@ export interface RunOptions {
   signal: AbortSignal
   onProgress?: PublishOptions['onProgress']
   compile?: PublishOptions['compile']
+  beside?: SourceOptions['beside']
   /** Runs in the transaction that stores the outcome; null if nothing was published. */
   finish?: (tx: Tx, report: PublishReport | null) => Promise<void>
 }
@@ -75,6 +76,7 @@ export class SourceRuns {
       const published = await publishSource(requestOf(source, sources), origin, this.#parts, {
         ...(options.onProgress && { onProgress: options.onProgress }),
         ...(options.compile && { compile: options.compile }),
+        ...(options.beside && { beside: options.beside }),
         signal: options.signal,
         onBytes: (count) => {
           bytes = count

@@ -9,7 +9,7 @@ import { newId } from '../../base/id.ts'
 import { invalidInput, notFound, Problem } from '../../base/problem.ts'
 import { PRIORITIES, queueOf } from '../jobs/job-kinds.ts'
 import type { JobMessages } from '../jobs/job-messages.ts'
-import { insertOrJoinJob, waitingJob } from '../jobs/job-store.ts'
+import { insertOrJoinJob, SOURCE_JOB, waitingJob } from '../jobs/job-store.ts'
 import { jobRecord } from '../publishing/upload-jobs/job-record.ts'
 import {
   parseSourceAddress,
@@ -187,8 +187,8 @@ export class Sources {
       kind: 'publish',
       table_name: table,
       queue: queueOf('publish', table),
-      single_key: `publish source ${table}`,
-      priority: PRIORITIES.publish,
+      single_key: `${SOURCE_JOB}${table}`,
+      priority: isManual ? PRIORITIES.publish : PRIORITIES.scheduledSource,
       actor,
       owner_id: source.owner_id,
       node_id: nodeId,

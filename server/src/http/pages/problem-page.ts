@@ -1,29 +1,49 @@
 import type { FastifyRequest } from 'fastify'
 import type { Problem } from '../../base/problem.ts'
 import type { About } from '../about.ts'
-import { type Content, html } from './html.ts'
+import { type Content, type Html, html } from './html.ts'
 import { plainPage } from './page-layout.ts'
+import { explanationOf, type Way } from './problem-ways.ts'
 
-/** Pages of the API, which are asked for by name. */
+/** Pages of the API, which are asked for by name, or opened in the address bar of a browser. */
 const API_PAGE = /^\/v1\/(?:ogc|records)\b.*[?&]f=html(?:&|$)/
+const API_DOCUMENT = /^\/v1\/(?:ogc|records)\b(?!.*[?&]f=)/
 
 /**
  * Whether a browser loads a page. Clients of `/v1` are programs and get problems as JSON, unless they ask for a page of
  * the OGC API.
  */
 export function isBrowsing({ method, url, headers }: FastifyRequest): boolean {
-  const isApi = /^\/v1(?:[/?]|$)/.test(url) && !API_PAGE.test(url)
+  const isOpened = headers['sec-fetch-dest'] === 'document' && API_DOCUMENT.test(url)
+  const isApi = /^\/v1(?:[/?]|$)/.test(url) && !API_PAGE.test(url) && !isOpened
   const isPage = (method === 'GET' || method === 'HEAD') && !isApi
   return isPage && /(?:^|,)\s*text\/html\s*(?:[,;]|$)/i.test(headers.accept ?? '')
 }
 
-/** Renders a problem as an HTML page. */
-export function problemPage({ title, detail, code }: Problem, requestId: string, about: About): string {
+/** Renders a problem as an HTML page: what happened, why, and where to go on. */
+export function problemPage(problem: Problem, requestId: string, about: About): string {
+  const { title, detail, code, status } = problem
+  const { why, ways } = explanationOf(code, status)
   const content = html`<h1>${title}</h1>
 ${detail ? html`<p>${withCode(detail)}</p>` : ''}
-<p>Go to the <a href="/">start page</a> or the <a href="/docs">documentation</a>, or read what <a href="/problems/${code}"><code>${code}</code></a> means.</p>
-<p>If you ask for help, name this request: <code>${requestId}</code></p>`
-  return plainPage({ about, title, content })
+<p>${why}</p>
+${wayLinks(ways)}
+<p class="small soft">If you ask for help, name the problem <a href="/problems/${code}"><code>${code}</code></a> and this request: <code>${requestId}</code>${helpLink(about)}</p>`
+  const needsKey = code === 'key-missing' || code === 'key-invalid'
+  return plainPage({ about, title, content, ...(needsKey ? { scripts: ['/docs/assets/as-user.js'] } : {}) })
+}
+
+/** The first way as a button, the others beside it, and the start page for everybody. */
+export function wayLinks(ways: readonly Way[]): Html {
+  const links = ways.map(
+    ({ href, text }, i) => html`<a class="button${i === 0 ? ' primary' : ''}" href="${href}">${text}</a>`,
+  )
+  return html`<p class="row">${links}<a class="button" href="/">Go to the start page</a></p>`
+}
+
+function helpLink({ contact }: About): Content {
+  const href = contact?.url ?? (contact?.email === undefined ? undefined : `mailto:${contact.email}`)
+  return href === undefined ? '' : html`. <a href="${href}">${contact?.name ?? 'Ask the operator'}</a>`
 }
 
 /** Details mark names in backticks, as Markdown does. */

@@ -7,6 +7,7 @@ export function siteHead({ logo }: About, base = ''): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${base}${logo ?? '/docs/assets/icon.svg'}">
+<link rel="preload" href="${base}/docs/assets/instrument-sans.woff2" as="font" type="font/woff2" crossorigin>
 <link rel="stylesheet" href="${base}/site/site.css">
 <link rel="stylesheet" href="${base}/site/colors.css">
 <script src="${base}/docs/assets/theme.js"></script>

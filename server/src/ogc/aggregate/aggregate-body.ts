@@ -12,19 +12,21 @@ export interface ShownColumn {
 
 export interface ShownResult extends Omit<AggregateResult, 'columns'> {
   columns: ShownColumn[]
+  /** Whether they were asked for. */
+  hasOthers: boolean
   links: Link[]
 }
 
 export async function jsonBody(result: ShownResult, work: TimedWork): Promise<string> {
-  const { columns, rows, numberGroups, links } = result
+  const { columns, rows, links } = result
   const lines: string[] = []
   await eachInTime(rows, work, (row) => lines.push(`[${row.map(jsonValue).join(',')}]`))
-  const tail = JSON.stringify({ numberGroups, links }).slice(1)
-  return `{"columns":${JSON.stringify(columns)},"rows":[${lines.join(',\n')}],${tail}`
+  const head = `{"columns":${JSON.stringify(columns)},"rows":[${lines.join(',\n')}]`
+  return `${head},${countsOf(result)},"links":${JSON.stringify(links)}}`
 }
 
 export async function geojsonBody(result: ShownResult, work: TimedWork): Promise<string> {
-  const { columns, rows, geometries, numberGroups, links } = result
+  const { columns, rows, geometries, links } = result
   const names = columns.map(({ name }) => JSON.stringify(name))
   const lines: string[] = []
   await eachInTime(rows, work, (row, i) => {
@@ -32,8 +34,14 @@ export async function geojsonBody(result: ShownResult, work: TimedWork): Promise
     const geometry = JSON.stringify(geometries![i]! satisfies Geometry | null)
     lines.push(`{"type":"Feature","geometry":${geometry},"properties":{${properties.join(',')}}}`)
   })
-  const tail = JSON.stringify({ columns, numberGroups, links }).slice(1)
-  return `{"type":"FeatureCollection","features":[${lines.join(',\n')}],${tail}`
+  const head = `{"type":"FeatureCollection","features":[${lines.join(',\n')}],"columns":${JSON.stringify(columns)}`
+  return `${head},${countsOf(result)},"links":${JSON.stringify(links)}}`
+}
+
+/** Without its braces. */
+function countsOf({ numberGroups, others, hasOthers }: ShownResult): string {
+  const row = others === null ? 'null' : `[${others.map(jsonValue).join(',')}]`
+  return `"numberGroups":${numberGroups}${hasOthers ? `,"others":${row}` : ''}`
 }
 
 export async function csvBody(

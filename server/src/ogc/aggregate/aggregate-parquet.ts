@@ -31,7 +31,7 @@ export function parquetBody({ columns, rows, geometries }: ShownResult): Buffer 
       data: values.map((value) => (value === null ? null : write(value))),
     })
   }
-  const name = columns.some((column) => column.name === GEOMETRY) ? FREE_GEOMETRY : GEOMETRY
+  const name = geometryName(columns)
   if (geometries) {
     schema.push({ name, repetition_type: 'OPTIONAL', type: 'BYTE_ARRAY' })
     columnData.push({ name, data: geometries.map((geometry) => geometry && wkbOf(geometry)) })
@@ -44,7 +44,11 @@ export function parquetBody({ columns, rows, geometries }: ShownResult): Buffer 
   return Buffer.from(bytes)
 }
 
-function wkbOf(geometry: Geometry): Uint8Array {
+export function geometryName(columns: readonly ShownColumn[]): string {
+  return columns.some((column) => column.name === GEOMETRY) ? FREE_GEOMETRY : GEOMETRY
+}
+
+export function wkbOf(geometry: Geometry): Uint8Array {
   return geojsonToWkb(geometry as Parameters<typeof geojsonToWkb>[0])
 }
 
@@ -83,24 +87,32 @@ function writtenColumn({ type }: ShownColumn, values: readonly ResultValue[]): W
 }
 
 /** Sums may need more than 64 bits; those of more than 38 digits are texts. */
-function integerColumn(values: readonly ResultValue[]): WrittenColumn {
+export function integerWidth(values: readonly ResultValue[]): 'int64' | 'decimal' | 'text' {
   let largest = 0n
   for (const value of values) {
     const integer = value === null ? 0n : BigInt(value)
     const size = integer < 0n ? -integer : integer
     if (size > largest) largest = size
   }
-  if (largest < MAX_INTEGER) return { element: { type: 'INT64' }, write: (value) => BigInt(value) }
-  if (largest >= MAX_DECIMAL)
-    return { element: { type: 'BYTE_ARRAY', converted_type: 'UTF8' }, write: String }
-  return {
-    element: {
-      type: 'FIXED_LEN_BYTE_ARRAY',
-      type_length: 16,
-      converted_type: 'DECIMAL',
-      precision: 38,
-      scale: 0,
-    },
-    write: (value) => BigInt(value),
+  return largest < MAX_INTEGER ? 'int64' : largest < MAX_DECIMAL ? 'decimal' : 'text'
+}
+
+function integerColumn(values: readonly ResultValue[]): WrittenColumn {
+  switch (integerWidth(values)) {
+    case 'int64':
+      return { element: { type: 'INT64' }, write: (value) => BigInt(value) }
+    case 'text':
+      return { element: { type: 'BYTE_ARRAY', converted_type: 'UTF8' }, write: String }
+    case 'decimal':
+      return {
+        element: {
+          type: 'FIXED_LEN_BYTE_ARRAY',
+          type_length: 16,
+          converted_type: 'DECIMAL',
+          precision: 38,
+          scale: 0,
+        },
+        write: (value) => BigInt(value),
+      }
   }
 }

@@ -1,7 +1,15 @@
 import type { Measure, Named } from '@wayleave/query'
 import { invalidInput } from '../../base/problem.ts'
 import type { Dataset } from '../../data/catalog/dataset.ts'
-import { AGGREGATE_ENCODINGS, type AggregateEncoding, geojsonAreas, negotiate } from '../request/encodings.ts'
+import {
+  AGGREGATE_ENCODINGS,
+  type AggregateEncoding,
+  arrow,
+  csv,
+  geojsonAreas,
+  negotiate,
+  parquet,
+} from '../request/encodings.ts'
 import {
   type ItemsQuery,
   isCountParameter,
@@ -17,7 +25,7 @@ export const MAX_PAGE_GROUPS = 10_000
 export const MAX_OFFSET = 999_999_999
 
 /** The parameters that a request for items does not have, or has in another meaning. */
-const OWN_PARAMETERS = ['f', 'groupby', 'measures', 'having', 'sortby', 'limit', 'offset'] as const
+const OWN_PARAMETERS = ['f', 'groupby', 'measures', 'having', 'sortby', 'limit', 'offset', 'others'] as const
 const REFUSED = ['cursor', 'crs', 'properties', 'ids', 'resulttype', 'resultType']
 const MAX_HAVING = 2000
 
@@ -31,6 +39,8 @@ export interface AggregateRequest {
   sort: { name: string; isDescending: boolean }[]
   offset: number
   limit: number
+  /** Whether the groups after the page are one more row. */
+  others: boolean
   /** Which features are counted. */
   items: ItemsQuery
 }
@@ -63,6 +73,7 @@ export function readAggregateRequest(
     sort: own.sortby === undefined ? [] : readSort(own.sortby, [...groupby, ...measures]),
     offset: readOffset(own.offset),
     limit: readLimit(own.limit),
+    others: readOthers(own.others, encoding),
     items: readItemsQuery(selecting, undefined, dataset, rules),
   }
 }
@@ -94,6 +105,19 @@ function readLimit(text: string | undefined): number {
   if (!/^\d{1,15}$/.test(text) || Number(text) < 1)
     throw invalidInput('limit', `must be a whole number from 1 to ${MAX_PAGE_GROUPS}`)
   return Math.min(MAX_PAGE_GROUPS, Number(text))
+}
+
+/** Encodings without members beside the rows, which have links in a header. */
+export function isTable(encoding: AggregateEncoding): boolean {
+  return encoding === csv || encoding === parquet || encoding === arrow
+}
+
+/** A table has no place for a row that is not a group: its empty values would be those of features without a value. */
+function readOthers(text: string | undefined, encoding: AggregateEncoding): boolean {
+  if (text === undefined || text === 'false') return false
+  if (text !== 'true') throw invalidInput('others', 'must be true or false')
+  if (isTable(encoding)) throw invalidInput('others', `must not be true for f=${encoding.name}`)
+  return true
 }
 
 function readOffset(text: string | undefined): number {

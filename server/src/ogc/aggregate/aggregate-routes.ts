@@ -15,7 +15,7 @@ import type { App } from '../../http/fastify-app.ts'
 import { exchangeOf } from '../../http/sockets/fastify-transport.ts'
 import { admit, readCharged, tableOf } from '../items/admit.ts'
 import type { ItemsDeps } from '../items/items-page.ts'
-import { csv, geojsonAreas, json, parquet } from '../request/encodings.ts'
+import { arrow, csv, geojsonAreas, json, parquet } from '../request/encodings.ts'
 import { SEARCH_LIMITS } from '../request/items-query.ts'
 import { type QueryPair, readQuery } from '../request/query-string.ts'
 import { readSearchBody } from '../request/search-body.ts'
@@ -23,7 +23,7 @@ import { type Link, linkHeader, linkQuery, ROOT } from '../write/links.ts'
 import { cacheControlFor, sendDocument, VARY } from '../write/respond.ts'
 import { csvBody, geojsonBody, jsonBody, type ShownColumn, type ShownResult } from './aggregate-body.ts'
 import { parquetBody } from './aggregate-parquet.ts'
-import { type AggregateRequest, areasOf, readAggregateRequest } from './aggregate-request.ts'
+import { type AggregateRequest, areasOf, isTable, readAggregateRequest } from './aggregate-request.ts'
 import { zonesOf } from './zones-of.ts'
 
 /** The routes of aggregates: the features that match in groups, with measures of each group. */
@@ -81,12 +81,15 @@ async function aggregate(
   work: TimedWork,
   deps: AggregateDeps,
 ): Promise<AggregateResult> {
-  const { groupby, measures, having, sort, offset, limit, items, encoding } = request
-  const geometry = encoding === geojsonAreas || (encoding === parquet && areasOf(groupby).length === 1)
+  const { groupby, measures, having, sort, offset, limit, others, items, encoding } = request
+  const geometry =
+    encoding === geojsonAreas ||
+    ((encoding === parquet || encoding === arrow) && areasOf(groupby).length === 1)
   const dimensions: Named<Dimension>[] = []
   for (const dimension of groupby)
     dimensions.push(dimension.kind === 'within' ? await zonesOf(grant, dimension, deps) : dimension)
-  const query = { groupby: dimensions, measures, having, sort, offset, limit, geometry, box: items.box }
+  const page = { having, sort, offset, limit, others, geometry }
+  const query = { groupby: dimensions, measures, ...page, box: items.box }
   return deps.snapshots.use(dataset, (snapshot: Snapshot) =>
     deps.workload.search(work, () => deps.engine.aggregate(snapshot, query, plan, work)),
   )
@@ -94,7 +97,7 @@ async function aggregate(
 
 function shownResult(
   result: AggregateResult,
-  { pairs, offset, limit, encoding }: AggregateRequest,
+  { pairs, offset, limit, others, encoding }: AggregateRequest,
   { table, title, columnNotes }: Dataset,
   base: string,
   isPost: boolean,
@@ -127,7 +130,7 @@ function shownResult(
     )
   }
   links.push({ href: collection, rel: 'collection', type: json.mediaType, title })
-  return { ...result, columns, links }
+  return { ...result, columns, hasOthers: others, links }
 }
 
 async function send(
@@ -144,8 +147,13 @@ async function send(
   const mediaType = encoding === csv ? `${csv.mediaType}; charset=utf-8` : encoding.mediaType
   const isGet = request.method !== 'POST'
   // Encodings that cannot contain links have them in a header.
-  if (isGet && (encoding === csv || encoding === parquet)) reply.header('link', linkHeader(shown.links))
+  if (isGet && isTable(encoding)) reply.header('link', linkHeader(shown.links))
   if (encoding === parquet) return sendUntagged(reply, grant, mediaType, parquetBody(shown))
+  if (encoding === arrow) {
+    // Loading the library takes longer than most responses.
+    const { arrowBody } = await import('./aggregate-arrow.ts')
+    return sendUntagged(reply, grant, mediaType, arrowBody(shown))
+  }
   const text =
     encoding === csv
       ? await csvBody(shown, escapeFormulas, work)

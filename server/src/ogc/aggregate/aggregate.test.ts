@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { tableFromIPC } from 'apache-arrow'
 import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import { type OgcService, openOgc } from '../testing/open-ogc.ts'
 import { type Place, randomPlaces } from '../testing/random-places.ts'
+import { arrowBody } from './aggregate-arrow.ts'
 
 const places = randomPlaces(3000, 41, false)
 let service: OgcService
@@ -94,6 +96,19 @@ test('groups are sorted by their values or by measures, nulls last, and paged by
   }
   assert.equal(pages, Math.ceil(whole.rows.length / 100))
   assert.deepEqual(read, whole.rows)
+})
+
+test('the groups after the page are one row, unless the format is a table', async () => {
+  const query = { groupby: 'name', measures: 'count,sum(i),median(i)', sortby: '-count', limit: '2' }
+  const { body } = await ask({ ...query, others: 'true' })
+  const all = (await ask({ ...query, limit: '1000' })).body.rows as number[][]
+  const total = (index: number) => all.slice(2).reduce((sum, row) => sum + row[index]!, 0)
+  assert.deepEqual(body.rows, all.slice(0, 2))
+  assert.deepEqual(body.others, [null, total(1), total(2), null])
+  assert.equal((await ask({ ...query, limit: '1000', others: 'true' })).body.others, null)
+  assert.ok(!('others' in (await ask(query)).body))
+  const cells = await ask({ groupby: 'tile(2)', limit: '1', f: 'geojson', others: 'true' })
+  assert.equal(cells.body.others[1] + cells.body.features[0].properties.count, places.length)
 })
 
 test('having keeps the groups whose measures meet a condition', async () => {
@@ -189,6 +204,9 @@ test('what cannot be computed is a 400 that names the parameter', async () => {
     [{ limit: '0' }, 'limit'],
     [{ offset: '-1' }, 'offset'],
     [{ f: 'geojson' }, 'f'],
+    [{ others: 'yes' }, 'others'],
+    [{ others: 'true', f: 'csv' }, 'others'],
+    [{ others: 'true', f: 'arrow' }, 'others'],
     [{ cursor: 'x' }, 'cursor'],
   ]
   for (const [query, parameter] of cases) {
@@ -300,6 +318,72 @@ test('a table of groups is also Parquet with its types, and areas are GeoParquet
   const geo = JSON.parse(metadata.key_value_metadata!.find(({ key }) => key === 'geo')!.value!)
   assert.equal(geo.primary_column, 'geometry')
   assert.deepEqual(geo.columns.geometry, { encoding: 'WKB', geometry_types: ['Polygon'] })
+})
+
+test('a table of groups is also an Arrow stream, with sums of any size, nulls and areas', async () => {
+  const query = {
+    groupby: 'day,hour(at),open',
+    measures: 'count,sum(big),mean(size),max(name)',
+    limit: '2000',
+  }
+  const { body } = await ask(query)
+  const fetched = (more: object) =>
+    service.fetch(`/collections/places/aggregate?${new URLSearchParams({ ...query, ...more, f: 'arrow' })}`)
+  const response = await fetched({})
+  assert.equal(response.headers.get('content-type'), 'application/vnd.apache.arrow.stream')
+  const table = tableFromIPC(new Uint8Array(await response.arrayBuffer()))
+  assert.deepEqual(
+    table.schema.fields.map(({ type }) => String(type)),
+    ['Date32<DAY>', 'Timestamp<MICROSECOND, UTC>', 'Bool', 'Int64', 'Int64', 'Float64', 'Utf8'],
+  )
+  assert.equal(table.numRows, body.rows.length)
+  const [days, hours] = [table.getChildAt(0)!, table.getChildAt(1)!]
+  for (const [i, [day, hour, open, count, , mean, name]] of body.rows.entries()) {
+    assert.equal(days.get(i), day === null ? null : Date.parse(day))
+    assert.equal(hours.get(i), hour === null ? null : Date.parse(hour))
+    const own = [2, 3, 5, 6].map((column) => table.getChildAt(column)!.get(i))
+    assert.deepEqual(own, [open, BigInt(count), mean, name])
+  }
+  assert.equal(
+    [...table.getChildAt(4)!].reduce((all: bigint, sum: bigint | null) => all + (sum ?? 0n), 0n),
+    places.reduce((all, { properties }) => all + BigInt(properties.big), 0n),
+  )
+  const empty = await fetched({ filter: 'i < 0' })
+  assert.equal(tableFromIPC(new Uint8Array(await empty.arrayBuffer())).numRows, 0)
+  const cells = await fetched({ groupby: 'tile(3)', measures: 'count' })
+  const areas = tableFromIPC(new Uint8Array(await cells.arrayBuffer()))
+  const field = areas.schema.fields.at(-1)!
+  assert.equal(field.metadata.get('ARROW:extension:name'), 'geoarrow.wkb')
+  assert.equal(areas.getChildAt(2)!.get(0)[0], 1)
+})
+
+test('integers beyond 64 bits are decimals in Arrow, and those of more than 38 digits texts', () => {
+  const read = (...values: (bigint | number | null)[]) => {
+    const columns = [{ name: 'sum', type: 'integer' as const, unit: 'm' }]
+    const rows = values.map((value) => [value])
+    const shown = {
+      columns,
+      rows,
+      geometries: null,
+      numberGroups: 2,
+      others: null,
+      hasOthers: false,
+      links: [],
+    }
+    return tableFromIPC(new Uint8Array(arrowBody(shown)))
+  }
+  for (const values of [
+    [2n ** 63n, null, -(2n ** 100n), -1],
+    [10n ** 38n, null],
+  ]) {
+    const table = read(...values)
+    const column = table.getChildAt(0)!
+    assert.deepEqual(
+      values.map((_, i) => (column.get(i) === null ? null : String(column.get(i)))),
+      values.map((value) => (value === null ? null : String(value))),
+    )
+    assert.equal(table.schema.fields[0]!.metadata.get('unit'), 'm')
+  }
 })
 
 function readParquet(file: ArrayBuffer): Promise<Record<string, unknown>[]> {

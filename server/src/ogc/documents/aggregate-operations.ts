@@ -31,6 +31,10 @@ const OWN: Record<string, [description: string, schema: object]> = {
     'How many groups a page has at most. A larger number means the maximum.',
     { type: 'integer', minimum: 1, maximum: MAX_PAGE_GROUPS, default: DEFAULT_GROUPS },
   ],
+  others: [
+    'Whether the groups after the page are one more row, `others`, for top lists and shares of the total. Only in JSON and GeoJSON.',
+    { type: 'boolean', default: false },
+  ],
   offset: ['How many groups to pass over.', { type: 'integer', minimum: 0, maximum: MAX_OFFSET, default: 0 }],
 }
 
@@ -79,6 +83,7 @@ const BODY = {
     sortby: OWN['sortby']![1],
     limit: { type: 'integer', minimum: 1 },
     offset: { type: 'integer', minimum: 0, maximum: MAX_OFFSET },
+    others: { type: 'boolean' },
     bbox: BOX,
     'bbox-crs': text,
     datetime: { type: 'string', pattern: DATETIME },

@@ -149,7 +149,7 @@ function tilePaths(): Record<string, { get: Operation }> {
   const matrixSet = ref('tileMatrixSetId')
   const tileset = '/collections/{collectionId}/tiles/{tileMatrixSetId}'
   const address = ['tileMatrix', 'tileRow', 'tileCol'].map(ref)
-  const selection = ['version', 'build', 'filter', 'filter-lang', 'filter-crs', 'datetime'].map(ref)
+  const selection = ['version', 'build', 'filter', 'filter-lang', 'filter-crs', 'datetime', 'by'].map(ref)
   return {
     '/tileMatrixSets': get('tileMatrixSets', 'The tile matrix sets', [], PUBLIC_JSON, 'Document'),
     '/tileMatrixSets/{tileMatrixSetId}': get(
@@ -183,12 +183,17 @@ function tilePaths(): Record<string, { get: Operation }> {
     '/collections/{collectionId}/style': get(
       'style',
       'A MapLibre style for the tiles',
-      [collection, ref('version')],
+      [collection, ...['version', ...STYLE_REFERENCES].map(ref)],
       JSON_ONLY,
       'Document',
     ),
   }
 }
+
+const STYLE_REFERENCES = [
+  ...['color', 'size', 'label', 'draw', 'classing', 'sizing', 'ramp', 'opacity', 'colors'],
+  ...['theme', 'background', 'filter', 'filter-lang', 'filter-crs', 'datetime'],
+]
 
 const JSON_ONLY = [json]
 const PUBLIC_JSON = [json]

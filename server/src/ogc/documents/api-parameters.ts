@@ -1,3 +1,4 @@
+import { DRAWINGS, RAMP_NAMES } from '@wayleave/contract/map-style'
 import { idQueryable, queryColumns } from '@wayleave/geodata/snapshot'
 import { MAX_ZOOM } from '@wayleave/geodata/tiles'
 import type { ListedDataset } from '../../data/catalog/dataset.ts'
@@ -11,6 +12,9 @@ const text = { type: 'string' } as const
 const RESULT_TYPE = { type: 'string', enum: ['results', 'hits'], default: 'results' } as const
 
 /** Four numbers, or six with heights. */
+const OWN_BREAKS =
+  '`continuous`, `quantiles` (classes of equal counts), `equal` (equal steps), or ascending numbers at which classes begin.'
+
 export const BOX = {
   type: 'array',
   minItems: 4,
@@ -50,19 +54,33 @@ function query(name: string, description: string, schema: object) {
   return { name, in: 'query', description, required: false, schema, style: 'form', explode: false }
 }
 
-function path(name: string, schema: object) {
-  return { name, in: 'path', required: true, schema }
+function path(name: string, description: string, schema: object) {
+  return { name, in: 'path', description, required: true, schema }
+}
+
+const pathParameters = {
+  collectionId: path('collectionId', 'The table name of a dataset.', {
+    type: 'string',
+    pattern: '^[a-z][a-z0-9_]{0,62}$',
+  }),
+  tileMatrixSetId: path('tileMatrixSetId', 'The grid of the tiles.', {
+    type: 'string',
+    enum: [WEB_MERCATOR_QUAD],
+  }),
+  tileMatrix: path('tileMatrix', 'The zoom level.', { type: 'integer', minimum: 0, maximum: MAX_ZOOM }),
+  tileRow: path('tileRow', 'The row of the tile; 0 is the northernmost.', { type: 'integer', minimum: 0 }),
+  tileCol: path('tileCol', 'The column of the tile; 0 is the westernmost.', {
+    type: 'integer',
+    minimum: 0,
+  }),
+  featureId: path('featureId', 'The id of a feature.', { type: 'string', minLength: 1 }),
 }
 
 export function apiParameters(crsList: CrsList) {
   const uris = crsList.common.map(({ uri }) => uri)
   const crs = { type: 'string', format: 'uri', default: uris[0] }
   return {
-    collectionId: path('collectionId', { type: 'string', pattern: '^[a-z][a-z0-9_]{0,62}$' }),
-    tileMatrixSetId: path('tileMatrixSetId', { type: 'string', enum: [WEB_MERCATOR_QUAD] }),
-    tileMatrix: path('tileMatrix', { type: 'integer', minimum: 0, maximum: MAX_ZOOM }),
-    tileRow: path('tileRow', { type: 'integer', minimum: 0 }),
-    tileCol: path('tileCol', { type: 'integer', minimum: 0 }),
+    ...pathParameters,
     version: query('version', 'The number of a version; without it, the current one.', {
       type: 'integer',
       minimum: 1,
@@ -72,7 +90,12 @@ export function apiParameters(crsList: CrsList) {
       'Which build of the tiles a URL is for, as in TileJSON. It selects nothing: if it is the current one, clients may keep the tile.',
       text,
     ),
-    featureId: path('featureId', { type: 'string', minLength: 1 }),
+    by: query(
+      'by',
+      'Columns, at most three, whose values are summed up where a point stands for several features: the most frequent value and its share, and of numbers the mean, the smallest and the largest.',
+      { type: 'array', minItems: 1, maxItems: 3, items: text },
+    ),
+    ...styleParameters(),
     limit: query('limit', 'How many features a page has at most. A larger number means the maximum.', {
       type: 'integer',
       minimum: 1,
@@ -166,6 +189,37 @@ export function apiParameters(crsList: CrsList) {
       type: 'integer',
       minimum: 0,
       default: 0,
+    }),
+  }
+}
+
+/** The parameters of a style. */
+function styleParameters() {
+  const text = { type: 'string' }
+  return {
+    color: query('color', 'The column that gives the colors.', text),
+    size: query('size', 'The column of numbers that gives the sizes of points.', text),
+    label: query('label', 'The column whose values are written beside features.', text),
+    draw: query('draw', 'How features are drawn; `features` without it.', {
+      type: 'string',
+      enum: [...DRAWINGS],
+    }),
+    classing: query('classing', `How colors divide numbers; \`quantiles\` without it. ${OWN_BREAKS}`, text),
+    sizing: query('sizing', `How sizes divide numbers; \`continuous\` without it. ${OWN_BREAKS}`, text),
+    ramp: query('ramp', 'The colors of numbers from low to high, with `-` before it for the reverse order.', {
+      type: 'string',
+      enum: RAMP_NAMES.flatMap((name) => [name, `-${name}`]),
+    }),
+    opacity: query('opacity', 'How opaque features are.', { type: 'number', minimum: 0.1, maximum: 1 }),
+    colors: query('colors', 'Colors of values, as `value:rrggbb`, separated by commas.', text),
+    theme: query('theme', 'The colors of the background; `light` without it.', {
+      type: 'string',
+      enum: ['light', 'dark'],
+    }),
+    background: query('background', 'Whether the style has land, borders and names below the data.', {
+      type: 'string',
+      enum: ['world', 'none'],
+      default: 'world',
     }),
   }
 }

@@ -1,6 +1,7 @@
 import { problemSchema } from '@wayleave/contract/records'
 import { GEOMETRY_TYPES } from '@wayleave/geodata/geometry'
 import {
+  arrow,
   csv,
   type Encoding,
   flatgeobuf,
@@ -150,7 +151,11 @@ export const RESPONSE_SCHEMAS = {
   Document: { type: 'object', additionalProperties: true },
   Search: {
     ...object([], {
-      f: { type: 'string', enum: SEARCH_ENCODINGS.map(({ name }) => name) },
+      f: {
+        type: 'string',
+        enum: SEARCH_ENCODINGS.map(({ name }) => name),
+        description: 'The encoding of the response.',
+      },
       limit: { type: 'integer', minimum: 1, description: `More than ${MAX_LIMIT} means that.` },
       offset: { type: 'integer', minimum: 0 },
       cursor: text,
@@ -178,7 +183,7 @@ export const RESPONSE_SCHEMAS = {
 export type ResponseSchema = keyof typeof RESPONSE_SCHEMAS
 
 const BYTES = { type: 'string', format: 'binary' }
-const BINARY: readonly Encoding[] = [flatgeobuf, mvt, parquet]
+const BINARY: readonly Encoding[] = [flatgeobuf, mvt, parquet, arrow]
 const TEXTS: readonly Encoding[] = [html, csv, ndjson, geojsonSeq]
 
 /** The content of a response in each of its encodings. */

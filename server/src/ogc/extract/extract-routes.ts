@@ -19,7 +19,7 @@ import type { App } from '../../http/fastify-app.ts'
 import { preferredEncoding } from '../../http/headers.ts'
 import { exchangeOf } from '../../http/sockets/fastify-transport.ts'
 import { admit, readCharged, tableOf } from '../items/admit.ts'
-import { countedOwner } from '../items/daily-features.ts'
+import { type CountedGrant, countedGrant } from '../items/daily-features.ts'
 import type { ItemsDeps } from '../items/items-page.ts'
 import { csv, geojson, parquet } from '../request/encodings.ts'
 import { readQuery } from '../request/query-string.ts'
@@ -99,7 +99,7 @@ export function extractRoutes(app: App, deps: ExtractDeps): void {
         setHeaders(reply, grant, dataset, query, runs.count, isPacked)
         return reply.header('wayleave-credits', String(price)).send()
       }
-      const returnFeatures = await takeFeatures(countedOwner(grant, dataset), runs.count, deps)
+      const returnFeatures = await takeFeatures(countedGrant(grant, dataset), runs.count, deps)
       const make = () => bodyOf(snapshot, dataset, runs, query, { selecting, sending }, deps)
       const { body, charge } = await chargedBody(bill, make, deps).catch((error: unknown) => {
         returnFeatures()
@@ -237,14 +237,14 @@ function tooLarge(reason: string, members: object): Problem {
  * for a file that could not be made.
  */
 async function takeFeatures(
-  owner: string | null,
+  grant: CountedGrant | null,
   count: number,
   { dailyFeatures }: ExtractDeps,
 ): Promise<() => void> {
   if (count === 0) return () => {}
-  const allowance = await dailyFeatures.take(owner, count)
-  if (allowance.count >= count) return () => dailyFeatures.release(owner, allowance, count)
-  dailyFeatures.release(owner, allowance, allowance.count)
+  const allowance = await dailyFeatures.take(grant, count)
+  if (allowance.count >= count) return () => dailyFeatures.release(grant, allowance, count)
+  dailyFeatures.release(grant, allowance, allowance.count)
   throw dailyFeatures.problem(
     `The file would have ${count} features, and the keys of its owner may read ${allowance.count} more today (UTC).`,
   )

@@ -9,7 +9,7 @@ import type { Problem } from '../../base/problem.ts'
 import { openAccount } from '../../testing/account.ts'
 import { openLink, ownRedis } from '../../testing/redis.ts'
 import { openOgc, point } from '../testing/open-ogc.ts'
-import { DailyFeatures } from './daily-features.ts'
+import { type CountedGrant, DailyFeatures } from './daily-features.ts'
 
 test('a key pages through so many features a day and no more, however many requests it makes at once', async (t) => {
   let now = Date.parse('2026-03-01T22:00:00Z')
@@ -90,7 +90,7 @@ test('all nodes count together in Redis', { skip: lacks('redis') }, async (t) =>
   const clock = () => new Date()
   const links = [await openLink(t), await openLink(t)]
   const nodes = links.map(({ link }) => new DailyFeatures(100, clock, link))
-  const owner = randomUUID()
+  const owner = { owner: randomUUID(), dailyFeatures: null }
   const counts = await Promise.all([0, 1, 0, 1].map((n) => takeCount(nodes[n]!, owner, 30)))
   assert.equal(sum(counts), 100)
   nodes[0]!.release(owner, { count: 30, day: Math.floor(Date.now() / DAY), isShared: true }, 5)
@@ -105,7 +105,7 @@ test('what is returned after midnight counts for the day before, with and withou
   for (const shared of [null, link]) {
     let now = Date.parse('2026-03-01T23:59:59Z')
     const features = new DailyFeatures(100, () => new Date(now), shared)
-    const owner = randomUUID()
+    const owner = { owner: randomUUID(), dailyFeatures: null }
     const lastPage = await features.take(owner, 100)
     now += 2000
     assert.equal(await takeCount(features, owner, 60), 60)
@@ -124,7 +124,7 @@ test('a paused Redis costs one wait, and a node continues from what it has count
   const redis = ownRedis(t, await startRedis())
   const { link } = await openLink(t, redis.url)
   const features = new DailyFeatures(100, () => new Date(), link)
-  const owner = randomUUID()
+  const owner = { owner: randomUUID(), dailyFeatures: null }
   assert.equal(await takeCount(features, owner, 40), 40)
   redis.pause()
   assert.equal(await takeCount(features, owner, 40), 40)
@@ -140,7 +140,7 @@ test('a paused Redis costs one wait, and a node continues from what it has count
   assert.equal(await takeCount(features, owner, 40), 0)
 })
 
-async function takeCount(features: DailyFeatures, owner: string, wanted: number): Promise<number> {
+async function takeCount(features: DailyFeatures, owner: CountedGrant, wanted: number): Promise<number> {
   try {
     return (await features.take(owner, wanted)).count
   } catch (error) {

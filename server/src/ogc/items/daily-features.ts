@@ -31,12 +31,15 @@ export interface FeatureAllowance {
   isShared: boolean
 }
 
-/** For whom features are counted; null for those of an open dataset, which everybody may have as a file. */
-export function countedOwner(
-  { owner }: Pick<Grant, 'owner'>,
+/** For whom features are counted. */
+export type CountedGrant = Pick<Grant, 'owner' | 'dailyFeatures'>
+
+/** The grant; null for features of an open dataset, which everybody may have as a file. */
+export function countedGrant(
+  grant: CountedGrant,
   { visibility }: Pick<Dataset, 'visibility'>,
-): string | null {
-  return visibility === 'open' ? null : owner
+): CountedGrant | null {
+  return visibility === 'open' ? null : grant
 }
 
 /**
@@ -60,12 +63,13 @@ export class DailyFeatures {
   }
 
   /**
-   * Reserves up to `requestedCount` features: all of them if there is no limit, or no owner to count for. Throws
-   * 429 if none are left.
+   * Reserves up to `requestedCount` features: all of them if there is no limit, or no owner to count for. The limit of
+   * the organization's plan replaces that of the settings. Throws 429 if none are left.
    */
-  take(owner: string | null, requestedCount: number): MaybePromise<FeatureAllowance> {
-    const max = this.#max
-    if (max === null || owner === null) return { count: requestedCount, day: 0, isShared: false }
+  take(grant: CountedGrant | null, requestedCount: number): MaybePromise<FeatureAllowance> {
+    const max = grant === null ? null : (grant.dailyFeatures ?? this.#max)
+    if (max === null || grant === null) return { count: requestedCount, day: 0, isShared: false }
+    const { owner } = grant
     const day = this.#today()
     const fromRedis = this.#link?.isUp
       ? this.#takeFromRedis(this.#link, owner, requestedCount, max, day)
@@ -87,8 +91,9 @@ export class DailyFeatures {
    * Returns the features that a page did not need. If Redis misses this, its count is too high, never too
    * low.
    */
-  release(owner: string | null, { day, isShared }: FeatureAllowance, unused: number): void {
-    if (this.#max === null || owner === null || unused === 0) return
+  release(grant: CountedGrant | null, { day, isShared }: FeatureAllowance, unused: number): void {
+    if (grant === null || (grant.dailyFeatures ?? this.#max) === null || unused === 0) return
+    const { owner } = grant
     this.#count(owner, day, -unused)
     if (isShared) this.#link?.run((redis) => redis.decrby(redisKey(day, owner), unused))
   }

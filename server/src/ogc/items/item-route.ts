@@ -24,7 +24,7 @@ import { releaseBuffer, takeBuffer } from '../write/page-buffers.ts'
 import { documentHeaderLines } from '../write/respond.ts'
 import { rewriteFeatures } from '../write/rewrite-features.ts'
 import { admit } from './admit.ts'
-import { countedOwner } from './daily-features.ts'
+import { countedGrant } from './daily-features.ts'
 import { contentTag, type ItemsDeps } from './items-page.ts'
 
 const BEFORE_TABLE = `${ROOT}/collections/`
@@ -57,7 +57,7 @@ export function itemRoute(deps: ItemsDeps): DataRoute {
           return { dataset: current, id: id!, pairs, encoding, crs, base }
         }
         return andThen(findItem(dataset, itemOf, deps), ({ item, position }) =>
-          andThen(deps.dailyFeatures.take(countedOwner(grant, dataset), 1), () => {
+          andThen(deps.dailyFeatures.take(countedGrant(grant, dataset), 1), () => {
             deps.meter.record(grant, { operation: 'item', table: dataset.table, format: encoding.name })
             return itemResponse(exchange, grant, item, position, deps)
           }),

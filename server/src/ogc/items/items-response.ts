@@ -40,7 +40,7 @@ import { linkHeader } from '../write/links.ts'
 import type { PageHead } from '../write/page-content.ts'
 import { CACHE_CONTROL, CONTENT_SECURITY_POLICY, OPEN_CACHE_CONTROL, VARY } from '../write/respond.ts'
 import { admit, readCharged, sliceFor } from './admit.ts'
-import { countedOwner, type FeatureAllowance } from './daily-features.ts'
+import { countedGrant, type FeatureAllowance } from './daily-features.ts'
 import { type ItemsDeps, isPlain, nextCursor, type PageRequest, pageTag, timeText } from './items-page.ts'
 import { asksForRange, rangeOfPage } from './page-range.ts'
 import { pageStart } from './page-start.ts'
@@ -100,7 +100,7 @@ function responseFrom(
       const plan = conditions && readCharged(grant, deps, () => planConditions(conditions, start.version))
       const base = deps.baseUrl.of(exchange.caller)
       const page = { ...start, dataset, base, query, isSearch: readBody !== null, cursors: deps.cursors }
-      return andThen(deps.dailyFeatures.take(countedOwner(grant, dataset), query.limit), (allowance) =>
+      return andThen(deps.dailyFeatures.take(countedGrant(grant, dataset), query.limit), (allowance) =>
         pageResponse({ admitted, page, plan, allowance }, deps),
       )
     }),
@@ -138,7 +138,7 @@ function pageResponse(admittedPage: AdmittedPage, deps: ItemsDeps): MaybePromise
   // HEAD sends no features.
   const returnUnused = (returned: number) =>
     deps.dailyFeatures.release(
-      countedOwner(grant, dataset),
+      countedGrant(grant, dataset),
       allowance,
       exchange.request.method === 'HEAD' ? limit : limit - returned,
     )

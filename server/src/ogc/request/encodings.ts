@@ -50,6 +50,8 @@ export const parquet = encoding('parquet', 'application/vnd.apache.parquet', 'Ge
   names: ['geoparquet'],
 })
 
+export const arrow = encoding('arrow', 'application/vnd.apache.arrow.stream', 'Arrow')
+
 /** Cells or areas as features; JSON is another encoding of the same groups. */
 export const geojsonAreas = encoding('geojson', 'application/geo+json', 'GeoJSON')
 
@@ -78,7 +80,7 @@ export const ITEMS_ENCODINGS = [geojson, jsonFg, ndjson, geojsonSeq, csv, flatge
 export const SEARCH_ENCODINGS = ITEMS_ENCODINGS.filter((encoding) => encoding !== html)
 /** The files of selected rows; CSV is first, because a browser's `Accept` names none of them. */
 export const EXTRACT_ENCODINGS = [csv, geojson, parquet]
-export const AGGREGATE_ENCODINGS = [json, csv, parquet, geojsonAreas]
+export const AGGREGATE_ENCODINGS = [json, csv, parquet, arrow, geojsonAreas]
 export type AggregateEncoding = (typeof AGGREGATE_ENCODINGS)[number]
 /** One of the encodings of a page of features. */
 export type ItemsEncoding = (typeof ITEMS_ENCODINGS)[number]

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type OgcService, openOgc, point } from './open-ogc.ts'
 
 /** 400 points over the world and 3,000 in one degree. */
-export function places(): object[] {
+export function places() {
   let seed = 11
   const random = () => {
     seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
@@ -14,7 +14,8 @@ export function places(): object[] {
     const [longitude, latitude] =
       i < 400 ? [random() * 360 - 180, random() * 170 - 85] : [9 + random(), 47 + random()]
     const year = 2000 + (i % 20)
-    return point(longitude, latitude, { name: `place ${i}`, kind: 'abc'[i % 3], day: `${year}-05-01` }, i + 1)
+    const properties = { name: `place ${i}`, kind: 'abc'[i % 3]!, day: `${year}-05-01`, n: i }
+    return { ...point(longitude, latitude, properties, i + 1), properties }
   })
 }
 

@@ -1,6 +1,15 @@
-import type { PositionBits, Snapshot } from '@wayleave/geodata/features'
+import { type CompiledColumn, PositionBits, type Snapshot } from '@wayleave/geodata/features'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
-import { BUFFER, type TileAddress, TileThreads, tileBounds, tileSnapshotOf } from '@wayleave/geodata/tiles'
+import {
+  BUFFER,
+  MAX_CELL_TEXTS,
+  type TileAddress,
+  type TileColumn,
+  TileThreads,
+  tileBounds,
+  tileColumnOf,
+  tileSnapshotOf,
+} from '@wayleave/geodata/tiles'
 import {
   type FilterPlan,
   planConditions,
@@ -8,7 +17,7 @@ import {
   type TimedWork,
   type Workload,
 } from '@wayleave/query'
-import { Problem } from '../../base/problem.ts'
+import { invalidInput, Problem } from '../../base/problem.ts'
 import type { Version } from '../../data/catalog/dataset.ts'
 import type { OpenSnapshots } from '../../data/catalog/open-snapshots.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
@@ -34,11 +43,23 @@ export interface TileClient {
   disconnected: AbortSignal
 }
 
+/** What a tile shows. */
+export interface ShownTile {
+  address: TileAddress
+  isDeepest: boolean
+  /** Whether points are counted by cells at this zoom; undefined if the tile decides. */
+  hasCells: boolean | undefined
+  /** Which features it shows; null for all. */
+  query: ItemsQuery | null
+  /** The columns that a point which stands for several features sums up. */
+  by: readonly string[]
+}
+
 /** What an entry takes beside its value. Its key has the filter's text, which may be longer than the value. */
 const entryBytes = (key: string) => key.length + 100
 
 /**
- * Tiles of the features that a filter selects, encoded in threads. If a tile shows a small part of the dataset, its
+ * Tiles of the features that a filter selects, and tiles whose points sum up columns, encoded in threads. If a tile shows a small part of the dataset, its
  * features alone are selected; otherwise the selection is made once and kept for all tiles of a map. Tiles and
  * selections are cached, made once for concurrent requests, and abandoned when all their clients have left.
  */
@@ -60,31 +81,25 @@ export class DynamicTiles {
     this.#parts = parts
   }
 
-  /** The gzipped tile; empty if it shows nothing. Throws 400 for a filter that cannot be understood. */
-  async tile(
-    version: Version,
-    query: ItemsQuery,
-    tile: TileAddress,
-    isDeepest: boolean,
-    client: TileClient,
-  ): Promise<Buffer> {
-    const selection = `${version.snapshot}\n${query.selection}`
-    const key = `${selection}\n${tile.z}/${tile.x}/${tile.y}${isDeepest ? ' deepest' : ''}`
+  /** The gzipped tile; empty if it shows nothing. Throws 400 for a filter or a column that cannot be used. */
+  async tile(version: Version, shown: ShownTile, client: TileClient): Promise<Buffer> {
+    const { address: tile, isDeepest, hasCells, query, by } = shown
+    const selection = `${version.snapshot}\n${query?.selection ?? ''}`
+    const rules = `${isDeepest ? ' deepest' : ''}${hasCells ? ' cells' : ''}${JSON.stringify(by)}`
+    const key = `${selection}\n${tile.z}/${tile.x}/${tile.y}${rules}`
     const cached = this.#tiles.get(key)
     if (cached) return cached
     if (this.#encoding.size >= MAX_WAITING)
       throw new Problem('overloaded', undefined, { headers: { 'retry-after': '1' }, limit: 'tiles' })
     return this.#encoding.join(key, client.disconnected, async (abandoned) => {
       const bytes = await this.#parts.snapshots.use(version, async (snapshot) => {
-        const selecting = { snapshot, version, query, owner: client.owner }
+        const summed = await Promise.all(by.map((name) => this.#column(snapshot, name)))
         const positions =
           this.#selections.get(selection) ??
-          (await this.#selectNear(selecting, tile, abandoned)) ??
-          (await this.#selecting.join(selection, abandoned, (signal) =>
-            this.#selectAll(selecting, selection, signal),
-          ))
+          (await this.#select({ snapshot, version, query, owner: client.owner }, selection, tile, abandoned))
         if (positions.next(0) === -1) return Buffer.alloc(0)
-        return this.#encode(selecting, { tile, positions: positions.bytes, isDeepest }, abandoned)
+        const selected = { tile, positions: positions.bytes, isDeepest, hasCells, summed }
+        return this.#encode(snapshot, version, selected, abandoned)
       })
       this.#tiles.set(key, bytes)
       return bytes
@@ -95,8 +110,17 @@ export class DynamicTiles {
     await this.#threads.close()
   }
 
+  /** The column for threads. Throws 400 if its values cannot be summed up. */
+  async #column(snapshot: Snapshot, name: string): Promise<TileColumn> {
+    const column = await this.#parts.engine.columns.load(snapshot, name)
+    const shared = column && tileColumnOf(column)
+    if (shared) return shared
+    throw invalidInput('by', `cannot have "${name}": ${reasonOf(column)}`)
+  }
+
   async #encode(
-    { snapshot, version }: Selecting,
+    snapshot: Snapshot,
+    version: Version,
     selected: Parameters<TileThreads['encode']>[1],
     signal: AbortSignal,
   ): Promise<Buffer> {
@@ -106,6 +130,27 @@ export class DynamicTiles {
     return this.#threads
       .encode(tileSnapshotOf(snapshot, version.table), selected, { pack, signal })
       .finally(() => pack?.close())
+  }
+
+  /** The features in a tile, and perhaps others. A selection of all features is kept under `key`. */
+  async #select(
+    { query, ...rest }: Selecting<ItemsQuery | null>,
+    key: string,
+    tile: TileAddress,
+    signal: AbortSignal,
+  ): Promise<PositionBits> {
+    if (query === null) {
+      const { rows } = rest.snapshot.manifest
+      const positions = PositionBits.empty(rows)
+      positions.addRun(0, rows)
+      this.#selections.set(key, positions)
+      return positions
+    }
+    const selecting = { ...rest, query }
+    return (
+      (await this.#selectNear(selecting, tile, signal)) ??
+      (await this.#selecting.join(key, signal, (shared) => this.#selectAll(selecting, key, shared)))
+    )
   }
 
   /** The selected features in a tile; null if all features should be selected. */
@@ -141,10 +186,15 @@ export class DynamicTiles {
   }
 }
 
-interface Selecting {
+function reasonOf(column: CompiledColumn | null): string {
+  if (column?.type === 'text') return `it has more than ${MAX_CELL_TEXTS} different values`
+  return column ? `values of the type ${column.type} cannot be summed up` : 'it is not held in columns'
+}
+
+interface Selecting<Query = ItemsQuery> {
   snapshot: Snapshot
   version: Version
-  query: ItemsQuery
+  query: Query
   /** For whom the features are selected. */
   owner: string
 }

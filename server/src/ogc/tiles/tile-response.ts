@@ -4,7 +4,7 @@ import type { TileAddress } from '@wayleave/geodata/tiles'
 import type { Grant } from '../../accounts/access/grant.ts'
 import type { Meter } from '../../accounts/usage/meter.ts'
 import { andThen, type MaybePromise } from '../../base/maybe-promise.ts'
-import { notFound } from '../../base/problem.ts'
+import { invalidInput, notFound } from '../../base/problem.ts'
 import type { Dataset, Version } from '../../data/catalog/dataset.ts'
 import { matchesEtag, preferredEncoding } from '../../http/headers.ts'
 import { type DataResponse, emptyResponse, HEAD_ROOM, responseOf } from '../../http/sockets/data-response.ts'
@@ -13,6 +13,7 @@ import { admit } from '../items/admit.ts'
 import { mvt, negotiate, TILE_ENCODINGS } from '../request/encodings.ts'
 import { hash64 } from '../request/hash64.ts'
 import { type ItemsQuery, readItemsQuery } from '../request/items-query.ts'
+import { readNameList } from '../request/name-list.ts'
 import { parameterOf, readQuery, refuseUnknown } from '../request/query-string.ts'
 import { releaseBuffer, takeBuffer } from '../write/page-buffers.ts'
 import { OPEN_CACHE_CONTROL } from '../write/respond.ts'
@@ -39,7 +40,16 @@ const STORED_LINES = `${TYPE_LINE}content-encoding: gzip\r\n`
 const MAX_COPIED_BYTES = 1 << 16
 const NO_PIECES: readonly Buffer[] = []
 
-const TILE_PARAMETERS = ['f', 'version', 'build', 'filter', 'filter-lang', 'filter-crs', 'datetime'] as const
+const TILE_PARAMETERS = [
+  'f',
+  'version',
+  'build',
+  'filter',
+  'filter-lang',
+  'filter-crs',
+  'datetime',
+  'by',
+] as const
 
 export interface TileDeps extends TilesetsDeps {
   tilesets: Tilesets
@@ -57,9 +67,9 @@ export function tileResponse(exchange: Exchange, table: string, deps: TileDeps):
     if (tile === null) throw notFound('tile at this place of the tile matrix set')
     const query = readTileQuery(exchange, dataset, deps)
     return andThen(deps.tilesets.versionOf(grant, dataset, query.version), (version) =>
-      query.selection === null
+      query.selection === null && query.by.length === 0
         ? storedTile({ exchange, grant, dataset, version, tile, query }, deps)
-        : filteredTile({ exchange, grant, dataset, version, tile, query }, deps),
+        : madeTile({ exchange, grant, dataset, version, tile, query }, deps),
     )
   })
 }
@@ -70,9 +80,14 @@ interface TileQuery {
   build: string | null
   /** Null for tiles of all features. */
   selection: ItemsQuery | null
+  /** The columns whose values are summed up where a point stands for several features. */
+  by: readonly string[]
 }
 
-const PLAIN_QUERY: TileQuery = { version: undefined, build: null, selection: null }
+/** A map has a column for its color, one for its size and one for its labels. */
+const MAX_SUMMED = 3
+
+const PLAIN_QUERY: TileQuery = { version: undefined, build: null, selection: null, by: [] }
 
 interface AdmittedTile {
   exchange: Exchange
@@ -93,9 +108,22 @@ function readTileQuery(exchange: Exchange, dataset: Dataset, deps: TileDeps): Ti
   negotiate(TILE_ENCODINGS, parameterOf(pairs, 'f'), exchange.request.headers.accept)
   const version = parameterOf(pairs, 'version')
   const build = parameterOf(pairs, 'build') ?? null
-  const selecting = pairs.filter(({ name }) => name !== 'f' && name !== 'version' && name !== 'build')
+  const by = readSummedColumns(parameterOf(pairs, 'by'), dataset)
+  const selecting = pairs.filter(({ name }) => !['f', 'version', 'build', 'by'].includes(name))
   const selection = selecting.length === 0 ? null : readItemsQuery(selecting, undefined, dataset, deps)
-  return { version, build, selection: selection?.conditions ? selection : null }
+  return { version, build, selection: selection?.conditions ? selection : null, by }
+}
+
+function readSummedColumns(text: string | undefined, { manifest }: Dataset): readonly string[] {
+  if (text === undefined) return []
+  const names = [...new Set(readNameList(text))]
+  if (names.length > MAX_SUMMED) throw invalidInput('by', `must name at most ${MAX_SUMMED} columns`)
+  for (const name of names) {
+    const column = manifest.columns.find((one) => one.name === name)
+    if (column === undefined) throw invalidInput('by', `names no column: "${name.slice(0, 80)}"`)
+    if (column.type === 'json') throw invalidInput('by', `cannot have "${name}", whose values are nested`)
+  }
+  return names
 }
 
 function storedTile(admitted: AdmittedTile, deps: TileDeps): MaybePromise<DataResponse> {
@@ -110,14 +138,21 @@ function storedTile(admitted: AdmittedTile, deps: TileDeps): MaybePromise<DataRe
   })
 }
 
-async function filteredTile(admitted: AdmittedTile, deps: TileDeps): Promise<DataResponse> {
+/** A tile that is made for the request: of a filter, or with sums of columns. */
+async function madeTile(admitted: AdmittedTile, deps: TileDeps): Promise<DataResponse> {
   const { exchange, version, tile, query } = admitted
   const built = await deps.tilesets.require(version, admitted.dataset)
-  const { maxZoom, sha256 } = built
+  const { maxZoom, cellZoom, sha256 } = built
   if (tile.z > maxZoom) throw deeperThan(maxZoom)
-  const isDeepest = tile.z === maxZoom
+  const shown = {
+    address: tile,
+    isDeepest: tile.z === maxZoom,
+    hasCells: cellZoom === undefined ? undefined : tile.z <= cellZoom,
+    query: query.selection,
+    by: query.by,
+  }
   const client = { owner: admitted.grant.owner, disconnected: exchange.disconnected() }
-  const bytes = await deps.tilesets.dynamic.tile(version, query.selection!, tile, isDeepest, client)
+  const bytes = await deps.tilesets.dynamic.tile(version, shown, client)
   // What a tile shows depends on the deepest zoom, so it changes with the archive.
   const [high, low] = hash64(`${sha256}\n${version.snapshot}\n${exchange.url}`)
   const etag = `"${high.toString(36)}.${low.toString(36)}"`

@@ -5,19 +5,20 @@ import { notFound } from '../../base/problem.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
 import type { DataRoute } from '../../http/sockets/data-response.ts'
-import { admit, tableOf } from '../items/admit.ts'
+import { exchangeOf } from '../../http/sockets/fastify-transport.ts'
+import { admit, readCharged, tableOf } from '../items/admit.ts'
 import { type Encoding, json, negotiate, TILE_DOCUMENT_ENCODINGS, tileJson } from '../request/encodings.ts'
 import { parameterOf, type QueryPair, readQuery, refuseUnknown } from '../request/query-string.ts'
 import { ROOT, selfAndAlternates } from '../write/links.ts'
 import { sendDocument } from '../write/respond.ts'
+import { readStyleRequest, requestedStyle, STYLE_PARAMETERS, type StyleDeps } from './style-request.ts'
 import { tileMatrixSet, WEB_MERCATOR_QUAD } from './tile-matrix-set.ts'
 import { TILE_PATTERN, tableInTileUrl } from './tile-path.ts'
 import { type TileDeps, tileResponse } from './tile-response.ts'
 import { hasTiles } from './tile-states.ts'
-import { tileStyle } from './tile-style.ts'
 import { tileJsonDocument, tileMatrixSets, tilesetDocument, tilesets } from './tileset-documents.ts'
 
-export interface TileRoutesDeps extends TileDeps {
+export interface TileRoutesDeps extends TileDeps, StyleDeps {
   baseUrl: BaseUrl
 }
 
@@ -91,11 +92,20 @@ export function tileRoutes(app: App, deps: TileRoutesDeps): void {
 
   app.get(`${ROOT}/collections/:table/style`, async (request, reply) => {
     const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps, 'tiles')
-    const { base, pairs, encoding } = read(request, JSON_ONLY, versioned)
+    const { base, pairs, encoding } = read(request, JSON_ONLY, [...versioned, ...STYLE_PARAMETERS])
+    const asked = readCharged(grant, deps, () => readStyleRequest(pairs, dataset, deps))
     meter.record(grant, { operation: 'collections', table: dataset.table, format: encoding.name })
     const version = await sets.versionOf(grant, dataset, parameterOf(pairs, 'version'))
-    const style = tileStyle(await sets.describe(version, dataset), base, keyQueryOf(request.raw))
-    return send(request, reply, encoding, style, grant)
+    const tileset = await sets.describe(version, dataset)
+    const exchange = exchangeOf(request, reply)
+    const work = deps.workload.begin(grant.owner, () => exchange.disconnected())
+    try {
+      const keyQuery = keyQueryOf(request.raw)
+      const style = await requestedStyle(tileset, asked, { base, keyQuery, work }, deps)
+      return await send(request, reply, encoding, style, grant)
+    } finally {
+      work.end()
+    }
   })
 }
 

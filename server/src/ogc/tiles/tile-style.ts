@@ -1,101 +1,124 @@
+import {
+  DEVICE_FONT,
+  dataLayers,
+  hexagonLayers,
+  legendOf,
+  type MapLook,
+  PALETTES,
+  type Scale,
+  type StyleLayer,
+  seaLayer,
+  type Theme,
+  type WorldFile,
+  worldBackground,
+} from '@wayleave/contract/map-style'
 import { ownProperties } from '@wayleave/geodata/tiles'
 import { escapeHtml } from '../../http/pages/html.ts'
+import { ROOT } from '../write/links.ts'
+import { MAX_CELLS } from './style-scale.ts'
 import { boundsOf, type Tileset, tileTemplate } from './tileset-documents.ts'
 
-const BACKGROUND = '#f6f7f4'
-const FILL = '#3b82a0'
-const LINE = '#1f5e7a'
-const POINT = '#c2410c'
-const HALO = '#ffffff'
+/** What a style is made of, beside the tileset. */
+export interface StyleOptions {
+  base: string
+  /** See `tileJsonDocument`. */
+  keyQuery: string
+  theme: Theme
+  look: MapLook
+  color: Scale | null
+  size: Scale | null
+  /** Cells in the place of features: the query that computes them, and their colors. */
+  hexagons: { groupby: string; measures: string; scale: Scale | null } | null
+  /** The columns that points sum up which stand for several features. */
+  by: readonly string[]
+  /** The parameters that select features, each with `&` before it. */
+  selection: string
+  /** Where the files of the background are; null for a plain background. */
+  worldUrl: ((file: WorldFile) => string) | null
+}
 
 /**
- * A complete MapLibre style of a tileset. It has neither glyphs nor sprites, which would come from elsewhere:
- * MapLibre draws the counts with a font of the device. For `keyQuery` see `tileJsonDocument`.
+ * A complete MapLibre style of a tileset, with the background of the service. It has neither glyphs nor sprites, which
+ * would come from elsewhere: MapLibre draws texts with a font of the device.
  */
-export function tileStyle({ dataset, version, maxZoom, build }: Tileset, base: string, keyQuery: string) {
+export function tileStyle(tileset: Tileset, options: StyleOptions) {
+  const { dataset, version } = tileset
+  const { look, theme, color, size, hexagons, worldUrl } = options
   const { table } = dataset
-  const { pointCount } = ownProperties(version.manifest.columns)
-  const layer = { source: table, 'source-layer': table }
-  const count = ['get', pointCount]
-  // 0 marks a part of a multipoint that is counted in another tile: it is drawn like a feature.
-  const isCluster = ['>', ['coalesce', count, 0], 0]
-  const isType = (type: string) => ['==', ['geometry-type'], type]
+  const background = worldUrl ? worldBackground(theme, 'cities', worldUrl) : null
+  const parts = { prefix: `${table}-`, theme, look }
+  const layers = hexagons
+    ? hexagons.scale
+      ? hexagonLayers(parts, table, hexagons.scale)
+      : []
+    : dataLayers({
+        ...parts,
+        from: { source: table, 'source-layer': table },
+        color,
+        size,
+        pointCount: ownProperties(version.manifest.columns).pointCount,
+        isSummed: options.by.length > 0,
+        font: DEVICE_FONT,
+        hasPointing: false,
+      })
   return {
     version: 8,
     name: dataset.title,
-    metadata: { 'wayleave:table': table, 'wayleave:version': version.version },
+    metadata: {
+      'wayleave:table': table,
+      'wayleave:version': version.version,
+      ...legendMetadata(options),
+    },
     sources: {
-      [table]: {
-        type: 'vector',
-        tiles: [tileTemplate({ table, version: version.version, build }, base, '{z}/{y}/{x}') + keyQuery],
-        minzoom: 0,
-        maxzoom: maxZoom,
-        bounds: boundsOf(version),
-        // Maps show it as HTML.
-        attribution: escapeHtml(dataset.attribution),
-      },
+      ...background?.sources,
+      [table]: hexagons ? hexagonSource(tileset, options, hexagons) : tileSource(tileset, options),
     },
     layers: [
-      { id: 'background', type: 'background', paint: { 'background-color': BACKGROUND } },
-      {
-        id: `${table}-polygons`,
-        type: 'fill',
-        ...layer,
-        filter: isType('Polygon'),
-        paint: { 'fill-color': FILL, 'fill-opacity': 0.35 },
-      },
-      {
-        id: `${table}-outlines`,
-        type: 'line',
-        ...layer,
-        filter: isType('Polygon'),
-        paint: { 'line-color': LINE, 'line-width': ['interpolate', ['linear'], ['zoom'], 0, 0.4, 10, 1.5] },
-      },
-      {
-        id: `${table}-lines`,
-        type: 'line',
-        ...layer,
-        filter: isType('LineString'),
-        layout: { 'line-cap': 'round', 'line-join': 'round' },
-        paint: { 'line-color': LINE, 'line-width': ['interpolate', ['linear'], ['zoom'], 0, 0.8, 14, 3] },
-      },
-      {
-        id: `${table}-clusters`,
-        type: 'circle',
-        ...layer,
-        filter: ['all', isType('Point'), isCluster],
-        layout: { 'circle-sort-key': count },
-        paint: {
-          'circle-color': POINT,
-          'circle-opacity': ['interpolate', ['linear'], ['ln', count], 0, 0.45, 8, 0.85],
-          'circle-radius': ['interpolate', ['linear'], ['ln', count], 0, 1.6, 3, 2.6, 6, 5, 9, 11],
-        },
-      },
-      {
-        id: `${table}-points`,
-        type: 'circle',
-        ...layer,
-        filter: ['all', isType('Point'), ['!', isCluster]],
-        paint: {
-          'circle-color': POINT,
-          'circle-radius': ['interpolate', ['linear'], ['zoom'], 0, 1.4, 8, 3, 14, 5],
-          'circle-stroke-color': HALO,
-          'circle-stroke-width': ['interpolate', ['linear'], ['zoom'], 0, 0, 8, 0.8],
-        },
-      },
-      {
-        id: `${table}-counts`,
-        type: 'symbol',
-        ...layer,
-        filter: ['all', isType('Point'), isCluster, ['>=', count, 100]],
-        layout: {
-          'text-field': ['number-format', count, { 'max-fraction-digits': 0 }],
-          'text-font': ['sans-serif'],
-          'text-size': 11,
-          'symbol-sort-key': ['-', 0, count],
-        },
-        paint: { 'text-color': '#431407', 'text-halo-color': HALO, 'text-halo-width': 1.4 },
-      },
-    ],
+      ...(background?.layers ?? [seaLayer(PALETTES[theme].land)]),
+      ...layers,
+      ...(background?.names ?? []),
+    ] satisfies StyleLayer[],
   }
+}
+
+function tileSource({ dataset, version, maxZoom, build }: Tileset, options: StyleOptions) {
+  const { base, keyQuery, by, selection } = options
+  const named = { table: dataset.table, version: version.version, build }
+  const summed = by.length === 0 ? '' : `&by=${encodeURIComponent(JSON.stringify(by))}`
+  return {
+    type: 'vector',
+    tiles: [tileTemplate(named, base, '{z}/{y}/{x}') + selection + summed + keyQuery],
+    minzoom: 0,
+    maxzoom: maxZoom,
+    bounds: boundsOf(version),
+    attribution: attributionOf(dataset),
+  }
+}
+
+function hexagonSource(
+  { dataset }: Tileset,
+  { base, keyQuery, selection }: StyleOptions,
+  { groupby, measures }: { groupby: string; measures: string },
+) {
+  const query = new URLSearchParams({ f: 'geojson', groupby, measures, limit: String(MAX_CELLS) })
+  return {
+    type: 'geojson',
+    data: `${base}${ROOT}/collections/${dataset.table}/aggregate?${query}${selection}${keyQuery}`,
+    attribution: attributionOf(dataset),
+  }
+}
+
+/** Maps show it as HTML, and leave out what another attribution contains. */
+function attributionOf({ attribution, title }: Tileset['dataset']): string {
+  return escapeHtml(`Data: ${attribution || title}`)
+}
+
+/** The legend, so that a page can show what the colors mean. */
+function legendMetadata({ color, hexagons, look, theme }: StyleOptions): object {
+  const scale = hexagons ? hexagons.scale : color
+  if (!scale) return {}
+  const format = (value: number) => String(Number(value.toPrecision(4)))
+  const classes = legendOf(scale, look, theme, format).map(({ label, color }) => ({ label, color }))
+  const ends = scale.kind === 'numbers' ? { min: scale.min, max: scale.max } : {}
+  return { 'wayleave:legend': { column: scale.column, ...ends, classes } }
 }

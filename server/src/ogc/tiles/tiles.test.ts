@@ -133,6 +133,41 @@ test('the documents of OGC API - Tiles lead to the tiles', async (t) => {
   assert.equal(style.version, 8)
   assert.deepEqual(style.sources.places.tiles, [`${service.url}/v1/ogc${TILES}/{z}/{y}/{x}?version=1`])
 
+  const { body: styled } = await service.get(
+    `/collections/places/style?color=n&size=n&theme=dark&filter=${encodeURIComponent("kind = 'a'")}`,
+  )
+  const [template2] = styled.sources.places.tiles
+  assert.match(template2, /&filter=kind%20%3D%20'a'&by=%5B%22n%22%5D$/)
+  assert.equal(
+    (
+      await service.request('GET', template2.replace(service.url, '').replace('{z}/{y}/{x}', '0/0/0'), {
+        key: service.key,
+      })
+    ).status,
+    200,
+  )
+  const legend = styled.metadata['wayleave:legend']
+  assert.deepEqual([legend.column, legend.min, legend.max, legend.classes.length], ['n', 0, 3399, 6])
+  assert.equal(styled.sources.coarse.data, `${service.url}/v1/basemap/coarse.json`)
+  assert.equal(styled.sources.places.attribution, 'Data: places')
+  const { body: cells } = await service.get('/collections/places/style?draw=hexagons&color=n&background=none')
+  assert.deepEqual(Object.keys(cells.sources), ['places'])
+  const { body: areas } = await service.request('GET', cells.sources.places.data.slice(service.url.length), {
+    key: service.key,
+  })
+  assert.ok(areas.features.length > 10)
+  assert.ok('mean("n")' in areas.features[0].properties, 'the property that gives the colors')
+  for (const query of [
+    'color=nothing',
+    'size=kind',
+    'draw=x',
+    'classing=3,2',
+    'ramp=x',
+    'opacity=2',
+    'theme=x',
+  ])
+    assert.equal((await service.get(`/collections/places/style?${query}`)).status, 400, query)
+
   const table = await service.get('/collections/table')
   assert.ok(!JSON.stringify(table.body).includes('/tiles'))
   assert.equal((await service.request('GET', '/v1/dataset/table')).body.tiles, null)
@@ -159,6 +194,23 @@ test('a filtered tile shows what the filter selects, by the same rules', {
     const ids = new Set(matched.map(({ id }) => id))
     assert.ok(deepest.every(({ id }) => ids.has(id)))
   }
+  // Values are summed up where a point stands for several features, of all of them and of those that match.
+  for (const [query, matching] of [
+    ['?by=kind,n', places()],
+    [`?by=n&filter=${encodeURIComponent("kind = 'a'")}`, places().filter(isOfKindA)],
+  ] as const) {
+    const { features } = await tileAt(service, 0, 0, 0, query)
+    assert.equal(total(features), matching.length)
+    const largest = features.reduce(
+      (max, { properties }) => Math.max(max, Number(properties['n:max'] ?? properties.n)),
+      0,
+    )
+    assert.equal(largest, Math.max(...matching.map(({ properties }) => properties.n)))
+    const counted = features.filter(({ properties }) => 'point_count' in properties)
+    assert.ok(counted.every(({ properties }) => 'kind:top' in properties === query.includes('kind,')))
+  }
+  for (const by of ['nothing', 'kind,name,day,n', ''])
+    assert.equal((await service.get(`${TILES}/0/0/0?by=${by}`)).status, 400, by)
   const [all, none] = [await tileAt(service, 0, 0, 0), await tileAt(service, 0, 0, 0, "?filter=kind='x'")]
   assert.equal(total(all.features), 3400)
   assert.equal(none.response.status, 204)
@@ -288,6 +340,8 @@ test('a dataset that was published without tiles gets none, neither by a downloa
   await service.parts.tileBuilds.buildNow(dataset, dataset, { rebuild: false, show: () => {} })
   await requireNone()
 })
+
+const isOfKindA = ({ properties }: { properties: { kind: string } }) => properties.kind === 'a'
 
 function linkOf({ links }: { links: { rel: string; href: string }[] }, rel: string): string {
   const link = links.find((one) => one.rel === rel)

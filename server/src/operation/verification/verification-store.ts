@@ -67,15 +67,18 @@ export async function ledgerRowsWithoutOrder(db: Db): Promise<{ ledgerId: number
     .execute()
 }
 
-/** Invoice numbers that are missing among those that were given out. */
+/** Numbers of invoices and credit notes that are missing among those that were given out. */
 export async function invoiceGaps(
   db: Db,
 ): Promise<{ prefix: string; lastNumber: number; invoices: number }[]> {
   const { rows } = await sql<{ prefix: string; lastNumber: number; invoices: number | string }>`
-    select prefix, last_number as "lastNumber",
-      (select count(*) from invoices where invoices.id like invoice_numbers.prefix || '%') as invoices
-    from invoice_numbers
-    where last_number <> (select count(*) from invoices where invoices.id like invoice_numbers.prefix || '%')
+    select prefix, last_number as "lastNumber", invoices from (
+      select prefix, last_number,
+        (select count(*) from invoices where invoices.id like invoice_numbers.prefix || '%')
+        + (select count(*) from credit_notes where credit_notes.id like invoice_numbers.prefix || '%') as invoices
+      from invoice_numbers
+    ) as counted
+    where last_number <> invoices
     order by prefix`.execute(db)
   return rows.map((row) => ({ ...row, invoices: Number(row.invoices) }))
 }
@@ -146,4 +149,17 @@ export async function sqliteDamage({ db, kind }: ControlDatabase): Promise<strin
       .slice(0, 20)
       .map(({ table, parent }) => `A row of ${table} refers to a missing row of ${parent}.`),
   ]
+}
+
+/** Orders with an invoice whose credit notes do not add up to what was refunded. */
+export async function wrongCreditNotes(db: Db): Promise<{ id: string; noted: number; refunded: number }[]> {
+  const { rows } = await sql<{ id: string; noted: number | string; refunded: number | string }>`
+    select orders.id as id, coalesce(sum(credit_notes.amount), 0) as noted, orders.refunded_amount as refunded
+    from orders join invoices on invoices.order_id = orders.id
+    left join credit_notes on credit_notes.order_id = orders.id
+    group by orders.id, orders.refunded_amount
+    having coalesce(sum(credit_notes.amount), 0) > orders.refunded_amount
+      or (coalesce(sum(credit_notes.amount), 0) > 0 and coalesce(sum(credit_notes.amount), 0) <> orders.refunded_amount)
+    order by orders.id`.execute(db)
+  return rows.map(({ id, noted, refunded }) => ({ id, noted: Number(noted), refunded: Number(refunded) }))
 }

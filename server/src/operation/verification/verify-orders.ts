@@ -1,6 +1,6 @@
 import type { Db } from '../../base/database/open.ts'
 import type { Finding } from './finding.ts'
-import { invoiceGaps, ledgerRowsWithoutOrder, wrongOrders } from './verification-store.ts'
+import { invoiceGaps, ledgerRowsWithoutOrder, wrongCreditNotes, wrongOrders } from './verification-store.ts'
 
 const REMEDY = 'Compare orders and ledger with a backup and with the payment provider.'
 
@@ -20,10 +20,13 @@ export async function verifyOrders(db: Db): Promise<Finding[]> {
     ...(await ledgerRowsWithoutOrder(db)).map(({ ledgerId }) =>
       problem(`ledger row ${ledgerId}`, 'The order of this row does not exist.'),
     ),
+    ...(await wrongCreditNotes(db)).map(({ id, noted, refunded }) =>
+      problem(id, `The credit notes are for ${noted}, and ${refunded} was refunded (minor units).`),
+    ),
     ...(await invoiceGaps(db)).map(({ prefix, lastNumber, invoices }) =>
       problem(
         `invoices ${prefix}`,
-        `${lastNumber} invoice numbers were given out, and there are ${invoices} invoices.`,
+        `${lastNumber} numbers were given out, and there are ${invoices} invoices and credit notes with them.`,
       ),
     ),
   ]

@@ -10,6 +10,7 @@ import { documentedExamples } from '../../testing/documented-examples.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { signIn } from '../../testing/sign-in.ts'
 import { openTestServer, temporaryFolder } from '../../testing/test-server.ts'
+import { GROUPS } from '../reference/groups.ts'
 import { Documentation, PAGES } from './documentation.ts'
 import { generatedPages } from './generated-pages.ts'
 import { PACKAGE_ASSETS } from './package-assets.ts'
@@ -147,6 +148,7 @@ test('pages, problem pages and the API reference are served, with a strict polic
     '/docs',
     '/docs/',
     '/docs/api',
+    ...GROUPS.map(({ name }) => `/docs/api/${name}`).filter((path) => path !== '/docs/api/billing'),
     ...PAGES.slice(1).map((name) => `/docs/${name}`),
     ...Object.keys(problems).map((code) => `/problems/${code}`),
   ]
@@ -168,7 +170,16 @@ test('pages, problem pages and the API reference are served, with a strict polic
   ]) {
     assert.equal((await service.request('GET', path)).status, 404, path)
   }
-  const own = ['account.js', 'api-reference.js', 'docs.js', 'session.js', 'theme.js', 'icon.svg']
+  const own = [
+    'account.js',
+    'api-reference.css',
+    'api-reference.js',
+    'as-user.js',
+    'docs.js',
+    'session.js',
+    'theme.js',
+    'icon.svg',
+  ]
   for (const asset of [...own, ...PACKAGE_ASSETS]) {
     assert.equal((await service.request('GET', `/docs/assets/${asset}`)).status, 200, asset)
   }

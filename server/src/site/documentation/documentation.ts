@@ -2,7 +2,9 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type ProblemCode, problems } from '../../base/problem.ts'
 import type { About } from '../../http/about.ts'
-import { escapeHtml, html } from '../../http/pages/html.ts'
+import { escapeHtml, Html, html } from '../../http/pages/html.ts'
+import { wayLinks } from '../../http/pages/problem-page.ts'
+import { explanationOf } from '../../http/pages/problem-ways.ts'
 import { renderMarkdown } from './markdown.ts'
 import { contentsOf, documentationPage, type MenuGroup } from './page.ts'
 import { searchEntries } from './search-entries.ts'
@@ -73,34 +75,22 @@ export class Documentation {
   problem(code: string): string | undefined {
     if (!Object.hasOwn(problems, code)) return undefined
     const [status, title, help] = problems[code as ProblemCode]
+    const { why, ways } = explanationOf(code as ProblemCode, status)
     const content = html`<h1>${title}</h1>
-<p><code>${code}</code>, status ${status}.</p>
-<p>${help}</p>
-<p><a href="/docs/problems">All problems</a></p>`
+<h2>What it means</h2>
+<p>${inline(help)}</p>
+<h2>Why it happened</h2>
+<p>${why}</p>
+<h2>What you can do</h2>
+${wayLinks(ways)}
+<h2>For programs</h2>
+<p>The response has the status ${status} and the code <code>${code}</code>. <a href="/docs/problems">All problems</a> lists the others.</p>`
     return documentationPage({
       about: this.#about,
       title,
       path: `/problems/${code}`,
       menu: this.#groups(),
       content,
-    })
-  }
-
-  apiReference(): string {
-    const content = html`<h1>API reference</h1>
-<p>Generated from the <a href="/v1/openapi.json">API definition</a> that the service validates requests with, and the <a href="/v1/ogc/api?f=html">definition of its OGC API</a>. If you are signed in, requests are sent as you. Before a request that costs credits, you are asked to confirm it.</p>
-<h2>Operations</h2>
-<div id="reference"><p>The reference needs JavaScript. Read the <a href="/v1/openapi.json">definition</a> instead.</p></div>`
-    return documentationPage({
-      about: this.#about,
-      title: 'API reference',
-      path: '/docs/api',
-      menu: this.#groups(),
-      content,
-      script: '/docs/assets/api-reference.js',
-      head: html`<link rel="stylesheet" href="/docs/assets/swagger-ui.css">
-<link rel="stylesheet" href="/docs/assets/api-reference.css">
-<script src="/docs/assets/swagger-ui-bundle.js" defer></script>`,
     })
   }
 
@@ -145,6 +135,11 @@ export class Documentation {
       contents: contentsOf(headings),
     })
   }
+}
+
+/** The help of a problem marks names in backticks, as Markdown does. */
+function inline(text: string): Html {
+  return new Html(escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>'))
 }
 
 function sourceOf(name: string): string {

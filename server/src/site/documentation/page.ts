@@ -15,13 +15,11 @@ export interface DocumentationPage {
   menu: MenuGroup[]
   content: Html
   contents?: Html | null
-  script?: string
-  head?: Html
 }
 
 /** A documentation page: search and the list of pages on the side, the content, and its headings. */
 export function documentationPage(page: DocumentationPage): string {
-  const { about, title, path, menu, content, contents, script, head } = page
+  const { about, title, path, menu, content, contents } = page
   const groups = menu.map(
     (group) =>
       html`<h2>${group.title}</h2><ul>${group.links.map(
@@ -38,8 +36,7 @@ export function documentationPage(page: DocumentationPage): string {
     content,
     menu: side,
     contents: contents ?? null,
-    scripts: ['/docs/assets/docs.js', ...(script ? [script] : [])],
-    ...(head ? { head } : {}),
+    scripts: ['/docs/assets/docs.js'],
   })
 }
 

@@ -15,6 +15,7 @@ const MEDIA_TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
 }
 
 interface DocumentationDeps {
@@ -23,8 +24,7 @@ interface DocumentationDeps {
 }
 
 /**
- * The documentation, one page per problem type, and the API reference. All are public and not part of the
- * API.
+ * The documentation and one page per problem type. All are public and not part of the API.
  */
 export function documentationRoutes(app: App, { about, baseUrl }: DocumentationDeps): void {
   let loaded: Promise<Documentation> | undefined
@@ -37,10 +37,6 @@ export function documentationRoutes(app: App, { about, baseUrl }: DocumentationD
 
   app.get('/docs', hidden, async (request, reply) =>
     reply.headers(PAGE_HEADERS).send((await load()).page('index', baseUrl.of(request))),
-  )
-
-  app.get('/docs/api', hidden, async (_request, reply) =>
-    reply.headers(PAGE_HEADERS).send((await load()).apiReference()),
   )
 
   app.get('/docs/search.json', hidden, async (request, reply) => {
@@ -75,7 +71,7 @@ export function documentationRoutes(app: App, { about, baseUrl }: DocumentationD
 
   app.get<{ Params: { name: string } }>('/docs/assets/:name', hidden, async (request, reply) => {
     const { name } = request.params
-    const mediaType = /^[a-z-]+\.[a-z]+$/.test(name) ? MEDIA_TYPES[extname(name)] : undefined
+    const mediaType = /^[a-z-]+\.[a-z0-9]+$/.test(name) ? MEDIA_TYPES[extname(name)] : undefined
     const file = packageAsset(name) ?? new URL(name, ASSETS)
     const bytes = mediaType && (await readFile(file).catch(() => undefined))
     if (!bytes) throw notFound('such file')

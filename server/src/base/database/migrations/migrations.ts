@@ -1,5 +1,6 @@
 import { assistantCodes } from './assistant-codes.ts'
 import { assistantKeys } from './assistant-keys.ts'
+import { billingLimits } from './billing-limits.ts'
 import { billingTables } from './billing-tables.ts'
 import { publishingColumns } from './publishing-columns.ts'
 import { severalOrganizations, signOnIdentities } from './several-organizations.ts'
@@ -52,6 +53,7 @@ export const migrations: Migration[] = [
   { name: 'changes between versions', statements: versionChanges },
   { name: 'sources of datasets', statements: sourceTables },
   { name: 'the programs that keys were given to', statements: assistantKeys },
+  { name: 'limits of plans, budgets of members, credit notes', statements: billingLimits },
 ]
 
 function idempotencyKeys(kind: 'sqlite' | 'postgres'): string[] {

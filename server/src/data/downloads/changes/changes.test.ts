@@ -104,6 +104,14 @@ test('those who may read archives get the changes between any two versions', asy
   const get = (query: string) => getBytes(service, `/v1/dataset/places/changes?${query}`, key)
   assert.equal(lines((await get('from=1&to=2')).bytes).length, 3)
   assert.equal((await get('from=1&to=3')).bytes.length, 0)
+  const places = await get('from=1&to=2&f=places')
+  assert.equal(places.headers.get('credits-charged'), '0')
+  assert.deepEqual(JSON.parse(places.bytes.toString()), {
+    counts: { added: 1, removed: 1, changed: 1 },
+    added: [[5, 0]],
+    removed: [[1, 0]],
+    changed: [[4, 0]],
+  })
   const same = await get('from=2&to=2')
   assert.deepEqual([same.status, same.bytes.length, same.headers.get('credits-charged')], [200, 0, '0'])
   const status = async (query: string) => (await get(query)).status

@@ -19,7 +19,7 @@ export async function buildChangesFile(
   deps: CompareDeps,
   signal: AbortSignal,
 ): Promise<BuiltFile> {
-  const form = format.format === 'changes-geoparquet' ? 'geoparquet' : 'ndjson'
+  const form = format.format.slice('changes-'.length) as ChangesFormat
   const { file } = await compare({ since: since!, version }, form, outPath, deps, signal)
   return file!
 }

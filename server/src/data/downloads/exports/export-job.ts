@@ -8,7 +8,7 @@ import { JobObsoleteError } from '../../jobs/job-errors.ts'
 import type { JobRow } from '../../jobs/job-store.ts'
 
 /** `changes-counts` makes no file: it counts the changes since the version before. */
-const CHANGES = ['changes-ndjson', 'changes-geoparquet', 'changes-counts'] as const
+const CHANGES = ['changes-ndjson', 'changes-geoparquet', 'changes-places', 'changes-counts'] as const
 type StoredFormat = ExportFormat | (typeof CHANGES)[number]
 
 /** What an export job stores, so that any worker can build the file. */

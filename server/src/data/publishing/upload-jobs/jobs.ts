@@ -1,4 +1,5 @@
-import { isJobEnded, type JobRecord } from '@wayleave/contract/records'
+import { isJobEnded } from '@wayleave/contract/job-states'
+import type { JobRecord } from '@wayleave/contract/records'
 import {
   CompileDiskFullError,
   CompileInterruptedError,

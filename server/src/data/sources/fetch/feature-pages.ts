@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { SourceError } from '@wayleave/geodata/compile'
 import type { FetchedSource, FetchOptions } from './fetch-options.ts'
 import { SourceFile } from './source-file.ts'
+import { DocumentTooLargeError } from './source-http.ts'
 
 export interface PageFeature {
   type: 'Feature'
@@ -40,6 +41,32 @@ export async function writeFeaturePages(
 /** Only what GeoJSON defines: links and boxes of single features are not data. */
 function featureText({ id, geometry, properties }: PageFeature): string {
   return JSON.stringify({ type: 'Feature', id, geometry: geometry ?? null, properties: properties ?? {} })
+}
+
+/** Features a page. */
+const MAX_PAGE = 1000
+
+/** How many features to ask for: fewer if a page of so many was too large. */
+export class PageSize {
+  features: number
+  isReduced = false
+
+  constructor(max: number = MAX_PAGE) {
+    this.features = Math.max(1, Math.min(MAX_PAGE, max))
+  }
+
+  /** Repeats the request with half as many features while the response is too large. */
+  async fit<T>(request: (features: number) => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await request(this.features)
+      } catch (error) {
+        if (!(error instanceof DocumentTooLargeError) || this.features === 1) throw error
+        this.features = Math.ceil(this.features / 2)
+        this.isReduced = true
+      }
+    }
+  }
 }
 
 /** A service that says how many features it has must have sent so many. */

@@ -1,10 +1,16 @@
 import { SourceError } from '@wayleave/geodata/compile'
-import { type FeaturePages, type PageFeature, requireComplete, writeFeaturePages } from './feature-pages.ts'
+import {
+  type FeaturePages,
+  type PageFeature,
+  PageSize,
+  requireComplete,
+  writeFeaturePages,
+} from './feature-pages.ts'
 import type { FetchedSource, FetchOptions } from './fetch-options.ts'
 import { getJson, shown, TransientSourceError, withRetries } from './source-http.ts'
 
-/** Features a page, if the layer allows so many. */
-const PAGE = 1000
+/** The list of all object ids: some millions of them. */
+const MAX_LIST_BYTES = 64 << 20
 
 interface Layer {
   name?: string
@@ -31,29 +37,36 @@ export async function fetchArcgis(address: string, options: FetchOptions): Promi
 }
 
 async function* pagesOf(url: URL, layer: Layer, options: FetchOptions): FeaturePages {
-  const listed = await ask<ObjectIds>(url, '/query', { where: '1=1', returnIdsOnly: 'true' }, options)
+  const listed = await ask<ObjectIds>(
+    url,
+    '/query',
+    { where: '1=1', returnIdsOnly: 'true' },
+    { ...options, documentBytes: MAX_LIST_BYTES },
+  )
   const field = listed.objectIdFieldName ?? layer.objectIdField
   if (field === undefined || !/^\w+$/.test(field))
     throw new SourceError(`${shown(url)} does not name its object ids, so its features cannot be listed.`)
   const ids = (listed.objectIds ?? []).toSorted((a, b) => a - b)
-  const size = Math.max(1, Math.min(PAGE, layer.maxRecordCount ?? PAGE))
+  const size = new PageSize(layer.maxRecordCount)
   const dates = new Set(
     layer.fields?.filter(({ type }) => type === 'esriFieldTypeDate').map(({ name }) => name),
   )
-  for (let at = 0; at < ids.length; at += size) {
-    const part = ids.slice(at, at + size)
-    const where = `${field} >= ${part[0]} AND ${field} <= ${part.at(-1)}`
-    const parameters = { where, outFields: '*', outSR: '4326', returnGeometry: 'true', orderByFields: field }
-    const { features } = await ask<{ features?: PageFeature[] }>(
-      url,
-      '/query',
-      parameters,
-      options,
-      'geojson',
-    )
-    requireComplete(features?.length ?? 0, part.length, `${shown(url)} where ${where}`)
-    yield features!.map((feature) => withDates(feature, dates))
+  for (let at = 0; at < ids.length; ) {
+    const page = await size.fit((features) => readPart(url, field, ids.slice(at, at + features), options))
+    yield page.map((feature) => withDates(feature, dates))
+    at += page.length
   }
+}
+
+async function readPart(url: URL, field: string, ids: number[], options: FetchOptions) {
+  const where = `${field} >= ${ids[0]} AND ${field} <= ${ids.at(-1)}`
+  const parameters = { where, outFields: '*', outSR: '4326', returnGeometry: 'true', orderByFields: field }
+  const { features = [] } = await ask<{ features?: PageFeature[] }>(url, '/query', parameters, {
+    ...options,
+    format: 'geojson',
+  })
+  requireComplete(features.length, ids.length, `${shown(url)} where ${where}`)
+  return features
 }
 
 /** Errors of the service have the status 200. */
@@ -61,14 +74,13 @@ function ask<T>(
   layer: URL,
   path: string,
   parameters: Record<string, string>,
-  options: FetchOptions,
-  format = 'json',
+  { format = 'json', documentBytes, ...options }: FetchOptions & { format?: string; documentBytes?: number },
 ): Promise<T> {
   const url = new URL(layer)
   url.pathname += path
   for (const [name, value] of Object.entries({ ...parameters, f: format })) url.searchParams.set(name, value)
   return withRetries(options.signal, async () => {
-    const body = await getJson<T & Pick<Layer, 'error'>>(url, options)
+    const body = await getJson<T & Pick<Layer, 'error'>>(url, options, documentBytes)
     if (!body.error) return body
     const { code = 0, message = 'an error' } = body.error
     const text = `${shown(url)} responded with ${message} (${code}).`

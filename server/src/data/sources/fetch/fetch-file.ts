@@ -19,8 +19,7 @@ export async function fetchFile(address: string, options: FetchOptions): Promise
     const begin = async () => {
       first = await openUrl(url, options, conditions, [200, 304])
       if (first.statusCode === 304) return false
-      await file.restart()
-      await receive(first, url, file)
+      await receive(first, url, file, options)
       return true
     }
     const isNew = await withRetries(signal, () =>
@@ -68,13 +67,21 @@ async function resume(
     }
     first.headers = response.headers
   }
-  await receive(response, url, file)
+  await receive(response, url, file, options)
   return true
 }
 
-async function receive(response: IncomingMessage, url: URL, file: SourceFile): Promise<void> {
+async function receive(
+  response: IncomingMessage,
+  url: URL,
+  file: SourceFile,
+  { received }: FetchOptions,
+): Promise<void> {
   try {
-    for await (const chunk of response) await file.write(chunk as Buffer)
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      received(chunk.length)
+      await file.write(chunk)
+    }
   } catch (error) {
     response.destroy()
     if (error instanceof SourceError || isDiskError(error)) throw error

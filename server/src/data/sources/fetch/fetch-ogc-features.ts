@@ -1,10 +1,13 @@
 import { SourceError } from '@wayleave/geodata/compile'
-import { type FeaturePages, type PageFeature, requireComplete, writeFeaturePages } from './feature-pages.ts'
+import {
+  type FeaturePages,
+  type PageFeature,
+  PageSize,
+  requireComplete,
+  writeFeaturePages,
+} from './feature-pages.ts'
 import type { FetchedSource, FetchOptions } from './fetch-options.ts'
 import { getJson, shown } from './source-http.ts'
-
-/** Features a page. */
-const PAGE = 1000
 
 interface ItemsPage {
   type?: string
@@ -19,12 +22,12 @@ export async function fetchOgcFeatures(address: string, options: FetchOptions): 
   const path = url.pathname.replace(/\/+$/, '')
   url.pathname = path.endsWith('/items') ? path : `${path}/items`
   const name = decodeURIComponent(url.pathname.split('/').at(-2)!)
-  if (!url.searchParams.has('limit')) url.searchParams.set('limit', String(PAGE))
   if (!url.searchParams.has('f')) url.searchParams.set('f', 'json')
   return writeFeaturePages(pagesFrom(url, name, options), name, options)
 }
 
 async function* pagesFrom(first: URL, name: string, options: FetchOptions): FeaturePages {
+  const size = new PageSize(Number(first.searchParams.get('limit') ?? Number.POSITIVE_INFINITY))
   const visited = new Set<string>()
   let expected: number | null = null
   let received = 0
@@ -32,7 +35,12 @@ async function* pagesFrom(first: URL, name: string, options: FetchOptions): Feat
   while (url) {
     if (visited.has(url.href)) throw new SourceError(`The pages of ${name} lead in a circle.`)
     visited.add(url.href)
-    const page: ItemsPage = await getJson<ItemsPage>(url, options)
+    const pageUrl = url
+    const page: ItemsPage = await size.fit((limit) => {
+      // Links are followed as they are, unless pages of this size are too large.
+      const asks = pageUrl === first || size.isReduced
+      return getJson<ItemsPage>(asks ? withLimit(pageUrl, limit) : pageUrl, options)
+    })
     if (!Array.isArray(page.features))
       throw new SourceError(`${shown(url)} did not respond with features as GeoJSON.`)
     expected ??= page.numberMatched ?? null
@@ -42,6 +50,12 @@ async function* pagesFrom(first: URL, name: string, options: FetchOptions): Feat
     url = next === undefined ? null : nextUrl(next, url)
   }
   requireComplete(received, expected, name)
+}
+
+function withLimit(page: URL, limit: number): URL {
+  const url = new URL(page)
+  url.searchParams.set('limit', String(limit))
+  return url
 }
 
 /** A service behind a proxy may name itself by another address: the page is fetched where the first one was. */

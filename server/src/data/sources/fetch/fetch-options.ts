@@ -1,4 +1,5 @@
 import type { SourceCredentials } from '../source-address.ts'
+import type { FetchLimits } from './fetch-watch.ts'
 
 /** What is known of the content that was fetched before. */
 export interface Validators {
@@ -13,9 +14,12 @@ export interface FetchOptions {
   /** The folder for the file, which the caller removes. */
   folder: string
   maxBytes: number
+  limits: FetchLimits
   /** Whether addresses inside the network are permitted (WAYLEAVE_ALLOW_INTERNAL_ADDRESSES). */
   allowInternal: boolean
   signal: AbortSignal
+  /** Called with the size of everything that arrives, as it was sent. */
+  received: (bytes: number) => void
   /** Of the last time; the source need not be fetched if they still hold. */
   validators?: Validators | undefined
   /** Called with the number of bytes fetched so far. */

@@ -1,18 +1,13 @@
-import { lookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { SourceError } from '@wayleave/geodata/compile'
 import { type PgcopyHeader, pgcopyHeader } from '@wayleave/geodata/pgcopy'
-import pg from 'pg'
+import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
-import { SECOND } from '../../../base/clock.ts'
-import { isInternalAddress } from '../../../base/outside/internal-address.ts'
 import type { FetchedSource, FetchOptions } from './fetch-options.ts'
 import { type CopiedColumn, copiedColumns, type QueryColumn, quoted } from './postgres-columns.ts'
+import { asSourceError, connectPostgres, type PostgresConnection } from './postgres-connection.ts'
 import { SourceFile } from './source-file.ts'
-import { TransientSourceError, withRetries } from './source-http.ts'
-
-const CONNECT_MS = 20 * SECOND
+import { withRetries } from './source-http.ts'
 
 /** What is read of a database: a table or view, or the result of a query. */
 export interface PostgresChoice {
@@ -33,30 +28,30 @@ export async function fetchPostgres(
   options: FetchOptions,
 ): Promise<FetchedSource> {
   const source = selected(choice)
-  const client = await withRetries(options.signal, () => connect(address, options))
-  const lost = Promise.withResolvers<never>()
-  lost.promise.catch(() => {})
-  client.on('error', lost.reject)
-  const abort = () => void client.end().catch(() => {})
-  options.signal.addEventListener('abort', abort, { once: true })
+  const connection = await withRetries(options.signal, () => connectPostgres(address, options))
   try {
-    return await Promise.race([copy(client, source, choice, options), lost.promise])
+    return await Promise.race([copy(connection, source, choice, options), connection.lost])
   } catch (error) {
     options.signal.throwIfAborted()
     throw asSourceError(error)
   } finally {
-    options.signal.removeEventListener('abort', abort)
-    await client.end().catch(() => {})
+    connection.close()
   }
 }
 
 async function copy(
-  client: pg.Client,
+  connection: PostgresConnection,
   source: string,
   choice: PostgresChoice,
   options: FetchOptions,
 ): Promise<FetchedSource> {
+  const { client } = connection
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  // Whatever happens to this process, the database does not work for it any longer than that.
+  const limit = Math.ceil(options.limits.totalMs)
+  await client.query(
+    `SET LOCAL statement_timeout = ${limit}; SET LOCAL idle_in_transaction_session_timeout = ${limit}`,
+  )
   const described = await describe(client, source)
   const { columns, geometry } = copiedColumns(described, choice.geometryColumn)
   const srid = geometry && (await sridOf(client, source, geometry))
@@ -69,7 +64,11 @@ async function copy(
   try {
     await file.write(pgcopyHeader(header))
     const rows = client.query(copyTo(`COPY (${selection(columns)} FROM ${source}) TO STDOUT (FORMAT binary)`))
-    for await (const chunk of rows) await file.write(chunk as Buffer)
+    for await (const chunk of rows as AsyncIterable<Buffer>) {
+      options.received(chunk.length)
+      connection.copiedBytes += chunk.length
+      await file.write(chunk)
+    }
     await client.query('COMMIT')
     const name = choice.sourceTable?.replace(/^.*\./, '') ?? 'query'
     const validators = { etag: null, lastModified: null, checksum: file.checksum() }
@@ -146,72 +145,4 @@ async function crsOf(client: pg.Client, srid: number): Promise<string | null> {
   const known = rows[0]
   if (!known) return null
   return known.authority === 'EPSG' ? `EPSG:${known.code}` : known.wkt
-}
-
-/** The host is resolved and checked first, and the connection goes to the address that was checked. */
-async function connect(
-  address: string,
-  { credentials, allowInternal, signal }: FetchOptions,
-): Promise<pg.Client> {
-  signal.throwIfAborted()
-  const url = new URL(address)
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  if (host === '' || url.searchParams.has('host'))
-    throw new SourceError('The address of a database names its host, as in postgres://user@host/database.')
-  const ip = allowInternal ? host : await checkedAddress(host)
-  const settings = {
-    host: ip,
-    port: Number(url.port || 5432),
-    database: decodeURIComponent(url.pathname.slice(1)) || credentials?.username || 'postgres',
-    user: credentials?.username ?? 'postgres',
-    password: credentials?.password,
-    application_name: 'wayleave',
-    connectionTimeoutMillis: CONNECT_MS,
-  }
-  const mode = url.searchParams.get('sslmode') ?? 'prefer'
-  const plain = () => open(settings)
-  if (mode === 'disable') return plain()
-  const isVerified = mode === 'verify-full' || mode === 'verify-ca'
-  const servername = isIP(host) === 0 ? { servername: host } : {}
-  const encrypted = open({ ...settings, ssl: { rejectUnauthorized: isVerified, ...servername } })
-  return mode === 'prefer' || mode === 'allow' ? encrypted.catch(ifWithoutSsl(plain)) : encrypted
-}
-
-async function open(settings: pg.ClientConfig): Promise<pg.Client> {
-  const client = new pg.Client(settings)
-  try {
-    await client.connect()
-    return client
-  } catch (error) {
-    await client.end().catch(() => {})
-    throw asSourceError(error)
-  }
-}
-
-/** As libpq does by default: encrypted, unless the server cannot. */
-function ifWithoutSsl(plain: () => Promise<pg.Client>) {
-  return (error: unknown) => {
-    if (!/does not support SSL/.test((error as Error).message)) throw error
-    return plain()
-  }
-}
-
-async function checkedAddress(host: string): Promise<string> {
-  const addresses =
-    isIP(host) === 0 ? (await lookup(host, { all: true })).map(({ address }) => address) : [host]
-  if (addresses.some(isInternalAddress))
-    throw new SourceError('The address of the database is inside the network of the service.')
-  return addresses[0]!
-}
-
-/** Classes of errors of PostgreSQL that may be gone soon: connections, resources, stops, conflicts. */
-const TRANSIENT = /^(08|53|57|40)/
-
-/** What the database says may be shown to those who gave the query; it does not contain the password. */
-function asSourceError(error: unknown): unknown {
-  if (error instanceof SourceError || !(error instanceof Error)) return error
-  const { code = '', message } = error as Error & { code?: string }
-  if (/^[0-9A-Z]{5}$/.test(code) && !TRANSIENT.test(code))
-    return new SourceError(`The database refused: ${message} (${code})`, { cause: error })
-  return new TransientSourceError(`The database cannot be read: ${message || code}`, null, { cause: error })
 }

@@ -38,7 +38,9 @@ export async function fetchS3(
     if (options.validators?.lastModified === lastModified) return null
     for (let from = 0; from < object.bytes; from += PART_BYTES) {
       const span = { from, to: Math.min(object.bytes, from + PART_BYTES) }
-      await file.write(await store.read(key, span, { signal: options.signal, patienceMs: 60_000 }))
+      const part = await store.read(key, span, { signal: options.signal, patienceMs: 60_000 })
+      options.received(part.length)
+      await file.write(part)
     }
     const again = await store.head(key, { signal: options.signal })
     if (again?.modifiedAt.getTime() !== object.modifiedAt.getTime())

@@ -5,6 +5,7 @@ import { fetchOgcFeatures } from './fetch-ogc-features.ts'
 import type { Fetched, FetchOptions } from './fetch-options.ts'
 import type { PostgresChoice } from './fetch-postgres.ts'
 import { fetchS3, type S3Access } from './fetch-s3.ts'
+import { FetchWatch } from './fetch-watch.ts'
 import { fetchWfs } from './fetch-wfs.ts'
 
 export interface FetchRequest extends PostgresChoice {
@@ -19,12 +20,18 @@ export interface FetchRequest extends PostgresChoice {
  */
 export async function fetchSource(
   request: FetchRequest,
-  options: FetchOptions,
+  options: Omit<FetchOptions, 'received'>,
   s3: S3Access,
 ): Promise<Fetched> {
-  const fetched = await fetchKind(request, options, s3)
-  const checksum = options.validators?.checksum ?? null
-  return fetched !== null && fetched.validators.checksum === checksum ? null : fetched
+  const watch = new FetchWatch(options.signal, options.limits)
+  const received = (bytes: number) => watch.received(bytes)
+  try {
+    const fetched = await fetchKind(request, { ...options, signal: watch.signal, received }, s3)
+    const checksum = options.validators?.checksum ?? null
+    return fetched !== null && fetched.validators.checksum === checksum ? null : fetched
+  } finally {
+    watch.end()
+  }
 }
 
 async function fetchKind(request: FetchRequest, options: FetchOptions, s3: S3Access): Promise<Fetched> {

@@ -1,11 +1,15 @@
 import { SourceError } from '@wayleave/geodata/compile'
 import { parameterOf } from '../source-address.ts'
-import { type FeaturePages, type PageFeature, requireComplete, writeFeaturePages } from './feature-pages.ts'
+import {
+  type FeaturePages,
+  type PageFeature,
+  PageSize,
+  requireComplete,
+  writeFeaturePages,
+} from './feature-pages.ts'
 import type { FetchedSource, FetchOptions } from './fetch-options.ts'
 import { getJson, getText, shown } from './source-http.ts'
 
-/** Features a page. */
-const PAGE = 1000
 const JSON_FORMATS = [/^application\/geo\+json/i, /^application\/json/i, /geojson/i, /^json$/i]
 const CRS84 = /urn:ogc:def:crs:OGC:(1\.3)?:CRS84/
 
@@ -33,19 +37,19 @@ export async function fetchWfs(address: string, options: FetchOptions): Promise<
 
 async function* pagesOf(url: URL, layer: WfsLayer, options: FetchOptions): FeaturePages {
   const expected = await countOf(url, layer, options)
+  const size = new PageSize()
   const ids = new Set<string>()
   let received = 0
   while (received < expected) {
-    const page = await getJson<{ features?: PageFeature[] }>(
+    const pageUrl = (count: number) =>
       requestUrl(url, 'GetFeature', {
         typeNames: layer.typeName,
         outputFormat: layer.outputFormat,
         srsName: layer.srsName,
-        count: String(PAGE),
+        count: String(count),
         startIndex: String(received),
-      }),
-      options,
-    )
+      })
+    const page = await size.fit((count) => getJson<{ features?: PageFeature[] }>(pageUrl(count), options))
     if (!Array.isArray(page.features)) throw new SourceError(`${shown(url)} did not respond with GeoJSON.`)
     if (page.features.length === 0) break
     for (const { id } of page.features) {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
-import type { Readable } from 'node:stream'
+import { PassThrough, type Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createGunzip, createInflate } from 'node:zlib'
 import { SourceError } from '@wayleave/geodata/compile'
@@ -12,8 +12,8 @@ const MAX_PAUSE = 30 * SECOND
 const MAX_REDIRECTS = 5
 /** A service may take long to begin, for example to count. */
 const TIMEOUT = 120 * SECOND
-/** A page of features. */
-const MAX_PAGE_BYTES = 256 << 20
+/** A document is parsed as a whole, so it must not be large: for memory, and because the event loop stands still. */
+const MAX_DOCUMENT_BYTES = 16 << 20
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504])
 /** Integers that a double may not hold. */
 const LONG_INTEGER = /[\s:,[-]\d{16}/
@@ -27,6 +27,9 @@ export class TransientSourceError extends SourceError {
     this.retryAfterMs = retryAfterMs
   }
 }
+
+/** A document that is larger than allowed; a page of fewer features may not be. */
+export class DocumentTooLargeError extends SourceError {}
 
 /** Sends a GET request. Throws a SourceError unless the status is one of these. */
 export async function openUrl(
@@ -74,8 +77,13 @@ export async function withRetries<T>(signal: AbortSignal, attempt: () => Promise
 }
 
 /** A JSON document. Integers of any size keep their digits if it is written again. */
-export async function getJson<T>(url: URL, options: FetchOptions): Promise<T> {
-  const text = await getText(url, options, 'application/geo+json, application/json;q=0.9, */*;q=0.1')
+export async function getJson<T>(url: URL, options: FetchOptions, maxBytes?: number): Promise<T> {
+  const text = await getText(
+    url,
+    options,
+    'application/geo+json, application/json;q=0.9, */*;q=0.1',
+    maxBytes,
+  )
   try {
     return parseExactly(text) as T
   } catch {
@@ -83,17 +91,22 @@ export async function getJson<T>(url: URL, options: FetchOptions): Promise<T> {
   }
 }
 
-export function getText(url: URL, options: FetchOptions, accept: string): Promise<string> {
+export function getText(
+  url: URL,
+  options: FetchOptions,
+  accept: string,
+  maxBytes = MAX_DOCUMENT_BYTES,
+): Promise<string> {
   return withRetries(options.signal, async () => {
     const response = await openUrl(url, options, { accept, 'accept-encoding': 'gzip' })
     const chunks: Buffer[] = []
     let bytes = 0
     try {
-      for await (const chunk of decompressed(response) as AsyncIterable<Buffer>) {
+      for await (const chunk of decompressed(response, options) as AsyncIterable<Buffer>) {
         chunks.push(chunk)
         bytes += chunk.length
-        if (bytes > MAX_PAGE_BYTES)
-          throw new SourceError(`${shown(url)} responded with more than ${MAX_PAGE_BYTES >> 20} MB.`)
+        if (bytes > maxBytes)
+          throw new DocumentTooLargeError(`${shown(url)} responded with more than ${maxBytes >> 20} MB.`)
       }
     } catch (error) {
       response.destroy()
@@ -117,12 +130,13 @@ function credentialHeaders({ credentials }: FetchOptions): OutgoingHttpHeaders {
   return { authorization: `Basic ${basic}`, ...headers }
 }
 
-function decompressed(response: IncomingMessage): Readable {
+function decompressed(response: IncomingMessage, { received }: FetchOptions): Readable {
   const encoding = response.headers['content-encoding'] ?? 'identity'
-  if (encoding === 'identity') return response
-  const unzip = encoding === 'deflate' ? createInflate() : createGunzip()
-  response.on('error', (error) => unzip.destroy(error))
-  return response.pipe(unzip)
+  const content =
+    encoding === 'identity' ? new PassThrough() : encoding === 'deflate' ? createInflate() : createGunzip()
+  response.on('error', (error) => content.destroy(error))
+  response.on('data', (chunk: Buffer) => received(chunk.length))
+  return response.pipe(content)
 }
 
 function retryAfter({ headers }: IncomingMessage): number | null {

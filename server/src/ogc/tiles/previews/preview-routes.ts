@@ -1,3 +1,5 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Authenticate } from '../../../accounts/access/authenticate.ts'
@@ -5,7 +7,7 @@ import { notFound } from '../../../base/problem.ts'
 import type { Catalog } from '../../../data/catalog/catalog.ts'
 import { metadataCacheControl } from '../../../data/catalog/metadata.ts'
 import type { App } from '../../../http/fastify-app.ts'
-import { matchesEtag } from '../../../http/headers.ts'
+import { matchesEtag, preferredEncoding } from '../../../http/headers.ts'
 import { tags } from '../../../http/openapi.ts'
 import { noQuery } from '../../../http/schemas.ts'
 import type { TileArchives } from '../tile-archives.ts'
@@ -33,10 +35,27 @@ const previewSchema = Type.Object({
   }),
 })
 
+const STORED = ['gzip'] as const
+
+/** Previews with gzip, each compressed once while it is in memory: outlines of countries are 50 KB without. */
+class PackedPreviews {
+  readonly #packed = new WeakMap<object, Promise<Buffer>>()
+
+  of(preview: object): Promise<Buffer> {
+    let bytes = this.#packed.get(preview)
+    if (bytes === undefined) {
+      bytes = promisify(gzip)(JSON.stringify(preview))
+      this.#packed.set(preview, bytes)
+    }
+    return bytes
+  }
+}
+
 /** Small maps of datasets, drawn from tiles. They are public, like the sample. */
 export function previewRoutes(app: App, deps: PreviewRoutesDeps): void {
   const { authenticate, catalog, tileArchives, tileStates } = deps
   const previews = new Previews(tileArchives, tileStates)
+  const packed = new PackedPreviews()
   const find = async (request: FastifyRequest, reply: FastifyReply, table: string) => {
     const grant = await authenticate.optionalKey(request, reply)
     const dataset = await catalog.findFor(grant, table)
@@ -63,7 +82,13 @@ export function previewRoutes(app: App, deps: PreviewRoutesDeps): void {
       if (preview === null) return reply.code(204).header('cache-control', 'no-store').send(undefined)
       reply.header('etag', etag).header('cache-control', cacheControl)
       if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send(undefined)
-      return preview
+      reply.header('vary', 'Accept-Encoding')
+      if (preferredEncoding(request.headers['accept-encoding'], STORED) !== 'gzip') return preview
+      const bytes = await packed.of(preview)
+      return reply
+        .header('content-type', 'application/json; charset=utf-8')
+        .header('content-encoding', 'gzip')
+        .send(bytes as never)
     },
   })
 

@@ -1,46 +1,69 @@
-// Shows the two API definitions of the service with Swagger UI. If the visitor is signed in, requests carry the
-// session's token or a short-lived key; a request that may cost credits is sent only after a confirmation.
-/* global SwaggerUIBundle */
-
+// The API reference: one language for all examples, the search among the operations, and forms that send requests. If
+// the visitor is signed in, requests carry the session's token or a short-lived key; a request that may cost credits
+// is sent only after a confirmation.
 import { accessToken, post } from './session.js'
 
-const OGC_ROOT = '/v1/ogc'
 const MARGIN_MS = 30_000
+const MAX_SHOWN = 20_000
 
-/** One definition from both. The names of the second one's components get a prefix, so that none clash. */
-function merge(own, ogc) {
-  const text = JSON.stringify(ogc).replaceAll(/"#\/components\/(\w+)\//g, '"#/components/$1/Ogc')
-  const { paths, components, tags } = JSON.parse(text)
-  // Without a list of servers, requests go to this one, and no field to choose from is shown.
-  const { servers: _, ...rest } = own
-  const merged = { ...rest, paths: { ...own.paths }, components: { ...own.components } }
-  const tagOf = (name) => `OGC API: ${name}`
-  for (const [path, operations] of Object.entries(paths)) {
-    for (const operation of Object.values(operations)) operation.tags = operation.tags.map(tagOf)
-    merged.paths[OGC_ROOT + (path === '/' ? '' : path)] = operations
+function choose(language) {
+  for (const block of document.querySelectorAll('[data-language]')) {
+    block.hidden = block.dataset.language !== language
   }
-  const { securitySchemes, ...named } = components
-  for (const [kind, entries] of Object.entries(named)) {
-    const renamed = Object.entries(entries).map(([name, entry]) => [`Ogc${name}`, entry])
-    merged.components[kind] = { ...merged.components[kind], ...Object.fromEntries(renamed) }
+  for (const button of document.querySelectorAll('[data-choose]')) {
+    button.setAttribute('aria-pressed', String(button.dataset.choose === language))
   }
-  merged.components.securitySchemes = { ...securitySchemes, ...own.components.securitySchemes }
-  merged.tags = [...own.tags, ...tags.map(({ name }) => ({ name: tagOf(name) }))]
-  return merged
 }
 
-/** The operation that a request is for. */
-function operationOf(definition, method, url) {
-  const { pathname } = new URL(url, location.href)
-  const parts = pathname.split('/')
-  for (const [template, operations] of Object.entries(definition.paths)) {
-    const names = template.split('/')
-    const matches =
-      names.length === parts.length && names.every((name, i) => name.startsWith('{') || name === parts[i])
-    if (matches && operations[method.toLowerCase()]) return operations[method.toLowerCase()]
+function rememberedLanguage(language) {
+  try {
+    if (language) localStorage.setItem('language', language)
+    return localStorage.getItem('language')
+  } catch {
+    // If storage is blocked, the choice lasts until the page is closed.
+    return null
   }
-  return undefined
 }
+
+if (rememberedLanguage()) choose(rememberedLanguage())
+for (const button of document.querySelectorAll('[data-choose]')) {
+  button.addEventListener('click', () => {
+    // The page keeps its place, although examples above it become longer or shorter.
+    const before = button.getBoundingClientRect().top
+    choose(button.dataset.choose)
+    rememberedLanguage(button.dataset.choose)
+    scrollBy(0, button.getBoundingClientRect().top - before)
+  })
+}
+
+const search = document.querySelector('[data-operations]')
+const groups = [...document.querySelectorAll('.operation-groups details')]
+const opened = groups.map((group) => group.open)
+const field = search.querySelector('input')
+
+function filter() {
+  const words = field.value.toLowerCase().split(/\s+/).filter(Boolean)
+  let count = 0
+  for (const [index, group] of groups.entries()) {
+    let matches = 0
+    for (const item of group.querySelectorAll('li')) {
+      item.hidden = !words.every((word) => item.dataset.words.includes(word))
+      if (!item.hidden) matches++
+    }
+    group.hidden = matches === 0
+    group.open = words.length > 0 || opened[index]
+    count += matches
+  }
+  search.querySelector('[role=status]').textContent =
+    words.length === 0 ? '' : count === 0 ? 'Nothing matches' : `${count} operations`
+}
+
+search.hidden = false
+field.addEventListener('input', filter)
+search.addEventListener('submit', (event) => {
+  event.preventDefault()
+  document.querySelector('.operation-groups li:not([hidden]) a')?.click()
+})
 
 /** The short-lived key of the session, only in memory, as in the console. */
 const session = { key: '', keyEnd: 0 }
@@ -54,90 +77,91 @@ async function sessionKey() {
   return session.key
 }
 
+async function credentials(access) {
+  if (access === 'none') return {}
+  if (access === 'token' || access === 'either') {
+    const token = await accessToken()
+    return token ? { authorization: `Bearer ${token}` } : {}
+  }
+  const key = await sessionKey()
+  return key ? { 'x-api-key': key } : {}
+}
+
 /** The price of the dataset that a path names; null if it cannot be read. */
-async function priceOf(url) {
-  const table = /^\/v1\/dataset\/([^/]+)\//.exec(new URL(url, location.href).pathname)?.[1]
+async function priceOf(path) {
+  const table = /^\/v1\/dataset\/([^/]+)\//.exec(path)?.[1]
   const response = table && (await fetch(`/v1/dataset/${table}`))
   return response?.ok ? (await response.json()).credits : null
 }
 
-async function confirmCost(operation, request) {
-  if (operation?.responses?.['402'] === undefined) return
-  const price = await priceOf(request.url)
-  if (price === 0) return
+async function mayCost(path) {
+  const price = await priceOf(path)
+  if (price === 0) return true
   const cost =
     price === null ? 'This request may cost credits.' : `This request costs up to ${price} credits.`
-  if (!window.confirm(`${cost} Send it?`)) throw new Error('Not sent: it would have cost credits.')
+  return window.confirm(`${cost} Send it?`)
 }
 
-function interceptor(definition) {
-  return async (request) => {
-    const operation = operationOf(definition, request.method ?? 'GET', request.url)
-    await confirmCost(operation, request)
-    const names = (operation?.security ?? []).flatMap((one) => Object.keys(one))
-    const wantsToken = names.some((name) => /token/i.test(name))
-    const headers = Object.keys(request.headers).map((name) => name.toLowerCase())
-    if (wantsToken && !headers.includes('authorization')) {
-      const token = await accessToken()
-      if (token) request.headers.Authorization = `Bearer ${token}`
-    } else if (names.length > 0 && !wantsToken && !headers.includes('x-api-key')) {
-      const key = await sessionKey()
-      if (key) request.headers['X-API-Key'] = key
-    }
-    return request
+/** The address that a form describes. Empty fields are left out. */
+function addressOf(form) {
+  const query = new URLSearchParams()
+  let path = form.dataset.path
+  for (const [name, value] of new FormData(form)) {
+    const [place, parameter] = name.split(':')
+    if (place === 'path') path = path.replace(`{${parameter}}`, encodeURIComponent(value))
+    else if (place === 'query' && value !== '') query.set(parameter, value)
+  }
+  return { path, url: query.size === 0 ? path : `${path}?${query}` }
+}
+
+async function bodyText(response) {
+  const type = response.headers.get('content-type') ?? ''
+  if (!/json|text|xml|csv/.test(type)) return type === '' ? '' : `(${type})`
+  const text = await response.text()
+  const shown = /json$|json;/.test(type) && text.length < 1_000_000 ? indented(text) : text
+  return shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}\n…` : shown
+}
+
+function indented(text) {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
   }
 }
 
-/** The page has a main landmark of its own, so the one of Swagger UI becomes a plain element. */
-function withoutMain() {
-  const replaced = (node) => {
-    if (Array.isArray(node)) return node.map(replaced)
-    if (!node?.props?.children) return node
-    const props = { ...node.props, children: replaced(node.props.children) }
-    return { ...node, type: node.type === 'main' ? 'div' : node.type, props }
+async function send(form) {
+  const status = form.querySelector('[role=status]')
+  const { path, url } = addressOf(form)
+  const { method, access, costs } = form.dataset
+  if (costs !== undefined && !(await mayCost(path))) {
+    status.textContent = 'Not sent: it would have cost credits.'
+    return
   }
-  // React would mount the page anew if the class were another one at each rendering.
-  const classes = new Map()
-  const plain = (Layout) => {
-    if (!classes.has(Layout)) {
-      const PlainLayout = class extends Layout {
-        render() {
-          return replaced(super.render())
-        }
-      }
-      classes.set(Layout, PlainLayout)
-    }
-    return classes.get(Layout)
-  }
-  // Swagger UI wraps the layout into an error boundary.
-  const wrapped = (Boundary) =>
-    class extends Boundary {
-      render() {
-        const boundary = super.render()
-        const layout = boundary.props.children
-        return {
-          ...boundary,
-          props: { ...boundary.props, children: { ...layout, type: plain(layout.type) } },
-        }
-      }
-    }
-  return { wrapComponents: { BaseLayout: wrapped } }
+  status.textContent = 'Sending…'
+  const body = form.elements.body?.value
+  const headers = await credentials(access)
+  if (body) headers['content-type'] = 'application/json'
+  const response = await fetch(url, { method, headers, ...(body && { body }) })
+  const code = document.createElement('pre')
+  code.tabIndex = 0
+  code.textContent = await bodyText(response)
+  const line = document.createElement('p')
+  const badge = Object.assign(document.createElement('span'), {
+    className: `badge ${response.ok ? 'good' : 'bad'}`,
+    textContent: String(response.status),
+  })
+  line.append(badge, ` ${method} ${url}`)
+  status.replaceChildren(line, ...(code.textContent === '' ? [] : [code]))
 }
 
-const [own, ogc] = await Promise.all(
-  ['/v1/openapi.json', `${OGC_ROOT}/api?f=json`].map(async (path) => (await fetch(path)).json()),
-)
-const definition = merge(own, ogc)
-SwaggerUIBundle({
-  spec: definition,
-  dom_id: '#reference',
-  // With deep links, the path of an operation is a link inside of a button, which screen readers cannot reach.
-  deepLinking: false,
-  docExpansion: 'list',
-  filter: true,
-  defaultModelsExpandDepth: 0,
-  persistAuthorization: false,
-  plugins: [withoutMain],
-  requestInterceptor: interceptor(definition),
-  syntaxHighlight: { activated: false },
-})
+for (const details of document.querySelectorAll('.try')) {
+  details.hidden = false
+  const form = details.querySelector('form')
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    send(form).catch((error) => {
+      form.querySelector('[role=status]').textContent = `Not sent: ${error.message}`
+    })
+  })
+}

@@ -1,0 +1,215 @@
+import {
+  CATEGORIES,
+  type Classing,
+  DRAWINGS,
+  type MapLook,
+  PALETTES,
+  RAMP_NAMES,
+  RAMPS,
+  readBreaks,
+} from '@wayleave/contract/map-style'
+import type { DatasetDetails } from '@wayleave/contract/records'
+import { useId, useState } from 'react'
+import { useTheme } from '../../theme.ts'
+import { ChoiceSelect } from './choice-select.tsx'
+import { isNumeric } from './read-scale.ts'
+
+const DRAW_WORDS = { features: 'features', heat: 'heat map', hexagons: 'hexagons' }
+const CLASS_WORDS = {
+  continuous: 'continuous',
+  quantiles: 'equal counts',
+  equal: 'equal steps',
+  breaks: 'own breaks',
+}
+
+/** How the map is drawn: classes, ramp, opacity, labels, and the colors of values. */
+export function StylePanel({
+  id,
+  dataset,
+  look,
+  hasPoints,
+  onChange,
+}: {
+  id: string
+  dataset: DatasetDetails
+  look: MapLook
+  hasPoints: boolean
+  onChange: (change: Partial<MapLook>) => void
+}) {
+  const typeOf = (name: string) => dataset.columns.find((column) => column.name === name)?.type
+  const colorType = typeOf(look.color)
+  const isCategory = colorType !== undefined && !isNumeric(colorType)
+  const hasRamp = !isCategory || look.draw !== 'features'
+  const drawings = DRAWINGS.filter((drawing) => drawing !== 'heat' || hasPoints)
+  const labels = dataset.columns.filter(({ type }) => type !== 'json').map(({ name }) => name)
+  return (
+    <section id={id} className="style-panel" aria-label="Style of the map">
+      <ChoiceSelect
+        label="Draw"
+        choices={drawings}
+        words={DRAW_WORDS}
+        value={look.draw}
+        onChange={(draw) => onChange({ draw: draw as MapLook['draw'] })}
+      />
+      {colorType && isNumeric(colorType) && (
+        <ClassingSelect
+          label="Colors"
+          classing={look.classing}
+          onChange={(classing) => onChange({ classing })}
+        />
+      )}
+      {look.size !== '' && (
+        <ClassingSelect label="Sizes" classing={look.sizing} onChange={(sizing) => onChange({ sizing })} />
+      )}
+      {hasRamp && <RampSelect look={look} onChange={onChange} />}
+      <OpacityInput opacity={look.opacity} onChange={(opacity) => onChange({ opacity })} />
+      <ChoiceSelect
+        label="Labels"
+        none="none"
+        choices={labels}
+        value={look.label}
+        onChange={(label) => onChange({ label })}
+      />
+      {isCategory && look.draw === 'features' && (
+        <CategoryColors dataset={dataset} look={look} onChange={onChange} />
+      )}
+    </section>
+  )
+}
+
+function ClassingSelect({
+  label,
+  classing,
+  onChange,
+}: {
+  label: string
+  classing: Classing
+  onChange: (classing: Classing) => void
+}) {
+  const [isOwn, setIsOwn] = useState(classing.kind === 'breaks')
+  const [text, setText] = useState(classing.kind === 'breaks' ? classing.at.join(', ') : '')
+  const id = useId()
+  const breaks = readBreaks(text)
+  return (
+    <>
+      <ChoiceSelect
+        label={label}
+        choices={Object.keys(CLASS_WORDS)}
+        words={CLASS_WORDS}
+        value={isOwn ? 'breaks' : classing.kind}
+        onChange={(kind) => {
+          setIsOwn(kind === 'breaks')
+          if (kind !== 'breaks') onChange({ kind: kind as 'continuous' })
+        }}
+      />
+      {isOwn && (
+        <span className="inline-select">
+          <label htmlFor={id} className="small soft">
+            {label} begin at
+          </label>
+          <input
+            id={id}
+            size={16}
+            value={text}
+            placeholder="2, 4, 6"
+            aria-invalid={text !== '' && breaks === null}
+            onChange={(event) => {
+              setText(event.target.value)
+              const at = readBreaks(event.target.value)
+              if (at) onChange({ kind: 'breaks', at })
+            }}
+          />
+        </span>
+      )}
+    </>
+  )
+}
+
+function RampSelect({ look, onChange }: { look: MapLook; onChange: (change: Partial<MapLook>) => void }) {
+  const { ramp, isReversed } = look
+  const id = useId()
+  return (
+    <span className="inline-select">
+      <ChoiceSelect
+        label="Ramp"
+        choices={RAMP_NAMES}
+        value={ramp}
+        onChange={(name) => onChange({ ramp: name as MapLook['ramp'], isReversed })}
+      />
+      <span
+        className="ramp"
+        aria-hidden="true"
+        style={{
+          background: `linear-gradient(to ${isReversed ? 'left' : 'right'}, ${RAMPS[ramp].join(', ')})`,
+        }}
+      />
+      <input
+        id={id}
+        type="checkbox"
+        checked={isReversed}
+        onChange={(event) => onChange({ ramp, isReversed: event.target.checked })}
+      />
+      <label htmlFor={id} className="small">
+        reversed
+      </label>
+    </span>
+  )
+}
+
+function OpacityInput({ opacity, onChange }: { opacity: number; onChange: (opacity: number) => void }) {
+  const id = useId()
+  return (
+    <span className="inline-select">
+      <label htmlFor={id} className="small soft">
+        Opacity
+      </label>
+      <input
+        id={id}
+        type="range"
+        min="0.1"
+        max="1"
+        step="0.05"
+        value={opacity}
+        onChange={(event) => onChange(Number(event.target.value))}
+      />
+    </span>
+  )
+}
+
+/** A color for each of the most frequent values. */
+function CategoryColors({
+  dataset,
+  look,
+  onChange,
+}: {
+  dataset: DatasetDetails
+  look: MapLook
+  onChange: (change: Partial<MapLook>) => void
+}) {
+  const theme = useTheme()
+  const colors = CATEGORIES[theme]
+  const frequent = dataset.statistics?.[look.color]?.frequent?.slice(0, colors.length) ?? []
+  return (
+    <fieldset className="category-colors">
+      <legend className="small soft">Colors of {look.color}</legend>
+      {frequent.map(({ value }, index) => {
+        const name = String(value)
+        return (
+          <label key={name} className="small">
+            <input
+              type="color"
+              value={look.colors.get(name) ?? colors[index] ?? PALETTES[theme].none}
+              onChange={(event) => onChange({ colors: new Map(look.colors).set(name, event.target.value) })}
+            />
+            <span dir="auto">{name === '' ? 'empty' : name}</span>
+          </label>
+        )
+      })}
+      {look.colors.size > 0 && (
+        <button type="button" className="button small quiet" onClick={() => onChange({ colors: new Map() })}>
+          Usual colors
+        </button>
+      )}
+    </fieldset>
+  )
+}

@@ -1,0 +1,25 @@
+import { MEMBER_PERMISSION_NAMES, type MemberPermission } from '@wayleave/contract/permissions'
+import type { OrganizationRecord } from '@wayleave/contract/records'
+import { useMembers } from '../api/queries.ts'
+import { Empty } from '../components/page/empty.tsx'
+
+/** One calm sentence for a member who lacks a permission, and whom to ask for it. */
+export function MissingRight({
+  organization,
+  permission,
+}: {
+  organization: OrganizationRecord
+  permission: MemberPermission
+}) {
+  const { data: members = [] } = useMembers(organization.id)
+  const managers = members.filter(({ permissions }) => permissions.includes('MEMBER_MANAGE'))
+  return (
+    <Empty title={`This page is for members who may “${MEMBER_PERMISSION_NAMES[permission]}”`}>
+      <p>
+        {managers.length === 0
+          ? `Ask somebody who manages ${organization.name}.`
+          : `You can ask ${managers.map(({ email }) => email).join(' or ')}.`}
+      </p>
+    </Empty>
+  )
+}

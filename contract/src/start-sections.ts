@@ -1,0 +1,3 @@
+/** The sections of the start page, in their usual order. */
+export const START_SECTIONS = ['counts', 'featured', 'topics', 'recent', 'key', 'developers'] as const
+export type StartSection = (typeof START_SECTIONS)[number]
