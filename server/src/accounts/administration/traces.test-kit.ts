@@ -75,7 +75,7 @@ const FATES: { [Table in keyof Tables]: [user: Fate, organization: Fate] } = {
 }
 
 /** The address of the account that `leaveTraces` is for. */
-export const EMAIL = 'eve@example.org'
+const EMAIL = 'eve@example.org'
 
 /** Columns that name somebody, by their names. */
 const USER_COLUMN = /^(user_id|email|actor|invited_by|created_by|decided_by)$/

@@ -10,7 +10,7 @@ import { cleanUp } from '../../testing/cleanup.ts'
 import { documentedExamples } from '../../testing/documented-examples.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
-import { signIn } from '../../testing/sign-in.ts'
+import { nextMail, signIn } from '../../testing/sign-in.ts'
 import { databaseKinds, openTestServer, type TestServer } from '../../testing/test-server.ts'
 import { until } from '../../testing/until.ts'
 import { openReceiver, type ReceivedMessage, type WebhookReceiver } from '../../testing/webhook-receiver.ts'
@@ -247,6 +247,14 @@ test('the operator manages webhooks of the platform and of organizations on the 
   assert.equal((await messageOf(receiver, 'webhook.test', 2)).headers['webhook-id'], messageId)
   assert.equal((await run('pause', id)).status, 'paused')
   assert.equal((await run('resume', id)).status, 'active')
+
+  // A receiver that is gone: the webhook is paused, and its managers get a mail, which has a link to get no more.
+  receiver.respond = (response) => void response.writeHead(410).end()
+  await run('test', id)
+  await until('the pause', async () => (await run('list', ...of)).data.at(-1).status === 'paused')
+  const { source } = await nextMail(service, 'ada@example.org')
+  assert.match(source, /^Subject: .*paused/im)
+  assert.match(source, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click/m)
   await run('delete', id)
   assert.equal((await service.request('GET', `/v1/webhooks/${id}`, { token: ada.token })).status, 404)
 })
