@@ -16,7 +16,7 @@ const only = process.argv.slice(2)
 const isWanted = (name: string) => only.length === 0 || only.includes(name)
 
 const QUAKES = '/datasets/earthquakes?'
-const STORY = 'time;by=net,mag;by=net'
+const STORY = 'time;step=day;by=net,mag;by=net'
 const EXPLORER = `${QUAKES}${new URLSearchParams({
   tab: 'charts',
   charts: STORY,

@@ -41,7 +41,7 @@ export interface ChartData {
 }
 
 export const OTHERS = 'Others'
-export const NO_VALUE = '(no value)'
+const NO_VALUE = '(no value)'
 
 export function valueWords(value: Value | null): string {
   if (value === null) return NO_VALUE

@@ -10,7 +10,7 @@ interface FacetResponse {
 }
 
 /** Loads the facets of columns among the rows that match a filter. */
-export function facetsQuery(
+function facetsQuery(
   { table, version }: Exploration['dataset'],
   columns: readonly string[],
   filter: string,
