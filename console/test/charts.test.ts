@@ -134,7 +134,16 @@ test('the CSV of a chart quotes texts and disarms formulas', () => {
     clauses: null,
   })
   const marks = [mark('a "b", c', 1.5), mark('=1+1', null)]
-  const data = { axis: 'values' as const, step: '', marks, groups: [], parts: [], rows: 4, notes: [] }
+  const data = {
+    axis: 'values' as const,
+    step: '',
+    marks,
+    groups: [],
+    parts: [],
+    colors: [],
+    rows: 4,
+    notes: [],
+  }
   const chart = { ...plainChart('kind'), measure: 'mean' as const, of: 'value' }
   assert.equal(csvOf(chart, data), 'kind,Mean of value,Rows\r\n"a ""b"", c",1.5,2\r\n\'=1+1,,2\r\n')
 })

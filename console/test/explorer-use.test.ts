@@ -182,14 +182,20 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     await page.getByText('<script>alert(1)</script>').waitFor()
     assert.equal(await page.getByRole('link', { name: 'never' }).count(), 0)
     const facts = page.getByRole('region', { name: 'Facts' })
-    const license = facts.getByRole('link', { name: /Creative Commons Attribution 4.0/ })
+    const terms = page.getByRole('region', { name: 'License, source and version' })
+    const license = terms.getByRole('link', { name: /Creative Commons Attribution 4.0/ })
     assert.equal(await license.getAttribute('href'), 'https://spdx.org/licenses/CC-BY-4.0.html')
     assert.equal(
       await facts.getByRole('link', { name: 'trails@example.org' }).getAttribute('href'),
       'mailto:trails@example.org',
     )
-    await facts.getByText('Trails (2026)').waitFor()
+    await terms.getByText('Trails (2026)').waitFor()
     await facts.getByText('Every year').waitFor()
+    for (const name of ['Edit', 'Usage', 'New version']) await page.getByText(name, { exact: true }).waitFor()
+    assert.equal(
+      await page.getByRole('link', { name: 'New version' }).getAttribute('href'),
+      '/administration/publish?table=trails',
+    )
     const column = page.getByRole('row', { name: new RegExp(LENGTH) })
     await column.getByText('Along the ground.').waitFor()
     await column.getByRole('cell', { name: 'km', exact: true }).waitFor()

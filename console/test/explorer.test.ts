@@ -231,6 +231,32 @@ describe('the explorer', { concurrency: 1 }, () => {
 
   chartFlows(() => explorer, sensors)
 
+  flow('times are readable, cells are copied, and columns are pinned and resized by keyboard', async () => {
+    await open({ sort: 'name' })
+    const [first] = sensors.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    const row = page.locator('.rows tr[data-index="0"]')
+    const cell = row.locator('td', { hasText: /^\d+ \w+ 2025, 00:00$/ })
+    const shown = `${Number(first!.measured.slice(8, 10))} `
+    assert.ok((await cell.textContent())!.startsWith(shown))
+    await cell.click()
+    await row.getByRole('button', { name: 'Copy measured' }).waitFor()
+    await page.keyboard.press('Control+c')
+    await page.locator('.copied', { hasText: 'Copied' }).waitFor()
+    const copied = () => page.evaluate(() => navigator.clipboard.readText())
+    assert.equal(Date.parse(await copied()), Date.parse(first!.measured), 'the exact value')
+    await page.keyboard.press('ArrowLeft')
+    await row.getByRole('button', { name: 'Copy value' }).click()
+    await poll(async () => (await copied()) === (first!.value === null ? '' : String(first!.value)))
+    const head = page.locator('.rows thead th', { hasText: 'measured' })
+    const edge = page.getByRole('separator', { name: 'Width of measured' })
+    const width = Number(await edge.getAttribute('aria-valuenow'))
+    await edge.press('ArrowRight')
+    assert.equal(Number(await edge.getAttribute('aria-valuenow')), width + 1)
+    await head.getByRole('button', { name: 'Pin measured' }).press('Enter')
+    assert.match((await page.locator('.rows thead th').first().textContent())!, /measured/)
+    assert.equal(await head.evaluate((element) => getComputedStyle(element).position), 'sticky')
+  })
+
   const short = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
   /** The five classes of equal counts of the values of rows, as the legend shows them. */
   const classesOf = (rows: readonly Sensor[]) => {

@@ -153,7 +153,7 @@ function SaveMenu({
   const title = chartTitle(chart)
   const name = `${dataset.table}-${title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-')}`.slice(0, 80)
   const picture = () => {
-    const colors = partColors(data.parts, theme)
+    const colors = partColors(data, theme)
     return {
       svg: drawing.current!,
       title: `${dataset.title}: ${title}`,

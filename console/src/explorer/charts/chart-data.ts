@@ -32,6 +32,8 @@ export interface ChartData {
   /** The groups in the order of the axis, and the parts in the order of the legend. */
   groups: string[]
   parts: string[]
+  /** The number of each part's color: a value keeps its color whatever the filter is. */
+  colors: number[]
   /** All rows that match, with and without a value. */
   rows: number
   /** What a reader has to know about the data. */
@@ -39,7 +41,7 @@ export interface ChartData {
 }
 
 export const OTHERS = 'Others'
-export const NO_VALUE = '(no value)'
+const NO_VALUE = '(no value)'
 
 export function valueWords(value: Value | null): string {
   if (value === null) return NO_VALUE

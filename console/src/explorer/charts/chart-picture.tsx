@@ -103,7 +103,7 @@ function MarkWords({ chart, mark, canPick }: { chart: Chart; mark: Mark; canPick
 export function ChartLegend({ data }: { data: ChartData }) {
   const theme = useTheme()
   if (data.parts.length === 0) return null
-  const colors = partColors(data.parts, theme)
+  const colors = partColors(data, theme)
   return (
     <ul className="chart-legend" aria-label="Legend">
       {data.parts.map((part, index) => (

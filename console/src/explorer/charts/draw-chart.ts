@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot'
 import type { Theme } from '../../theme.ts'
 import type { Chart } from './chart.ts'
-import { dataColor, partColors } from './chart-colors.ts'
+import { dataColor, othersColor, partColors } from './chart-colors.ts'
 import { type ChartData, type Mark, OTHERS } from './chart-data.ts'
 import { chartSummary } from './chart-words.ts'
 
@@ -33,7 +33,7 @@ export function drawChart(chart: Chart, data: ChartData, look: Look): SVGSVGElem
     marginRight: 14,
     ...drawn,
     style: { fontSize: '12px', fontFamily: 'inherit', background: 'none', overflow: 'visible' },
-    color: { domain: data.parts, range: partColors(data.parts, theme) },
+    color: { domain: data.parts, range: partColors(data, theme) },
     ariaLabel: chartSummary(chart, data),
   }) as SVGSVGElement
   // The page's policy allows no styles inside of it; what they say is in the style sheet.
@@ -55,9 +55,7 @@ function ticks(chart: Chart): (value: number) => string {
 function fillOf(chart: Chart, { theme, isInside }: Look) {
   return {
     className: MARKS,
-    fill: chart.by
-      ? 'part'
-      : (mark: Mark) => (mark.group === OTHERS ? partColors([OTHERS], theme)[0]! : dataColor(theme)),
+    fill: chart.by ? 'part' : (mark: Mark) => (mark.group === OTHERS ? othersColor(theme) : dataColor(theme)),
     fillOpacity: (mark: Mark) => (isInside(mark) ? 1 : FAINT),
   }
 }

@@ -31,11 +31,12 @@ export async function loadChart(
     ask({ measures: ['count'], filter }),
   ])
   const rows = Number(total.rows[0]![0])
-  const { marks, parts, notes } = chart.by
+  const { marks, parts, colors, notes } = chart.by
     ? await splitMarks(chart, dataset, filter, groups, rows, ask)
     : {
         marks: groups.groups.map((group) => markOf(chart, group, group.measured, rows)),
         parts: [],
+        colors: [],
         notes: [],
       }
   const withValue = groups.groups.reduce((sum, group) => sum + Number(group.measured[0]), 0)
@@ -45,6 +46,7 @@ export async function loadChart(
     step: groups.step,
     marks,
     parts,
+    colors,
     groups: groups.groups.map(({ words }) => words),
     rows,
     notes: [
@@ -164,8 +166,21 @@ async function splitMarks(
   return {
     marks,
     parts: [...parts.map(({ words }) => words), ...(hasOthers ? [OTHERS] : [])],
+    colors: colorsOf(values, dataset.statistics?.[chart.by]?.frequent ?? []),
     notes: isAll || hasOthers ? [] : [`The ${values.length} most frequent values of ${chart.by} are shown.`],
   }
+}
+
+/** The values that are frequent among all rows have the first colors, in their order; the others have the next. */
+function colorsOf(values: (Value | null)[], frequent: { value: Value }[]): number[] {
+  const places = values.map((value) => frequent.findIndex((one) => one.value === value))
+  const taken = new Set(places.filter((place) => place >= 0 && place <= MAX_PARTS))
+  let next = 0
+  return places.map((place) => {
+    if (taken.has(place)) return place
+    while (taken.has(next)) next++
+    return next++
+  })
 }
 
 /** What the shown parts leave of a group. */

@@ -32,9 +32,10 @@ export async function loadPoints(
   const axis = isTime(type) ? 'times' : 'numbers'
   const missing = all - paired
   const notes = missing > 0 ? [`${plural(missing, 'row')} without both values`] : []
-  const base: Pick<ChartData, 'axis' | 'parts' | 'groups' | 'rows'> = {
+  const base: Pick<ChartData, 'axis' | 'parts' | 'colors' | 'groups' | 'rows'> = {
     axis,
     parts: [],
+    colors: [],
     groups: [],
     rows: all,
   }

@@ -10,7 +10,7 @@ export function statisticsChart(chart: Chart, dataset: DatasetDetails): ChartDat
   const facet = column && facetOfStatistics(column, dataset)
   if (!facet) return null
   const notes = facet.nulls > 0 ? [`${plural(facet.nulls, 'row')} without a value`] : []
-  const base = { step: '', parts: [], rows: dataset.rows, notes }
+  const base = { step: '', parts: [], colors: [], rows: dataset.rows, notes }
   const mark = (group: string, rows: number): Mark => ({
     group,
     part: null,

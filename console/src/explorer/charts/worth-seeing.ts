@@ -41,7 +41,7 @@ export function usualChart({ name, type }: Column, dataset: DatasetDetails): Cha
 }
 
 /** How much a chart of a column tells, from 0 to 1. */
-export function worthOf(column: Column, dataset: DatasetDetails): number {
+function worthOf(column: Column, dataset: DatasetDetails): number {
   if (!isCountable(column, dataset)) return 0
   const { name, type } = column
   const statistics = dataset.statistics?.[name]

@@ -10,13 +10,8 @@ interface FacetResponse {
 }
 
 /** Loads the facets of columns among the rows that match a filter. */
-export function facetsQuery(
-  { table, version }: Exploration['dataset'],
-  columns: readonly string[],
-  filter: string,
-  { limit = FACET_VALUES, bins = FACET_BINS } = {},
-) {
-  const query = { columns: nameList(columns), filter, limit, bins }
+function facetsQuery({ table, version }: Exploration['dataset'], columns: readonly string[], filter: string) {
+  const query = { columns: nameList(columns), filter, limit: FACET_VALUES, bins: FACET_BINS }
   return {
     queryKey: ['facets', table, version, query],
     queryFn: ({ signal }: { signal: AbortSignal }) =>

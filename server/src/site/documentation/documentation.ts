@@ -13,7 +13,7 @@ const FOLDER = new URL('../../../../docs/', import.meta.url)
 
 /** The pages in the order in which a new user reads them, by what they are for. */
 const GROUPS = [
-  ['Start', ['index', 'getting-started', 'publish-in-five-minutes', 'gallery']],
+  ['Start', ['index', 'getting-started', 'tutorial', 'publish-in-five-minutes', 'gallery']],
   [
     'Use data',
     [
