@@ -218,6 +218,10 @@ describe('the explorer', { concurrency: 1 }, () => {
       await attributes.getByText(target.name, { exact: true }).first().waitFor()
       const panel = (await attributes.boundingBox())!
       assert.ok(x < panel.x || x > panel.x + panel.width, 'the panel does not cover the feature')
+      assert.ok(panel.width * panel.height < (map.width * map.height) / 4, 'nor a quarter of the map')
+      const buttons = (await page.locator('.maplibregl-ctrl-top-right').boundingBox())!
+      const isBeside = panel.x + panel.width <= buttons.x || panel.y >= buttons.y + buttons.height
+      assert.ok(isBeside, 'nor the buttons of the map')
       await page.locator('.rows tr[aria-selected=true]').waitFor()
       assert.equal(parameter('selected'), String(target.id))
       await page.mouse.move(x + 60, y + 60)
@@ -228,6 +232,30 @@ describe('the explorer', { concurrency: 1 }, () => {
       })
     },
   )
+
+  flow('the attribution of the data stays at every zoom', async () => {
+    for (const zoom of [0, 3, 8, 14]) {
+      await open({ view: `10,50,${zoom}`, color: 'value' })
+      await page.locator('.maplibregl-ctrl-attrib', { hasText: 'Data: ' }).waitFor()
+    }
+  })
+
+  flow('a selected feature that the filter excludes says so', async () => {
+    await open({ selected: '9', filter: 'id = 10' })
+    await page.getByText('The filter excludes this feature.').waitFor()
+  })
+
+  flow('features around the middle of the map are selected with the keyboard alone', async () => {
+    const { longitude, latitude } = sensors.find(({ id }) => id === 9)!
+    await open({ view: `${longitude},${latitude},9` })
+    const button = page.getByRole('button', { name: 'Select an area' })
+    await button.focus()
+    await page.keyboard.press('Enter')
+    await page.getByLabel('km around the middle').fill('50')
+    await page.keyboard.press('Enter')
+    await page.getByText('Within a circle').waitFor()
+    assert.match(parameter('filter')!, /^S_INTERSECTS\(geometry, POLYGON\(\(/)
+  })
 
   chartFlows(() => explorer, sensors)
 

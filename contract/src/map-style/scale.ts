@@ -166,12 +166,6 @@ export function sizeOf(scale: NumberScale, value: number): number {
   return SMALLEST + (LARGEST - SMALLEST) * (isSkewed ? Math.sqrt(share) : share)
 }
 
-/** The ends of the classes of numbers: the first is the smallest number, the last the largest. */
-export function edgesOf({ breaks, min, max }: NumberScale): number[] {
-  const inner = breaks.filter((at) => at > min && at <= max)
-  return [min, ...inner, max]
-}
-
 /** The classes of a scale in words, each with its color and the number of its rows. */
 export function legendOf(
   scale: Scale,

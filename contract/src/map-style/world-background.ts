@@ -8,7 +8,6 @@ export type WorldFile = (typeof WORLD_FILES)[number]
 /** Which names of places a map has. */
 export type NamesDepth = 'countries' | 'cities' | 'towns'
 
-const FINE_FROM_ZOOM = 3
 const CITIES_FROM_ZOOM = 3.5
 const TOWNS_FROM_ZOOM = 7
 /** Browsers draw the glyphs themselves, so no font server is needed. */
@@ -23,10 +22,18 @@ export function worldBackground(theme: Theme, depth: NamesDepth, urlOf: (file: W
   const palette = PALETTES[theme]
   const hasCities = depth !== 'countries'
   const hasTowns = depth === 'towns'
-  const files = WORLD_FILES.filter((file) => (file === 'towns' ? hasTowns : file !== 'cities' || hasCities))
+  // Fine coasts are a third of a megabyte, which a map of the whole world does not need.
+  const needed: Record<WorldFile, boolean> = {
+    coarse: true,
+    fine: hasCities,
+    names: true,
+    cities: hasCities,
+    towns: hasTowns,
+  }
+  const files = WORLD_FILES.filter((file) => needed[file])
   return {
     sources: Object.fromEntries(files.map((file) => [file, worldSource(urlOf(file))])),
-    layers: landLayers(palette),
+    layers: landLayers(palette, hasCities),
     names: [
       ...(hasTowns ? [placeLayer('towns', TOWNS_FROM_ZOOM, palette)] : []),
       ...(hasCities ? [placeLayer('cities', CITIES_FROM_ZOOM, palette)] : []),
@@ -40,10 +47,10 @@ function worldSource(data: string) {
   return { type: 'geojson', data, attribution: 'Background: Natural Earth, GeoNames' } as const
 }
 
-function landLayers({ sea, land, coast, border }: Palette): StyleLayer[] {
+function landLayers({ sea, land, coast, border }: Palette, hasFine: boolean): StyleLayer[] {
   const kind = (name: string) => ['==', ['get', 'kind'], name]
   const layersOf = (source: 'coarse' | 'fine'): StyleLayer[] => {
-    const zooms = source === 'coarse' ? { maxzoom: FINE_FROM_ZOOM } : { minzoom: FINE_FROM_ZOOM }
+    const zooms = hasFine ? { [source === 'coarse' ? 'maxzoom' : 'minzoom']: CITIES_FROM_ZOOM } : {}
     const line = (id: string, name: string, color: string): StyleLayer => ({
       id: `${id}-${source}`,
       type: 'line',
@@ -65,7 +72,7 @@ function landLayers({ sea, land, coast, border }: Palette): StyleLayer[] {
       line('borders', 'borders', border),
     ]
   }
-  return [seaLayer(sea), ...layersOf('coarse'), ...layersOf('fine')]
+  return [seaLayer(sea), ...layersOf('coarse'), ...(hasFine ? layersOf('fine') : [])]
 }
 
 export function seaLayer(color: string): StyleLayer {

@@ -4,12 +4,7 @@ export { PmtilesArchive } from '../tiles/archive/pmtiles-archive.ts'
 export type { TileMetadata } from '../tiles/archive/tile-metadata.ts'
 export { type BuiltTiles, buildTiles } from '../tiles/build/build-tiles.ts'
 export { buildTilesInChildProcess } from '../tiles/build/build-tiles-in-child-process.ts'
-export {
-  cellPropertiesOf,
-  MAX_CELL_TEXTS,
-  type TileColumn,
-  tileColumnOf,
-} from '../tiles/encode/cell-values.ts'
+export { MAX_CELL_TEXTS, type TileColumn, tileColumnOf } from '../tiles/encode/cell-values.ts'
 export { ownProperties } from '../tiles/encode/tile-layer.ts'
 export { tileSnapshotOf } from '../tiles/selected/tile-snapshot.ts'
 export { TileThreads } from '../tiles/selected/tile-threads.ts'

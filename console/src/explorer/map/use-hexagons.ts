@@ -17,7 +17,7 @@ interface Cells {
 }
 
 /** The H3 resolution whose cells are about 20 pixels wide: each has a seventh of the area of the one before. */
-export function resolutionAt(zoom: number): number {
+function resolutionAt(zoom: number): number {
   return Math.max(0, Math.min(MAX_RESOLUTION, Math.floor(1 + 0.71 * zoom)))
 }
 
