@@ -26,6 +26,7 @@ const URL_OF_WEBHOOK = `https://hooks.example.org/${MARK}`
 const BODIES: Record<string, unknown> = {
   'PATCH /v1/organization/:organizationId': { name: 'Stolen' },
   'PATCH /v1/organization/:organizationId/members/:userId': { permissions: [] },
+  'PUT /v1/organization/:organizationId/members/:userId/budget': { creditLimit: 1 },
   'POST /v1/organization/:organizationId/invitations': { email: 'x@example.org' },
   'POST /v1/organization/:organizationId/access-requests': { credits: 5 },
   'POST /v1/organization': { name: 'Another' },
@@ -178,12 +179,13 @@ for (const database of databaseKinds) {
       ...BODIES,
       'POST /v1/billing/checkout': { productId: plan.id, provider: 'demo' },
       'POST /v1/billing/subscription/change': { productId: plan.id },
+      'POST /v1/billing/subscription/upgrade': { productId: plan.id },
     }
     let asked = 0
     let refused = 0
     for (const { method, url } of first.routes.rows) {
       const route = `${method} ${url}`
-      const isOther = !/^\/(v1|mcp|oauth)\b/.test(url) || /:table|\*|tileMatrixSetId/.test(url)
+      const isOther = !/^\/(v1|mcp|oauth)\b/.test(url) || /:table|\*|tileMatrixSetId|basemap/.test(url)
       if (isOther || ['OPTIONS', 'HEAD'].includes(method) || LEFT_OUT.has(route)) continue
       for (const keyId of url.includes(':keyId') ? keyIds : ['']) {
         const path = url.replace(/:(\w+)/g, (_all, name: string) => {
