@@ -39,6 +39,8 @@ export function drawChart(chart: Chart, data: ChartData, look: Look): SVGSVGElem
   // The page's policy allows no styles inside of it; what they say is in the style sheet.
   for (const style of svg.querySelectorAll('style')) style.remove()
   svg.setAttribute('role', 'img')
+  // A picture has one name; the parts of it have none.
+  for (const part of svg.querySelectorAll('[aria-label]')) part.removeAttribute('aria-label')
   return svg
 }
 
