@@ -105,11 +105,12 @@ for (const database of databaseKinds) {
       const record = await service.request('GET', path, bob)
       assert.deepEqual(record.body.permissions, ['BILLING_VIEW'])
       const members = await service.request('GET', `${path}/members`, bob)
+      const rest = { joinedAt: '', creditLimit: null }
       assert.deepEqual(
         members.body.data.map((member: object) => ({ ...member, joinedAt: '' })),
         [
-          { userId: ada.userId, email: 'ada@example.org', permissions: ALL, joinedAt: '' },
-          { userId: bob.userId, email: 'bob@example.org', permissions: ['BILLING_VIEW'], joinedAt: '' },
+          { ...rest, userId: ada.userId, email: 'ada@example.org', permissions: ALL },
+          { ...rest, userId: bob.userId, email: 'bob@example.org', permissions: ['BILLING_VIEW'] },
         ],
       )
       const refused = [
