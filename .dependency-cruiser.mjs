@@ -265,7 +265,7 @@ export default {
           '(^|[/-])store\\.ts$',
           '^server/src/base/database/',
           '^server/src/base/locks/file-lock\\.ts$',
-          '^server/src/data/sources/fetch/fetch-postgres\\.ts$',
+          '^server/src/data/sources/fetch/(fetch-postgres|postgres-connection)\\.ts$',
           development,
         ],
       },

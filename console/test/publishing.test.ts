@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import type { Page } from 'playwright-core'
 import { needs } from '../../scripts/test-run/needs.ts'
-import { until } from '../../server/src/testing/until.ts'
 import { check } from './check-accessibility.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
 import { drop, stepsOn } from './test-page-actions.ts'
@@ -97,19 +96,6 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
     await page.getByRole('button', { name: 'Release' }).click()
     await page.getByRole('button', { name: 'Release the draft' }).click()
     await page.getByText('Without heights').waitFor()
-    // The versions are compared in the background.
-    await until('the versions are compared', async () => {
-      const { data } = await (await fetch(`${service.url}/v1/dataset/stations/archives`)).json()
-      return data[0].changes !== null
-    })
-    await page.reload()
-    const map = page.getByRole('button', { name: 'Map of the changes to version 2' })
-    await map.click()
-    await page.getByText('3 removed').waitFor()
-    await page.locator('.changes-map path.removed').waitFor({ state: 'attached' })
-    await picture('changes')
-    await check(page)
-    await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Roll back to version 1' }).click()
     await page.getByRole('button', { name: 'Roll back', exact: true }).click()
     await page.getByText('Rolled back to version 1.').waitFor()

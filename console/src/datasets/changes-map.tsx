@@ -77,6 +77,11 @@ export function ChangesMap({
           </div>
         )}
       </Loaded>
+      <div className="inline-form">
+        <button type="button" className="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
     </Dialog>
   )
 }
