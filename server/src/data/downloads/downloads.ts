@@ -1,7 +1,7 @@
 import { CHANGES_FORMATS, type ChangesFormat, exportFormatsOf, hasStableIds } from '@wayleave/geodata/exports'
 import type { Logger } from 'pino'
-import { priceFor, requireRead, requireReadChanges } from '../../accounts/access/dataset-access.ts'
-import { type Grant, requirePermission } from '../../accounts/access/grant.ts'
+import { mayRead, priceFor, requireRead, requireReadChanges } from '../../accounts/access/dataset-access.ts'
+import type { Grant } from '../../accounts/access/grant.ts'
 import type { Bill, Cashier, Charge } from '../../accounts/credits/cashier.ts'
 import type { Clock } from '../../base/clock.ts'
 import { invalidInput, notFound, Problem } from '../../base/problem.ts'
@@ -167,10 +167,9 @@ export class Downloads {
     version: Version,
   ): Promise<void> {
     const { cashier, clock } = this.#parts
-    // A map of the changes that the list of versions counts is for everybody who sees the dataset, like the counts.
-    const isListed = format === 'places' && version.changes?.from === since.version
-    if (isListed) requirePermission(grant, 'read', dataset.table)
-    else
+    // The step that the list of versions counts is shown on a map to everybody who may see the features on one.
+    const isOnMap = format === 'places' && version.changes?.from === since.version
+    if (!isOnMap || !mayRead(grant, dataset, 'features', clock))
       await requireReadChanges(
         grant,
         dataset,

@@ -112,11 +112,16 @@ test('those who may read archives get the changes between any two versions', asy
     removed: [[1, 0]],
     changed: [[4, 0]],
   })
-  const { key: other } = await openAccount(service, 'eve@example.org', { addOns: ['API_ACCESS'], credits: 9 })
-  const placesFor = (query: string) =>
-    getBytes(service, `/v1/dataset/places/changes?f=places&${query}`, other)
-  await until('the versions are compared', async () => (await placesFor('from=2&to=3')).status === 200)
-  assert.equal((await placesFor('from=1&to=3')).status, 403)
+  const { key: reader } = await openAccount(service, 'eve@example.org', {
+    addOns: ['GIS_ACCESS'],
+    credits: 9,
+  })
+  const { key: buyer } = await openAccount(service, 'bob@example.org', { addOns: ['API_ACCESS'], credits: 9 })
+  const placesFor = async (secret: string, query: string) =>
+    (await getBytes(service, `/v1/dataset/places/changes?f=places&${query}`, secret)).status
+  await until('the versions are compared', async () => (await placesFor(reader, 'from=2&to=3')) === 200)
+  assert.equal(await placesFor(reader, 'from=1&to=3'), 403)
+  assert.equal(await placesFor(buyer, 'from=2&to=3'), 403)
   const same = await get('from=2&to=2')
   assert.deepEqual([same.status, same.bytes.length, same.headers.get('credits-charged')], [200, 0, '0'])
   const status = async (query: string) => (await get(query)).status
