@@ -42,9 +42,9 @@ function longTexts(): string {
   return [[...names, 'number'], ...numbered].map((row) => row.join(',')).join('\n')
 }
 
-/** Points of 12 kinds; some have none. */
+/** Points of 20 kinds, more than there are colors; some have none. */
 function kinds(): string {
-  const rows = Array.from({ length: 130 }, (_, row) => [row / 10, 50, row % 13 ? `kind ${row % 13}` : ''])
+  const rows = Array.from({ length: 210 }, (_, row) => [row / 10, 50, row % 21 ? `kind ${row % 21}` : ''])
   return [['longitude', 'latitude', 'kind'], ...rows].map((row) => row.join(',')).join('\n')
 }
 

@@ -149,7 +149,7 @@ test('the documents of OGC API - Tiles lead to the tiles', async (t) => {
   const legend = styled.metadata['wayleave:legend']
   assert.deepEqual([legend.column, legend.min, legend.max, legend.classes.length], ['n', 0, 3399, 6])
   assert.equal(styled.sources.coarse.data, `${service.url}/v1/basemap/coarse.json`)
-  assert.equal(styled.sources.places.attribution, 'Data: places')
+  assert.equal(styled.sources.places.attribution, 'Data: Places')
   const { body: cells } = await service.get('/collections/places/style?draw=hexagons&color=n&background=none')
   assert.deepEqual(Object.keys(cells.sources), ['places'])
   const { body: areas } = await service.request('GET', cells.sources.places.data.slice(service.url.length), {
