@@ -1,4 +1,4 @@
-import { ADD_ONS, ADD_ON_MEANINGS, ADD_ON_NAMES } from '@wayleave/contract/add-ons'
+import { ADD_ON_MEANINGS, ADD_ON_NAMES, ADD_ONS } from '@wayleave/contract/add-ons'
 import { useState } from 'react'
 import { RequestAccessDialog } from '../../access/request-access-dialog.tsx'
 import { requestColumns } from '../../access/request-columns.tsx'
