@@ -22,7 +22,7 @@ export function cacheControlFor(grant: Pick<Grant, 'scope'> | null): string {
 
 /** The HTML pages run only our own scripts, load nothing from other origins and cannot be framed. */
 export const CONTENT_SECURITY_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 /** A weak ETag for a response with this content. */
 export function weakTag(text: string): string {
