@@ -1,9 +1,10 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { pack } from './scripts/pack-plugin.ts'
 import { world } from './scripts/world-plugin.ts'
 
 export default defineConfig({
-  plugins: [react(), world()],
+  plugins: [react(), world(), pack()],
   resolve: { conditions: ['wayleave-source', 'module', 'browser', 'production'] },
   build: {
     target: 'es2023',

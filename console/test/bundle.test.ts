@@ -50,6 +50,17 @@ test('the dataset page with all its tabs, without map and charts, is less than 2
   assert.ok(charts > 0 && charts < CHARTS_LIMIT, `${charts} bytes for charts`)
 })
 
+test('the first map of a dataset is less than 600 KB with everything that the page loads before', () => {
+  const page = filesOf(['index.html', 'src/pages/dataset-page.tsx'])
+  const map = files.filter(
+    (name) => /^(map-panel|maplibre|world-(coarse|names))/.test(name) && !name.endsWith('.br'),
+  )
+  assert.ok(map.length >= 5, map.join(' '))
+  const all = new Set([...page, ...map.map((name) => `assets/${name}`)])
+  const bytes = [...all].reduce((sum, name) => sum + read(`${name}.br`).length, 0)
+  assert.ok(bytes < 600_000, `${bytes} bytes`)
+})
+
 test('what is rarely opened is not part of the dataset page', () => {
   const page = filesOf(['index.html', 'src/pages/dataset-page.tsx'])
   for (const name of ['snippets', 'charts-tab', 'download-tab', 'versions', 'markdown', 'map-panel']) {

@@ -585,10 +585,8 @@ describe('the console', { concurrency: 1 }, () => {
     await admin.getByRole('link', { name: 'Nightly publishing' }).click()
     await admin.getByText('Reads all datasets, publishes all datasets').waitFor()
     await admin.getByRole('link', { name: 'Administration' }).click()
-    await admin
-      .getByRole('navigation', { name: 'Administration' })
-      .getByRole('link', { name: 'Datasets' })
-      .click()
+    const parts = admin.getByRole('navigation', { name: 'Administration' })
+    await parts.getByRole('link', { name: 'Datasets' }).click()
     await admin.getByRole('button', { name: 'Edit parcels' }).click()
     await admin.getByLabel('Credits a download').fill('7')
     await admin.getByRole('button', { name: 'Save the description' }).click()

@@ -7,7 +7,7 @@ import { saveFile } from '../../datasets/downloads/save-file.ts'
 import { useTheme } from '../../theme.ts'
 import type { Exploration } from '../access.ts'
 import { type Clause, columnOf as clauseColumn, filterText } from '../filter/clause.ts'
-import { askService } from './ask-service.ts'
+import { askAggregates } from './ask-aggregates.ts'
 import { type Chart, chartText } from './chart.ts'
 import { partColors } from './chart-colors.ts'
 import { type ChartData, isInside, type Mark } from './chart-data.ts'
@@ -126,7 +126,7 @@ function useChart({ dataset, access, filter }: Exploration, chart: Chart, clause
   return useQuery({
     queryKey: ['chart', dataset.table, dataset.version, applied, chartText(chart)],
     queryFn: async ({ signal }): Promise<ChartData> =>
-      loadChart(chart, dataset, applied, askService(dataset.table, signal)),
+      loadChart(chart, dataset, applied, askAggregates(dataset.table, signal)),
     enabled: access === 'all',
     // Another filter keeps the picture until its own is there; another chart cannot be drawn with these numbers.
     placeholderData: (data, before) =>

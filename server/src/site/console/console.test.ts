@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import fastify from 'fastify'
 import { readConfig } from '../../base/settings/config.ts'
 import { aboutOf } from '../../http/about.ts'
@@ -41,6 +42,8 @@ test('the console is served at its own paths, its files for ever and its page ne
   await writeFile(join(build, 'theme.js'), '1')
   await writeFile(join(build, 'secret.txt'), 'not for anyone')
   await writeFile(join(build, 'assets', 'index-Ab12.js'), 'export const answer = 42')
+  await writeFile(join(build, 'assets', 'map-Cd34.js'), 'export const map = 1')
+  await writeFile(join(build, 'assets', 'map-Cd34.js.br'), brotliCompressSync('as the build packed it'))
   const app = await appOn(build)
 
   for (const path of ['/', '/sign-in', '/datasets/places', '/keys/key_1', '/organization/members']) {
@@ -68,6 +71,12 @@ test('the console is served at its own paths, its files for ever and its page ne
     headers: { 'accept-encoding': 'gzip;q=0, br' },
   })
   assert.deepEqual([refused.headers['content-encoding'], refused.body], [undefined, asset.body])
+  const better = await app.inject({ url: '/assets/map-Cd34.js', headers: { 'accept-encoding': 'gzip, br' } })
+  assert.deepEqual(
+    [better.headers['content-encoding'], brotliDecompressSync(better.rawPayload).toString()],
+    ['br', 'as the build packed it'],
+  )
+  assert.equal((await app.inject('/assets/map-Cd34.js.br')).statusCode, 404)
 
   const strangers = ['/nowhere', '/v1/nowhere', '/docs/nowhere', '/assets/none.js', '/assets/..%2Fsecret.txt']
   for (const path of [...strangers, '/assets/..%2F..%2Fpackage.json', '/secret.txt', '/keys/a/b']) {

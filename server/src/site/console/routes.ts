@@ -12,6 +12,7 @@ import { type Html, html, PAGE_HEADERS, pagePolicy } from '../../http/pages/html
 import { plainPage } from '../../http/pages/page-layout.ts'
 
 const BUILD = new URL('../../../../console/dist/', import.meta.url)
+const ALL_STORED = ['br', 'gzip'] as const
 const STORED = ['gzip'] as const
 const MEDIA_TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -65,7 +66,9 @@ const TITLE = /<title>[^<]*<\/title>/
 
 interface Asset {
   bytes: Buffer
-  packed: Buffer
+  gzip: Buffer
+  /** As the build has written it. */
+  br: Buffer | null
 }
 
 /**
@@ -82,7 +85,11 @@ export function consoleRoutes(app: App, { headOf, about, basemap, build = BUILD 
 
   const read = async (url: URL): Promise<Asset> => {
     const bytes = await readFile(url)
-    return { bytes, packed: await promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION }) }
+    return {
+      bytes,
+      gzip: await promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION }),
+      br: await readFile(new URL(`${url.href}.br`)).catch(() => null),
+    }
   }
 
   const sendPage = async (request: FastifyRequest, reply: FastifyReply, file: string, policy: string) => {
@@ -138,10 +145,11 @@ function sendUnlessCached(request: FastifyRequest, reply: FastifyReply, bytes: B
   return reply.send(bytes)
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, { bytes, packed }: Asset) {
+function send(request: FastifyRequest, reply: FastifyReply, { bytes, gzip, br }: Asset) {
   reply.header('cache-control', 'public, max-age=31536000, immutable').header('vary', 'Accept-Encoding')
-  if (preferredEncoding(request.headers['accept-encoding'], STORED) === 'identity') return reply.send(bytes)
-  return reply.header('content-encoding', 'gzip').send(packed)
+  const coding = preferredEncoding(request.headers['accept-encoding'], br === null ? STORED : ALL_STORED)
+  if (coding === 'identity') return reply.send(bytes)
+  return reply.header('content-encoding', coding).send(coding === 'br' ? br : gzip)
 }
 
 function withoutBuild(about: About): string {

@@ -40,7 +40,12 @@ export const GROUPS: readonly Group[] = [
   {
     name: 'publishing',
     title: 'Publishing',
-    about: 'Files become datasets and new versions of them; sources keep them current.',
+    about: 'Files become datasets and new versions of them.',
+  },
+  {
+    name: 'sources',
+    title: 'Sources and grants',
+    about: 'Addresses from which datasets are kept current, and who may have a dataset.',
   },
   {
     name: 'administration',
@@ -90,5 +95,6 @@ export function groupOf(tag: string, path: string): string {
   if (tag === 'Administration') return ADMINISTRATION[path.split('/')[3]!] ?? 'administration'
   if (tag === 'Organizations') return /^\/v1\/(webhooks|notices)/.test(path) ? 'webhooks' : 'organizations'
   if (path.endsWith('/facets')) return 'features'
+  if (tag === 'Publishing' && /\/(source|grants)(\/|$)/.test(path)) return 'sources'
   return BY_TAG[tag] ?? 'operation'
 }

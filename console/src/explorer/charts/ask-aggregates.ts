@@ -2,7 +2,7 @@ import { collectionUrl, readOgc } from '../../api/ogc.ts'
 import type { Ask } from './aggregate.ts'
 
 /** Asks the service with the reader's key. */
-export function askService(table: string, signal: AbortSignal): Ask {
+export function askAggregates(table: string, signal: AbortSignal): Ask {
   return ({ groupby, measures, ...query }) =>
     readOgc(
       collectionUrl(table, '/aggregate', {
