@@ -167,7 +167,7 @@ describe('the console', { concurrency: 1 }, () => {
     assert.equal(answer.status, 404)
     await drop(admin, 'broken.txt', 'only words\nand no columns\n')
     await publish.click()
-    await admin.getByText('--format is an option of the command “wayleave publish”.').waitFor()
+    await admin.getByRole('button', { name: 'Read it as a table of one column' }).waitFor()
     await admin.getByLabel('Table', { exact: true }).fill('parcels')
     await drop(admin, 'parcels.geojson', parcelsGeojson(2).replace(/"coordinates":\[+/, '$&500,500],['))
     await publish.click()

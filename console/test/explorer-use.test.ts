@@ -125,11 +125,8 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     await page.locator('.rows tbody tr[data-index="7"]').waitFor()
     assert.equal(explorer.parameter('sort'), LENGTH)
     await page.getByRole('tab', { name: 'Charts' }).click()
-    await page
-      .getByRole('figure', { name: `Chart of ${LENGTH}` })
-      .getByRole('rowheader')
-      .first()
-      .waitFor()
+    await page.getByLabel('Add a chart of').selectOption(LENGTH)
+    await page.getByRole('img', { name: `Rows by ${LENGTH}` }).waitFor()
   })
 
   flow('the filtered rows are downloaded as CSV, GeoJSON and GeoParquet, free of charge', async () => {
@@ -220,7 +217,7 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     await explorer.open('trails', { filter: "surface = 'gravel'", tab: 'code' })
     for (const name of ['curl', 'Python', 'JavaScript', 'R', 'DuckDB', 'QGIS', 'GDAL']) {
       await page.getByRole('tab', { name, exact: true }).click()
-      const code = decodeURIComponent((await page.locator('.code pre').textContent())!)
+      const code = decodeURIComponent((await page.locator('.code pre').last().textContent())!)
       assert.match(code, /surface = '(?:\\'')?'?gravel/, name)
     }
     await page.getByRole('tab', { name: 'Embed' }).click()

@@ -73,14 +73,13 @@ export function FileRow({
             Stop
           </button>
         ) : (
-          <button
-            type="button"
-            className="button small"
-            onClick={onStart}
-            disabled={disabled}
-            aria-label={`Download ${name}${price ? ` for ${plural(price, 'credit')}` : ''}`}
-          >
+          <button type="button" className="button small" onClick={onStart} disabled={disabled}>
             <Icon name="download" /> Download
+            <span className="visually-hidden">
+              {' '}
+              {name}
+              {price ? ' for ' : ' '}
+            </span>
             {price !== undefined && (
               <span className="button-price">{price === 0 ? 'Free' : plural(price, 'credit')}</span>
             )}

@@ -78,6 +78,24 @@ def fix_selection(given: dict[str, Any], *, is_body: bool) -> None:
             del given[name]
 
 
+STYLES: dict[str, list[Any]] = {
+    "by": [["number"], ["name", "half"]],
+    "color": ["number", "name"],
+    "size": ["number", "half"],
+    "label": ["name"],
+    "classing": ["continuous", "quantiles", "equal", "1,3"],
+    "sizing": ["continuous", "quantiles", "equal", "2,5"],
+    "colors": ["a:aa3377", "a:aa3377,b:004488"],
+}
+
+
+def fix_style(query: dict[str, Any]) -> None:
+    """Makes the columns and classes of a style or of a tile's points valid for the collection."""
+    for name, values in STYLES.items():
+        if name in query:
+            query[name] = choose(values, query[name])
+
+
 AGGREGATES = {
     "groupby": [["name"], ["interval(number,5)", "name"], ["tile(3)"]],
     "having": ["count > 1", "sum(number) < 100"],
@@ -182,6 +200,7 @@ def before_call(context: schemathesis.HookContext, case: schemathesis.Case, kwar
         is_aggregate = path.endswith("/aggregate")
         own = {name: given[name] for given in (query, body) if isinstance(given, dict) for name in AGGREGATES if name in given}
         fix_selection(query, is_body=False)
+        fix_style(query)
         if isinstance(body, dict):
             fix_selection(body, is_body=True)
         if is_aggregate:
