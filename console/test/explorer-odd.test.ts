@@ -124,7 +124,7 @@ describe('odd values and failures in the explorer', () => {
   flow('the head that sorts a table keeps the focus', async () => {
     const { page } = explorer
     await explorer.open('long')
-    const head = page.getByRole('button', { name: 'text_3' })
+    const head = page.getByRole('button', { name: 'text_3', exact: true })
     for (const direction of ['ascending', 'descending']) {
       await head.press('Enter')
       await page.locator(`th[aria-sort="${direction}"]`).waitFor()

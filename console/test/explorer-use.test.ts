@@ -221,7 +221,8 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
       assert.match(code, /surface = '(?:\\'')?'?gravel/, name)
     }
     await page.getByRole('tab', { name: 'Embed' }).click()
-    const frame = (await page.locator('.code pre').textContent())!
+    await page.getByText('Create a key for this').waitFor({ state: 'hidden' })
+    const frame = (await page.locator('.code pre').last().textContent())!
     const { page: other, context } = await explorer.service.open()
     // Another origin than the service's.
     await other.goto(basemap.origin)

@@ -19,7 +19,10 @@ export function Snippets({ dataset, filter }: { dataset: Dataset; filter: string
   const names = Object.fromEntries(Object.entries(snippets).map(([id, { name }]) => [id, name]))
   return (
     <div className="stack">
-      <KeyLine title={dataset.title} />
+      {/* A frame has no key. The secret of a key that was created here stays. */}
+      <div hidden={language === 'embed'}>
+        <KeyLine title={dataset.title} />
+      </div>
       <Tabs label="Language" tabs={names} chosen={language} onChoose={setLanguage}>
         <div className="stack-small">
           <p className="small soft">{snippet.about}</p>

@@ -44,7 +44,7 @@ const PARAMETERS: Record<string, (table: string) => string> = {
 
 /** Routes whose parameters name no dataset. */
 const OTHERS =
-  /:(organizationId|userId|keyId|webhookId|blockId|requestId|productId|orderId|invoiceFile|part|name|page|code)\b|^\/(v1\/jobs\/:id|sitemaps\/:file|v1\/basemap\/:file|v1\/ogc\/tileMatrixSets\/:tileMatrixSetId)$/
+  /:(organizationId|userId|keyId|webhookId|blockId|requestId|productId|orderId|invoiceFile|part|name|page|group|code)\b|^\/(v1\/jobs\/:id|sitemaps\/:file|v1\/basemap\/:file|v1\/ogc\/tileMatrixSets\/:tileMatrixSetId)$/
 
 /** Bodies of requests that need one. */
 const BODIES: Record<string, unknown> = {

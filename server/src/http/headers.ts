@@ -47,7 +47,7 @@ function opaqueTag(etag: string): string {
   return etag.startsWith('W/') ? etag.slice(2) : etag
 }
 
-type Coding = 'gzip' | 'zstd'
+type Coding = 'br' | 'gzip' | 'zstd'
 
 /** No program sends longer headers; they would only fill the cache. */
 const MAX_ACCEPT_ENCODING = 1000

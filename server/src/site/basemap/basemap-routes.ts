@@ -45,7 +45,7 @@ export function basemapRoutes(app: App, deps: BasemapRoutesDeps): void {
       summary: 'The background of maps, as a MapLibre style',
       description: 'Land, borders, and the names of countries and cities, from Natural Earth and GeoNames.',
       documented: documented('The style.'),
-      problems: ['not-found'],
+      problems: ['not-found', 'key-invalid', 'origin-not-allowed', 'address-not-allowed'],
       querystring: Type.Object({ theme }, { additionalProperties: false }),
     },
     handler: async (request, reply) => {
@@ -66,7 +66,7 @@ export function basemapRoutes(app: App, deps: BasemapRoutesDeps): void {
       summary: 'A part of the background of maps, as GeoJSON',
       description: `One of ${WORLD_FILES.map((file) => `\`${file}.json\``).join(', ')}, as the style names them.`,
       documented: documented('A FeatureCollection.'),
-      problems: ['not-found'],
+      problems: ['not-found', 'key-invalid', 'origin-not-allowed', 'address-not-allowed'],
       params: Type.Object({ file: Type.String() }),
       querystring: Type.Object({}, { additionalProperties: false }),
     },
