@@ -37,7 +37,7 @@ export function Versions({ dataset }: { dataset: DatasetDetails }) {
           `A download of an older version costs ${plural(dataset.credits, 'credit')}, as the current one does.`}
         {!unlocked &&
           (byAddOn
-            ? 'Older versions are downloaded with the add-on ARCHIVED_DATA.'
+            ? 'Older versions are downloaded with the add-on “Older versions”.'
             : 'Your access does not include older versions.')}
       </p>
       {me && !organization && !unlocked && <NoOrganizationNote />}

@@ -39,7 +39,7 @@ export function Featured({ datasets }: { datasets: readonly Dataset[] }) {
     <section className="stack" aria-labelledby="featured">
       <div className="row spread">
         <h2 id="featured">{chosen.length > 0 ? 'Featured datasets' : 'Recently updated'}</h2>
-        <Link to="/datasets">All {plural(datasets.length, 'dataset')}</Link>
+        <Link to="/datasets">All datasets</Link>
       </div>
       <ul className="catalog">
         {(chosen.length > 0 ? chosen : recentOf(datasets).slice(0, MAX_FEATURED)).map((dataset) => (
