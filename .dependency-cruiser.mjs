@@ -86,6 +86,7 @@ const folders = {
     'aggregate',
   ],
   'query/src/cql2': ['parse', 'evaluate', 'check'],
+  'query/src/aggregate': ['columns', 'geometries', 'groups', 'places', 'measures', 'result'],
   'server/src': [
     'base',
     'http',

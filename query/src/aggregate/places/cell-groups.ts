@@ -1,9 +1,9 @@
 import type { ColumnCache, Snapshot } from '@wayleave/geodata/features'
 import type { Geometry } from '@wayleave/geodata/geometry'
-import { MAX_GROUPS, type ResultColumn, type ResultValue } from './aggregate-query.ts'
-import type { Block } from './block.ts'
-import type { GroupDimension } from './group-dimension.ts'
-import { tooManyGroups } from './group-numbers.ts'
+import { MAX_GROUPS, type ResultColumn, type ResultValue } from '../aggregate-query.ts'
+import type { Block } from '../columns/block.ts'
+import type { GroupDimension } from '../groups/group-dimension.ts'
+import { tooManyGroups } from '../groups/group-numbers.ts'
 import type { CellGrid } from './map-cells.ts'
 
 /** An estimate of what a cell takes in the dictionary of a grid. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CompiledColumn } from '@wayleave/geodata/features'
 import fc from 'fast-check'
-import { integerParts, joinParts, needsParts } from './integer-parts.ts'
+import { integerParts, joinParts, needsParts } from '../columns/integer-parts.ts'
 import { CompensatedSums } from './measure-sums.ts'
 
 type Values = CompiledColumn['values']

@@ -1,7 +1,7 @@
 import type { Codes, CompiledColumn } from '@wayleave/geodata/features'
-import type { ResultColumn, ResultValue } from './aggregate-query.ts'
-import type { Block } from './block.ts'
-import type { ColumnCode } from './group-dimension.ts'
+import type { ResultColumn, ResultValue } from '../aggregate-query.ts'
+import type { Block } from '../columns/block.ts'
+import type { ColumnCode } from '../groups/group-dimension.ts'
 
 /** Adds the positions of a block to their groups. Several measures may read the same account. */
 export interface GroupAccount {

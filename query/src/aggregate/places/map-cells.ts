@@ -1,6 +1,6 @@
 import type { Geometry, Position } from '@wayleave/geodata/geometry'
 import { cellToBoundary, getNumCells, latLngToCell } from 'h3-js'
-import type { Dimension } from './aggregate-query.ts'
+import type { Dimension } from '../aggregate-query.ts'
 
 /** A division of the map into cells. A cell is named by a number or a text. */
 export interface CellGrid {

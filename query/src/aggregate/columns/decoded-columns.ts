@@ -1,5 +1,5 @@
 import { type Codes, type ColumnCache, CompiledColumn, type Snapshot } from '@wayleave/geodata/features'
-import type { TimedWork } from '../work/timed-work.ts'
+import type { TimedWork } from '../../work/timed-work.ts'
 import { DecimalScale } from './decimal-scale.ts'
 import { integerParts, needsParts } from './integer-parts.ts'
 

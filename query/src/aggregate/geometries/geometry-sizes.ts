@@ -1,5 +1,5 @@
 import type { ColumnCache, Snapshot } from '@wayleave/geodata/features'
-import type { TimedWork } from '../work/timed-work.ts'
+import type { TimedWork } from '../../work/timed-work.ts'
 import type { SizeKind } from './geometry-thread.ts'
 import { chunkEnd, type InGeometryThread, packedFeatures } from './in-geometry-thread.ts'
 

@@ -1,6 +1,6 @@
 import { type CompiledColumn, dateText, timestampText } from '@wayleave/geodata/features'
-import { boundOf } from '../by-codes/code-bounds.ts'
-import type { Period, ResultColumn, ResultValue } from './aggregate-query.ts'
+import { boundOf } from '../../by-codes/code-bounds.ts'
+import type { Period, ResultColumn, ResultValue } from '../aggregate-query.ts'
 import type { SegmentLabels, Segments } from './segments.ts'
 
 const DAY_HOURS = 24

@@ -1,5 +1,5 @@
 import type { CompiledColumn } from '@wayleave/geodata/features'
-import type { Block } from './block.ts'
+import type { Block } from '../columns/block.ts'
 import type { GroupAccount } from './group-measure.ts'
 
 /** The smallest or the largest code of each group; 0 if it has no value. Codes are in the order of values. */

@@ -7,9 +7,9 @@ import {
   type Snapshot,
 } from '@wayleave/geodata/features'
 import type { Column } from '@wayleave/geodata/geometry'
-import type { DuckdbQueries } from '../by-duckdb/duckdb-queries.ts'
-import { invalidParameter } from '../query-error.ts'
-import type { TimedWork } from '../work/timed-work.ts'
+import type { DuckdbQueries } from '../../by-duckdb/duckdb-queries.ts'
+import { invalidParameter } from '../../query-error.ts'
+import type { TimedWork } from '../../work/timed-work.ts'
 
 /** An estimate of a text in memory. */
 const TEXT_BYTES = 80

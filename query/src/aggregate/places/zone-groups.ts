@@ -1,13 +1,13 @@
 import { SingleFlights } from '@wayleave/geodata/base'
 import { type Codes, type ColumnCache, type Snapshot, sliceFeature } from '@wayleave/geodata/features'
 import type { Geometry } from '@wayleave/geodata/geometry'
-import { parseFeature } from '../features/parse-feature.ts'
-import { invalidParameter } from '../query-error.ts'
-import type { TimedWork } from '../work/timed-work.ts'
-import type { ResultColumn, ResultValue, ZoneSource } from './aggregate-query.ts'
-import type { Block } from './block.ts'
-import type { GroupDimension } from './group-dimension.ts'
-import { chunkEnd, type InGeometryThread, packedFeatures } from './in-geometry-thread.ts'
+import { parseFeature } from '../../features/parse-feature.ts'
+import { invalidParameter } from '../../query-error.ts'
+import type { TimedWork } from '../../work/timed-work.ts'
+import type { ResultColumn, ResultValue, ZoneSource } from '../aggregate-query.ts'
+import type { Block } from '../columns/block.ts'
+import { chunkEnd, type InGeometryThread, packedFeatures } from '../geometries/in-geometry-thread.ts'
+import type { GroupDimension } from '../groups/group-dimension.ts'
 
 /** The max number of zones, and the max bytes of their features. */
 const MAX_ZONES = 50_000

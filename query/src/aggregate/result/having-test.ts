@@ -1,9 +1,9 @@
-import { check } from '../cql2/check/check.ts'
-import { Cql2Error } from '../cql2/cql2-error.ts'
-import { evaluator } from '../cql2/evaluate/evaluate.ts'
-import { parseText } from '../cql2/parse/parse-text.ts'
-import { invalidParameter } from '../query-error.ts'
-import type { ResultColumn, ResultValue } from './aggregate-query.ts'
+import { check } from '../../cql2/check/check.ts'
+import { Cql2Error } from '../../cql2/cql2-error.ts'
+import { evaluator } from '../../cql2/evaluate/evaluate.ts'
+import { parseText } from '../../cql2/parse/parse-text.ts'
+import { invalidParameter } from '../../query-error.ts'
+import type { ResultColumn, ResultValue } from '../aggregate-query.ts'
 
 /**
  * A condition on the columns of a result. The columns are named as in the request, such as `sum(pop)`: they are quoted

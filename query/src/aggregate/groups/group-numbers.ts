@@ -1,7 +1,7 @@
 import { BLOCK_ROWS } from '@wayleave/geodata/features'
-import { QueryError } from '../query-error.ts'
-import { MAX_GROUPS, MAX_VALUES } from './aggregate-query.ts'
-import type { Block } from './block.ts'
+import { QueryError } from '../../query-error.ts'
+import { MAX_GROUPS, MAX_VALUES } from '../aggregate-query.ts'
+import type { Block } from '../columns/block.ts'
 import type { GroupDimension } from './group-dimension.ts'
 
 /** Combines the groups of all dimensions to one number for each position. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { QueryError } from '../query-error.ts'
-import { MAX_GROUPS } from './aggregate-query.ts'
-import { Block } from './block.ts'
+import type { QueryError } from '../../query-error.ts'
+import { MAX_GROUPS } from '../aggregate-query.ts'
+import { Block } from '../columns/block.ts'
 import type { GroupDimension } from './group-dimension.ts'
 import { GroupNumbers } from './group-numbers.ts'
 

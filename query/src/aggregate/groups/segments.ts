@@ -1,4 +1,4 @@
-import type { ResultColumn, ResultValue } from './aggregate-query.ts'
+import type { ResultColumn, ResultValue } from '../aggregate-query.ts'
 
 /** Groups of consecutive values. The group of a value is looked up by its code, so no value is looked at twice. */
 export interface Segments {

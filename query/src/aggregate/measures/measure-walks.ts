@@ -1,6 +1,6 @@
 import { BLOCK_ROWS, type CompiledColumn } from '@wayleave/geodata/features'
-import type { TimedWork } from '../work/timed-work.ts'
-import { gather } from './block.ts'
+import type { TimedWork } from '../../work/timed-work.ts'
+import { gather } from '../columns/block.ts'
 import type { GroupOfPosition } from './group-measure.ts'
 
 /** Positions between two looks at the clock. */

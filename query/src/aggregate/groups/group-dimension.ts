@@ -1,7 +1,7 @@
 import type { CompiledColumn } from '@wayleave/geodata/features'
 import type { Geometry } from '@wayleave/geodata/geometry'
-import type { ResultColumn, ResultValue } from './aggregate-query.ts'
-import type { Block } from './block.ts'
+import type { ResultColumn, ResultValue } from '../aggregate-query.ts'
+import type { Block } from '../columns/block.ts'
 
 /** A value of a column. */
 export interface ColumnCode {

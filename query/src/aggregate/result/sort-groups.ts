@@ -1,4 +1,4 @@
-import type { TimedWork } from '../work/timed-work.ts'
+import type { TimedWork } from '../../work/timed-work.ts'
 
 type Compare = (a: number, b: number) => number
 

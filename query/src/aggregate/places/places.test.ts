@@ -4,8 +4,8 @@ import { openSnapshot, type Snapshot } from '@wayleave/geodata/features'
 import { type Geometry, pointOnSurface, relates } from '@wayleave/geodata/geometry'
 import { collection, compileText, feature, scratch } from '@wayleave/geodata/testing'
 import { cellToChildren, getRes0Cells, latLngToCell } from 'h3-js'
-import { type AggregateQuery, type Dimension, type Measure, QueryEngine, TimedWork } from '../engine.ts'
-import { geodesicArea, geodesicLength } from './geodesic-size.ts'
+import { type AggregateQuery, type Dimension, type Measure, QueryEngine, TimedWork } from '../../engine.ts'
+import { geodesicArea, geodesicLength } from '../geometries/geodesic-size.ts'
 import { cellGrid } from './map-cells.ts'
 
 const work = new TimedWork({ owner: 'test', maxMs: 600_000 })

@@ -1,8 +1,8 @@
 import type { CompiledColumn } from '@wayleave/geodata/features'
-import type { Block } from './block.ts'
-import type { DecodedColumns } from './decoded-columns.ts'
+import type { Block } from '../columns/block.ts'
+import type { DecodedColumns } from '../columns/decoded-columns.ts'
+import { joinParts } from '../columns/integer-parts.ts'
 import { finite, type GroupAccount } from './group-measure.ts'
-import { joinParts } from './integer-parts.ts'
 
 /** Sums of integers, exact for any size. `counts` has the number of values of each group. */
 class IntegerSums implements GroupAccount {
