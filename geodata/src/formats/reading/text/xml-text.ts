@@ -1,4 +1,4 @@
-import { SourceError } from '../../source-error.ts'
+import { SourceError } from '../../../source-error.ts'
 import { type Encoding, encodingNamed, findEncoding } from './encoding.ts'
 import { utf16Of } from './text-decoding.ts'
 

@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer'
-import { SourceError } from '../../source-error.ts'
-import type { ByteSource } from './byte-source.ts'
+import { SourceError } from '../../../source-error.ts'
+import type { ByteSource } from '../byte-source.ts'
 import { detectEncoding } from './detect-encoding.ts'
 import type { Encoding } from './encoding.ts'
 

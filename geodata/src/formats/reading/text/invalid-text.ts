@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { Value } from '../../feature.ts'
+import type { Value } from '../../../feature.ts'
 
 /** What decoders return for bytes that are not valid; it may also be in the text itself. */
 const REPLACEMENT = '\ufffd'

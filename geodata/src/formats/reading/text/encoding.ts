@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer'
 import { TextDecoder } from 'node:util'
-import { SourceError } from '../../source-error.ts'
+import { SourceError } from '../../../source-error.ts'
 import { DOS_CODE_PAGES } from './dos-code-pages.ts'
 
 /** A character encoding under the name that reports use. */
