@@ -32,6 +32,7 @@ const folders = {
     'formats',
     'pack',
     'snapshot',
+    'threads',
     'columns',
     'compile',
     'exports',

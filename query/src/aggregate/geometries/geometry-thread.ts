@@ -1,4 +1,4 @@
-import { parentPort } from 'node:worker_threads'
+import { performRequests } from '@wayleave/geodata/base'
 import { buildTree, sliceFeature, treeNodeNumbers } from '@wayleave/geodata/features'
 import { type Geometry, pointOnSurface } from '@wayleave/geodata/geometry'
 import { geodesicArea, geodesicLength } from './geodesic-size.ts'
@@ -24,9 +24,8 @@ export interface GeometryTasks {
 
 type Task = keyof GeometryTasks
 export type GeometryRequest = {
-  [T in Task]: { number: number; task: T; request: GeometryTasks[T]['request'] }
+  [T in Task]: { task: T; request: GeometryTasks[T]['request'] }
 }[Task]
-export type GeometryReply = { number: number } & ({ value: unknown } | { failure: string })
 
 function perform({ task, request }: GeometryRequest): Float64Array | null {
   switch (task) {
@@ -72,14 +71,5 @@ function eachGeometry(
   }
 }
 
-parentPort!.on('message', (message: GeometryRequest) => {
-  const { number } = message
-  let reply: GeometryReply
-  try {
-    reply = { number, value: perform(message) }
-  } catch (error) {
-    reply = { number, failure: (error as Error).stack ?? String(error) }
-  }
-  const sizes = message.task === 'sizes' && 'value' in reply ? (reply.value as Float64Array) : null
-  parentPort!.postMessage(reply, sizes ? [sizes.buffer as ArrayBuffer] : [])
-})
+/** Memory that is shared does not move. */
+performRequests(perform, (value) => (value?.buffer instanceof ArrayBuffer ? [value.buffer] : []))
