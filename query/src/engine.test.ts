@@ -90,6 +90,22 @@ test('pages and counts are the same whether they are found in memory or have to 
   }
 })
 
+test('whether a number is counted beside a page does not depend on the clock', async (t) => {
+  const isCounted = async (engine: QueryEngine) => {
+    const counted: (number | null)[] = []
+    for (const question of QUESTIONS) counted.push((await ask(engine, question)).matched)
+    await engine.close()
+    return counted
+  }
+  const expected = await isCounted(openEngine())
+  const now = performance.now.bind(performance)
+  let jumps = 0
+  // Every look at the clock ends a time slice.
+  t.mock.method(performance, 'now', () => now() + ++jumps * 6)
+  assert.deepEqual(await isCounted(openEngine()), expected)
+  assert.ok(expected.includes(null) && expected.some((count) => count !== null))
+})
+
 async function allPositions(engine: QueryEngine, question: Question): Promise<number[]> {
   const plan = question.filter ? planConditions(conditionsOf(question.filter), snapshot) : null
   const positions = await engine.positions(snapshot, { ...queryOf(question), sort: [] }, plan, work)

@@ -14,11 +14,11 @@ import { countOfLists, planCount } from './match-count.ts'
 /** The memory of the cached counts of one snapshot, in bytes. Their keys have the text of filters. */
 const MAX_COUNT_BYTES = 4 << 20
 /**
- * What counting beside a page may cost, in ns by the estimates of `planCount`. It is less than a millisecond because
- * some machines are several times slower than the one that was measured, and because the page itself takes a tenth of
- * that. The limit is not one of time, so that a busy server sends the same responses as an idle one.
+ * What counting beside a page may cost by `planCount`: words and positions that are looked at, weighted by how long each
+ * took on the machine that was measured. No clock is read, so a slow or busy server sends the same responses as a fast
+ * one. 400,000 is less than a millisecond also on a machine that is half as fast; the page takes a tenth of that.
  */
-const MAX_CHEAP_NS = 400_000
+const MAX_CHEAP_COST = 400_000
 /** How often a scan whose cost is only an estimate is continued. Each time it looks at up to 512 positions. */
 const MAX_CHEAP_STEPS = 64
 
@@ -111,7 +111,7 @@ export class MatchCounts {
     // Geometries decide about the features on the border of the box, and reading many of them is expensive.
     if (box && !isCheapInBox(snapshot, box.query)) return null
     const plan = planCount(prepared)
-    if (plan.cost > MAX_CHEAP_NS) return null
+    if (plan.cost > MAX_CHEAP_COST) return null
     const counting = plan.begin()
     if (plan.isEstimate && snapshot.tree.isPoints) {
       // With 0 as the end of the time slice, the scan pauses after each of its steps.
