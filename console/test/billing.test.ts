@@ -118,7 +118,7 @@ describe('buying in the console', { concurrency: 1 }, () => {
     if (PICTURES) await (await file).saveAs(`${PICTURES}/invoice.pdf`)
   })
 
-  step('a plan is ordered by invoice, marked as paid, and cancelled', async () => {
+  step('a plan is ordered by invoice, marked as paid, changed and cancelled', async () => {
     await buyer.getByLabel('Pay by').selectOption('invoice')
     await buyer.getByRole('button', { name: 'Buy Town plan' }).click()
     await buyer.getByText('The invoice below has the bank details').waitFor()
@@ -141,6 +141,10 @@ describe('buying in the console', { concurrency: 1 }, () => {
     await buyer.getByRole('dialog').getByRole('button', { name: 'Order the upgrade' }).click()
     await buyer.getByText('The invoice below has the bank details').waitFor()
     await buyer.goto(`${service.url}/organization/billing`)
+    await buyer.getByRole('button', { name: 'Change the plan' }).click()
+    await buyer.getByRole('dialog').getByLabel('Plan').selectOption({ label: 'City plan: €49.00 a month' })
+    await buyer.getByRole('dialog').getByRole('button', { name: 'Change the plan' }).click()
+    await buyer.getByText(/and City plan follows/).waitFor()
     await buyer.getByRole('button', { name: 'Cancel the plan' }).click()
     await buyer.getByRole('dialog').getByRole('button', { name: 'Cancel the plan' }).click()
     await buyer.getByText(/It ends on/).waitFor()
@@ -183,7 +187,8 @@ describe('buying in the console', { concurrency: 1 }, () => {
     await buyer.getByRole('dialog').getByRole('button').last().click()
     await buyer.goto(`${service.url}/keys`)
     await buyer.getByRole('link', { name: 'Limited' }).click()
-    await buyer.getByText('5 credits a month').waitFor()
+    await buyer.getByText('5 credits a month, 0 used').waitFor()
+    await pictures(buyer, 'key-page')
     await buyer.goto(`${service.url}/organization/members`)
     await buyer.getByRole('button', { name: /^Budget/ }).click()
     await dialog.getByLabel('Credits a month').fill('7')

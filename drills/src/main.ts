@@ -1,6 +1,6 @@
 /**
- * `npm run drills [-- name…] [--short] [--seed n] [--rounds n] [--keep]`: interrupts real servers in every
- * way that we know of, checks that they kept their promises, and prints a table of violations.
+ * `npm run drills [-- name…] [--short] [--seed n] [--rounds n] [--database postgres] [--keep]`: interrupts real servers
+ * in every way that we know of, checks that they kept their promises, and prints a table of violations.
  */
 import { parseArgs } from 'node:util'
 import { type DrillResult, isClean, runDrill } from './drill.ts'
@@ -14,6 +14,7 @@ const { values, positionals: names } = parseArgs({
     short: { type: 'boolean', default: false },
     seed: { type: 'string' },
     rounds: { type: 'string' },
+    database: { type: 'string', default: 'sqlite' },
     keep: { type: 'boolean', default: false },
   },
 })
@@ -23,6 +24,11 @@ async function main(): Promise<number> {
   const unknown = names.filter((name) => !Object.hasOwn(drills, name))
   if (unknown.length > 0) {
     console.error(`There is no drill ${unknown.join(', ')}. There are: ${Object.keys(drills).join(', ')}.`)
+    return 2
+  }
+  const { database } = values
+  if (database !== 'sqlite' && database !== 'postgres') {
+    console.error('--database must be sqlite or postgres.')
     return 2
   }
   const environment = await startDrillEnvironment()
@@ -40,7 +46,7 @@ async function main(): Promise<number> {
       console.log(`${name}: ${drill.title} (seed ${seed})`)
       const print = (line: string) => console.log(`  ${line}`)
       const { short, keep } = values
-      const result = await runDrill(name, drill, { seed, rounds, short, keep, print })
+      const result = await runDrill(name, drill, { seed, rounds, short, keep, database, print })
       if (result.error) console.error(result.error)
       results.push(result)
     }

@@ -217,7 +217,8 @@ export class StripeSimulation {
     }
     const price = form.get('items[0][price_data][unit_amount]')
     if (price !== null) subscription.price = Number(price)
-    if (form.get('cancel_at_period_end') === 'true') subscription.cancelsAtEnd = true
+    const cancelsAtEnd = form.get('cancel_at_period_end')
+    if (cancelsAtEnd !== null) subscription.cancelsAtEnd = cancelsAtEnd === 'true'
     const invoices = [...this.invoices.values()].filter((invoice) => invoice.subscription === reference)
     return {
       id: reference,

@@ -51,15 +51,11 @@ def write(
     return _parsed(response.body) if response.body else {}
 
 
-def source_body(
-    address: str, every: str | None, headers: Mapping[str, str] | None, options: Record | None
-) -> Record:
-    return {
-        "address": address,
-        **({} if every is None else {"every": every}),
-        **({} if headers is None else {"headers": dict(headers)}),
-        **({} if options is None else {"options": dict(options)}),
-    }
+def source_body(address: str, options: Record) -> Record:
+    """`options` are `SourceOptions`."""
+    names = {"every": "every", "headers": "headers", "reading": "options"}
+    sent = {names[name]: value for name, value in options.items() if name in names and value is not None}
+    return {"address": address, **sent}
 
 
 def _record(record: Record) -> Record:

@@ -114,6 +114,17 @@ class ChangesOptions(CallOptions, total=False):
     progress: bool | Progress
 
 
+class SourceOptions(CallOptions, total=False):
+    """Arguments of `Publisher.set_source`."""
+
+    every: str | None
+    """How often it is refreshed: an interval such as `6h`, or a cron expression."""
+    headers: Mapping[str, str] | None
+    """Sent with each request to the address."""
+    reading: Mapping[str, Any] | None
+    """How the file is read, such as `{"idColumn": "code"}`."""
+
+
 class PublishOptions(CallOptions, total=False):
     """What to say of a dataset, and how to read its file. Fields left out keep their value."""
 

@@ -11,7 +11,7 @@ import anyio.to_thread
 
 from wayleave import _managing as managing
 from wayleave._http.steps import Plan
-from wayleave._options import CallOptions, PublishOptions, takes
+from wayleave._options import CallOptions, PublishOptions, SourceOptions, takes
 from wayleave._publishing import source_file
 from wayleave._settings import Settings
 
@@ -67,20 +67,10 @@ class Publisher:
         """The address that a dataset is refreshed from, when it is due, and its last run."""
         return self._read(table, "source", options)
 
-    @takes(CallOptions)
-    def set_source(
-        self,
-        table: str,
-        address: str,
-        *,
-        every: str | None = None,
-        headers: Mapping[str, str] | None = None,
-        reading: Record | None = None,
-        **options: Unpack[CallOptions],
-    ) -> Record:
-        """Refresh a dataset from an address. `reading` is how it is read, such as `{"idColumn": "code"}`."""
-        body = managing.source_body(address, every, headers, reading)
-        return self._write("PUT", table, "source", options, body)
+    @takes(SourceOptions)
+    def set_source(self, table: str, address: str, **options: Unpack[SourceOptions]) -> Record:
+        """Refresh a dataset from an address."""
+        return self._write("PUT", table, "source", options, managing.source_body(address, options))
 
     @takes(CallOptions)
     def run_source(self, table: str, **options: Unpack[CallOptions]) -> str:
@@ -148,20 +138,10 @@ class AsyncPublisher:
         """See `Publisher.source`."""
         return await self._read(table, "source", options)
 
-    @takes(CallOptions)
-    async def set_source(
-        self,
-        table: str,
-        address: str,
-        *,
-        every: str | None = None,
-        headers: Mapping[str, str] | None = None,
-        reading: Record | None = None,
-        **options: Unpack[CallOptions],
-    ) -> Record:
-        """Refresh a dataset from an address. `reading` is how it is read, such as `{"idColumn": "code"}`."""
-        body = managing.source_body(address, every, headers, reading)
-        return await self._write("PUT", table, "source", options, body)
+    @takes(SourceOptions)
+    async def set_source(self, table: str, address: str, **options: Unpack[SourceOptions]) -> Record:
+        """See `Publisher.set_source`."""
+        return await self._write("PUT", table, "source", options, managing.source_body(address, options))
 
     @takes(CallOptions)
     async def run_source(self, table: str, **options: Unpack[CallOptions]) -> str:

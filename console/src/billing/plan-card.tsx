@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import type { SubscriptionRecord } from '@wayleave/contract/records'
+import type { Product, SubscriptionRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { useOffer, useUpgrades } from '../api/billing-queries.ts'
 import { call } from '../api/call.ts'
@@ -15,7 +15,6 @@ import { UpgradeDialog } from './upgrade-dialog.tsx'
 export function PlanCard({ plan, mayChange }: { plan: SubscriptionRecord; mayChange: boolean }) {
   const [open, setOpen] = useState<'cancel' | 'change' | 'upgrade' | null>(null)
   const { data: offer } = useOffer()
-  const isRenewedHere = plan.provider !== 'stripe'
   const next = offer?.data.find(({ id }) => id === plan.nextProductId)
   const { data: larger = [] } = useUpgrades()
   const close = () => setOpen(null)
@@ -30,11 +29,9 @@ export function PlanCard({ plan, mayChange }: { plan: SubscriptionRecord; mayCha
                 Upgrade now
               </button>
             )}
-            {isRenewedHere && (
-              <button type="button" className="button" onClick={() => setOpen('change')}>
-                Change the plan
-              </button>
-            )}
+            <button type="button" className="button" onClick={() => setOpen('change')}>
+              Change the plan
+            </button>
             {!plan.cancelsAtEnd && (
               <button type="button" className="button" onClick={() => setOpen('cancel')}>
                 Cancel the plan
@@ -82,9 +79,15 @@ function CancelDialog({ plan, onClose }: { plan: SubscriptionRecord; onClose: ()
   )
 }
 
+/** Stripe renews a plan in one currency, and at the end of the same period. */
+function canFollow(plan: SubscriptionRecord, { kind, period, currency }: Product): boolean {
+  const isBilledAlike = period === plan.period && currency === plan.currency
+  return kind === 'plan' && (plan.provider !== 'stripe' || isBilledAlike)
+}
+
 function ChangeDialog({ plan, onClose }: { plan: SubscriptionRecord; onClose: () => void }) {
   const queries = useQueryClient()
-  const plans = useOffer().data?.data.filter(({ kind }) => kind === 'plan') ?? []
+  const plans = useOffer().data?.data.filter((product) => canFollow(plan, product)) ?? []
   const [productId, setProductId] = useState(plan.nextProductId ?? plan.productId)
   return (
     <ActionDialog

@@ -50,6 +50,9 @@ export const keyRecordSchema = Type.Object({
   allowedOrigins,
   allowedAddresses,
   creditLimit: nullable(Type.Integer({ description: CREDIT_LIMIT })),
+  creditsUsed: Type.Integer({
+    description: 'Credits that the key has spent in this month (UTC), which count against `creditLimit`.',
+  }),
   previousSecret: nullable(
     Type.Object(
       {

@@ -41,6 +41,13 @@ export const personalDataSchema = Type.Object({
       createdAt: time,
     }),
   ),
+  budgets: Type.Array(Type.Object({ organizationId: Type.String(), creditLimit: Type.Integer() }), {
+    description: 'The credits that the user may spend in a month, by organization.',
+  }),
+  spending: Type.Array(
+    Type.Object({ organizationId: Type.String(), month: Type.String(), credits: Type.Integer() }),
+    { description: 'The credits that the user has spent with personal keys and in the console.' },
+  ),
   ledger: Type.Array(
     Type.Object({
       organizationId: Type.String(),

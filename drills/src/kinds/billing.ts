@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StripeSimulation } from '../../../scripts/test-servers/stripe-simulation.ts'
 import type { Drill, DrillRun } from '../drill.ts'
 import { Installation } from '../environment/installation.ts'
+import { createDatabase } from '../environment/postgres-database.ts'
 import { Shop } from '../load/billing-operations.ts'
 import { download } from '../load/download-operations.ts'
 import { prepare } from '../load/workload.ts'
@@ -11,20 +12,24 @@ import { restart } from './kills.ts'
 const CLIENTS = 4
 const VERIFY_EVERY = 10
 
-/** SIGKILL while customers buy, plans are renewed, and payments are refunded and disputed at a simulated Stripe. */
+/**
+ * SIGKILL while customers buy, plans are renewed, upgraded and changed, and payments are refunded and disputed at a
+ * simulated Stripe. On PostgreSQL with two nodes.
+ */
 export const drill: Drill = {
-  title: 'SIGKILL between purchases, renewals, refunds, disputes and downloads',
+  title: 'SIGKILL between purchases, renewals, upgrades, refunds, disputes and downloads',
   rounds: { long: 100, short: 2 },
   maxMinutes: 60,
   async run(run) {
     const stripe = new StripeSimulation()
     run.cleanUp(await stripe.listen())
-    const world = await openShopWorld(run, stripe)
+    const nodes = run.database === 'postgres' ? 2 : 1
+    const world = await openShopWorld(run, stripe, nodes)
     const shop = new Shop(world, stripe)
     await shop.prepare()
     while (run.nextRound()) {
       await interrupt(world, shop)
-      await restart(world, 1)
+      await restart(world, nodes)
       await world.keepSignedIn()
       await shop.deliverAll()
       await shop.check()
@@ -34,15 +39,16 @@ export const drill: Drill = {
   },
 }
 
-async function openShopWorld(run: DrillRun, stripe: StripeSimulation): Promise<World> {
+async function openShopWorld(run: DrillRun, stripe: StripeSimulation, nodes: number): Promise<World> {
   const environment = {
     WAYLEAVE_PAYMENTS: 'stripe',
     WAYLEAVE_STRIPE_SECRET_KEY: stripe.settings().stripeSecretKey,
     WAYLEAVE_STRIPE_WEBHOOK_SECRET: stripe.settings().stripeWebhookSecret,
     WAYLEAVE_STRIPE_API: stripe.url,
   }
-  const installation = new Installation(run, { environment })
-  await installation.startNode()
+  const databaseUrl = run.database === 'postgres' ? await createDatabase(run) : null
+  const installation = new Installation(run, { environment, databaseUrl })
+  for (let i = 0; i < nodes; i++) await installation.startNode()
   const world = await openWorld(installation, { tables: 3 })
   world.maxRows = 100
   await prepare(world)

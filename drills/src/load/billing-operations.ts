@@ -14,7 +14,7 @@ interface Purchase {
   account: AccountPromise
   orderId: string
   session: Session
-  isPlan: boolean
+  kind: 'pack' | 'plan' | 'upgrade'
 }
 
 interface ReadOrder {
@@ -39,6 +39,7 @@ export class Shop {
   readonly #events: { payload: string }[] = []
   #packId = ''
   #planId = ''
+  #largerPlanId = ''
 
   constructor(world: World, stripe: StripeSimulation) {
     this.#world = world
@@ -48,7 +49,9 @@ export class Shop {
   async prepare(): Promise<void> {
     const common = { currency: 'EUR', price: 1900, credits: 100 }
     this.#packId = await this.#addProduct({ ...common, kind: 'pack', name: 'Hundred credits' })
-    this.#planId = await this.#addProduct({ ...common, kind: 'plan', name: 'Town plan', period: 'month' })
+    const plan = { ...common, kind: 'plan', period: 'month' }
+    this.#planId = await this.#addProduct({ ...plan, name: 'Town plan' })
+    this.#largerPlanId = await this.#addProduct({ ...plan, name: 'City plan', price: 3900, credits: 300 })
   }
 
   /** One thing that a customer, Stripe or an administrator does. */
@@ -60,6 +63,8 @@ export class Shop {
       () => this.#pay(),
       () => this.#pay(),
       () => this.#renew(),
+      () => this.#upgrade(),
+      () => this.#changePlan(),
       () => this.#refund(),
       () => this.#refundByAdministrator(),
       () => this.#dispute(),
@@ -93,11 +98,18 @@ export class Shop {
     }
   }
 
-  #checkPurchase({ session, isPlan }: Purchase, order: ReadOrder | undefined): void {
+  #checkPurchase({ session, kind }: Purchase, order: ReadOrder | undefined): void {
     const { run } = this.#world
     if (!run.expect(order !== undefined, 'an order that was told is stored', 'it is missing')) return
     const intent = this.#intentOf(session)
-    if (isPlan || !intent) {
+    // An upgrade of a plan that was renewed or changed meanwhile is held.
+    if (kind === 'upgrade' && intent && order!.paidAt === null) {
+      run.expect(order!.state === 'held', 'a payment for an upgrade is booked or held', () =>
+        JSON.stringify(order),
+      )
+      return
+    }
+    if (kind === 'plan' || !intent) {
       run.expect((order!.paidAt !== null) === (session.status === 'complete'), 'paid orders are booked', () =>
         JSON.stringify(order),
       )
@@ -114,20 +126,29 @@ export class Shop {
       'the state of an order is that of its payment',
       () => `${order!.state} and not ${state}`,
     )
-    run.expect(order!.withdrawnCredits === withdrawn, 'credits are taken back once', () =>
-      JSON.stringify({ order, withdrawn }),
-    )
+    // Those of an upgrade may have lapsed at the end of the period.
+    const isRight =
+      kind === 'upgrade' ? order!.withdrawnCredits <= withdrawn : order!.withdrawnCredits === withdrawn
+    run.expect(isRight, 'credits are taken back once', () => JSON.stringify({ order, withdrawn }))
   }
 
-  /** Each invoice of Stripe that is paid is one order. */
+  /**
+   * Each invoice of Stripe that is paid is one order. It is held if Stripe made it with another price than that of the
+   * plan, because it was told of a change too late.
+   */
   #checkPeriods(account: AccountPromise, orders: ReadOrder[]): void {
-    const subscriptions = this.#purchases
-      .filter((each) => each.account === account && each.isPlan)
+    const purchases = this.#purchases.filter((each) => each.account === account)
+    const subscriptions = purchases
+      .filter(({ kind }) => kind === 'plan')
       .map(({ session }) => session.subscription)
+    const upgrades = new Set(purchases.filter(({ kind }) => kind === 'upgrade').map(({ orderId }) => orderId))
     const invoices = [...this.#stripe.invoices.values()].filter(({ subscription }) =>
       subscriptions.includes(subscription),
     )
-    const paid = orders.filter(({ kind, paidAt }) => kind === 'plan' && paidAt !== null)
+    const paid = orders.filter(
+      ({ id, kind, paidAt, state }) =>
+        kind === 'plan' && !upgrades.has(id) && (paidAt !== null || state === 'held'),
+    )
     this.#world.run.expect(
       paid.length === invoices.length,
       'each period that is paid is booked once',
@@ -145,19 +166,42 @@ export class Shop {
   async #buy(): Promise<void> {
     const { run, promises } = this.#world
     const account = run.random.pick(promises.accounts)
-    const hasPlan = this.#purchases.some((each) => each.account === account && each.isPlan)
+    const hasPlan = this.#purchases.some((each) => each.account === account && each.kind === 'plan')
     const isPlan = !hasPlan && run.random.chance(0.2)
-    const body = { productId: isPlan ? this.#planId : this.#packId }
+    const productId = isPlan ? this.#planId : this.#packId
+    await this.#order(account, '/v1/billing/checkout', productId, isPlan ? 'plan' : 'pack')
+  }
+
+  /** A larger plan in the middle of a period. */
+  async #upgrade(): Promise<void> {
+    const plan = this.#randomPlan()
+    if (!plan) return
+    await this.#order(plan.account, '/v1/billing/subscription/upgrade', this.#largerPlanId, 'upgrade')
+  }
+
+  async #order(
+    account: AccountPromise,
+    path: string,
+    productId: string,
+    kind: Purchase['kind'],
+  ): Promise<void> {
     await this.#world.exclusively(`plan of ${account.organizationId}`, async () => {
       const token = account.accessToken
-      const { status, body: started } = await this.#world.send('POST', '/v1/billing/checkout', {
-        token,
-        body,
-      })
+      const { status, body } = await this.#world.send('POST', path, { token, body: { productId } })
       // A customer who got no response pays nothing.
       if (status !== 201) return
-      const { orderId } = started
-      this.#purchases.push({ account, orderId, isPlan, session: this.#stripe.sessionOf(orderId) })
+      const { orderId } = body
+      this.#purchases.push({ account, orderId, kind, session: this.#stripe.sessionOf(orderId) })
+    })
+  }
+
+  /** Another plan for the next period; Stripe may be told, and the response be lost. */
+  async #changePlan(): Promise<void> {
+    const plan = this.#randomPlan()
+    if (!plan) return
+    await this.#world.send('POST', '/v1/billing/subscription/change', {
+      token: plan.account.accessToken,
+      body: { productId: this.#world.run.random.pick([this.#planId, this.#largerPlanId]) },
     })
   }
 
@@ -170,10 +214,13 @@ export class Shop {
   }
 
   async #renew(): Promise<void> {
+    const plan = this.#randomPlan()
+    if (plan) this.#tell(this.#stripe.invoiceEvent(this.#stripe.renew(plan.session)))
+  }
+
+  #randomPlan(): Purchase | undefined {
     const plans = this.#purchases.filter(({ session }) => session.subscription !== null)
-    if (plans.length === 0) return
-    const { session } = this.#world.run.random.pick(plans)
-    this.#tell(this.#stripe.invoiceEvent(this.#stripe.renew(session)))
+    return plans.length > 0 ? this.#world.run.random.pick(plans) : undefined
   }
 
   async #refund(): Promise<void> {
@@ -186,7 +233,7 @@ export class Shop {
   /** The response may be lost after Stripe has returned the money: the event says what happened. */
   async #refundByAdministrator(): Promise<void> {
     const { run, promises } = this.#world
-    const paid = this.#purchases.filter(({ session, isPlan }) => !isPlan && session.intent !== null)
+    const paid = this.#payments()
     if (paid.length === 0) return
     const { orderId, session } = run.random.pick(paid)
     await this.#world.exclusively(orderId, async () => {
@@ -223,9 +270,13 @@ export class Shop {
     this.#events.push({ payload: eventPayload(event) })
   }
 
-  /** Of a pack: a plan would end by a refund. */
+  /** Of packs and upgrades: a plan would end by a refund. */
+  #payments(): Purchase[] {
+    return this.#purchases.filter(({ session, kind }) => kind !== 'plan' && session.intent !== null)
+  }
+
   #randomPayment(): Intent | undefined {
-    const paid = this.#purchases.filter(({ session, isPlan }) => !isPlan && session.intent !== null)
+    const paid = this.#payments()
     return paid.length > 0 ? this.#intentOf(this.#world.run.random.pick(paid).session) : undefined
   }
 

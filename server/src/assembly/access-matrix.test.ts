@@ -216,6 +216,9 @@ for (const database of databaseKinds) {
       admins: ['root@example.org'],
       baseUrl: 'http://data.example.org',
       requestLogDays: 0,
+      signIn: 'both' as const,
+      oidcIssuer: 'http://127.0.0.1:1',
+      oidcClientId: 'wayleave',
       ...rates,
     }
     const shared =

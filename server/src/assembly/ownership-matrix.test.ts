@@ -37,7 +37,11 @@ const BODIES: Record<string, unknown> = {
   'PATCH /v1/webhooks/:webhookId': { paused: true },
   'PATCH /v1/notices': { switches: { 'credits-low': false }, creditLimit: 1 },
   'PATCH /v1/billing/profile': { company: 'Own' },
+  'POST /v1/auth/oidc/token': { response: 'code=x&state=x' },
 }
+
+/** Whoever asks, the provider cannot be reached, and a response needs the cookie of the browser that asked. */
+const SIGN_ON: Record<string, number> = { 'POST /v1/auth/oidc': 503, 'POST /v1/auth/oidc/token': 401 }
 
 /** They end the session or the account of the caller, or change what the session is for. */
 const LEFT_OUT = new Set(['DELETE /v1/auth/me', 'POST /v1/auth/switch', 'POST /v1/auth/sign-out'])
@@ -168,7 +172,9 @@ for (const database of databaseKinds) {
       database === 'postgres'
         ? { databaseUrl: await temporaryDatabase(t), dataDir: temporaryFolder(t) }
         : { database }
-    const settings = { payments: ['demo', 'invoice'] as ('demo' | 'invoice')[] }
+    // Nobody listens at the address of the provider of single sign-on.
+    const signOn = { signIn: 'both' as const, oidcIssuer: 'http://127.0.0.1:1', oidcClientId: 'wayleave' }
+    const settings = { payments: ['demo', 'invoice'] as ('demo' | 'invoice')[], ...signOn }
     const first = await openTestServer(t, { ...shared, settings })
     const nodes = [first]
     if (database === 'postgres') nodes.push(await openTestServer(t, { ...shared, settings }))
@@ -201,6 +207,7 @@ for (const database of databaseKinds) {
           const isOfOwner = path !== url && !url.startsWith('/v1/admin')
           const isForMembers = isMember && (FOR_MEMBERS.has(route) || !isOfOwner)
           if (isOfOwner && !isForMembers) assert.ok([401, 403, 404].includes(status), says)
+          if (url.startsWith('/v1/auth/oidc')) assert.equal(status, SIGN_ON[route], says)
           if (url.startsWith('/v1/admin')) assert.ok([401, 403].includes(status), says)
           if (!isForMembers && !OF_THE_USER.has(url)) assert.ok(!text.includes(MARK), says)
           if (status > 400) refused++
@@ -208,6 +215,8 @@ for (const database of databaseKinds) {
       }
     }
     assert.ok(refused > 500, String(refused))
+    const paths = first.routes.rows.map(({ method, url }) => `${method} ${url}`)
+    for (const route of Object.keys(SIGN_ON)) assert.ok(paths.includes(route), route)
     assert.deepEqual(await rowsOf(first, ada.organizationId, memberId), before)
   })
 }

@@ -22,6 +22,7 @@ export const RECORD = [
   'allowedOrigins',
   'allowedAddresses',
   'creditLimit',
+  'creditsUsed',
   'previousSecret',
   'test',
 ]

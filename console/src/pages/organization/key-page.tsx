@@ -10,7 +10,7 @@ import { permissionWords } from '../../keys/key-permissions.ts'
 import { KeyRequests } from '../../keys/key-requests.tsx'
 import { KeyStatus } from '../../keys/key-status.tsx'
 import { UsageReport } from '../../usage/usage-report.tsx'
-import { plural } from '../../words.ts'
+import { count, plural } from '../../words.ts'
 
 export function KeyPage() {
   const { keyId } = useParams()
@@ -79,7 +79,14 @@ function KeyFacts({ record }: { record: KeyRecord }) {
         <>
           <dt>Budget</dt>
           <dd>
-            {record.creditLimit === null ? 'No limit' : `${plural(record.creditLimit, 'credit')} a month`}
+            {record.creditLimit === null ? (
+              'No limit'
+            ) : (
+              <>
+                {plural(record.creditLimit, 'credit')} a month,{' '}
+                <span className="nowrap">{count(record.creditsUsed)} used</span>
+              </>
+            )}
           </dd>
         </>
       )}

@@ -47,3 +47,13 @@ export async function setMemberBudget(
     )
     .execute()
 }
+
+/** The budgets of a user, in all organizations. */
+export function readBudgetsOf(db: Db, userId: string) {
+  return db
+    .selectFrom('member_budgets')
+    .select(['organization_id as organizationId', 'credit_limit as creditLimit'])
+    .where('user_id', '=', userId)
+    .orderBy('organization_id')
+    .execute()
+}

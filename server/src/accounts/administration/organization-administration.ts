@@ -6,7 +6,7 @@ import { type Acting, type Origin, recordEvent } from '../../base/events/events.
 import { notFound } from '../../base/problem.ts'
 import { requireMember } from '../access/membership.ts'
 import { deleteMember, lockOrganizations, readMembers } from '../access/membership-store.ts'
-import { keyRecord } from '../keys/key-record.ts'
+import { keyRecords } from '../keys/key-record.ts'
 import { revokeUserKeys } from '../keys/revoke-user-keys.ts'
 import { listKeysIn } from '../keys/store.ts'
 import { checkOrganizationName } from '../organizations/organizations.ts'
@@ -42,8 +42,8 @@ export class OrganizationAdministration {
   /** The organization's keys and the personal keys of its members, newest first. */
   async keys(id: string): Promise<KeyRecord[]> {
     await this.find(id)
-    const now = this.#options.clock()
-    return (await listKeysIn(this.#options.database.db, id)).map((key) => keyRecord(key, now))
+    const { database, clock } = this.#options
+    return keyRecords(database.db, await listKeysIn(database.db, id), clock())
   }
 
   async rename(origin: Origin, id: string, rawName: string): Promise<AdminOrganization> {

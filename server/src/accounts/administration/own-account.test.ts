@@ -137,6 +137,16 @@ test('users and the operator export what is stored about a user, and nothing of 
     const switches = { 'key-expiring': false }
     await service.request('PATCH', '/v1/notices', { token, body: { switches } })
   }
+  const budgets = [
+    { account: ada, userId: ada.userId, creditLimit: 70 },
+    { account: eve, userId: ada.userId, creditLimit: 80 },
+    { account: eve, userId: eve.userId, creditLimit: 4711 },
+  ]
+  for (const { account, userId, creditLimit } of budgets) {
+    const path = `/v1/organization/${account.organizationId}/members/${userId}/budget`
+    const set = await service.request('PUT', path, { token: account.token, body: { creditLimit } })
+    assert.equal(set.status, 200, set.text)
+  }
   const root = await signIn(service, 'root@example.org')
   const reason = 'Suspected of fraud'
   await service.parts.userAdministration.block(operator, ada.userId, reason)
@@ -162,6 +172,18 @@ test('users and the operator export what is stored about a user, and nothing of 
       ['download', -1, 'places'],
     ],
   )
+  const byId = (a: { organizationId: string }, b: { organizationId: string }) =>
+    a.organizationId < b.organizationId ? -1 : 1
+  assert.deepEqual(
+    body.budgets,
+    [
+      { organizationId: ada.organizationId, creditLimit: 70 },
+      { organizationId: eve.organizationId, creditLimit: 80 },
+    ].sort(byId),
+  )
+  assert.deepEqual(body.spending, [
+    { organizationId: ada.organizationId, month: body.exportedAt.slice(0, 7), credits: 1 },
+  ])
   const operations = body.usage.map(({ operation }: { operation: string }) => operation).sort()
   assert.deepEqual(operations, ['download', 'metadata'])
   assert.ok(body.events.some(({ action }: { action: string }) => action === 'key.created'))
@@ -184,6 +206,7 @@ test('users and the operator export what is stored about a user, and nothing of 
     eve.userId,
     'Eve’s company',
     'hooks.example.org/eve',
+    '4711',
   ]
   for (const text of [...ofOthers, reason, ada.key, 'whsec_']) assert.ok(!own.text.includes(text), text)
 

@@ -3,11 +3,13 @@ import type { PersonalData } from '@wayleave/contract/records'
 import type { Clock } from '../../base/clock.ts'
 import type { Db } from '../../base/database/open.ts'
 import { readEvents, type StoredEvent } from '../../base/events/store.ts'
+import { readBudgetsOf } from '../access/member-budget-store.ts'
 import { readOrganizationsOf } from '../access/membership-store.ts'
 import { readProfiles } from '../billing/invoices/profile-store.ts'
 import { listOrders } from '../billing/orders/order-store.ts'
+import { readSpendingOf } from '../credits/budget-store.ts'
 import { readLedger } from '../credits/ledger-store.ts'
-import { keyRecord } from '../keys/key-record.ts'
+import { keyRecords } from '../keys/key-record.ts'
 import { listKeysOfUser } from '../keys/store.ts'
 import { listSessions } from '../users/session-store.ts'
 import type { User } from '../users/user-store.ts'
@@ -62,9 +64,11 @@ export async function readPersonalData(db: Db, clock: Clock, user: User): Promis
     signOn: await readSignOnOf(db, userId),
     organizations,
     sessions: await listSessions(db, userId, now),
-    keys: keys.map((key) => keyRecord(key, now)),
+    keys: await keyRecords(db, keys, now),
     invitations: await readInvitationsTo(db, email),
     accessRequests: await readRequestsOf(db, userId),
+    budgets: await readBudgetsOf(db, userId),
+    spending: await readSpendingOf(db, userId, MAX_ROWS),
     ledger,
     usage: await readUsageOf(db, usageKeys, MAX_ROWS),
     requests: await readRequestLogOf(db, keyIds, MAX_ROWS),

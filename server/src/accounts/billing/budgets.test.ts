@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY } from '../../base/clock.ts'
+import { operator } from '../../base/events/events.ts'
 import { createKey, openAccount } from '../../testing/account.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { nextMail } from '../../testing/sign-in.ts'
@@ -27,7 +28,16 @@ for (const database of databaseKinds) {
     const refused = answers.find(({ status }) => status === 402)!
     assert.equal(refused.body.code, 'key-budget-exhausted')
     assert.deepEqual([refused.body.price, refused.body.creditLimit, refused.body.used], [2, 5, 4])
-    assert.equal((await service.request('GET', path, { token })).body.creditLimit, 5)
+    const { body: record } = await service.request('GET', path, { token })
+    assert.deepEqual([record.creditLimit, record.creditsUsed], [5, 4])
+    const list = await service.request('GET', '/v1/api-keys/my-keys', { token })
+    assert.deepEqual(
+      list.body.data.map(({ id, creditsUsed }: Record<string, unknown>) => [id, creditsUsed]).sort(),
+      [
+        [created.body.id, 4],
+        [account.keyId, 0],
+      ].sort(),
+    )
     const { source } = await nextMail(service, 'ada@example.org')
     assert.match(source, /80 %/)
 
@@ -45,6 +55,8 @@ for (const database of databaseKinds) {
       )
     await service.request('PATCH', path, { token, body: { creditLimit: 6 } })
     pass(31 * DAY)
+    const inNextMonth = await service.parts.keys.view({ reach: 'any', origin: operator }, created.body.id)
+    assert.equal(inNextMonth.creditsUsed, 0)
     assert.equal((await download('f')).status, 200)
   })
 

@@ -35,3 +35,15 @@ export async function addMemberSpending(
     )
     .execute()
 }
+
+/** What a user has spent in each month and organization, the newest first. */
+export function readSpendingOf(db: Db, userId: string, limit: number) {
+  return db
+    .selectFrom('member_spending')
+    .select(['organization_id as organizationId', 'month', 'credits'])
+    .where('user_id', '=', userId)
+    .orderBy('month', 'desc')
+    .orderBy('organization_id')
+    .limit(limit)
+    .execute()
+}

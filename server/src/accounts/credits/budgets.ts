@@ -2,7 +2,7 @@ import type { Db, Tx } from '../../base/database/open.ts'
 import { queueBillingNotice } from '../../base/events/notice-outbox-store.ts'
 import { Problem } from '../../base/problem.ts'
 import type { Grant } from '../access/grant.ts'
-import { readCreditsSince } from '../usage/usage-store.ts'
+import { readKeySpending } from '../keys/key-spending-store.ts'
 import { readMemberSpending } from './budget-store.ts'
 
 /** A limit of the credits that a key, or a member with all personal keys and the console, spends in a month (UTC). */
@@ -17,7 +17,7 @@ export async function readBudgets(db: Db | Tx, grant: Grant, month: string): Pro
   const { creditLimit, memberCreditLimit, keyId, organizationId, userId } = grant
   const budgets: Budget[] = []
   if (creditLimit !== null) {
-    const used = await readCreditsSince(db, keyId, `${month}-01`)
+    const used = (await readKeySpending(db, [keyId], month)).get(keyId) ?? 0
     budgets.push({ holder: 'key', limit: creditLimit, used })
   }
   if (memberCreditLimit !== null && organizationId !== null && userId !== null) {

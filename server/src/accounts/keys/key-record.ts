@@ -1,7 +1,19 @@
 import type { KeyRecord } from '@wayleave/contract/records'
+import type { Db, Tx } from '../../base/database/open.ts'
+import { readKeySpending } from './key-spending-store.ts'
 import type { StoredKey } from './store.ts'
 
-export function keyRecord(row: StoredKey, now: Date): KeyRecord {
+export async function keyRecords(db: Db | Tx, rows: readonly StoredKey[], now: Date): Promise<KeyRecord[]> {
+  const ids = rows.map(({ id }) => id)
+  const spending = await readKeySpending(db, ids, now.toISOString().slice(0, 7))
+  return rows.map((row) => recordOf(row, spending.get(row.id) ?? 0, now))
+}
+
+export async function keyRecord(db: Db | Tx, row: StoredKey, now: Date): Promise<KeyRecord> {
+  return (await keyRecords(db, [row], now))[0]!
+}
+
+function recordOf(row: StoredKey, creditsUsed: number, now: Date): KeyRecord {
   return {
     id: row.id,
     name: row.name,
@@ -18,6 +30,7 @@ export function keyRecord(row: StoredKey, now: Date): KeyRecord {
     allowedOrigins: listOf(row.allowed_origins),
     allowedAddresses: listOf(row.allowed_addresses),
     creditLimit: row.credit_limit,
+    creditsUsed,
     previousSecret: previousSecretOf(row, now),
     test: row.test === 1,
   }

@@ -35,6 +35,7 @@ for (const database of databaseKinds) {
       allowedOrigins: null,
       allowedAddresses: null,
       creditLimit: null,
+      creditsUsed: 0,
       previousSecret: null,
       test: false,
     })

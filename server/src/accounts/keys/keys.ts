@@ -22,7 +22,8 @@ import { lockUser } from '../users/user-store.ts'
 import { type KeyActor, requireKey } from './key-access.ts'
 import { recordKeyEvent } from './key-event.ts'
 import { checkKeyChange, checkNewKey, type KeyInput } from './key-input.ts'
-import { keyRecord, statusOf } from './key-record.ts'
+import { keyRecord, keyRecords, statusOf } from './key-record.ts'
+import { revokeIn } from './revoke-user-keys.ts'
 import * as store from './store.ts'
 
 const ANY_CALLER = { allowedOrigins: null, allowedAddresses: null, test: false, creditLimit: null }
@@ -72,30 +73,39 @@ export class Keys {
 
   /**
    * Gives a program a key of the caller's own. A program that has one gets a new secret for it, with what the caller
-   * agreed to now: otherwise each sign-in of an assistant would add a key. Name and allowed callers stay.
+   * agreed to now: otherwise each sign-in of an assistant would add a key. Name and allowed callers stay. `record` is
+   * part of the transaction.
    */
   giveToAssistant(
     caller: UserOrigin,
     newKey: NewKey,
     assistant: string,
+    record: (tx: Tx, secret: string) => Promise<void>,
   ): Promise<Pick<CreatedKey, 'secret'>> {
     const { database, changes, clock } = this.#options
     const input = checkNewKey(newKey, 'user', clock())
     return changes.commit(async (tx, changed) => {
       const owner = await this.#lockUserAsOwner(tx, caller)
       const key = await store.lockAssistantKey(database, tx, owner, assistant)
-      if (!key) return this.#insertPersonal(tx, caller.origin, owner, input, assistant)
-      changed('key', key.id)
-      const { permissions, expiresAt, creditLimit } = input
-      await store.updateKey(tx, key.id, {
-        permissions: JSON.stringify(permissions),
-        expires_at: expiresAt,
-        credit_limit: creditLimit,
-      })
-      const agreed = { permissions, expiresAt, creditLimit }
-      await recordKeyEvent(tx, clock(), caller.origin, 'key.changed', key, agreed)
-      return this.#replaceSecret(tx, caller.origin, key, null)
+      const given = key
+        ? await this.#giveAgain(tx, caller.origin, key, input)
+        : await this.#insertPersonal(tx, caller.origin, owner, input, assistant)
+      if (key) changed('key', key.id)
+      await record(tx, given.secret)
+      return given
     })
+  }
+
+  async #giveAgain(tx: Tx, origin: Origin, key: store.StoredKey, input: KeyInput): Promise<RotatedKey> {
+    const { permissions, expiresAt, creditLimit } = input
+    await store.updateKey(tx, key.id, {
+      permissions: JSON.stringify(permissions),
+      expires_at: expiresAt,
+      credit_limit: creditLimit,
+    })
+    const agreed = { permissions, expiresAt, creditLimit }
+    await recordKeyEvent(tx, this.#options.clock(), origin, 'key.changed', key, agreed)
+    return this.#replaceSecret(tx, origin, key, null)
   }
 
   createForOrganization(caller: UserOrigin, organizationId: string, newKey: NewKey): Promise<CreatedKey> {
@@ -148,7 +158,7 @@ export class Keys {
     const shared = membership?.permissions.includes('APIKEY_VIEW')
       ? await store.listOrganizationKeys(db, membership.organizationId)
       : []
-    return [...(await this.listPersonal(caller)), ...this.#records(shared)]
+    return [...(await this.listPersonal(caller)), ...(await this.#records(shared))]
   }
 
   async listForOrganization(caller: UserOrigin, organizationId: string): Promise<KeyRecord[]> {
@@ -164,7 +174,7 @@ export class Keys {
   async view(actor: KeyActor, id: string): Promise<KeyRecord> {
     const { db } = this.#options.database
     const key = isId('key', id) ? await store.findKey(db, id) : undefined
-    return keyRecord(await requireKey(db, actor, key, 'view'), this.#options.clock())
+    return keyRecord(db, await requireKey(db, actor, key, 'view'), this.#options.clock())
   }
 
   change(actor: KeyActor, id: string, change: KeyChange): Promise<KeyRecord> {
@@ -183,7 +193,7 @@ export class Keys {
       }
       await store.updateKey(tx, id, values)
       await recordKeyEvent(tx, now, actor.origin, 'key.changed', key, { ...input })
-      return keyRecord({ ...key, ...values }, now)
+      return keyRecord(tx, { ...key, ...values }, now)
     })
   }
 
@@ -203,12 +213,21 @@ export class Keys {
   /** Idempotent: revoking a revoked key changes nothing and returns the same result. */
   revoke(actor: KeyActor, id: string): Promise<KeyRecord> {
     return this.#alter(actor, id, async (tx, key, now) => {
-      if (key.revoked_at !== null) return keyRecord(key, now)
-      const revoked_at = now.toISOString()
-      await store.recordRevokedSecret(tx, key, now)
-      await store.updateKey(tx, id, { revoked_at })
-      await recordKeyEvent(tx, now, actor.origin, 'key.revoked', key)
-      return keyRecord({ ...key, revoked_at }, now)
+      if (key.revoked_at !== null) return keyRecord(tx, key, now)
+      await revokeIn(tx, now, actor.origin, key)
+      return keyRecord(tx, { ...key, revoked_at: now.toISOString() }, now)
+    })
+  }
+
+  /** Revokes the key whose current secret this is, if there is one. */
+  async revokeSecret(origin: Origin, secretHash: string, reason: string): Promise<void> {
+    const { database, clock } = this.#options
+    const [found] = await store.findKeysBy(database.db, { secretHash }, clock(), 1)
+    if (!found) return
+    await this.#alter({ reach: 'any', origin }, found.id, async (tx, key, now) => {
+      // It may have got another secret meanwhile.
+      if (key.revoked_at === null && key.secret_hash === secretHash)
+        await revokeIn(tx, now, origin, key, { reason })
     })
   }
 
@@ -345,9 +364,9 @@ export class Keys {
     return newSecret(isTest ? testFormat(format) : format)
   }
 
-  #records(keys: store.StoredKey[]): KeyRecord[] {
-    const now = this.#options.clock()
-    return keys.map((key) => keyRecord(key, now))
+  #records(keys: store.StoredKey[]): Promise<KeyRecord[]> {
+    const { database, clock } = this.#options
+    return keyRecords(database.db, keys, clock())
   }
 }
 

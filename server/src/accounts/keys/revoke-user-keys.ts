@@ -1,5 +1,5 @@
 import type { ControlDatabase, Tx } from '../../base/database/open.ts'
-import type { Origin } from '../../base/events/events.ts'
+import type { Acting, Origin } from '../../base/events/events.ts'
 import { recordKeyEvent } from './key-event.ts'
 import {
   deleteSessionKeys,
@@ -21,10 +21,11 @@ export async function revokeUserKeys(
   tx: Tx,
   at: Date,
   origin: Origin,
-  { userId, organizationId }: { userId: string; organizationId: string },
+  acting: Acting & { organizationId: string },
   reason = 'the user left the organization',
 ): Promise<void> {
-  await revokeAll(tx, at, origin, await lockWorkingUserKeys(database, tx, userId, organizationId), reason)
+  const { userId, organizationId } = acting
+  await revokeAll(tx, at, origin, await lockWorkingUserKeys(database, tx, acting), reason)
   await deleteSessionKeys(tx, userId, organizationId)
   await deleteSessionPurchases(tx, userId, organizationId)
 }
@@ -42,9 +43,18 @@ export async function revokeOrganizationKeys(
 }
 
 async function revokeAll(tx: Tx, at: Date, origin: Origin, keys: StoredKey[], reason: string): Promise<void> {
-  for (const key of keys) {
-    await recordRevokedSecret(tx, key, at)
-    await updateKey(tx, key.id, { revoked_at: at.toISOString() })
-    await recordKeyEvent(tx, at, origin, 'key.revoked', key, { reason })
-  }
+  for (const key of keys) await revokeIn(tx, at, origin, key, { reason })
+}
+
+/** The caller must report the change in the same transaction. */
+export async function revokeIn(
+  tx: Tx,
+  at: Date,
+  origin: Origin,
+  key: StoredKey,
+  detail: { reason?: string } = {},
+): Promise<void> {
+  await recordRevokedSecret(tx, key, at)
+  await updateKey(tx, key.id, { revoked_at: at.toISOString() })
+  await recordKeyEvent(tx, at, origin, 'key.revoked', key, detail)
 }

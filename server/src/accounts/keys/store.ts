@@ -88,29 +88,18 @@ export async function deleteKey(tx: Tx, id: string): Promise<void> {
 export function lockAssistantKey(
   database: ControlDatabase,
   tx: Tx,
-  { userId, organizationId }: Acting,
+  acting: Acting,
   assistant: string,
 ): Promise<StoredKey | undefined> {
   return database
     .forUpdate(
-      selectKeys(tx)
-        .where('scope', '=', 'user')
-        .where('user_id', '=', userId)
-        .where('organization_id', '=', organizationId)
-        .where('assistant', '=', assistant)
-        .where('revoked_at', 'is', null)
-        .orderBy('created_at', 'desc')
-        .limit(1),
+      workingUserKeys(tx, acting).where('assistant', '=', assistant).orderBy('created_at', 'desc').limit(1),
     )
     .executeTakeFirst()
 }
 
-export function listUserKeys(db: Db, { userId, organizationId }: Acting): Promise<StoredKey[]> {
-  return newestFirst(db)
-    .where('scope', '=', 'user')
-    .where('user_id', '=', userId)
-    .where('organization_id', '=', organizationId)
-    .execute()
+export function listUserKeys(db: Db, acting: Acting): Promise<StoredKey[]> {
+  return userKeys(db, acting).orderBy('created_at', 'desc').orderBy('id').execute()
 }
 
 /** The personal keys of a user in all organizations, also in those that they have left. */
@@ -135,22 +124,8 @@ export function listPlatformKeys(db: Db): Promise<StoredKey[]> {
 }
 
 /** The user's keys of one organization that are not revoked yet, locked until the transaction ends. */
-export function lockWorkingUserKeys(
-  database: ControlDatabase,
-  tx: Tx,
-  userId: string,
-  organizationId: string,
-): Promise<StoredKey[]> {
-  return database
-    .forUpdate(
-      selectKeys(tx)
-        .where('scope', '=', 'user')
-        .where('user_id', '=', userId)
-        .where('organization_id', '=', organizationId)
-        .where('revoked_at', 'is', null)
-        .orderBy('id'),
-    )
-    .execute()
+export function lockWorkingUserKeys(database: ControlDatabase, tx: Tx, acting: Acting): Promise<StoredKey[]> {
+  return database.forUpdate(workingUserKeys(tx, acting).orderBy('id')).execute()
 }
 
 /** The same for the keys of the organization itself. */
@@ -242,6 +217,18 @@ export async function existingKeys(db: Db, ids: string[]): Promise<Set<string>> 
 
 function selectKeys(db: Db) {
   return db.selectFrom('api_keys').selectAll().where('kind', '=', 'key')
+}
+
+/** The keys of a user in one organization. */
+function userKeys(db: Db, { userId, organizationId }: Acting) {
+  return selectKeys(db)
+    .where('scope', '=', 'user')
+    .where('user_id', '=', userId)
+    .where('organization_id', '=', organizationId)
+}
+
+function workingUserKeys(tx: Tx, acting: Acting) {
+  return userKeys(tx, acting).where('revoked_at', 'is', null)
 }
 
 function newestFirst(db: Db) {

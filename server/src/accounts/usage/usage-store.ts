@@ -27,17 +27,6 @@ export async function addUsage(tx: Tx, rows: UsageRow[]): Promise<void> {
   }
 }
 
-/** Credits that a key has spent since a date. */
-export async function readCreditsSince(db: Db | Tx, keyId: string, date: string): Promise<number> {
-  const { sum } = await db
-    .selectFrom('usage')
-    .select(({ fn }) => fn.sum<number | string | null>('credits').as('sum'))
-    .where('key_id', '=', keyId)
-    .where('date', '>=', date)
-    .executeTakeFirstOrThrow()
-  return Number(sum ?? 0)
-}
-
 /** Adds a batch idempotently: if the response to a commit was lost, the retry finds the batch's id. */
 export async function addUsageBatch(
   { db }: ControlDatabase,

@@ -1,14 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { hashOf as hashOfSecret } from '../../accounts/access/secret.ts'
 import type { Keys } from '../../accounts/keys/keys.ts'
-import { type Clock, DAY, MINUTE, plus, SECOND } from '../../base/clock.ts'
-import type { Db } from '../../base/database/open.ts'
-import type { Acting, UserOrigin } from '../../base/events/events.ts'
+import { type Clock, DAY, HOUR, MINUTE, plus, SECOND } from '../../base/clock.ts'
+import type { Db, Tx } from '../../base/database/open.ts'
+import { type Acting, type Origin, system, type UserOrigin } from '../../base/events/events.ts'
 import { Problem } from '../../base/problem.ts'
 import { allowsRedirect, type Client, programOf, type RegisteredClients } from './client.ts'
 import type { ClientDocuments } from './client-documents.ts'
-import { insertCode, takeCode } from './code-store.ts'
+import { deleteCode, findCode, insertCode, replaceCode, type StoredCode } from './code-store.ts'
 
 const CODE_LIFE = 2 * MINUTE
+/** How long a second use of a code is noticed. */
+const USED_LIFE = HOUR
 const CHALLENGE = /^[\w-]{43}$/
 const VERIFIER = /^[\w.~-]{43,128}$/
 
@@ -59,6 +62,8 @@ interface Granted extends Consent, Acting {
   program: string
   redirectUri: string
   challenge: string
+  /** The hash of the secret that the code was exchanged for; missing while it was not used. */
+  secretHash?: string
 }
 
 export interface AuthorizationOptions {
@@ -125,48 +130,84 @@ export class Authorization {
     return returnAddress(request, { code, iss: place.issuer })
   }
 
-  /** Exchanges a code for a key, once. */
+  /**
+   * Exchanges a code for a key, once. A second use shows that somebody else has the code too, so it revokes the key
+   * that the first one got (OAuth 2.1, 4.1.3).
+   */
   async exchange(
     request: TokenRequest,
     resource: string,
-    origin: UserOrigin['origin'],
+    origin: Origin,
   ): Promise<{ secret: string; seconds: number }> {
-    const { db, clock, keys } = this.#options
     if (request.grant_type !== 'authorization_code') {
       throw new TokenRefused('unsupported_grant_type', 'The grant_type must be authorization_code.')
     }
     if (request.resource !== undefined && request.resource !== resource) {
       throw new TokenRefused('invalid_target', `The resource must be ${resource}.`)
     }
-    const stored = request.code ? await takeCode(db, hashOf(request.code)) : undefined
-    const granted =
-      stored && stored.expires_at > clock().toISOString() ? (JSON.parse(stored.content) as Granted) : null
-    const isRight =
-      granted !== null &&
-      granted.clientId === request.client_id &&
-      granted.redirectUri === request.redirect_uri &&
-      VERIFIER.test(request.code_verifier ?? '') &&
-      hashOf(request.code_verifier!) === granted.challenge
-    if (!isRight)
-      throw new TokenRefused('invalid_grant', 'The code is not valid for this request, or was used before.')
+    const { db, clock } = this.#options
+    const stored = request.code ? await findCode(db, hashOf(request.code)) : undefined
+    if (!stored) throw invalidGrant()
+    const granted = JSON.parse(stored.content) as Granted
+    const isRight = isFor(granted, request)
+    if (isRight && granted.secretHash === undefined && stored.expires_at > clock().toISOString()) {
+      const secret = await this.#give(stored, granted, origin)
+      if (secret !== null) return { secret, seconds: (granted.days * DAY) / SECOND }
+    }
+    // Only the program that has the verifier can use a code: the guesses of others revoke nothing.
+    if (isRight) await this.#revokeGiven(stored.id, origin)
+    else if (granted.secretHash === undefined) await deleteCode(db, stored)
+    throw invalidGrant()
+  }
+
+  /** The key that the user agreed to; null if another request has used the code meanwhile. */
+  async #give(stored: StoredCode, granted: Granted, origin: Origin): Promise<string | null> {
+    const { clock, keys } = this.#options
     const { userId, organizationId, tables, days, credits, clientName, program } = granted
-    const { secret } = await keys.giveToAssistant(
-      { userId, organizationId, origin: { ...origin, actor: `user:${userId}` } },
-      {
-        name: clientName,
-        permissions: tables === null ? ['read'] : tables.map((table) => `read:${table}`),
-        expiresAt: plus(clock(), days * DAY).toISOString(),
-        creditLimit: credits,
-      },
-      program,
-    )
-    return { secret, seconds: (days * DAY) / SECOND }
+    const caller = { userId, organizationId, origin: { ...origin, actor: `user:${userId}` } }
+    const newKey = {
+      name: clientName,
+      permissions: tables === null ? ['read'] : tables.map((table) => `read:${table}`),
+      expiresAt: plus(clock(), days * DAY).toISOString(),
+      creditLimit: credits,
+    }
+    const markUsed = async (tx: Tx, secret: string) => {
+      const content = JSON.stringify({ ...granted, secretHash: hashOfSecret(secret) })
+      const expires_at = plus(clock(), USED_LIFE).toISOString()
+      if (!(await replaceCode(tx, stored, { content, expires_at }))) throw new CodeUsed()
+    }
+    try {
+      return (await keys.giveToAssistant(caller, newKey, program, markUsed)).secret
+    } catch (error) {
+      if (error instanceof CodeUsed) return null
+      throw error
+    }
+  }
+
+  async #revokeGiven(codeId: string, origin: Origin): Promise<void> {
+    const { db, keys } = this.#options
+    const used = await findCode(db, codeId)
+    const { secretHash } = used ? (JSON.parse(used.content) as Granted) : {}
+    if (secretHash === undefined) return
+    await keys.revokeSecret({ ...origin, actor: system.actor }, secretHash, 'its code was used a second time')
   }
 
   async #client(id: string): Promise<Client | null> {
     const { registered, documents } = this.#options
     return /^https?:/.test(id) ? documents.find(id) : registered.find(id)
   }
+}
+
+/** Another request has used the code, so the transaction of this one is rolled back. */
+class CodeUsed extends Error {}
+
+function isFor(granted: Granted, { client_id, redirect_uri, code_verifier = '' }: TokenRequest): boolean {
+  return (
+    granted.clientId === client_id &&
+    granted.redirectUri === redirect_uri &&
+    VERIFIER.test(code_verifier) &&
+    hashOf(code_verifier) === granted.challenge
+  )
 }
 
 /** The address of the client, with what it is to know. */
@@ -182,6 +223,10 @@ export function returnAddress(
 
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
+}
+
+function invalidGrant(): TokenRefused {
+  return new TokenRefused('invalid_grant', 'The code is not valid for this request, or was used before.')
 }
 
 function invalid(detail: string): Problem {

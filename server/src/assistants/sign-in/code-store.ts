@@ -10,9 +10,27 @@ export async function insertCode(db: Db, code: StoredCode): Promise<void> {
   await db.insertInto('assistant_codes').values(code).execute()
 }
 
-/** Deletes a code and returns it: of two requests with the same code only one gets it. */
-export function takeCode(db: Db | Tx, id: string): Promise<StoredCode | undefined> {
-  return db.deleteFrom('assistant_codes').where('id', '=', id).returningAll().executeTakeFirst()
+export function findCode(db: Db, id: string): Promise<StoredCode | undefined> {
+  return db.selectFrom('assistant_codes').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Whether the code still had this content: of two transactions with the same code, one replaces it. */
+export async function replaceCode(
+  tx: Tx,
+  { id, content }: StoredCode,
+  replacement: Omit<StoredCode, 'id'>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('assistant_codes')
+    .set(replacement)
+    .where('id', '=', id)
+    .where('content', '=', content)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+export async function deleteCode(db: Db, { id, content }: StoredCode): Promise<void> {
+  await db.deleteFrom('assistant_codes').where('id', '=', id).where('content', '=', content).execute()
 }
 
 export async function deleteCodesExpiredBefore(db: Db, time: Date): Promise<void> {

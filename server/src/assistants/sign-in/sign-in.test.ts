@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { hashOf } from '../../accounts/access/secret.ts'
 import { MINUTE } from '../../base/clock.ts'
 import { operator } from '../../base/events/events.ts'
+import { keyOpens } from '../../testing/key-opens.ts'
 import { signIn } from '../../testing/sign-in.ts'
 import { testClock } from '../../testing/test-clock.ts'
 import { openTestServer } from '../../testing/test-server.ts'
@@ -142,6 +143,8 @@ test('a user gives an assistant a key: only the right client gets it, once, and 
     401,
   )
 
+  const keysOf = async () =>
+    (await (await fetch(`${service.url}/v1/api-keys/my-keys`, { headers: bearer })).json()).data
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
   const exchange = async (change: Record<string, string>) => {
     const fields = {
@@ -172,13 +175,25 @@ test('a user gives an assistant a key: only the right client gets it, once, and 
   time.pass(3 * MINUTE)
   assert.equal((await exchange({ code: late })).body.error, 'invalid_grant')
 
-  const code = await agree()
-  const both = await Promise.all([exchange({ code }), exchange({ code })])
+  const twice = await agree()
+  const both = await Promise.all([exchange({ code: twice }), exchange({ code: twice })])
   assert.deepEqual(both.map(({ status }) => status).sort(), [200, 400])
-  const { body: token } = both.find(({ status }) => status === 200)!
+  const { body: shared } = both.find(({ status }) => status === 200)!
+  assert.ok(!(await keyOpens(service, shared.access_token)), 'a code that was used twice leaves no key')
+  await fetch(`${service.url}/v1/api-keys/${(await keysOf())[0].id}`, {
+    method: 'DELETE',
+    headers: { authorization: bearer.authorization },
+  })
+
+  const code = await agree()
+  const { status, body: token } = await exchange({ code })
+  assert.equal(status, 200)
+  // Another program that saw the code has no verifier, and revokes nothing by trying.
+  const guessed = await exchange({ code, code_verifier: randomBytes(32).toString('base64url') })
+  assert.equal(guessed.body.error, 'invalid_grant')
   assert.deepEqual([token.token_type, token.expires_in], ['Bearer', 30 * 86_400])
 
-  const list = await (await fetch(`${service.url}/v1/api-keys/my-keys`, { headers: bearer })).json()
+  const list = { data: await keysOf() }
   assert.deepEqual(
     list.data.map((key: Record<string, unknown>) => [key['name'], key['permissions'], key['creditLimit']]),
     [['Editor', ['read:places'], 3]],
@@ -196,9 +211,11 @@ test('a user gives an assistant a key: only the right client gets it, once, and 
   const again = await exchange({ code: await agree(null) })
   assert.equal(again.status, 200)
   assert.equal((await use()).status, 401)
-  const relisted = await (await fetch(`${service.url}/v1/api-keys/my-keys`, { headers: bearer })).json()
+  // The key has another secret than the first code gave: a second use of that code revokes nothing any more.
+  assert.equal((await exchange({ code })).body.error, 'invalid_grant')
+  assert.ok(await keyOpens(service, again.body.access_token))
   assert.deepEqual(
-    relisted.data.map((key: Record<string, unknown>) => [key['id'], key['permissions']]),
+    (await keysOf()).map((key: Record<string, unknown>) => [key['id'], key['permissions']]),
     [[list.data[0].id, ['read']]],
   )
   token.access_token = again.body.access_token
@@ -210,8 +227,13 @@ test('a user gives an assistant a key: only the right client gets it, once, and 
   assert.equal(revoked.status, 200)
   assert.equal((await use()).status, 401)
   // A revoked key stays revoked: the program gets another one.
-  token.access_token = (await exchange({ code: await agree() })).body.access_token
+  const last = await agree()
+  token.access_token = (await exchange({ code: last })).body.access_token
   assert.equal((await use()).status, 200)
+  // A second use, also when the code would have ended by itself, revokes what the first one got.
+  time.pass(30 * MINUTE)
+  assert.equal((await exchange({ code: last })).body.error, 'invalid_grant')
+  assert.equal((await use()).status, 401)
 
   await t.test('a client whose id is the address of its description', async () => {
     const documents: Record<string, string> = {}

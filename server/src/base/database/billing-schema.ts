@@ -98,6 +98,8 @@ export interface BillingTables {
     cancels_at_end: number
     /** The plan that follows at the end of the period. */
     next_product_id: string | null
+    /** Its revision, with the price that the organization agreed to; null if no plan follows. */
+    next_revision: number | null
     /** Add-ons that the organization has because of it, as JSON; they are removed at its end. */
     granted_add_ons: string
     /** The order whose credits lapse at the end of the period. */
@@ -109,7 +111,7 @@ export interface BillingTables {
     checked_at: Generated<string>
     /** 1 if it has ended here and the provider is still to be told. */
     to_cancel: Generated<number>
-    /** 1 if it was upgraded here and the provider is still to be told the price of the next period. */
+    /** 1 if it was changed here and the provider may not know yet what the next period costs. */
     to_reprice: Generated<number>
   }
   /** Credits that a member may spend in a month (UTC); without a row, there is no limit. */

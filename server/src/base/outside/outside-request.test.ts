@@ -72,20 +72,21 @@ test('no form of an internal address is connected to', async (t) => {
 })
 
 test('a redirect is the response, or followed so often and with a check each time', async (t) => {
-  const seen: (string | undefined)[] = []
+  const seen: unknown[] = []
   const other = await serve(t, (request, response) => {
-    seen.push(request.headers.authorization)
+    const { authorization, 'x-auth-token': token, accept } = request.headers
+    seen.push([authorization, token, accept])
     response.end('there')
   })
   const url = await serve(t, (request, response) => {
     const target = { '/away': other, '/loop': '/loop', '/odd': 'file:///etc/passwd' }[request.url!]
     response.writeHead(target ? 302 : 200, target ? { location: target } : {}).end('here')
   })
-  const headers = { authorization: 'Bearer secret' }
+  const headers = { authorization: 'Bearer secret', 'X-Auth-Token': 'secret', accept: 'text/csv' }
   assert.equal((await outsideRequest(`${url}/away`, { ...inside, headers })).statusCode, 302)
   const followed = await outsideRequest(`${url}/away`, { ...inside, headers, maxRedirects: 3 })
   assert.equal(await new Response(followed as never).text(), 'there')
-  assert.deepEqual(seen, [undefined], 'another origin does not get the credentials')
+  assert.deepEqual(seen, [[undefined, undefined, 'text/csv']], 'another origin does not get the credentials')
   await assert.rejects(outsideRequest(`${url}/loop`, { ...inside, maxRedirects: 3 }), /too often/)
   await assert.rejects(outsideRequest(`${url}/odd`, { ...inside, maxRedirects: 3 }), OutsideRefused)
 })

@@ -22,8 +22,15 @@ export interface OutsideOptions {
 
 const TIMEOUT_MS = 30_000
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
-/** What must not reach another host than the one it was meant for. */
-const OF_ONE_ORIGIN = new Set(['authorization', 'cookie', 'x-api-key'])
+/** What another host may get too. Any other header may be a secret of the one that it was meant for. */
+const FOR_ANY_ORIGIN = new Set([
+  'accept',
+  'accept-encoding',
+  'if-modified-since',
+  'if-none-match',
+  'range',
+  'user-agent',
+])
 
 /**
  * Sends a request to an address from outside: of a webhook, or of a source. The host is resolved once, every address
@@ -64,7 +71,7 @@ function parse(address: string | URL): URL {
 }
 
 function withoutSecrets(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
-  const kept = Object.entries(headers).filter(([name]) => !OF_ONE_ORIGIN.has(name.toLowerCase()))
+  const kept = Object.entries(headers).filter(([name]) => FOR_ANY_ORIGIN.has(name.toLowerCase()))
   return Object.fromEntries(kept)
 }
 

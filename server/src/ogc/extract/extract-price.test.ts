@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
+import { pino } from 'pino'
 import { openAccount, readAccountLedger } from '../../testing/account.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { openTestServer } from '../../testing/test-server.ts'
-import { extractPriceOf } from './extract-routes.ts'
+import { extractPriceOf, refundIfBroken } from './extract-routes.ts'
 
 test('a share is rounded up, a file without rows is free, and all rows cost what the download costs', () => {
   assert.equal(extractPriceOf(10, 'share', 1, 1000), 1)
@@ -75,4 +77,27 @@ test('who has bought the version pays nothing for files of it, and the dataset m
   assert.equal(await price('places'), '0')
   const file = await service.request('GET', '/v1/ogc/collections/places/extract?f=csv', { key: account.key })
   assert.deepEqual([file.status, file.headers.get('wayleave-credits')], [200, '0'])
+})
+
+test('a file that breaks off is refunded, but not to a client that has gone or reads too slowly', async () => {
+  const cases = [
+    { isGone: false, isLate: false, isRefunded: true },
+    { isGone: true, isLate: false, isRefunded: false },
+    { isGone: false, isLate: true, isRefunded: false },
+  ]
+  for (const { isGone, isLate, isRefunded } of cases) {
+    const ends: Promise<unknown>[] = []
+    const watch = <T>(work: Promise<T>) => {
+      ends.push(work)
+      return work
+    }
+    let refunds = 0
+    const charge = { charged: 5, refund: async () => void refunds++ }
+    const body = new PassThrough()
+    const disconnected = () => (isGone ? AbortSignal.abort() : new AbortController().signal)
+    refundIfBroken(body, charge, { disconnected, sending: { isLate } }, { cashier: { watch }, log: pino() })
+    body.destroy(new Error('It broke off.'))
+    await Promise.all(ends)
+    assert.equal(refunds, isRefunded ? 1 : 0, JSON.stringify({ isGone, isLate }))
+  }
 })

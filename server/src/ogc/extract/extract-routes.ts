@@ -105,7 +105,7 @@ export function extractRoutes(app: App, deps: ExtractDeps): void {
         returnFeatures()
         throw error
       })
-      refundIfBroken(body, charge, disconnected, deps)
+      refundIfBroken(body, charge, { disconnected, sending }, deps)
       body.once('close', release)
       setHeaders(reply, grant, dataset, query, runs.count, isPacked)
       setChargeHeaders(reply, charge)
@@ -161,17 +161,20 @@ function chargedBody(bill: Bill, make: () => Promise<Readable>, { cashier }: Ext
   return cashier.watch(charged)
 }
 
-/** A file that breaks off is refunded, unless the client has disconnected. */
-function refundIfBroken(
+/**
+ * A file that breaks off is refunded, unless the client has disconnected or took too long: otherwise a client would get
+ * all but the end of a file for nothing by reading slowly.
+ */
+export function refundIfBroken(
   body: Readable,
-  charge: Charge,
-  disconnected: () => AbortSignal,
-  { cashier, log }: ExtractDeps,
+  charge: Pick<Charge, 'charged' | 'refund'>,
+  { disconnected, sending }: { disconnected: () => AbortSignal; sending: Pick<TimedWork, 'isLate'> },
+  { cashier, log }: Pick<ExtractDeps, 'log'> & { cashier: Pick<Cashier, 'watch'> },
 ): void {
   if (charge.charged === 0) return
   const ended = new Promise<void>((resolve) => {
     body.once('error', () => {
-      if (disconnected().aborted) return resolve()
+      if (disconnected().aborted || sending.isLate) return resolve()
       const failed = (error: unknown) => log.error({ err: error }, 'A refund failed.')
       charge.refund().catch(failed).finally(resolve)
     })

@@ -33,6 +33,16 @@ export function lockOrder(database: ControlDatabase, tx: Tx, id: string): Promis
   return database.forUpdate(tx.selectFrom('orders').selectAll().where('id', '=', id)).executeTakeFirst()
 }
 
+export async function countOpenOrders(db: Db, organizationId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('orders')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('organization_id', '=', organizationId)
+    .where('state', '=', 'open')
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** By the provider's id of what is to be paid, or of the payment. */
 export function findOrderByReference(
   db: Db | Tx,

@@ -57,6 +57,21 @@ for (const database of databaseKinds) {
     await requireSoundBooks(service)
   })
 
+  testOnce(database, 'an organization has at most 50 orders that are not paid', async (t) => {
+    const { service, account, add, buy } = await openShop(t)
+    const { id: productId } = await add(PACK)
+    const { orders } = service.parts.billing
+    const { userId, organizationId } = account
+    const caller = { userId, organizationId, email: 'ada@example.org', origin: operator }
+    const order = () => orders.checkout(caller, organizationId, { productId, provider: 'invoice' })
+    const first = await order()
+    for (let count = 1; count < 50; count++) await order()
+    const refused = await buy(productId, { provider: 'invoice' })
+    assert.deepEqual([refused.status, refused.body.code], [409, 'conflict'], refused.text)
+    await orders.cancel(operator, first.orderId, 'Not wanted.')
+    assert.equal((await buy(productId, { provider: 'invoice' })).status, 201)
+  })
+
   test(`invoice numbers have no gaps, also if orders fail and run at once (${database})`, async (t) => {
     const { service, add, buy, get } = await openShop(t, { database })
     const pack = await add(PACK)

@@ -17,6 +17,7 @@ import { type Payment, type PaymentProvider, paymentInFull } from '../providers/
 import { tellAbout, tellOutcome } from './billing-mails.ts'
 import { applyPayment, type Booking, cancelOpen, recordOrderEvent } from './order-books.ts'
 import {
+  countOpenOrders,
   countReminder,
   findOrder,
   insertOrder,
@@ -53,6 +54,8 @@ export interface PlacedOrder {
 /** Far above any real order, and such that no sum of orders leaves the exact integers. */
 const MAX_ORDER_CREDITS = 1_000_000_000
 const MAX_ORDER_AMOUNT = 100_000_000_000
+/** Each may have an invoice with a number of its own and reminders, so nobody orders without end and pays nothing. */
+const MAX_OPEN_ORDERS = 50
 
 /** Orders of organizations, from the checkout to the last refund. */
 export class Orders {
@@ -85,6 +88,12 @@ export class Orders {
   async place(caller: MailedUser, organizationId: string, placed: PlacedOrder): Promise<StartedCheckout> {
     const { database, baseUrl } = this.#options
     const { provider, product, quantity, amount, upgrade } = placed
+    if ((await countOpenOrders(database.db, organizationId)) >= MAX_OPEN_ORDERS) {
+      throw new Problem(
+        'conflict',
+        `The organization has ${MAX_OPEN_ORDERS} open orders. Pay one, or ask the operator to cancel those that are not wanted.`,
+      )
+    }
     const id = newId('ord')
     const pageUrl = returnUrl(baseUrl(), id, placed.returnPath)
     const draft = {

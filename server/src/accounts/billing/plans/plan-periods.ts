@@ -83,6 +83,7 @@ async function startPlan(
     period_end,
     cancels_at_end: 0,
     next_product_id: null,
+    next_revision: null,
     granted_add_ons,
     credit_order_id: order.id,
     grace_until: null,
@@ -120,7 +121,8 @@ async function renewPeriod(
     periods,
     period_start,
     period_end,
-    next_product_id: null,
+    // A change that was made after the renewal was ordered holds for the period after it.
+    ...(product.id === subscription.next_product_id && { next_product_id: null, next_revision: null }),
     granted_add_ons,
     credit_order_id: order.id,
     grace_until: null,

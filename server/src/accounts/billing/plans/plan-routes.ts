@@ -48,9 +48,10 @@ export function planRoutes(app: App, deps: BillingRoutesDeps): void {
     onRequest,
     schema: {
       ...documented,
-      problems: ['not-found', 'permission-missing', 'conflict'],
+      problems: ['not-found', 'permission-missing', 'conflict', 'payment-unavailable'],
       summary: 'Change the plan at the end of its period',
-      description: 'Needs BILLING_MANAGE. With the current plan, a change or a cancellation is withdrawn.',
+      description:
+        'Needs BILLING_MANAGE. The other plan follows at the price that it has now. A plan that Stripe renews can be followed by one of the same period and currency. With the current plan, a change or a cancellation is withdrawn.',
       body: Type.Object({ productId: Type.String({ maxLength: 40 }) }, { additionalProperties: false }),
       response: { 200: subscriptionSchema },
     },

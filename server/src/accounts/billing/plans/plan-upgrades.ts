@@ -86,6 +86,7 @@ async function replacePlan(
     product_id: product.id,
     revision: product.revision,
     next_product_id: null,
+    next_revision: null,
     granted_add_ons,
     // The provider is told after the commit, and again until that succeeds.
     to_reprice: reference === null ? 0 : 1,

@@ -1,8 +1,8 @@
 import type { AddOn } from '@wayleave/contract/add-ons'
-import type { SubscriptionRecord } from '@wayleave/contract/records'
+import type { Product, SubscriptionRecord } from '@wayleave/contract/records'
 import { type Clock, DAY, plus } from '../../../base/clock.ts'
 import type { Changes } from '../../../base/database/changes/changes.ts'
-import { type ControlDatabase, type Db, isUniqueViolation } from '../../../base/database/open.ts'
+import { type ControlDatabase, type Db, isUniqueViolation, type Tx } from '../../../base/database/open.ts'
 import { type Acting, recordEvent, system, type UserOrigin } from '../../../base/events/events.ts'
 import { queueBillingNotice } from '../../../base/events/notice-outbox-store.ts'
 import { newId } from '../../../base/id.ts'
@@ -16,7 +16,7 @@ import { findOrderByReference, lockOrder, type OrderRow } from '../orders/order-
 import type { Orders } from '../orders/orders.ts'
 import { findRevision } from '../products/product-store.ts'
 import { requireProduct } from '../products/products.ts'
-import type { PaymentProvider } from '../providers/payment-provider.ts'
+import type { Payment, PaymentProvider } from '../providers/payment-provider.ts'
 import { endPlan, periodEnd } from './plan-periods.ts'
 import {
   findCurrentSubscription,
@@ -27,6 +27,7 @@ import {
   type SubscriptionRow,
   setPlanChecked,
   setPlanTold,
+  setPlanToTell,
   updateSubscription,
 } from './subscription-store.ts'
 
@@ -41,6 +42,10 @@ export interface PlansOptions {
 
 /** How many plans one round of renewals handles. */
 const ROUND = 200
+const NO_NEXT = { next_product_id: null, next_revision: null }
+
+type PlanChange = Partial<SubscriptionRow> & { to_reprice?: number }
+type Price = Pick<Payment, 'amount' | 'currency'>
 
 /** The plans of organizations: one each, renewed until it is cancelled. */
 export class Plans {
@@ -63,23 +68,37 @@ export class Plans {
   cancel(caller: UserOrigin, organizationId: string): Promise<SubscriptionRecord> {
     return this.#alter(caller, organizationId, 'plan.cancelled', async (row) => {
       if (row.reference !== null) await this.#providerOf(row)?.cancelPlan(row.reference, 'at-end')
-      return { cancels_at_end: 1, next_product_id: null }
+      const values = { cancels_at_end: 1, ...NO_NEXT }
+      // If the cancellation is withdrawn at the provider, the next period has the price of the current plan again.
+      const hasNextPrice = row.reference !== null && row.next_product_id !== null
+      return hasNextPrice ? { ...values, to_reprice: 1 } : values
     })
   }
 
-  /** Another plan follows at the end of the period. */
+  /** Another plan follows at the end of the period, at the price that it has now. */
   change(caller: UserOrigin, organizationId: string, productId: string): Promise<SubscriptionRecord> {
     return this.#alter(caller, organizationId, 'plan.changed', async (row) => {
-      const product = await requireProduct(this.#options.database.db, productId)
+      const { db } = this.#options.database
+      const product = await requireProduct(db, productId)
       if (product.kind !== 'plan') throw invalidInput('/productId', 'must be a plan')
-      if (product.retiredAt !== null) throw new Problem('conflict', 'The plan is not sold any more.')
-      if (row.reference !== null) {
+      const isCurrent = product.id === row.product_id
+      if (product.retiredAt !== null && !isCurrent)
+        throw new Problem('conflict', 'The plan is not sold any more.')
+      const next = isCurrent ? NO_NEXT : { next_product_id: product.id, next_revision: product.revision }
+      const values = { cancels_at_end: 0, ...next }
+      if (row.reference === null) return values
+      const current = await findRevision(db, row.product_id, row.revision)
+      const isBilledAlike = product.period === current.period && product.currency === current.currency
+      if (!isCurrent && !isBilledAlike) {
         throw new Problem(
           'conflict',
-          'The payment provider renews this plan. Cancel it, and buy the other one when it has ended.',
+          'The payment provider renews this plan, so the next one needs the same period and currency. Cancel it, and buy the other one when it has ended.',
         )
       }
-      return { cancels_at_end: 0, next_product_id: product.id === row.product_id ? null : product.id }
+      // If the change is not stored after all, the provider is told again what is stored.
+      await setPlanToTell(db, row.id)
+      await this.#reprice({ ...row, ...values })
+      return { ...values, to_reprice: 1 }
     })
   }
 
@@ -87,7 +106,7 @@ export class Plans {
     caller: UserOrigin,
     organizationId: string,
     action: string,
-    decide: (row: SubscriptionRow) => Promise<Partial<SubscriptionRow>>,
+    decide: (row: SubscriptionRow) => Promise<PlanChange>,
   ): Promise<SubscriptionRecord> {
     const { database, clock } = this.#options
     const { db } = database
@@ -139,7 +158,7 @@ export class Plans {
   }
 
   /** Stores the order of a period that the provider has renewed, under the provider's own reference. */
-  async openRenewal(id: string, reference: string): Promise<void> {
+  async openRenewal(id: string, reference: string, paid: Price): Promise<void> {
     const { database, changes, clock, orders } = this.#options
     await changes.commit(async (tx, changed) => {
       const change = { database, tx, changed, at: clock() }
@@ -147,7 +166,8 @@ export class Plans {
       if (!unlocked) throw notFound('such plan')
       await lockOrganizations(database, tx, [unlocked.organization_id])
       const row = (await lockSubscription(database, tx, id))!
-      await orders.openIn(change, system, { ...(await renewalOrder(change, row)), reference }, false)
+      const order = { ...(await renewalOrder(change, row, paid)), reference }
+      await orders.openIn(change, system, order, false)
     })
   }
 
@@ -210,28 +230,26 @@ export class Plans {
     })
   }
 
-  /** Tells providers about plans that have ended or were upgraded here. What fails now is told later. */
+  /** Tells providers about plans that have ended or were changed here. What fails now is told later. */
   async tellProviders(): Promise<void> {
     const { database, clock } = this.#options
     const { db } = database
     for (const row of await readPlansToTell(db, ROUND)) {
       await setPlanChecked(db, row.id, clock().toISOString())
-      const provider = this.#providerOf(row)
-      if (row.to_cancel === 1) await provider?.cancelPlan(row.reference!, 'now')
-      else {
-        const {
-          id: productId,
-          revision,
-          name,
-          price,
-          currency,
-          period,
-        } = await findRevision(db, row.product_id, row.revision)
-        const plan = { productId, revision, name, price, currency, period: period! }
-        await provider?.repricePlan(row.reference!, plan)
-      }
+      if (row.to_cancel === 1) await this.#providerOf(row)?.cancelPlan(row.reference!, 'now')
+      else await this.#reprice(row)
       await setPlanTold(db, row)
     }
+  }
+
+  /** Tells the provider what the next period costs. */
+  async #reprice(row: SubscriptionRow): Promise<void> {
+    const { db } = this.#options.database
+    const next = (await nextPlan(db, row)) ?? (await findRevision(db, row.product_id, row.revision))
+    const { id: productId, revision, name, price, currency, period } = next
+    const cancelsAtEnd = row.cancels_at_end === 1
+    const plan = { productId, revision, name, price, currency, period: period!, cancelsAtEnd }
+    await this.#providerOf(row)?.repricePlan(row.reference!, plan)
   }
 
   /** The plan was cancelled, or its cancellation withdrawn, at the provider. */
@@ -240,6 +258,8 @@ export class Plans {
     await database.db.transaction().execute(async (tx) => {
       const row = await lockSubscription(database, tx, id)
       if (!row || row.state === 'ended' || (row.cancels_at_end === 1) === cancelsAtEnd) return
+      // What is stored here is newer.
+      if (row.to_reprice === 1) return
       await updateSubscription(tx, id, { cancels_at_end: cancelsAtEnd ? 1 : 0 })
       await recordEvent(tx, clock(), system, {
         action: cancelsAtEnd ? 'plan.cancelled' : 'plan.changed',
@@ -260,12 +280,28 @@ function renewalReference({ id, periods, period_end }: SubscriptionRow): string 
   return `${id}:${periods + 1}:${period_end}`
 }
 
-async function renewalOrder({ tx, at }: ControlChange, row: SubscriptionRow): Promise<OrderRow> {
-  const next =
-    row.next_product_id === null
-      ? await findRevision(tx, row.product_id, row.revision)
-      : await requireProduct(tx, row.next_product_id)
+/** The plan that follows at the end of the period, as the organization agreed to it; null if the plan stays. */
+async function nextPlan(
+  db: Db | Tx,
+  { next_product_id, next_revision }: SubscriptionRow,
+): Promise<Product | null> {
+  if (next_product_id === null) return null
+  return next_revision === null
+    ? requireProduct(db, next_product_id)
+    : findRevision(db, next_product_id, next_revision)
+}
+
+/** `paid` is what the provider has taken for the period, if it renews the plan. */
+async function renewalOrder(
+  { tx, at }: ControlChange,
+  row: SubscriptionRow,
+  paid?: Price,
+): Promise<OrderRow> {
   const current = await findRevision(tx, row.product_id, row.revision)
+  const planned = (await nextPlan(tx, row)) ?? current
+  // The invoice may be older than the change: then the current plan goes on for the period that it is for.
+  const isBeforeChange = paid !== undefined && !isPriceOf(planned, paid) && isPriceOf(current, paid)
+  const next = isBeforeChange ? current : planned
   const isSamePeriod = next.period === current.period
   const end = isSamePeriod
     ? periodEnd(new Date(row.anchor), next.period!, row.periods + 1)
@@ -296,6 +332,10 @@ async function renewalOrder({ tx, at }: ControlChange, row: SubscriptionRow): Pr
     paid_at: null,
     upgrades_from: null,
   }
+}
+
+function isPriceOf({ price, currency }: Product, paid: Price): boolean {
+  return price === paid.amount && currency === paid.currency
 }
 
 async function recordOf(db: Db, row: SubscriptionRow): Promise<SubscriptionRecord> {

@@ -23,7 +23,7 @@ export function lockSubscription(
   database: ControlDatabase,
   tx: Tx,
   id: string,
-): Promise<SubscriptionRow | undefined> {
+): Promise<(SubscriptionRow & { to_reprice: number }) | undefined> {
   return database
     .forUpdate(tx.selectFrom('subscriptions').selectAll().where('id', '=', id))
     .executeTakeFirst()
@@ -82,7 +82,7 @@ export async function setPlanChecked(db: Db, id: string, at: string): Promise<vo
   await db.updateTable('subscriptions').set({ checked_at: at }).where('id', '=', id).execute()
 }
 
-/** Plans that have ended or were upgraded here, which their provider does not know yet. */
+/** Plans that have ended or were changed here, which their provider may not know yet. */
 export function readPlansToTell(db: Db, limit: number): Promise<(SubscriptionRow & { to_cancel: number })[]> {
   return db
     .selectFrom('subscriptions')
@@ -96,7 +96,7 @@ export function readPlansToTell(db: Db, limit: number): Promise<(SubscriptionRow
 /** Unless the plan has changed meanwhile. */
 export async function setPlanTold(
   db: Db,
-  { id, state, product_id, revision }: SubscriptionRow,
+  { id, state, product_id, revision, next_product_id, next_revision, cancels_at_end }: SubscriptionRow,
 ): Promise<void> {
   await db
     .updateTable('subscriptions')
@@ -105,7 +105,15 @@ export async function setPlanTold(
     .where('state', '=', state)
     .where('product_id', '=', product_id)
     .where('revision', '=', revision)
+    .where('next_product_id', 'is not distinct from', next_product_id)
+    .where('next_revision', 'is not distinct from', next_revision)
+    .where('cancels_at_end', '=', cancels_at_end)
     .execute()
+}
+
+/** What the provider knows of the plan may differ from what is stored here, until it is told again. */
+export async function setPlanToTell(db: Db, id: string): Promise<void> {
+  await db.updateTable('subscriptions').set({ to_reprice: 1 }).where('id', '=', id).execute()
 }
 
 /** Plans whose period or whose grace has ended. */

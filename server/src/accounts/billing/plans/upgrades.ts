@@ -32,11 +32,12 @@ export class Upgrades {
 
   /** Needs BILLING_VIEW. What each larger plan costs now. */
   async list(caller: Acting, organizationId: string): Promise<PlanUpgrade[]> {
-    const { db } = this.#options.database
+    const { database, clock } = this.#options
+    const { db } = database
     await requireMember(db, caller, organizationId, 'BILLING_VIEW')
     const plan = await this.#planOf(organizationId)
     const larger = (await readProducts(db, { isSold: true })).filter(
-      (product) => reasonAgainst(plan, product) === null,
+      (product) => reasonAgainst(plan, product, clock()) === null,
     )
     return larger.map((product) => ({
       productId: product.id,
@@ -56,7 +57,7 @@ export class Upgrades {
     await requireMember(db, caller, organizationId, 'BILLING_MANAGE')
     const plan = await this.#planOf(organizationId)
     const product = await requireProduct(db, productId)
-    const reason = reasonAgainst(plan, product)
+    const reason = reasonAgainst(plan, product, clock())
     if (reason !== null) throw new Problem('conflict', reason)
     const { row } = plan
     const from = currentOrder(await db.transaction().execute((tx) => readPeriodOrders(tx, row)))
@@ -90,8 +91,10 @@ export class Upgrades {
 }
 
 /** Why the plan cannot be upgraded to the product now; null if it can. */
-function reasonAgainst({ row, product }: CurrentPlan, next: Product): string | null {
-  if (row.state !== 'active') return 'The payment for the current period is missing.'
+function reasonAgainst({ row, product }: CurrentPlan, next: Product, now: Date): string | null {
+  // In the minutes before a renewal is booked, nothing is left of the period, and an upgrade would cost nothing.
+  if (row.state !== 'active' || row.period_end <= now.toISOString())
+    return 'The payment for the current period is missing.'
   if (row.cancels_at_end === 1) return 'The plan is cancelled. Withdraw the cancellation first.'
   if (next.kind !== 'plan' || next.retiredAt !== null) return 'The product is not a plan that is sold.'
   if (next.period !== product.period || next.currency !== product.currency)

@@ -67,7 +67,7 @@ export interface PaymentProvider {
   ): Promise<void>
   /** Ends a plan, or makes it end with its period. Does nothing if the service renews plans itself. */
   cancelPlan(reference: string, when: 'now' | 'at-end'): Promise<void>
-  /** Sets what the next periods of a plan cost. Does nothing if the service renews plans itself. */
+  /** Sets what the next periods of a plan cost, or that there are none. Does nothing if the service renews plans itself. */
   repricePlan(reference: string, plan: RepricedPlan): Promise<void>
   /** A page of the provider where an organization sees its invoices and changes how it pays; null without one. */
   portal(customer: string, returnUrl: string): Promise<string | null>
@@ -80,6 +80,8 @@ export interface RepricedPlan {
   price: number
   currency: string
   period: PlanPeriod
+  /** Whether it ends with its period. */
+  cancelsAtEnd: boolean
 }
 
 /** A payment of the whole amount, for providers that are part of the service. */

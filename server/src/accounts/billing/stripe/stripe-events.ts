@@ -162,7 +162,7 @@ export class StripeEvents {
       // The invoice of the first period belongs to the order of the checkout.
       const ofFirst = payment?.reference ? await this.#byPayment(payment.reference) : undefined
       if (ofFirst || payment?.status !== 'paid') return
-      await plans.openRenewal(plan.id, invoice).catch((error: unknown) => {
+      await plans.openRenewal(plan.id, invoice, payment).catch((error: unknown) => {
         if (!isUniqueViolation(error)) throw error
       })
       order = await this.#byReference(invoice)
@@ -176,9 +176,11 @@ export class StripeEvents {
   }
 
   async #apply(origin: Origin, order: OrderRow, applied?: AppliedEvent): Promise<void> {
-    const { provider, orders } = this.#options
+    const { provider, orders, plans } = this.#options
     const payment = await provider.paymentOf(order)
-    if (payment) await orders.apply(origin, order.id, payment, applied)
+    const booking = payment && (await orders.apply(origin, order.id, payment, applied))
+    // Soon, because the period may end in minutes. A failure is left to the next reconciliation.
+    if (booking?.outcome === 'upgraded') await plans.tellProviders().catch(() => {})
   }
 
   #planOf(reference: string): Promise<SubscriptionRow | undefined> {

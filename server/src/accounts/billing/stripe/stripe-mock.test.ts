@@ -77,7 +77,8 @@ test('every request to Stripe is valid by its own definition', { skip }, async (
   await stripe.cancelPlan('sub_1', 'at-end')
   await stripe.cancelPlan('sub_1', 'now')
   const plan = { productId: newId('prd'), revision: 2, name: 'City', price: 9900, currency: 'EUR' }
-  await stripe.repricePlan('sub_1', { ...plan, period: 'month' })
+  for (const cancelsAtEnd of [false, true])
+    await stripe.repricePlan('sub_1', { ...plan, period: 'month', cancelsAtEnd })
   assert.match(await stripe.portal('cus_1', 'https://data.example.org/'), /^https:/)
   assert.equal(typeof (await stripe.planOf('sub_1')).isEnded, 'boolean')
   assert.equal(await stripe.orderOfPayment('pi_1'), null)

@@ -116,7 +116,7 @@ export class StripeProvider implements PaymentProvider {
     })
   }
 
-  /** Without a proration by Stripe: the upgrade itself was an order. */
+  /** Without a proration by Stripe: the price holds from the next invoice on, and an upgrade itself is an order. */
   async repricePlan(reference: string, plan: RepricedPlan): Promise<void> {
     await this.#ask(async (stripe) => {
       const subscription = await stripe.subscriptions.retrieve(reference)
@@ -131,7 +131,11 @@ export class StripeProvider implements PaymentProvider {
         recurring: { interval: plan.period },
       }
       const items = [{ id: item.id, price_data }]
-      await stripe.subscriptions.update(reference, { items, proration_behavior: 'none' })
+      await stripe.subscriptions.update(reference, {
+        items,
+        proration_behavior: 'none',
+        cancel_at_period_end: plan.cancelsAtEnd,
+      })
     })
   }
 

@@ -1,25 +1,14 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { WEBHOOK_SECRET } from '../../../../../scripts/test-servers/stripe-simulation.ts'
 import { DAY, HOUR } from '../../../base/clock.ts'
 import { operator } from '../../../base/events/events.ts'
 import { nextMail } from '../../../testing/sign-in.ts'
 import { SignedStripe } from '../../../testing/signed-stripe.ts'
-import { type DatabaseKind, databaseKinds, testOnce } from '../../../testing/test-server.ts'
+import { databaseKinds, testOnce } from '../../../testing/test-server.ts'
 import { until } from '../../../testing/until.ts'
-import { ledgerOf, openShop, PACK, PLAN, requireSoundBooks } from '../billing.test-kit.ts'
-
-async function openStripeShop(t: TestContext, database: DatabaseKind = 'sqlite') {
-  const stripe = await new SignedStripe().open(t)
-  const shop = await openShop(t, { database, settings: stripe.settings() })
-  const order = async (productId: string) => {
-    const { status, body, text } = await shop.buy(productId)
-    assert.equal(status, 201, text)
-    return { id: body.orderId as string, session: stripe.sessionOf(body.orderId), body }
-  }
-  const stateOf = async (id: string) => (await shop.get(`orders/${id}`)).body.state
-  return { ...shop, stripe, order, stateOf }
-}
+import { ledgerOf, openShop, PACK, requireSoundBooks } from '../billing.test-kit.ts'
+import { openStripeShop } from './stripe.test-kit.ts'
 
 for (const database of databaseKinds) {
   test(`an event that arrives twice, at once or again, books a payment once (${database})`, async (t) => {
@@ -131,56 +120,6 @@ for (const database of databaseKinds) {
     await requireSoundBooks(service)
   })
 
-  test(`a plan is renewed by the invoices of Stripe, once each, in any order (${database})`, async (t) => {
-    const { service, account, add, stripe, order, clock, pass } = await openStripeShop(t, database)
-    const plan = await add(PLAN)
-    const { session } = await order(plan.id)
-    stripe.pay(session)
-    const first = stripe.invoices.get(session.invoice!)!
-    const { db } = service.parts.database
-    const current = () => db.selectFrom('subscriptions').selectAll().executeTakeFirstOrThrow()
-    // The invoice is told before the session.
-    await stripe.tellInvoice(service, first)
-    await stripe.tellSession(service, session)
-    await stripe.tellInvoice(service, first)
-    assert.deepEqual(await ledgerOf(service, account), [['purchase', 50, 50]])
-    const started = await current()
-    assert.equal(started.reference, session.subscription)
-    pass(new Date(started.period_end).getTime() - clock().getTime() + 1000)
-    const second = stripe.renew(session)
-    await Promise.all([stripe.tellInvoice(service, second), stripe.tellInvoice(service, second)])
-    await stripe.tellInvoice(service, second)
-    assert.deepEqual(await ledgerOf(service, account), [
-      ['purchase', 50, 50],
-      ['lapse', -50, 0],
-      ['purchase', 50, 50],
-    ])
-    const renewed = await current()
-    assert.deepEqual([renewed.periods, renewed.period_start], [2, started.period_end])
-    // The third one is never told: the plan is past due until Stripe is asked.
-    pass(new Date(renewed.period_end).getTime() - clock().getTime() + 1000)
-    const { plans, stripeEvents } = service.parts.billing
-    await plans.renewDue()
-    assert.equal((await current()).state, 'past-due')
-    stripe.renew(session)
-    await stripeEvents!.reconcile()
-    assert.deepEqual([(await current()).state, (await current()).periods], ['active', 3])
-    // An attempt that failed before the invoice was paid is told late.
-    await stripe.tellInvoice(service, second, 'invoice.payment_failed')
-    assert.equal((await current()).state, 'active')
-    // A failed renewal, without a payment in the days of grace.
-    await stripe.tellInvoice(service, stripe.renew(session, 'open'), 'invoice.payment_failed')
-    assert.equal((await current()).state, 'past-due')
-    pass(8 * DAY)
-    await plans.renewDue()
-    assert.equal((await current()).state, 'ended')
-    await stripeEvents!.reconcile()
-    assert.equal(stripe.subscriptions.get(session.subscription!)!.status, 'canceled')
-    const { addOns } = await service.parts.organizations.find(account.organizationId)
-    assert.deepEqual(addOns, [])
-    await requireSoundBooks(service)
-  })
-
   test(`refunds and disputes whose events never arrive are found by the reconciliation (${database})`, async (t) => {
     const { service, account, add, stripe, order, pass } = await openStripeShop(t, database)
     const pack = await add(PACK)
@@ -203,99 +142,6 @@ for (const database of databaseKinds) {
     for (let round = 0; round < 4; round++) await stripeEvents!.reconcile().catch(() => {})
     assert.deepEqual(await states(), ['refunded', 'paid', 'paid'])
     assert.equal((await ledgerOf(service, account)).at(-1)?.[2], 200)
-    await requireSoundBooks(service)
-  })
-
-  test(`a plan that ends here ends at Stripe too, also if Stripe was down (${database})`, async (t) => {
-    const { service, account, add, stripe, order } = await openStripeShop(t, database)
-    const plan = await add(PLAN)
-    const subscribe = async () => {
-      const { id, session } = await order(plan.id)
-      stripe.pay(session)
-      await stripe.tellSession(service, session)
-      return { id, atStripe: stripe.subscriptions.get(session.subscription!)! }
-    }
-    const { orders, stripeEvents } = service.parts.billing
-    const refunded = await subscribe()
-    await orders.refund(operator, refunded.id)
-    await stripeEvents!.reconcile()
-    assert.equal(refunded.atStripe.status, 'canceled')
-    const closed = await subscribe()
-    stripe.mode = 'fail'
-    const path = `/v1/organization/${account.organizationId}`
-    const deleted = await service.request('DELETE', path, { token: account.token })
-    assert.equal(deleted.status, 204, deleted.text)
-    await assert.rejects(stripeEvents!.reconcile())
-    stripe.mode = 'work'
-    assert.equal(closed.atStripe.status, 'active')
-    await stripeEvents!.reconcile()
-    assert.equal(closed.atStripe.status, 'canceled')
-    const rows = await service.parts.database.db.selectFrom('subscriptions').select('state').execute()
-    assert.deepEqual(rows, [{ state: 'ended' }, { state: 'ended' }])
-    await requireSoundBooks(service)
-  })
-
-  test(`an upgrade is one payment at Stripe, and the next period has the new price (${database})`, async (t) => {
-    const { service, account, add, stripe, order, clock, pass } = await openStripeShop(t, database)
-    const plan = await add(PLAN)
-    const larger = await add({ ...PLAN, name: 'City', price: 9900, credits: 150 })
-    const { token } = account
-    const post = (path: string, body?: object) =>
-      service.request('POST', `/v1/billing/${path}`, { token, body })
-    assert.equal((await post('portal')).status, 404)
-    const { session } = await order(plan.id)
-    stripe.pay(session)
-    await stripe.tellSession(service, session)
-    assert.equal((await post('portal')).body.url, 'https://portal.example/cus_1')
-    const upgrade = await post('subscription/upgrade', { productId: larger.id })
-    assert.deepEqual([upgrade.status, upgrade.body.state], [201, 'open'], upgrade.text)
-    const paid = stripe.sessionOf(upgrade.body.orderId)
-    assert.deepEqual([paid.mode, paid.amount], ['payment', 5000])
-    stripe.pay(paid)
-    await Promise.all([stripe.tellSession(service, paid), stripe.tellSession(service, paid)])
-    assert.match((await nextMail(service, 'ada@example.org')).source, /payment has arrived/)
-    assert.match((await nextMail(service, 'ada@example.org')).source, /plan was upgraded/)
-    const { db } = service.parts.database
-    const current = () => db.selectFrom('subscriptions').selectAll().executeTakeFirstOrThrow()
-    assert.deepEqual([(await current()).product_id, (await current()).to_reprice], [larger.id, 1])
-    const { stripeEvents } = service.parts.billing
-    await stripeEvents!.reconcile()
-    assert.deepEqual(
-      [(await current()).to_reprice, stripe.subscriptions.get(session.subscription!)!.price],
-      [0, 9900],
-    )
-    pass(Date.parse((await current()).period_end) - clock().getTime() + 1000)
-    await stripe.tellInvoice(service, stripe.renew(session))
-    assert.deepEqual(await ledgerOf(service, account), [
-      ['purchase', 50, 50],
-      ['purchase', 100, 150],
-      ['lapse', -100, 50],
-      ['lapse', -50, 0],
-      ['purchase', 150, 150],
-    ])
-    await requireSoundBooks(service)
-  })
-
-  test(`a plan that is cancelled inside Stripe is cancelled here (${database})`, async (t) => {
-    const { add, service, stripe, order, get } = await openStripeShop(t, database)
-    const { session } = await order((await add(PLAN)).id)
-    stripe.pay(session)
-    await stripe.tellSession(service, session)
-    const { stripeEvents } = service.parts.billing
-    const atStripe = stripe.subscriptions.get(session.subscription!)!
-    const cancels = async () => (await get('subscription')).body.cancelsAtEnd
-    for (const cancelsAtEnd of [true, false]) {
-      atStripe.cancelsAtEnd = cancelsAtEnd
-      await stripeEvents!.reconcile()
-      assert.equal(await cancels(), cancelsAtEnd)
-    }
-    atStripe.cancelsAtEnd = true
-    const object = { id: session.subscription!, object: 'subscription' }
-    await stripe.send(service, { type: 'customer.subscription.updated', object })
-    assert.equal(await cancels(), true)
-    atStripe.status = 'canceled'
-    await stripeEvents!.reconcile()
-    assert.equal((await get('subscription')).status, 404)
     await requireSoundBooks(service)
   })
 

@@ -2,6 +2,7 @@ import { assistantCodes } from './assistant-codes.ts'
 import { assistantKeys } from './assistant-keys.ts'
 import { billingLimits } from './billing-limits.ts'
 import { billingTables } from './billing-tables.ts'
+import { plannedPlans } from './planned-plans.ts'
 import { publishingColumns } from './publishing-columns.ts'
 import { severalOrganizations, signOnIdentities } from './several-organizations.ts'
 import { sourceTables } from './source-tables.ts'
@@ -54,6 +55,7 @@ export const migrations: Migration[] = [
   { name: 'sources of datasets', statements: sourceTables },
   { name: 'the programs that keys were given to', statements: assistantKeys },
   { name: 'limits of plans, budgets of members, credit notes', statements: billingLimits },
+  { name: 'the price of the plan that follows', statements: plannedPlans },
 ]
 
 function idempotencyKeys(kind: 'sqlite' | 'postgres'): string[] {
