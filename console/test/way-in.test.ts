@@ -150,7 +150,7 @@ describe('the way in', { concurrency: 1 }, () => {
     const tab = (name: string) =>
       admin.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name }).click()
     await tab('Dashboard')
-    await admin.getByText('calls in 30 days').waitFor()
+    await admin.getByText('Requests of the last 30 days').waitFor()
     await admin.getByRole('button', { name: 'Send' }).click()
     await admin.getByText('written to the outbox folder').waitFor()
     await tab('Organizations')
