@@ -12,6 +12,7 @@ import { signIn } from '../testing/sign-in.ts'
 import { testClock } from '../testing/test-clock.ts'
 import {
   type Answer,
+  type DatabaseKind,
   databaseKinds,
   openTestServer,
   type RequestOptions,
@@ -206,6 +207,14 @@ function shown({ status, headers, text }: Answer, table: string) {
   }
 }
 
+/**
+ * All callers on SQLite. What differs by database, the queries behind the caches, is the same for all routes: on
+ * PostgreSQL every route gets a quarter of the callers, and every caller a quarter of the routes.
+ */
+function callersOf(route: number, callers: Caller[], database: DatabaseKind): Caller[] {
+  return database === 'sqlite' ? callers : callers.filter((_, i) => (i + route) % 4 === 0)
+}
+
 for (const database of databaseKinds) {
   test(`nobody learns that a hidden dataset exists, by any route (${database})`, async (t) => {
     const { clock, pass } = testClock()
@@ -236,7 +245,8 @@ for (const database of databaseKinds) {
     const routes = service.routes.rows.filter(({ method }) => method !== 'OPTIONS')
     let compared = 0
 
-    for (const { method, url } of routes) {
+    for (const [index, { method, url }] of routes.entries()) {
+      const asking = callersOf(index, callers, database)
       const unknownPath = pathOf(url, UNKNOWN)
       if (unknownPath === null) {
         const path = url.replace(':organizationId', organizationId).replace(':file', '1.xml')
@@ -245,7 +255,7 @@ for (const database of databaseKinds) {
           `Say in this test whether ${url} can name a dataset.`,
         )
         if (method !== 'GET' || path.includes(':')) continue
-        for (const { name, options, knows } of callers) {
+        for (const { name, options, knows } of asking) {
           const { text } = await service.request('GET', path, options)
           for (const table of HIDDEN)
             if (!knows.includes(table)) assert.ok(!text.includes(table), `${name}: ${url} shows ${table}`)
@@ -266,7 +276,7 @@ for (const database of databaseKinds) {
           compared++
         }
       }
-      await Promise.all(callers.map(compare))
+      await Promise.all(asking.map(compare))
     }
     // The dataset of zones is named by a parameter.
     const zonesPath = (table: string) =>
@@ -304,7 +314,7 @@ for (const database of databaseKinds) {
       }
     }
     // The test would notice nothing if no caller got anything.
-    assert.ok(compared > 500, String(compared))
+    assert.ok(compared > (database === 'sqlite' ? 500 : 100), String(compared))
     for (const { name, options, knows, isRefused = false } of callers) {
       for (const table of knows) {
         for (const path of [
