@@ -1,5 +1,6 @@
 import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import type { Snapshot } from '../snapshot/open.ts'
+import { discardShared } from '../threads/shared-memory.ts'
 import type { StoredColumn } from './column-file.ts'
 import { readColumnDirectory, readCompiledColumn } from './column-reader.ts'
 import { type CompiledColumn, memoryOf } from './compiled-column.ts'
@@ -175,6 +176,7 @@ export class ColumnCache {
     this.#bytes -= entry.bytes
     if (this.#last === entry) this.#last = null
     entry.forget()
+    discardShared(entry.bytes)
   }
 }
 

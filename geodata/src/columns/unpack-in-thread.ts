@@ -9,7 +9,7 @@ const IDLE_MS = 10 * 60_000
 
 /**
  * Unpacks columns in a thread: for a million rows it takes longer than other requests should wait, and makes garbage
- * whose collection would stop them too. The memory of a column moves from the thread to the caller.
+ * whose collection would stop them too. The threads share the memory of a column.
  */
 export class UnpackInThread {
   readonly #maxInlineRows: number

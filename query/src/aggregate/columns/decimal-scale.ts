@@ -1,3 +1,5 @@
+import { sharedDoubles } from '@wayleave/geodata/base'
+
 /** More decimals than measured and written numbers have. */
 const MAX_DECIMALS = 9
 
@@ -27,13 +29,17 @@ export class DecimalScale {
 
   find(from: number, to: number): void {
     if (this.#decimals === null) return
+    const values = this.#values
     let decimals = this.#decimals
+    // Not computed for each value: a power takes longer than the test.
+    let scale = 10 ** decimals
     for (let i = from; i < to; i++) {
-      while (!isScaled(this.#values[i]!, 10 ** decimals)) {
+      while (!isScaled(values[i]!, scale)) {
         if (++decimals > MAX_DECIMALS) {
           this.#decimals = null
           return
         }
+        scale = 10 ** decimals
       }
     }
     this.#decimals = decimals
@@ -42,7 +48,7 @@ export class DecimalScale {
   fill(from: number, to: number): void {
     if (this.#decimals === null) return
     const scale = 10 ** this.#decimals
-    this.#scaled ??= new Float64Array(this.#values.length)
+    this.#scaled ??= sharedDoubles(this.#values.length)
     const scaled = this.#scaled
     for (let i = from; i < to; i++) {
       const value = this.#values[i]!

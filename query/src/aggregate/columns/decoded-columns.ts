@@ -1,3 +1,4 @@
+import { sharedDoubles } from '@wayleave/geodata/base'
 import { type Codes, type ColumnCache, CompiledColumn, type Snapshot } from '@wayleave/geodata/features'
 import type { TimedWork } from '../../work/timed-work.ts'
 import { DecimalScale } from './decimal-scale.ts'
@@ -90,7 +91,7 @@ export class DecodedColumns {
     const { values, codes, name } = column
     if (values instanceof Float64Array && values.length >= MIN_VALUES) {
       const numbers = await this.kept(`numbers\n${name}`, bytesOf, async () => {
-        const decoded = new Float64Array(codes.length)
+        const decoded = sharedDoubles(codes.length)
         await eachStep(codes, work, (from, to) => decodeNumbers(values, codes, from, to, decoded))
         return decoded
       })
@@ -98,7 +99,7 @@ export class DecodedColumns {
       return
     }
     const table = await this.kept(`table\n${name}`, bytesOf, async () => {
-      const numbers = new Float64Array(values.length + 1)
+      const numbers = sharedDoubles(values.length + 1)
       await eachStep(values, work, (from, to) => {
         for (let i = from; i < to; i++) numbers[i + 1] = Number(values[i])
       })
@@ -130,7 +131,7 @@ export async function groupsByPosition(
   work: TimedWork,
 ): Promise<Uint16Array | null> {
   if (groupOf.length < MIN_VALUES || groupCount > 65_536) return null
-  const groups = new Uint16Array(codes.length)
+  const groups = new Uint16Array(new SharedArrayBuffer(codes.length * 2))
   await eachStep(codes, work, (from, to) => decodeGroups(groupOf, codes, from, to, groups))
   return groups
 }

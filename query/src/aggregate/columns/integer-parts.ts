@@ -1,3 +1,4 @@
+import { sharedDoubles } from '@wayleave/geodata/base'
 import type { CompiledColumn } from '@wayleave/geodata/features'
 
 /** Parts of large integers have so many bits that the sum of 2^28 of them is exact in a double. */
@@ -21,7 +22,7 @@ export function integerParts({ values }: CompiledColumn): {
 } {
   const bits = values.length === 0 ? 1 : Math.max(bitsOf(values[0]!), bitsOf(values.at(-1)!))
   const count = Math.ceil((bits + 1) / PART_BITS)
-  const tables = Array.from({ length: count }, () => new Float64Array(values.length + 1))
+  const tables = Array.from({ length: count }, () => sharedDoubles(values.length + 1))
   return {
     tables,
     fill: (from, to) => {

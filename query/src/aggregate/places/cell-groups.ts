@@ -25,7 +25,7 @@ class NumberedCells {
 
   constructor(grid: CellGrid, rows: number) {
     this.#grid = grid
-    this.#ids = new Uint32Array(rows)
+    this.#ids = new Uint32Array(new SharedArrayBuffer(rows * 4))
   }
 
   /** Whether one more query might need more cells than there may be. */
