@@ -99,7 +99,14 @@ function ChangeDialog({ plan, onClose }: { plan: SubscriptionRecord; onClose: ()
         await queries.invalidateQueries({ queryKey: ['billing'] })
       }}
     >
-      <Field label="Plan" help={`It begins on ${day(plan.periodEnd)}, when the period ends.`}>
+      <Field
+        label="Plan"
+        help={
+          plan.cancelsAtEnd
+            ? `It begins on ${day(plan.periodEnd)}, when the period ends, and the plan is not cancelled any more.`
+            : `It begins on ${day(plan.periodEnd)}, when the period ends.`
+        }
+      >
         {(props) => (
           <select {...props} value={productId} onChange={(event) => setProductId(event.target.value)}>
             {plans.map(({ id, name, price, currency, period }) => (

@@ -14,6 +14,7 @@ import { runCommand, runProgramFile } from '../testing/processes/run-command.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 import { addressCommand } from './accounts/address.ts'
 import { keyCommand } from './accounts/key.ts'
+import { refundWords } from './accounts/order.ts'
 import { orgCommand } from './accounts/org.ts'
 import { userCommand } from './accounts/user.ts'
 import { webhookCommand } from './accounts/webhook.ts'
@@ -328,4 +329,7 @@ test('the operator sells products and handles orders', async (t) => {
   ])
     assert.equal((await runCommand(place, ...args)).code, 2, args.join(' '))
   assert.equal((await runCommand(place, 'order', 'paid', newId('ord'))).code, 1)
+  const money = { amount: 1900, currency: 'EUR' }
+  assert.match(refundWords({ state: 'paid', refundedAmount: 100, ...money }), /in part: 100 of 1900/)
+  assert.equal(refundWords({ state: 'refunded', refundedAmount: 1900, ...money }), 'is refunded')
 })

@@ -48,6 +48,16 @@ const OWNER_ORGANIZATION = sql<
   string | null
 >`coalesce(members.organization_id, further_members.organization_id)`
 const OWNER_PERMISSIONS = sql<string | null>`coalesce(members.permissions, further_members.permissions)`
+/** What is known of a key's owner, by either query. */
+const OWNER_COLUMNS = [
+  'users.blocked_at as owner_blocked_at',
+  'users.email as owner_email',
+  OWNER_PERMISSIONS.as('owner_permissions'),
+  'organizations.suspended_at',
+  'organizations.closed_at',
+  'organizations.publishing',
+  'add_ons.add_on',
+] as const
 
 export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow | undefined> {
   const rows = await db
@@ -89,13 +99,7 @@ export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow 
       'api_keys.secret_hash',
       'api_keys.previous_ends_at',
       OWNER_ORGANIZATION.as('owner_organization_id'),
-      'users.blocked_at as owner_blocked_at',
-      'users.email as owner_email',
-      OWNER_PERMISSIONS.as('owner_permissions'),
-      'organizations.suspended_at',
-      'organizations.closed_at',
-      'organizations.publishing',
-      'add_ons.add_on',
+      ...OWNER_COLUMNS,
     ])
     .execute()
   const first = rows[0]
@@ -128,17 +132,7 @@ export async function findSignedInUser(
     )
     .leftJoin('add_ons', 'add_ons.organization_id', 'organizations.id')
     .where('users.id', '=', userId)
-    .select([
-      'users.id as user_id',
-      'users.email as owner_email',
-      'users.blocked_at as owner_blocked_at',
-      'organizations.id as organization_id',
-      OWNER_PERMISSIONS.as('owner_permissions'),
-      'organizations.suspended_at',
-      'organizations.closed_at',
-      'organizations.publishing',
-      'add_ons.add_on',
-    ])
+    .select(['users.id as user_id', 'organizations.id as organization_id', ...OWNER_COLUMNS])
     .execute()
   const first = rows[0]
   if (!first) return undefined

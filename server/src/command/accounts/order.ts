@@ -1,4 +1,5 @@
 import { ORDER_STATES, type OrderState } from '@wayleave/contract/billing-states'
+import type { AdminOrder } from '@wayleave/contract/records'
 import { Command, Option } from 'commander'
 import type { Parts } from '../../assembly/wiring.ts'
 import { operator } from '../../base/events/events.ts'
@@ -33,7 +34,7 @@ export function orderCommand(): Command {
       )
         .option('--amount <minor units>', 'in minor units, such as cents; without it, everything', amountOf)
         .action((id: string, flags: OperatorFlags & { amount?: number }) =>
-          alter(flags, 'is refunded', (orders) => orders.refund(operator, id, flags.amount)),
+          alter(flags, refundWords, (orders) => orders.refund(operator, id, flags.amount)),
         ),
     )
     .addCommand(
@@ -67,9 +68,17 @@ type Orders = Parts['billing']['orders']
 
 async function alter(
   flags: OperatorFlags,
-  what: string,
+  what: string | ((order: AdminOrder) => string),
   work: (orders: Orders) => ReturnType<Orders['markPaid']>,
 ): Promise<void> {
   const order = await withParts(flags, ({ billing }) => work(billing.orders))
-  print(flags, order, `Order ${order.id} ${what}.`)
+  print(flags, order, `Order ${order.id} ${typeof what === 'string' ? what : what(order)}.`)
+}
+
+/** An order of which a part was returned stays paid. */
+export function refundWords(order: Pick<AdminOrder, 'state' | 'refundedAmount' | 'amount' | 'currency'>) {
+  const { state, refundedAmount, amount, currency } = order
+  return state === 'refunded'
+    ? 'is refunded'
+    : `is refunded in part: ${refundedAmount} of ${amount} minor units (${currency})`
 }

@@ -279,29 +279,43 @@ for (const database of databaseKinds) {
     await requireSoundBooks(service)
   })
 
-  testOnce(database, 'another plan follows at the end of the period, at its current price', async (t) => {
-    const { service, account, add, buy, clock, pass } = await openShop(t)
-    const plan = await add(PLAN)
-    const larger = await add({
-      ...PLAN,
-      name: 'City plan',
-      price: 9900,
-      credits: 500,
-      addOns: ['GIS_ACCESS'],
-    })
-    const { orderId } = (await buy(plan.id)).body
-    const change = await service.request('POST', '/v1/billing/subscription/change', {
-      token: account.token,
-      body: { productId: larger.id },
-    })
-    assert.deepEqual([change.status, change.body.nextProductId], [200, larger.id], change.text)
-    const { plans, orders } = service.parts.billing
-    pass(Date.parse((await orders.all({ id: orderId, limit: 1 }))[0]!.periodEnd!) - clock().getTime() + 1000)
-    await plans.renewDue()
-    const [renewal] = await orders.all({ limit: 1 })
-    assert.deepEqual([renewal!.productName, renewal!.amount], ['City plan', 9900])
-    const organization = await service.parts.organizations.find(account.organizationId)
-    assert.deepEqual([organization.addOns, organization.credits], [['GIS_ACCESS'], 500])
-    await requireSoundBooks(service)
-  })
+  testOnce(
+    database,
+    'another plan follows at the end of the period, at the price that it had when it was chosen',
+    async (t) => {
+      const { service, account, add, buy, clock, pass } = await openShop(t)
+      const plan = await add(PLAN)
+      const larger = await add({
+        ...PLAN,
+        name: 'City plan',
+        price: 9900,
+        credits: 500,
+        addOns: ['GIS_ACCESS'],
+      })
+      const { orderId } = (await buy(plan.id)).body
+      const change = await service.request('POST', '/v1/billing/subscription/change', {
+        token: account.token,
+        body: { productId: larger.id },
+      })
+      assert.deepEqual([change.status, change.body.nextProductId], [200, larger.id], change.text)
+      // The price of that day holds. A change can be withdrawn also if the current plan is not sold any more.
+      await service.parts.products.change(operator, larger.id, { price: 12_900 })
+      await service.parts.products.retire(operator, plan.id)
+      const caller = { userId: account.userId, organizationId: account.organizationId, origin: operator }
+      const withdrawn = await service.parts.billing.plans.change(caller, account.organizationId, plan.id)
+      assert.equal(withdrawn.nextProductId, null)
+      await service.parts.billing.plans.change(caller, account.organizationId, larger.id)
+      await service.parts.products.change(operator, larger.id, { price: 15_900 })
+      const { plans, orders } = service.parts.billing
+      pass(
+        Date.parse((await orders.all({ id: orderId, limit: 1 }))[0]!.periodEnd!) - clock().getTime() + 1000,
+      )
+      await plans.renewDue()
+      const [renewal] = await orders.all({ limit: 1 })
+      assert.deepEqual([renewal!.productName, renewal!.amount], ['City plan', 12_900])
+      const organization = await service.parts.organizations.find(account.organizationId)
+      assert.deepEqual([organization.addOns, organization.credits], [['GIS_ACCESS'], 500])
+      await requireSoundBooks(service)
+    },
+  )
 }
