@@ -320,7 +320,7 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     await keyboard.press('Enter')
     await keyboard.enter(page.getByRole('button', { name: 'Revoke' }))
     await keyboard.enter(page.getByRole('button', { name: 'Revoke for good' }))
-    await hasFocus(page.getByRole('heading', { name: 'By hand' }))
+    await hasFocus(page.getByRole('heading', { name: 'By hand', exact: true }))
     await keyboard.enter(page.getByRole('button', { name: 'Delete', exact: true }))
     await keyboard.enter(page.getByRole('button', { name: 'Delete the key' }))
     await page.getByText('No keys yet').first().waitFor()

@@ -135,13 +135,13 @@ export function mapFlows(explorerOf: () => TestExplorer, sensors: readonly Senso
     ])
     await explorer.publish('wells', 'wells.csv', first, options)
     await explorer.publish('wells', 'wells.csv', second, options)
-    const button = page.getByRole('button', { name: 'Map of the changes to version 2' })
     // The versions are compared after publishing.
     await poll(async () => {
-      await explorer.open('wells', { tab: 'versions' })
-      await page.getByRole('row', { name: /^2 Current/ }).waitFor()
-      return button.isVisible()
+      const archives = await explorer.send('GET', '/v1/dataset/wells/archives', undefined)
+      return (await archives.json()).data[0].changes !== null
     })
+    await explorer.open('wells', { tab: 'versions' })
+    const button = page.getByRole('button', { name: 'Map of the changes to version 2' })
     await button.press('Enter')
     const dialog = page.getByRole('dialog', { name: 'What changed from version 1 to 2' })
     await dialog.getByText('1 added').waitFor()

@@ -10,8 +10,7 @@ export type EventFilter = Record<(typeof NAMES)[number], string>
 /** The filter of an audit log, which the address has, and the query parameters that it means. */
 export function useEventFilter() {
   const [parameters, setParameters] = useSearchParams()
-  const valueOf = (name: string) => parameters.get(name) ?? ''
-  const filter = Object.fromEntries(NAMES.map((name) => [name, valueOf(name)])) as EventFilter
+  const filter = Object.fromEntries(NAMES.map((name) => [name, parameters.get(name) ?? ''])) as EventFilter
   const setFilter = (changed: EventFilter) => {
     const filled = Object.entries(changed).filter(([, value]) => value !== '')
     setParameters(new URLSearchParams(filled), { replace: true, preventScrollReset: true })

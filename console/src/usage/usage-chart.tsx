@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
 import { useTheme } from '../theme.ts'
 import { count, day } from '../words.ts'
-import type { UsageDay, UsageMeasure } from './usage-period.ts'
+import { sumOf, type UsageDay, type UsageMeasure } from './usage-period.ts'
 
 const HEIGHT = 230
 
@@ -35,11 +35,13 @@ export function UsageChart({ days, before, measure, label }: Shown) {
   return <div ref={place} className="chart" role="img" aria-label={`${label} by day`} />
 }
 
-function seriesOf({ days, before, measure }: Shown): UPlot.AlignedData {
+function seriesOf({ days, before = [], measure }: Shown): UPlot.AlignedData {
+  // A line of zeros along the axis would look like a mistake.
+  const hasBefore = sumOf(before, measure) > 0
   return [
     days.map(({ date }) => Date.parse(date) / 1000),
     days.map((one) => one[measure]),
-    days.map((_, i) => before?.[i]?.[measure] ?? null),
+    days.map((_, i) => (hasBefore ? (before[i]?.[measure] ?? null) : null)),
   ]
 }
 

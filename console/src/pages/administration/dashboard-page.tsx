@@ -99,7 +99,7 @@ function Figures({ dashboard: { jobs, storage, accounts, openRequests } }: { das
       />
       <Figure
         value={count(accounts.users)}
-        label={`users, ${plural(accounts.organizations, 'organization')}, ${plural(accounts.keys, 'key')}`}
+        label={`${accounts.users === 1 ? 'user' : 'users'}, ${plural(accounts.organizations, 'organization')}, ${plural(accounts.keys, 'key')}`}
       />
     </div>
   )

@@ -31,7 +31,20 @@ export function landingHtml({ base, about }: Place, document: ReturnType<typeof 
 <li><a href="${root}/api?f=html">The API</a><p class="soft">Every address and parameter, described.</p></li>
 <li><a href="${root}/conformance?f=html">Conformance</a><p class="soft">The parts of the standard that are supported.</p></li>
 </ul>
-<p>Connect QGIS, GDAL or any other client of OGC API - Features to <code>${root}</code>, and send the key in the header <code>X-API-Key</code> or as Basic authentication with the key as the user name and an empty password. For GDAL: <code>GDAL_HTTP_USERPWD='KEY:' ogrinfo OAPIF:${root}</code></p>
+<h2>Connect a program</h2>
+<p>Every client of OGC API - Features takes this address, with a key in the header <code>X-API-Key</code>, or as the user name of Basic authentication with an empty password.</p>
+${facts([
+  ['Address', html`<code>${root}</code>`],
+  [
+    'QGIS',
+    'Layer, Add Layer, Add WFS / OGC API - Features Layer, New: the address, and Basic with the key as the user name',
+  ],
+  ['GDAL', html`<code>GDAL_HTTP_USERPWD='KEY:' ogrinfo OAPIF:${root}</code>`],
+  [
+    'More',
+    html`<a href="${base}/docs/ogc">How to filter, page and count</a>, <a href="${base}/docs/gallery">examples in R, Python and web maps</a>`,
+  ],
+])}
 ${facts([
   ['Contact', contact === undefined ? null : contactText(contact)],
   ['License', license ?? null],
@@ -147,10 +160,13 @@ function sidesOf(box: readonly number[]) {
   return { west: west!, south: south!, east: east!, north: north! }
 }
 
+/** A box that is wider tells nothing: nearly all of the world. */
+const MAX_DRAWN_DEGREES = 270
+
 /** Null for a box across the antimeridian, which would be drawn around the other side of the world. */
 function extentMap(box: readonly number[], frame: { title: string; base: string }): Content {
   const { west, south, east, north } = sidesOf(box)
-  if (west > east) return null
+  if (west > east || east - west > MAX_DRAWN_DEGREES) return null
   const ring = [
     [west, south],
     [east, south],
@@ -158,7 +174,7 @@ function extentMap(box: readonly number[], frame: { title: string; base: string 
     [west, north],
     [west, south],
   ]
-  return featureMap({ type: 'Polygon', coordinates: [ring] }, frame)
+  return html`<div class="extent">${featureMap({ type: 'Polygon', coordinates: [ring] }, frame)}</div>`
 }
 
 export function schemaHtml(
