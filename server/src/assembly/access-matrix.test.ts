@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADD_ONS } from '@wayleave/contract/add-ons'
 import { VISIBILITIES } from '@wayleave/contract/visibilities'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { MINUTE } from '../base/clock.ts'
 import { operator } from '../base/events/events.ts'
 import { aboutOf } from '../http/about.ts'
@@ -20,6 +21,8 @@ import {
   temporaryDatabase,
   temporaryFolder,
 } from '../testing/test-server.ts'
+
+needs('time')
 
 /** The names have one length, so that responses that contain them have one length too. */
 const NAMES = {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADD_ONS } from '@wayleave/contract/add-ons'
 import { MEMBER_PERMISSIONS } from '@wayleave/contract/permissions'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import type { Tables } from '../base/database/schema.ts'
 import { operator } from '../base/events/events.ts'
 import { newId } from '../base/id.ts'
@@ -17,6 +18,8 @@ import {
   temporaryFolder,
 } from '../testing/test-server.ts'
 import { until } from '../testing/until.ts'
+
+needs('time')
 
 /** Part of each name, address and text of the organization that nobody else may read or change. */
 const MARK = 'zqx_owner'

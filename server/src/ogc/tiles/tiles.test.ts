@@ -3,11 +3,13 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { type DecodedFeature, decodeTile } from '@wayleave/geodata/testing'
-import { lacks } from '../../../../scripts/test-run/needs.ts'
+import { lacks, needs } from '../../../../scripts/test-run/needs.ts'
 import { openAccount } from '../../testing/account.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { type OgcService, openOgc } from '../testing/open-ogc.ts'
 import { openPlaces, places, waitForTiles } from '../testing/open-places.ts'
+
+needs('time')
 
 const TILES = '/collections/places/tiles/WebMercatorQuad'
 

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { openAccount, readAccountLedger } from '../../testing/account.ts'
 import { emptyPlace, newPlace, type Place, serverAt } from '../../testing/backup-place.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { signIn } from '../../testing/sign-in.ts'
 import { databaseKinds, type TestServer, temporaryFolder } from '../../testing/test-server.ts'
+
+needs('time')
 
 /** Runs the command, which must succeed, and returns its JSON output. */
 async function run(place: Place, ...args: string[]) {

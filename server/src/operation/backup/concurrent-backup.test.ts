@@ -44,7 +44,7 @@ for (const kind of databaseKinds) {
       busy(() => service.request('GET', '/v1/ogc/collections/places/items?limit=5', { key: ada.key })),
     ]
     const seen = new Set<string>()
-    const rounds = 3
+    const rounds = 2
     for (let round = 0; round < rounds; round++) {
       const report = await backUp(place, target)
       assert.deepEqual(report.missing, [])

@@ -51,7 +51,7 @@ async function killAt(
 const names = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
 
 for (const kind of databaseKinds) {
-  test(`${kind}: a backup and a restore that are killed leave nothing wrong, and the next try finishes`, async (t) => {
+  test(`${kind}: a restore that is killed, and a backup on SQLite, leave nothing wrong, and the next try finishes`, async (t) => {
     const place = await newPlace(t, kind)
     const target = join(temporaryFolder(t), 'backup')
     const service = await serverAt(t, place)
@@ -65,14 +65,15 @@ for (const kind of databaseKinds) {
       () => names(folder.snapshots).filter((name) => !name.startsWith('.')).length >= 2,
     ]
     let kills = 0
-    for (const isMoment of backupMoments) {
+    // What a killed backup leaves is in the target, whatever the database is.
+    for (const isMoment of kind === 'sqlite' ? backupMoments : []) {
       if (await killAt(place, isMoment, 'backup', target)) kills++
       // Every folder that counts as a backup is complete.
       if ((await folder.generations()).length > 0) {
         assert.deepEqual((await verifyBackup(folder, null)).findings, [])
       }
     }
-    assert.ok(kills >= 2, `only ${kills} kills came in time`)
+    assert.ok(kind === 'postgres' || kills >= 2, `only ${kills} kills came in time`)
     assert.deepEqual((await backUp(place, target)).missing, [])
     assert.deepEqual((await verifyBackup(folder, null)).findings, [])
     assert.equal(names(folder.backups).filter((name) => name.startsWith('.')).length, 0)
