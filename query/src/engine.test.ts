@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { openSnapshot, type Snapshot } from '@wayleave/geodata/features'
+import { openSnapshot, PackCache, type Snapshot } from '@wayleave/geodata/features'
 import { collection, compileText, feature, scratch } from '@wayleave/geodata/testing'
 import { type FeatureQuery, finish, planConditions, QueryEngine, TimedWork, Unfinished } from './engine.ts'
 import { conditionsOf } from './testing/conditions.ts'
@@ -8,6 +8,7 @@ import { conditionsOf } from './testing/conditions.ts'
 const ROWS = 3000
 const work = new TimedWork({ owner: 'test', maxMs: 600_000 })
 let snapshot: Snapshot
+let folder: string
 
 before(async () => {
   // Triangles, so that boxes are not decided by the tree alone.
@@ -17,7 +18,8 @@ before(async () => {
     const ring = [[west, south], [west + 3, south], [west, south + 3], [west, south]] // biome-ignore format: one line
     return feature({ n: i, group: i % 7 }, { type: 'Polygon', coordinates: [ring] })
   })
-  snapshot = await openSnapshot((await compileText(collection(made))).folder)
+  folder = (await compileText(collection(made))).folder
+  snapshot = await openSnapshot(folder)
 })
 after(() => snapshot.close())
 
@@ -49,14 +51,14 @@ function openEngine() {
 }
 
 /** A page and its counts, and which of them were found synchronously. */
-async function ask(engine: QueryEngine, question: Question) {
+async function ask(engine: QueryEngine, question: Question, asked = snapshot) {
   const query = queryOf(question)
-  const plan = question.filter ? planConditions(conditionsOf(question.filter), snapshot) : null
-  const page = engine.page(snapshot, query, plan, { after: -1, limit: 10 })
+  const plan = question.filter ? planConditions(conditionsOf(question.filter), asked) : null
+  const page = engine.page(asked, query, plan, { after: -1, limit: 10 })
   const selected = await finish(page, work)
-  const count = engine.countCheaply(snapshot, query, plan, { after: -1, selected })
+  const count = engine.countCheaply(asked, query, plan, { after: -1, selected })
   const matched = await finish(count, work)
-  const exact = await finish(engine.count(snapshot, query, plan, null), work)
+  const exact = await finish(engine.count(asked, query, plan, null), work)
   return {
     positions: [...selected.runs.toArray()],
     matched,
@@ -87,6 +89,31 @@ test('pages and counts are the same whether they are found in memory or have to 
     assert.equal(first.exact, all.length, name)
     if (first.matched !== null) assert.equal(first.matched, all.length, name)
     if (!question.sort) assert.deepEqual(first.positions, all.slice(0, 10), name)
+  }
+})
+
+test('a snapshot whose index is read by blocks has the same pages, counts, facets and positions', async (t) => {
+  const engine = openEngine()
+  t.after(() => engine.close())
+  for (const question of QUESTIONS) {
+    const whole = await ask(engine, question)
+    // Each question begins with nothing of the index in memory.
+    const paged = await openSnapshot(folder, new PackCache(1 << 24), undefined, { wholeIndexBytes: 0 })
+    assert.equal(paged.hasWholeIndex, false)
+    const { isInMemory, ...found } = await ask(engine, question, paged)
+    const name = JSON.stringify(question)
+    assert.deepEqual({ ...found, isInMemory: whole.isInMemory }, whole, name)
+    assert.equal(isInMemory, name === '{}', name)
+    const query = { ...queryOf(question), columns: [1], limit: 3, bins: 4, extent: true }
+    const plan = question.filter ? planConditions(conditionsOf(question.filter), paged) : null
+    assert.deepEqual(
+      await engine.facets(paged, query, plan, work),
+      await engine.facets(snapshot, query, plan, work),
+      name,
+    )
+    const positions = await engine.positions(paged, { ...query, ids: null, sort: [], offset: 0 }, plan, work)
+    assert.deepEqual([...positions.listBelow(ROWS)], await allPositions(engine, question), name)
+    await paged.close()
   }
 })
 

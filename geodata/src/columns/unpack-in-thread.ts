@@ -1,15 +1,15 @@
 import { Worker } from 'node:worker_threads'
 import { errorOf } from '../snapshot/thread-failure.ts'
-import type { ColumnParts } from './compiled-column.ts'
-import { type PackedColumn, unpackColumn } from './unpack-column.ts'
-import type { UnpackReply, UnpackRequest } from './unpack-thread.ts'
+import { type Codes, type ColumnParts, MAX_LISTED_ROWS } from './compiled-column.ts'
+import { orderOf, type PackedColumn, unpackColumn } from './unpack-column.ts'
+import type { UnpackReply, UnpackRequest, UnpackTask } from './unpack-thread.ts'
 
 /** Smaller columns are unpacked at once, which takes 1 to 2 ms; asking the thread would take longer. */
 const MAX_INLINE_ROWS = 1 << 15
 const MAX_INLINE_BYTES = 1 << 19
 const IDLE_MS = 10 * 60_000
 
-type Waiting = PromiseWithResolvers<ColumnParts>
+type Waiting = PromiseWithResolvers<UnpackReply>
 
 /**
  * Unpacks columns in a thread: for a million rows it takes longer than other requests should wait, and makes garbage
@@ -19,14 +19,16 @@ export class UnpackInThread {
   readonly #waiting = new Map<number, Waiting>()
   readonly #maxInlineRows: number
   readonly #idleMs: number
+  readonly #maxListed: number
   #worker: Worker | null = null
   #idle: NodeJS.Timeout | undefined
   #last = 0
 
-  /** The thread ends when nothing was asked of it for `idleMs`. */
-  constructor({ maxInlineRows = MAX_INLINE_ROWS, idleMs = IDLE_MS } = {}) {
+  /** The thread ends when nothing was asked of it for `idleMs`. Columns of more than `maxListed` rows get no lists. */
+  constructor({ maxInlineRows = MAX_INLINE_ROWS, idleMs = IDLE_MS, maxListed = MAX_LISTED_ROWS } = {}) {
     this.#maxInlineRows = maxInlineRows
     this.#idleMs = idleMs
+    this.#maxListed = maxListed
   }
 
   get isRunning(): boolean {
@@ -45,16 +47,30 @@ export class UnpackInThread {
   }
 
   /** The sections of the column are moved to the thread. Throws a DamagedSnapshotError. */
-  unpack(packed: PackedColumn): Promise<ColumnParts> {
+  async unpack(packed: PackedColumn): Promise<ColumnParts> {
     const { rows, stored, dictionary, codes } = packed
-    if (rows <= this.#maxInlineRows && stored.dictionary.size <= MAX_INLINE_BYTES) return unpackColumn(packed)
+    if (rows <= this.#maxInlineRows && stored.dictionary.size <= MAX_INLINE_BYTES)
+      return unpackColumn(packed, this.#maxListed)
+    const moved = [dictionary.buffer, ...codes.map(({ buffer }) => buffer)]
+    const reply = await this.#ask({ packed, maxListed: this.#maxListed }, moved)
+    return (reply as { parts: ColumnParts }).parts
+  }
+
+  /** The rows by their codes, which are in shared memory. */
+  async order(codes: Codes, starts: Uint32Array): Promise<Uint32Array> {
+    if (codes.length <= this.#maxInlineRows) return orderOf(codes, starts)
+    const reply = await this.#ask({ codes, starts }, [])
+    return (reply as { order: Uint32Array }).order
+  }
+
+  #ask(task: UnpackTask, moved: ArrayBuffer[]): Promise<UnpackReply> {
     const waiting: Waiting = Promise.withResolvers()
-    const request: UnpackRequest = { number: ++this.#last, packed }
+    const request: UnpackRequest = { number: ++this.#last, ...task }
     clearTimeout(this.#idle)
     this.#worker ??= this.#start()
     this.#worker.ref()
     this.#waiting.set(request.number, waiting)
-    this.#worker.postMessage(request, [dictionary.buffer, codes.buffer])
+    this.#worker.postMessage(request, moved)
     return waiting.promise
   }
 
@@ -63,8 +79,8 @@ export class UnpackInThread {
     worker.on('message', (reply: UnpackReply) => {
       const waiting = this.#waiting.get(reply.number)
       this.#waiting.delete(reply.number)
-      if ('parts' in reply) waiting?.resolve(reply.parts)
-      else waiting?.reject(errorOf(reply.failure))
+      if ('failure' in reply) waiting?.reject(errorOf(reply.failure))
+      else waiting?.resolve(reply)
       if (this.#waiting.size === 0) this.#rest(worker)
     })
     const end = (error: Error) => {

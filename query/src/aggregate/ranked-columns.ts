@@ -73,7 +73,7 @@ export class RankedColumns {
     for (const code of codes) {
       if (code === 0 || texts[code - 1] !== undefined) continue
       // The first feature that has the text.
-      bits.add(column.order[column.starts[code]!]!)
+      bits.add(column.order![column.starts[code]!]!)
       isMissing = true
     }
     if (!isMissing) return

@@ -38,6 +38,11 @@ export class PositionFilter {
     return this.expression.kind === 'codes' || this.expression.kind === 'none' ? this.candidateCount : null
   }
 
+  /** Whether the positions of the candidates can be listed: large columns are loaded without their order. */
+  get areCandidatesListed(): boolean {
+    return this.candidates?.every(({ column }) => column.order !== null) ?? false
+  }
+
   /** Decides about all positions of a block: by its smallest and largest codes, and by the counts of masks. */
   blockState(block: number): number {
     return stateOf(this.expression, block)
@@ -65,7 +70,7 @@ export class PositionFilter {
     const lists: Uint32Array[] = []
     for (const { column, set } of this.candidates!) {
       for (let i = 0; i < set.length; i += 2) {
-        lists.push(column.order.subarray(column.starts[set[i]!]!, column.starts[set[i + 1]!]!))
+        lists.push(column.order!.subarray(column.starts[set[i]!]!, column.starts[set[i + 1]!]!))
       }
     }
     const isOneCode =

@@ -48,7 +48,7 @@ async function compileTable(
   const directory = await readColumnDirectory(folder, { rows, files } as unknown as Manifest)
   const compiled = new Map<string, CompiledColumn>()
   for (const stored of directory!.columns) {
-    compiled.set(stored.name, await readCompiledColumn(folder, rows, stored))
+    compiled.set(stored.name, await readCompiledColumn(folder, directory!, stored))
   }
   assert.deepEqual(
     new Set(compiled.keys()),

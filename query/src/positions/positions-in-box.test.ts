@@ -14,7 +14,7 @@ test('the set of a box holds the points in it, in order, and sets intersect', ()
       const leaves = Float64Array.from(places.flat())
       const nodes = new Float64Array(treeNodeNumbers(places.length))
       buildTree(leaves, true, nodes)
-      const tree = new IndexTree(leaves, true, nodes)
+      const tree = IndexTree.of(leaves, true, nodes)
       const members = ([west, south, east, north]: [number, number, number, number]) =>
         places.flatMap(([x, y], i) => {
           const between = west <= east ? x >= west && x <= east : x >= west || x <= east

@@ -127,8 +127,9 @@ export class DynamicTiles {
     const { files } = snapshot
     // If the pack is in a bucket, only the parts that the tile shows are fetched.
     const pack = files.isLocal ? null : await files.open(SNAPSHOT_FILES.pack)
+    const tileSnapshot = await tileSnapshotOf(snapshot, version.table)
     return this.#threads
-      .encode(tileSnapshotOf(snapshot, version.table), selected, { pack, signal })
+      .encode(tileSnapshot, selected, { pack, signal })
       .finally(() => pack?.close())
   }
 
