@@ -132,14 +132,13 @@ function boxOf(request: number, width: number, points: number): string {
 async function generateParquet(path: string, points: number): Promise<void> {
   const { connection, close } = await openDuckDb({ threads: 2, memoryLimit: '2GB', folders: [tmpdir()] })
   try {
-    await connection.run('LOAD spatial').catch(() => {})
     const share = (seed: number) => `(hash(i * 8 + ${seed}) % 1000003) / 1000003.0`
     await connection.run(`COPY (SELECT i + 1 AS id, 'k' || (hash(i) % 20) AS kind,
       'region ' || (hash(i * 3) % 200) AS region, (hash(i * 5) % 7)::INTEGER AS grade,
       1900 + (hash(i * 7) % 120)::INTEGER AS year, hash(i * 11) % 3 = 0 AS active,
       (hash(i * 13) % 100000)::INTEGER AS code, round(${share(1)}, 4) AS value,
-      ST_Point(${share(2)} * 360 - 180, ${share(3)} * 170 - 85) AS geometry FROM range(${points}) r(i))
-      TO '${path}' (FORMAT parquet)`)
+      ('POINT (' || round(${share(2)} * 360 - 180, 6) || ' ' || round(${share(3)} * 170 - 85, 6) || ')')::GEOMETRY AS geometry
+      FROM range(${points}) r(i)) TO '${path}' (FORMAT parquet)`)
   } finally {
     close()
   }

@@ -174,7 +174,7 @@ test('damage of the file is found when a column is loaded, and by the verificati
 })
 
 test('columns of several segments, and those that the database ranks, are the same as others', async (t) => {
-  const database = await openDuckDb({ threads: 1, folders: [compiled.folder] })
+  const database = await openDuckDb({ threads: 1, memoryLimit: '256MB', folders: [compiled.folder] })
   t.after(() => database.close())
   const rowsPath = join(compiled.folder, SNAPSHOT_FILES.rows)
   const columns = compiled.manifest.columns.map((column) => ({ ...column, isWide: false }))

@@ -25,9 +25,9 @@ export async function unpackColumn(packed: PackedColumn, maxListed = MAX_LISTED_
   const { distinct, width } = stored
   const values = await unpackDictionary(packed)
   const codes = codesFor(rows, width)
-  const [counts, blockMin, blockMax] = [distinct + 2, blocksOf(rows), blocksOf(rows)].map(
-    (length) => new Uint32Array(length),
-  ) as [Uint32Array, Uint32Array, Uint32Array]
+  const counts = new Uint32Array(distinct + 2)
+  const blocks = Math.ceil(rows / BLOCK_ROWS)
+  const [blockMin, blockMax] = [new Uint32Array(blocks), new Uint32Array(blocks)]
   const segment = new Uint32Array(Math.min(rows, segmentRows))
   for (const [i, section] of stored.codes.entries()) {
     verifySection(packed.codes[i]!, section)
@@ -85,10 +85,6 @@ function codesFor(rows: number, width: number): Codes {
 function narrowed(codes: Uint32Array<ArrayBuffer>, width: number): Codes {
   if (width > 2) return codes
   return width === 1 ? new Uint8Array(codes) : new Uint16Array(codes)
-}
-
-function blocksOf(rows: number): number {
-  return Math.ceil(rows / BLOCK_ROWS)
 }
 
 function countCodes(codes: Uint32Array, counts: Uint32Array): void {

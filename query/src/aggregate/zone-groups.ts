@@ -7,7 +7,7 @@ import type { TimedWork } from '../work/timed-work.ts'
 import type { ResultColumn, ResultValue, ZoneSource } from './aggregate-query.ts'
 import type { Block } from './block.ts'
 import type { GroupDimension } from './group-dimension.ts'
-import { chunkEnd, type InGeometryThread, packedFeatures } from './in-geometry-thread.ts'
+import { type InGeometryThread, packedFeatures } from './in-geometry-thread.ts'
 
 /** The max number of zones, and the max bytes of their features. */
 const MAX_ZONES = 50_000
