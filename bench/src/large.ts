@@ -45,7 +45,10 @@ export const bench: Bench = async (print, { points = String(LARGE) }) => {
     const headers = { 'x-api-key': await server.createKey() }
     print('| points | publish, s | µs a feature | first page, ms | memory of the server, MB |')
     print('|--:|--:|--:|--:|--:|')
-    for (const [table, count] of [['small', SMALL], ['large', large]] as const) {
+    for (const [table, count] of [
+      ['small', SMALL],
+      ['large', large],
+    ] as const) {
       const source = join(folder, `${table}.parquet`)
       await generateParquet(source, count)
       const began = performance.now()
@@ -59,7 +62,10 @@ export const bench: Bench = async (print, { points = String(LARGE) }) => {
     print('\n| requests | processor time, large : small |')
     print('|---|--:|')
     for (const kind of KINDS) {
-      const sides = [sideOf(server, headers, kind, 'small', SMALL), sideOf(server, headers, kind, 'large', large)]
+      const sides = [
+        sideOf(server, headers, kind, 'small', SMALL),
+        sideOf(server, headers, kind, 'large', large),
+      ]
       const [, ratio] = await compareProcessorTime(sides)
       print(`| ${kind.name} | ${decimal(ratio!)} |`)
     }
@@ -108,7 +114,11 @@ function sideOf(
   return { name: table, server, load: { connections: 16, requests } }
 }
 
-async function timeOf(server: WayleaveServer, path: string, headers: Record<string, string>): Promise<number> {
+async function timeOf(
+  server: WayleaveServer,
+  path: string,
+  headers: Record<string, string>,
+): Promise<number> {
   const began = performance.now()
   const response = await fetch(new URL(path, server.origin), { headers })
   await response.bytes()

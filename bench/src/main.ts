@@ -18,7 +18,8 @@ const benches = {
     'vector tiles: building against tippecanoe, serving against a bare node:http server, a filtered tile',
   start:
     'a start until its first response, and the first tiles, from the sources and as built, in processor time',
-  large: 'many points (`--points n`) beside a million: publishing, the first page, memory, requests and facets',
+  large:
+    'many points (`--points n`) beside a million: publishing, the first page, memory, requests and facets',
   hostile:
     'the most expensive requests of each route, and others that exhaust a service, beside a key that reads pages',
   clients: 'the clients, against the tools their users would use without them',

@@ -102,8 +102,11 @@ export class ColumnCache {
         opened.entries.delete(name)
         this.#onEvict()
       },
-      loading: readCompiledColumn(snapshot.files, { rows, segmentRows: opened.segmentRows }, stored, (packed) =>
-        this.#thread.unpack(packed),
+      loading: readCompiledColumn(
+        snapshot.files,
+        { rows, segmentRows: opened.segmentRows },
+        stored,
+        (packed) => this.#thread.unpack(packed),
       ),
       column: null,
       ordering: null,

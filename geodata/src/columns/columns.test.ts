@@ -202,7 +202,8 @@ test('columns of several segments, and those that the database ranks, are the sa
     for (const { statistics, parts, segments } of [inSegments, byDatabase]) {
       assert.equal(segments, Math.max(1, Math.ceil(rows / 4096)))
       assert.deepEqual(statistics, whole.statistics)
-      for (const [name, column] of whole.parts) assert.deepEqual(parts.get(name), column, `${name} of ${rows}`)
+      for (const [name, column] of whole.parts)
+        assert.deepEqual(parts.get(name), column, `${name} of ${rows}`)
     }
   }
 })
@@ -220,7 +221,10 @@ test('a large column is loaded without its order, gets it when it is needed, and
   assert.equal(cache.bytes, bytes + ROWS * 4)
   const expected = (await new ColumnCache(1 << 26).load(snapshot, 'day'))!
   assert.deepEqual(column.order, expected.order)
-  assert.equal(await new ColumnCache(bytes + 1000, new UnpackInThread({ maxListed: 10 })).loadOrder(snapshot, 'day'), null)
+  assert.equal(
+    await new ColumnCache(bytes + 1000, new UnpackInThread({ maxListed: 10 })).loadOrder(snapshot, 'day'),
+    null,
+  )
 })
 
 test('a column whose texts do not fit into the memory of the database is left out, and the others are compiled', async (t) => {

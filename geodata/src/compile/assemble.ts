@@ -205,8 +205,12 @@ export class Assembly {
   /** Prepares for `writeColumns`. Returns whether the columns of so many rows are compiled in a thread. */
   startColumnsThread(rows: number): boolean {
     if (rows < ROWS_FOR_THREAD) return false
-    const { folder } = this.#options
-    this.#columnsThread = new ColumnsThread({ folder, memoryMegabytes: COLUMNS_MEGABYTES })
+    const { folder, temporaryFolder } = this.#options
+    this.#columnsThread = new ColumnsThread({
+      folder,
+      temporaryFolder: join(temporaryFolder, 'columns'),
+      memoryMegabytes: COLUMNS_MEGABYTES,
+    })
     return true
   }
 

@@ -34,8 +34,18 @@ function pagedTreeOf(boxes: Bbox[], isPoints: boolean, [leafShift, nodeShift]: [
   return new IndexTree(
     boxes.length,
     isPoints,
-    new IndexNumbers({ width, shift: leafShift }, [], blocksOf(leaves, width * 8 * 2 ** leafShift, 2), DOUBLES.view),
-    new IndexNumbers({ width: 4, shift: nodeShift }, upper, blocksOf(nodes, 32 * 2 ** nodeShift, 2), DOUBLES.view),
+    new IndexNumbers(
+      { width, shift: leafShift },
+      [],
+      blocksOf(leaves, width * 8 * 2 ** leafShift, 2),
+      DOUBLES.view,
+    ),
+    new IndexNumbers(
+      { width: 4, shift: nodeShift },
+      upper,
+      blocksOf(nodes, 32 * 2 ** nodeShift, 2),
+      DOUBLES.view,
+    ),
   )
 }
 
@@ -122,7 +132,11 @@ test('a search in blocks that have to be read finds the same as one in memory', 
       assert.deepEqual(found, expected)
 
       const decide = (west: number, south: number, east: number, north: number) =>
-        meets([west, south, east, north], box) ? (within([west, south, east, north], box) ? true : undefined) : false
+        meets([west, south, east, north], box)
+          ? within([west, south, east, north], box)
+            ? true
+            : undefined
+          : false
       const runs: { begin: number; end: number }[] = []
       for (const { begin, end, isBlocked } of paged.runsWhere(decide, from)) {
         if (isBlocked) await paged.loadMissing()

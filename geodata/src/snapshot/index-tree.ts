@@ -79,7 +79,12 @@ export class IndexTree {
   readonly isPoints: boolean
   readonly #parts: TreeParts
 
-  constructor(count: number, isPoints: boolean, leaves: IndexNumbers<Float64Array>, nodes: TreeParts['nodes']) {
+  constructor(
+    count: number,
+    isPoints: boolean,
+    leaves: IndexNumbers<Float64Array>,
+    nodes: TreeParts['nodes'],
+  ) {
     const levels: number[] = []
     this.isPoints = isPoints
     this.count = count

@@ -24,7 +24,11 @@ for (const [name, cache, options] of [
   ['without a cache', () => null, {}],
   ['with a cache that holds all', () => new PackCache(1 << 30), {}],
   ['with a cache of two blocks', () => new PackCache(PACK_BLOCK_BYTES * 2), {}],
-  ['with an index that is read by blocks', () => new PackCache(PACK_BLOCK_BYTES * 64), { wholeIndexBytes: 0 }],
+  [
+    'with an index that is read by blocks',
+    () => new PackCache(PACK_BLOCK_BYTES * 64),
+    { wholeIndexBytes: 0 },
+  ],
 ] as const) {
   test(`any selection of features is read with the bytes of the pack, ${name}`, async () => {
     const shared = cache()
@@ -50,7 +54,10 @@ for (const [name, cache, options] of [
         assert.equal(length, Buffer.byteLength(expected))
         assert.ok(Number.isNaN(inMemory) ? !snapshot.hasWholeIndex : inMemory === length)
         const sizes = await snapshot.sizesOf(positions)
-        assert.deepEqual([...sizes], Array.from(positions, (at) => Buffer.byteLength(texts[at]!) + 2))
+        assert.deepEqual(
+          [...sizes],
+          Array.from(positions, (at) => Buffer.byteLength(texts[at]!) + 2),
+        )
         const room = Buffer.alloc(length + 1)
         const end = snapshot.copyRuns(runs, room, 1)
         const parts = snapshot.piecesInMemory(runs)

@@ -109,7 +109,7 @@ function bytesOf({ codes, values }: CompiledColumn): number {
 function notCompiled({ name, type }: Column): Error {
   return invalidParameter(
     'measures',
-    `and groupby cannot use "${name}": this ${type} column has no compiled form, because the dataset is too large or was published by an older version`,
+    `and groupby cannot use "${name}": this ${type} column has no compiled form, because it has too many different values or the dataset was published by an older version`,
   )
 }
 

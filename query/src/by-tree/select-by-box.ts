@@ -24,7 +24,12 @@ export function isDecidedInside({ hasZ }: Snapshot['manifest'], { projected, hei
  * Finds the features that match a box, after a position, in snapshot order. Returns false if a part of the index has
  * to be read.
  */
-export function selectInTree(snapshot: Snapshot, { box }: BoxQuery, after: number, page: PageBuilder): boolean {
+export function selectInTree(
+  snapshot: Snapshot,
+  { box }: BoxQuery,
+  after: number,
+  page: PageBuilder,
+): boolean {
   const walk = snapshot.tree.walk(box, after + 1)
   while (!page.isFull && walk.next()) page.addRun(walk.begin, walk.end)
   if (walk.isBlocked) return false
@@ -144,11 +149,7 @@ export function countByBox(
   return begin(countSteps(snapshot, query, geometries))
 }
 
-function* countSteps(
-  snapshot: Snapshot,
-  query: BoxQuery,
-  geometries: GeometryCache,
-): Steps<number | null> {
+function* countSteps(snapshot: Snapshot, query: BoxQuery, geometries: GeometryCache): Steps<number | null> {
   let counted = countCheaply(snapshot, query)
   while (counted === undefined) {
     yield* need(() => snapshot.tree.loadMissing())

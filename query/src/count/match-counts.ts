@@ -156,7 +156,11 @@ export class MatchCounts {
 }
 
 /** The count if it takes at most so many steps of a scan, otherwise null. Reading the index is not a step. */
-function countInSteps(counting: MatchCount, snapshot: Snapshot, steps: number): MaybeUnfinished<number | null> {
+function countInSteps(
+  counting: MatchCount,
+  snapshot: Snapshot,
+  steps: number,
+): MaybeUnfinished<number | null> {
   for (let step = 0; step < steps; step++) {
     // With 0 as the end of the time slice, the scan pauses after each of its steps.
     const state = counting.advance(0)
