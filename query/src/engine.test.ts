@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openSnapshot, PackCache, type Snapshot } from '@wayleave/geodata/features'
 import { collection, compileText, feature, scratch } from '@wayleave/geodata/testing'
-import { type FeatureQuery, finish, planConditions, QueryEngine, TimedWork, Unfinished } from './engine.ts'
+import {
+  type AggregateQuery,
+  type FeatureQuery,
+  finish,
+  planConditions,
+  QueryEngine,
+  TimedWork,
+  Unfinished,
+} from './engine.ts'
 import { conditionsOf } from './testing/conditions.ts'
 
 const ROWS = 3000
@@ -46,8 +54,8 @@ function queryOf({ filter, box, sort = [] }: Question): FeatureQuery {
   return { box: box ? { box, heights: null, projected: null } : null, ids: null, sort, offset: 0, selection }
 }
 
-function openEngine() {
-  return new QueryEngine(scratch, { geometryBytes: 1 << 24, columnBytes: 1 << 26 })
+function openEngine(options: { maxListedRows?: number } = {}) {
+  return new QueryEngine(scratch, { geometryBytes: 1 << 24, columnBytes: 1 << 26, ...options })
 }
 
 /** A page and its counts, and which of them were found synchronously. */
@@ -115,6 +123,40 @@ test('a snapshot whose index is read by blocks has the same pages, counts, facet
     assert.deepEqual([...positions.listBelow(ROWS)], await allPositions(engine, question), name)
     await paged.close()
   }
+})
+
+test('columns that are loaded without their order give the same results', async (t) => {
+  const [listed, lean] = [openEngine(), openEngine({ maxListedRows: 10 })]
+  t.after(() => Promise.all([listed.close(), lean.close()]))
+  for (const question of [...QUESTIONS, { filter: 'n IN (5, 2000, 2999)' }, { filter: 'group = 3 OR n = 4' }]) {
+    const name = JSON.stringify(question)
+    // Twice: the second time, columns and their orders are in memory.
+    for (let round = 0; round < 2; round++) {
+      const [expected, found] = [await ask(listed, question), await ask(lean, question)]
+      assert.deepEqual({ ...found, isInMemory: expected.isInMemory }, expected, name)
+      assert.deepEqual(await allPositions(lean, question), await allPositions(listed, question), name)
+    }
+  }
+  const query: AggregateQuery = {
+    groupby: [{ name: 'group', kind: 'column', column: 'group' }],
+    measures: [
+      { name: 'middle', kind: 'percentile', column: 'n', percent: 50 },
+      { name: 'different', kind: 'distinct', column: 'n' },
+    ],
+    having: null,
+    sort: [],
+    offset: 0,
+    limit: 100,
+    others: false,
+    geometry: false,
+    box: null,
+  }
+  const other = openEngine({ maxListedRows: 10 })
+  t.after(() => other.close())
+  assert.deepEqual(
+    await other.aggregate(snapshot, query, null, work),
+    await listed.aggregate(snapshot, query, null, work),
+  )
 })
 
 async function allPositions(engine: QueryEngine, question: Question): Promise<number[]> {

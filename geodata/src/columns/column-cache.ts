@@ -47,9 +47,10 @@ export class ColumnCache {
   /** How often a column was loaded already, and how often it had to be read. */
   readonly lookups = { hits: 0, misses: 0 }
 
-  constructor(maxBytes: number, thread = new UnpackInThread()) {
+  /** Columns of more than `maxListedRows` rows are loaded without their order. */
+  constructor(maxBytes: number, { maxListedRows }: { maxListedRows?: number | undefined } = {}) {
     this.#maxBytes = maxBytes
-    this.#thread = thread
+    this.#thread = new UnpackInThread({ maxListed: maxListedRows })
   }
 
   /** Calls `listener` whenever columns leave the cache, so that it can drop what refers to them. */

@@ -12,7 +12,6 @@ import { ColumnCache } from './column-cache.ts'
 import { ColumnKeys } from './column-keys.ts'
 import { readColumnDirectory, readCompiledColumn } from './column-reader.ts'
 import { Ranking } from './rank-values.ts'
-import { UnpackInThread } from './unpack-in-thread.ts'
 import { writeColumns } from './write-columns.ts'
 
 const ROWS = 9000
@@ -209,7 +208,7 @@ test('columns of several segments, and those that the database ranks, are the sa
 })
 
 test('a large column is loaded without its order, gets it when it is needed, and is bounded with it', async () => {
-  const cache = new ColumnCache(300_000, new UnpackInThread({ maxListed: 10 }))
+  const cache = new ColumnCache(300_000, { maxListedRows: 10 })
   const column = (await cache.load(snapshot, 'day'))!
   assert.equal(column.order, null)
   const { bytes } = cache
@@ -222,7 +221,7 @@ test('a large column is loaded without its order, gets it when it is needed, and
   const expected = (await new ColumnCache(1 << 26).load(snapshot, 'day'))!
   assert.deepEqual(column.order, expected.order)
   assert.equal(
-    await new ColumnCache(bytes + 1000, new UnpackInThread({ maxListed: 10 })).loadOrder(snapshot, 'day'),
+    await new ColumnCache(bytes + 1000, { maxListedRows: 10 }).loadOrder(snapshot, 'day'),
     null,
   )
 })

@@ -29,11 +29,14 @@ export async function unpackColumn(packed: PackedColumn, maxListed = MAX_LISTED_
   const blocks = Math.ceil(rows / BLOCK_ROWS)
   const [blockMin, blockMax] = [new Uint32Array(blocks), new Uint32Array(blocks)]
   const segment = new Uint32Array(Math.min(rows, segmentRows))
-  for (const [i, section] of stored.codes.entries()) {
-    verifySection(packed.codes[i]!, section)
+  let unpacking = unpackSegment(packed, 0)
+  for (let i = 0; i < stored.codes.length; i++) {
+    const planes = await unpacking
+    // The next segment is decompressed by another thread meanwhile.
+    if (i + 1 < stored.codes.length) unpacking = unpackSegment(packed, i + 1)
     const from = i * segmentRows
     const part = segment.subarray(0, Math.min(rows, from + segmentRows) - from)
-    joinPlanes(await unpackBytes(packed.codes[i]!, section.size), part, width)
+    joinPlanes(planes, part, width)
     countCodes(part, counts)
     findRanges(part, from >>> BLOCK_SHIFT, blockMin, blockMax)
     codes.set(part, from)
@@ -58,6 +61,12 @@ async function unpackDictionary({ stored, dictionary }: PackedColumn): Promise<D
     : unpackKeys(dictionary, section.size, form === 'number'))
   if (values.length !== distinct) throw damagedColumns('has another number of values than its directory says')
   return values
+}
+
+async function unpackSegment({ stored, codes }: PackedColumn, segment: number): Promise<Buffer> {
+  const section = stored.codes[segment]!
+  verifySection(codes[segment]!, section)
+  return unpackBytes(codes[segment]!, section.size)
 }
 
 function verifySection(bytes: Uint8Array, section: Section): void {

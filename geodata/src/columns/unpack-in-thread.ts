@@ -25,7 +25,11 @@ export class UnpackInThread {
   #last = 0
 
   /** The thread ends when nothing was asked of it for `idleMs`. Columns of more than `maxListed` rows get no lists. */
-  constructor({ maxInlineRows = MAX_INLINE_ROWS, idleMs = IDLE_MS, maxListed = MAX_LISTED_ROWS } = {}) {
+  constructor({
+    maxInlineRows = MAX_INLINE_ROWS,
+    idleMs = IDLE_MS,
+    maxListed = MAX_LISTED_ROWS,
+  }: { maxInlineRows?: number; idleMs?: number; maxListed?: number | undefined } = {}) {
     this.#maxInlineRows = maxInlineRows
     this.#idleMs = idleMs
     this.#maxListed = maxListed
