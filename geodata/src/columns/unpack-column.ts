@@ -28,7 +28,7 @@ export async function unpackColumn(packed: PackedColumn, maxListed = MAX_LISTED_
   const counts = new Uint32Array(distinct + 2)
   const blocks = Math.ceil(rows / BLOCK_ROWS)
   const [blockMin, blockMax] = [new Uint32Array(blocks), new Uint32Array(blocks)]
-  const segment = new Uint32Array(Math.min(rows, segmentRows))
+  const segment = new Uint32Array(width === 1 ? 0 : Math.min(rows, segmentRows))
   let unpacking = unpackSegment(packed, 0)
   for (let i = 0; i < stored.codes.length; i++) {
     const planes = await unpacking
@@ -36,6 +36,13 @@ export async function unpackColumn(packed: PackedColumn, maxListed = MAX_LISTED_
     if (i + 1 < stored.codes.length) unpacking = unpackSegment(packed, i + 1)
     const from = i * segmentRows
     const part = segment.subarray(0, Math.min(rows, from + segmentRows) - from)
+    if (width === 1) {
+      // Most columns of few values: their planes are their codes.
+      codes.set(planes, from)
+      countBytes(planes, counts)
+      findByteRanges(planes, from >>> BLOCK_SHIFT, blockMin, blockMax)
+      continue
+    }
     joinPlanes(planes, part, width)
     countCodes(part, counts)
     findRanges(part, from >>> BLOCK_SHIFT, blockMin, blockMax)
@@ -100,6 +107,21 @@ function countCodes(codes: Uint32Array, counts: Uint32Array): void {
   for (let row = 0; row < codes.length; row++) counts[codes[row]! + 1]!++
 }
 
+/** In four tables: adding to the same number again has to wait for the addition before. */
+function countBytes(codes: Uint8Array, counts: Uint32Array): void {
+  const tables = new Uint32Array(1024)
+  const end = codes.length & ~3
+  for (let row = 0; row < end; row += 4) {
+    tables[codes[row]!]!++
+    tables[256 + codes[row + 1]!]!++
+    tables[512 + codes[row + 2]!]!++
+    tables[768 + codes[row + 3]!]!++
+  }
+  for (let row = end; row < codes.length; row++) tables[codes[row]!]!++
+  for (let code = 0; code < counts.length - 1; code++)
+    counts[code + 1]! += tables[code]! + tables[256 + code]! + tables[512 + code]! + tables[768 + code]!
+}
+
 /** The rows by their codes, by a counting sort. */
 export function orderOf(codes: Codes, starts: Uint32Array): Uint32Array {
   const order = new Uint32Array(codes.length)
@@ -123,6 +145,27 @@ function placeRows(codes: Uint32Array, from: number, places: Uint32Array, order:
 /** The smallest and largest code of each block, of which the first is `firstBlock`. */
 function findRanges(
   codes: Uint32Array,
+  firstBlock: number,
+  blockMin: Uint32Array,
+  blockMax: Uint32Array,
+): void {
+  for (let start = 0, block = firstBlock; start < codes.length; start += BLOCK_ROWS, block++) {
+    const end = Math.min(codes.length, start + BLOCK_ROWS)
+    let min = codes[start]!
+    let max = min
+    for (let row = start + 1; row < end; row++) {
+      const code = codes[row]!
+      if (code < min) min = code
+      else if (code > max) max = code
+    }
+    blockMin[block] = min
+    blockMax[block] = max
+  }
+}
+
+/** The same for codes of one byte. */
+function findByteRanges(
+  codes: Uint8Array,
   firstBlock: number,
   blockMin: Uint32Array,
   blockMax: Uint32Array,

@@ -1,5 +1,13 @@
 import { BLOCK_ROWS, BLOCK_SHIFT } from '@wayleave/geodata/features'
-import { fillRange, fillTable, keepMasked, keepRange, positionsOfMask } from './code-loops.ts'
+import {
+  combineMasks,
+  countRange,
+  fillRange,
+  fillTable,
+  keepMasked,
+  keepRange,
+  positionsOfMask,
+} from './code-loops.ts'
 import { type CodeSet, countPositions, hasCode } from './code-set.ts'
 import type { PositionExpression } from './compile-condition.ts'
 import { ALL_POSITIONS, NO_POSITIONS, SOME_POSITIONS } from './position-mask.ts'
@@ -56,6 +64,21 @@ export class PositionFilter {
     // The other conditions are tested for the positions that are left.
     for (const part of others) if (count > 0) count = keep(part, from, to, positions, count)
     return count
+  }
+
+  /** The number of positions from `from` to `to`, which are in one block, that match. Faster than listing them. */
+  countMatches(from: number, to: number): number {
+    const [first, ...others] = this.#conjuncts
+    fill(first!, from, to, partMask, 0)
+    const last = others.at(-1)
+    let count = -1
+    for (const part of others) {
+      if (part === last && part.kind === 'codes' && part.set.length === 2)
+        return countRange(part.column.codes, from, to, part.set[0]!, part.set[1]!, partMask)
+      fill(part, from, to, otherMask, 0)
+      count = combineMasks(partMask, otherMask, to - from)
+    }
+    return count === -1 ? combineMasks(partMask, partMask, to - from) : count
   }
 
   /** The candidates from position `from` on, ascending. */
@@ -303,5 +326,6 @@ function keep(
   return keepMasked(partMask, from, positions, count)
 }
 
-/** Used by one filter at a time: a filter does not stop while it reads it. */
+/** Used by one filter at a time: a filter does not stop while it reads them. */
 const partMask = new Uint8Array(BLOCK_ROWS)
+const otherMask = new Uint8Array(BLOCK_ROWS)

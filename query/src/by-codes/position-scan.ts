@@ -163,7 +163,8 @@ class ScannedBlocks implements SlicedWork {
       const state = filter ? filter.blockState(block) : ALL_POSITIONS
       if (state === ALL_POSITIONS) {
         if (taker.takeRun(from, end)) return ENDED
-      } else if (state !== NO_POSITIONS) {
+      } else if (state !== NO_POSITIONS && taker.takeCount) taker.takeCount(filter!.countMatches(from, end))
+      else if (state !== NO_POSITIONS) {
         const count = filter!.collect(from, end, matched)
         if (count > 0 && taker.takeList(matched, count)) return ENDED
       }
