@@ -1,6 +1,7 @@
 import { RequestThread } from '../threads/request-thread.ts'
-import type { ColumnParts } from './compiled-column.ts'
-import { type PackedColumn, unpackColumn } from './unpack-column.ts'
+import { type Codes, type ColumnParts, MAX_LISTED_ROWS } from './compiled-column.ts'
+import { orderOf, type PackedColumn, unpackColumn } from './unpack-column.ts'
+import type { UnpackRequest, UnpackValue } from './unpack-thread.ts'
 
 /** Smaller columns are unpacked at once, which takes 1 to 2 ms; asking the thread would take longer. */
 const MAX_INLINE_ROWS = 1 << 15
@@ -13,11 +14,17 @@ const IDLE_MS = 10 * 60_000
  */
 export class UnpackInThread {
   readonly #maxInlineRows: number
-  readonly #thread: RequestThread<PackedColumn, ColumnParts>
+  readonly #maxListed: number
+  readonly #thread: RequestThread<UnpackRequest, UnpackValue>
 
-  /** The thread ends when nothing was asked of it for `idleMs`. */
-  constructor({ maxInlineRows = MAX_INLINE_ROWS, idleMs = IDLE_MS } = {}) {
+  /** The thread ends when nothing was asked of it for `idleMs`. Columns of more than `maxListed` rows get no lists. */
+  constructor({
+    maxInlineRows = MAX_INLINE_ROWS,
+    idleMs = IDLE_MS,
+    maxListed = MAX_LISTED_ROWS,
+  }: { maxInlineRows?: number; idleMs?: number; maxListed?: number | undefined } = {}) {
     this.#maxInlineRows = maxInlineRows
+    this.#maxListed = maxListed
     this.#thread = new RequestThread(new URL('./unpack-thread.ts', import.meta.url), idleMs)
   }
 
@@ -31,9 +38,19 @@ export class UnpackInThread {
   }
 
   /** The sections of the column are moved to the thread. Throws a DamagedSnapshotError. */
-  unpack(packed: PackedColumn): Promise<ColumnParts> {
+  async unpack(packed: PackedColumn): Promise<ColumnParts> {
     const { rows, stored, dictionary, codes } = packed
-    if (rows <= this.#maxInlineRows && stored.dictionary.size <= MAX_INLINE_BYTES) return unpackColumn(packed)
-    return this.#thread.perform(packed, [dictionary.buffer, codes.buffer])
+    if (rows <= this.#maxInlineRows && stored.dictionary.size <= MAX_INLINE_BYTES)
+      return unpackColumn(packed, this.#maxListed)
+    const moved = [dictionary.buffer, ...codes.map(({ buffer }) => buffer)]
+    const value = await this.#thread.perform({ packed, maxListed: this.#maxListed }, moved)
+    return value as ColumnParts
+  }
+
+  /** The rows by their codes, which are in shared memory. */
+  async order(codes: Codes, starts: Uint32Array): Promise<Uint32Array> {
+    if (codes.length <= this.#maxInlineRows) return orderOf(codes, starts)
+    const value = await this.#thread.perform({ codes, starts }, [])
+    return (value as { order: Uint32Array }).order
   }
 }

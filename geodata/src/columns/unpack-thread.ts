@@ -1,8 +1,18 @@
 import { performRequests } from '../threads/perform-requests.ts'
 import { inSharedMemory } from '../threads/shared-memory.ts'
-import { type PackedColumn, unpackColumn } from './unpack-column.ts'
+import type { Codes, ColumnParts } from './compiled-column.ts'
+import { orderOf, type PackedColumn, unpackColumn } from './unpack-column.ts'
 
-performRequests(
-  async (packed: PackedColumn) => inSharedMemory(await unpackColumn(packed)),
-  () => [],
-)
+/** A column to unpack, or one whose order is needed; `codes` is in shared memory. */
+export type UnpackRequest =
+  | { packed: PackedColumn; maxListed: number }
+  | { codes: Codes; starts: Uint32Array }
+
+export type UnpackValue = ColumnParts | { order: Uint32Array }
+
+performRequests(perform, () => [])
+
+async function perform(request: UnpackRequest): Promise<UnpackValue> {
+  if ('codes' in request) return inSharedMemory({ order: orderOf(request.codes, request.starts) })
+  return inSharedMemory(await unpackColumn(request.packed, request.maxListed))
+}

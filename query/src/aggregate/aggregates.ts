@@ -110,8 +110,13 @@ export class Aggregates {
       if ('time' in part) names.add(part.time)
     }
     const columns = new Map<string, CompiledColumn>()
+    // These are found in the sorted order of a column.
+    const ordered = new Set(
+      measures.flatMap((part) => (part.kind === 'distinct' || part.kind === 'percentile' ? part.column : [])),
+    )
     for (const name of names) {
-      const column = await this.#deps.columns.load(snapshot, name)
+      const { columns: cache } = this.#deps
+      const column = await (ordered.has(name) ? cache.loadOrder(snapshot, name) : cache.load(snapshot, name))
       work.check()
       columns.set(name, column ?? (await this.#ranked.load(snapshot, columnNamed(snapshot, name), work)))
     }
@@ -136,7 +141,20 @@ export class Aggregates {
   /** Points have their own coordinates, other shapes a point that lies on them. */
   async #placesOf(snapshot: Snapshot, work: TimedWork): Promise<Float64Array> {
     const { tree } = snapshot
-    return tree.isPoints ? tree.leaves : this.#sizes.load(snapshot, 'point', work)
+    if (!tree.isPoints) return this.#sizes.load(snapshot, 'point', work)
+    return tree.leaves ?? this.#readPoints(snapshot)
+  }
+
+  /** The points of a snapshot whose index is read by blocks. */
+  async #readPoints(snapshot: Snapshot): Promise<Float64Array> {
+    const { columns } = this.#deps
+    const key = `${snapshot.folder}\nleaves`
+    let points = columns.derived<Float64Array>(key)
+    if (points === undefined) {
+      points = await snapshot.readLeaves()
+      columns.keep(key, points, points.byteLength)
+    }
+    return points
   }
 
   async #sizesOf(

@@ -59,6 +59,10 @@ class ScanCount implements MatchCount, PositionTaker {
     return false
   }
 
+  takeCount(count: number): void {
+    this.#count += count
+  }
+
   advance(until: number, geometry?: Geometry | null): number {
     return this.#scan.advance(until, geometry)
   }

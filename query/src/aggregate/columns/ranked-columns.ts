@@ -73,7 +73,7 @@ export class RankedColumns {
     for (const code of codes) {
       if (code === 0 || texts[code - 1] !== undefined) continue
       // The first feature that has the text.
-      bits.add(column.order[column.starts[code]!]!)
+      bits.add(column.order![column.starts[code]!]!)
       isMissing = true
     }
     if (!isMissing) return
@@ -109,7 +109,7 @@ function bytesOf({ codes, values }: CompiledColumn): number {
 function notCompiled({ name, type }: Column): Error {
   return invalidParameter(
     'measures',
-    `and groupby cannot use "${name}": this ${type} column has no compiled form, because the dataset is too large or was published by an older version`,
+    `and groupby cannot use "${name}": this ${type} column has no compiled form, because it has too many different values or the dataset was published by an older version`,
   )
 }
 

@@ -1,7 +1,7 @@
 import type { ColumnCache, Snapshot } from '@wayleave/geodata/features'
 import type { TimedWork } from '../../work/timed-work.ts'
 import type { SizeKind } from './geometry-thread.ts'
-import { chunkEnd, type InGeometryThread, packedFeatures } from './in-geometry-thread.ts'
+import { type InGeometryThread, packedFeatures } from './in-geometry-thread.ts'
 
 interface Sizes {
   values: Float64Array
@@ -38,8 +38,7 @@ export class GeometrySizes {
     if (sizes.done === 0 && width === 2) sizes.values.fill(Number.NaN, count * 2)
     while (sizes.done < count) {
       const from = sizes.done
-      const to = chunkEnd(snapshot, from, count)
-      const features = await packedFeatures(snapshot, from, to)
+      const { to, features } = await packedFeatures(snapshot, from, count)
       sizes.values.set(await this.#thread.perform('sizes', { kind, features }), from * width)
       // Another request may have computed the same features meanwhile.
       sizes.done = Math.max(sizes.done, to)

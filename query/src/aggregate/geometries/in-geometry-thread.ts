@@ -26,23 +26,24 @@ export class InGeometryThread {
   }
 }
 
-/** The end of the features from `from` on that are sent at once. */
-export function chunkEnd({ offsets }: Snapshot, from: number, count: number): number {
-  let to = from + 1
-  const last = Math.min(count, from + CHUNK_ROWS)
-  while (to < last && offsets[to + 1]! - offsets[from]! <= CHUNK_BYTES) to++
-  return to
-}
-
-export async function packedFeatures(snapshot: Snapshot, from: number, to: number): Promise<PackedFeatures> {
-  const { offsets } = snapshot
-  const pack = await snapshot.readPack(from, to)
-  const bounds = new Float64Array((to - from) * 2)
-  for (let i = 0; i < to - from; i++) {
-    bounds[i * 2] = offsets[from + i]! - offsets[from]!
-    // A separator of two bytes is between two features.
-    bounds[i * 2 + 1] = i === to - from - 1 ? pack.length : offsets[from + i + 1]! - offsets[from]! - 2
+/** Reads the features from `from` on, of `count`, that are sent at once; `to` is where they end. */
+export async function packedFeatures(
+  snapshot: Snapshot,
+  from: number,
+  count: number,
+): Promise<{ to: number; features: PackedFeatures }> {
+  const positions = Uint32Array.from({ length: Math.min(count - from, CHUNK_ROWS) }, (_, i) => from + i)
+  const sizes = await snapshot.sizesOf(positions)
+  const bounds: number[] = []
+  let end = 0
+  for (const size of sizes) {
+    if (end > 0 && end + size > CHUNK_BYTES) break
+    // A separator of two bytes is after each feature.
+    bounds.push(end, end + size - 2)
+    end += size
   }
+  const to = from + bounds.length / 2
   // A copy, because its memory moves to the thread.
-  return { bytes: new Uint8Array(pack), bounds }
+  const bytes = new Uint8Array(await snapshot.readPack(from, to))
+  return { to, features: { bytes, bounds: Float64Array.from(bounds) } }
 }

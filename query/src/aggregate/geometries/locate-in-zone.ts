@@ -16,7 +16,7 @@ export interface LocatedPlaces {
 export function locateInZone(zone: Geometry, number: number, { points, nodes, zoneOf }: LocatedPlaces): void {
   const area = prepare(zone)
   if (area.areas === 0) return
-  const tree = new IndexTree(points, true, nodes)
+  const tree = IndexTree.of(points, true, nodes)
   const decide = (west: number, south: number, east: number, north: number) => {
     // Not true for a node without places, or for a feature without one.
     if (!(west <= east)) return false

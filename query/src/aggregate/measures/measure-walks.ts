@@ -34,7 +34,8 @@ export class ColumnWalk {
   }
 
   async run(groupOf: GroupOfPosition, work: TimedWork): Promise<void> {
-    const { order, starts, codes } = this.#column
+    const { starts, codes } = this.#column
+    const order = this.#column.order!
     const begin = starts[1]!
     const all = codes.length
     let code = 1

@@ -6,7 +6,7 @@ import { invalidParameter } from '../../query-error.ts'
 import type { TimedWork } from '../../work/timed-work.ts'
 import type { ResultColumn, ResultValue, ZoneSource } from '../aggregate-query.ts'
 import type { Block } from '../columns/block.ts'
-import { chunkEnd, type InGeometryThread, packedFeatures } from '../geometries/in-geometry-thread.ts'
+import { type InGeometryThread, packedFeatures } from '../geometries/in-geometry-thread.ts'
 import type { GroupDimension } from '../groups/group-dimension.ts'
 
 /** The max number of zones, and the max bytes of their features. */
@@ -97,8 +97,7 @@ export class ZoneCache {
         : new Uint32Array(new SharedArrayBuffer(manifest.rows * 4))
     const nodes = await this.#thread.perform('tree', { places: points })
     for (let first = 0; first < count; ) {
-      const to = chunkEnd(zones, first, count)
-      const features = await packedFeatures(zones, first, to)
+      const { to, features } = await packedFeatures(zones, first, count)
       await this.#thread.perform('zones', { places: { points, nodes, zoneOf }, first, features })
       first = to
       work.check()
@@ -137,8 +136,7 @@ async function readNames(zones: Snapshot, label: string | null, work: TimedWork)
   return names
 }
 
-function requireFew({ manifest: { rows }, offsets }: Snapshot): void {
-  const bytes = offsets[rows]! - offsets[0]!
+function requireFew({ manifest: { rows }, packBytes: bytes }: Snapshot): void {
   if (rows <= MAX_ZONES && bytes <= MAX_ZONE_BYTES) return
   const max = `${MAX_ZONES} features and ${MAX_ZONE_BYTES >> 20} MB`
   throw invalidParameter(

@@ -83,9 +83,9 @@ export class Previews {
     const { manifest, snapshot, hasSample } = version
     const { bbox, geometryType, rows } = manifest
     if (!bbox || geometryType !== 'Point' || rows > MAX_ROWS_WITHOUT_TILES) return null
-    return this.#parts.snapshots.use(version, async ({ tree }) => {
-      if (!tree.isPoints) return null
-      const preview = await drawPoints(bbox, tree.leaves, !hasSample)
+    return this.#parts.snapshots.use(version, async (opened) => {
+      if (!opened.tree.isPoints) return null
+      const preview = await drawPoints(bbox, await opened.readLeaves(), !hasSample)
       return {
         preview,
         tag: createHash('sha256').update(snapshot).digest('hex').slice(0, 16),
