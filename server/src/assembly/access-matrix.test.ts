@@ -284,7 +284,7 @@ for (const database of databaseKinds) {
     // The dataset of zones is named by a parameter.
     const zonesPath = (table: string) =>
       `/v1/ogc/collections/${NAMES.open}/aggregate?groupby=within(${table})`
-    for (const { name, options, knows } of callers) {
+    for (const { name, options, knows } of callersOf(0, callers, database)) {
       const unknown = shown(await service.request('GET', zonesPath(UNKNOWN), options), UNKNOWN)
       for (const table of HIDDEN.filter((one) => !knows.includes(one))) {
         const answer = await service.request('GET', zonesPath(table), options)
@@ -297,7 +297,7 @@ for (const database of databaseKinds) {
       const body = { jsonrpc: '2.0', id: 1, method, params }
       return service.request('POST', '/mcp', { ...options, headers, body })
     }
-    for (const { name, options, knows } of callers) {
+    for (const { name, options, knows } of callersOf(1, callers, database)) {
       const hidden = HIDDEN.filter((one) => !knows.includes(one))
       for (const [tool, args] of Object.entries(TOOLS)) {
         const call = (table: string) =>

@@ -82,7 +82,8 @@ for (const [name, { command, signals, ...start }] of Object.entries(starts)) {
 async function publishOne(dataDir: string): Promise<void> {
   const file = join(dataDir, 'fruit.csv')
   writeFileSync(file, 'fruit,price\napple,1.5\n')
-  const { code, stderr } = await runCommand({ dataDir, databaseUrl: null }, 'publish', file)
+  const args = ['publish', file, '--table', 'fruit']
+  const { code, stderr } = await runCommand({ dataDir, databaseUrl: null }, ...args)
   assert.equal(code, 0, stderr)
 }
 

@@ -44,12 +44,15 @@ let ofProcess: Metric[] | undefined
  * of a collection: those of every server that was opened before would go on, and keep it in memory.
  */
 function processMetrics(): Metric[] {
-  if (ofProcess) return ofProcess
+  ofProcess ??= collectedMetrics()
+  return ofProcess
+}
+
+function collectedMetrics(): Metric[] {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'wayleave_' })
-  // The declared type has less than what the registry holds.
-  ofProcess = registry.getMetricsAsArray() as unknown as Metric[]
-  return ofProcess
+  // The type of the package describes what its method for JSON returns; these are the metrics themselves.
+  return registry.getMetricsAsArray() as unknown as Metric[]
 }
 
 function valuesOf(name: string, { label }: MetricRow, value: MetricResult): MetricValue[] {
