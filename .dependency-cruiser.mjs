@@ -101,6 +101,7 @@ const folders = {
   'server/src/base': [
     'settings',
     'concurrency',
+    'threads',
     'locks',
     'database',
     'caching',

@@ -29,6 +29,8 @@ export interface DrillOptions {
   print?: (line: string) => void
   /** Overrides the number of rounds. */
   rounds?: number
+  /** The serving threads of every node; 1 if omitted. */
+  threads?: number
 }
 
 const NOTE_EVERY = 50
@@ -37,6 +39,7 @@ const NOTE_EVERY = 50
 export class DrillRun {
   readonly seed: number
   readonly short: boolean
+  readonly threads: number
   readonly random: SeededRandom
   readonly folder: string
   readonly violations: Violation[] = []
@@ -53,6 +56,7 @@ export class DrillRun {
   constructor(name: string, drill: Drill, options: DrillOptions) {
     this.seed = options.seed
     this.short = options.short
+    this.threads = options.threads ?? 1
     this.random = new SeededRandom(options.seed)
     this.wantedRounds = options.rounds ?? (options.short ? drill.rounds.short : drill.rounds.long)
     this.#deadline = performance.now() + drill.maxMinutes * 60_000

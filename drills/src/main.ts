@@ -1,5 +1,5 @@
 /**
- * `npm run drills [-- name…] [--short] [--seed n] [--rounds n] [--keep]`: interrupts real servers in every
+ * `npm run drills [-- name…] [--short] [--seed n] [--rounds n] [--threads n] [--keep]`: interrupts real servers in every
  * way that we know of, checks that they kept their promises, and prints a table of violations.
  */
 import { parseArgs } from 'node:util'
@@ -14,6 +14,7 @@ const { values, positionals: names } = parseArgs({
     short: { type: 'boolean', default: false },
     seed: { type: 'string' },
     rounds: { type: 'string' },
+    threads: { type: 'string' },
     keep: { type: 'boolean', default: false },
   },
 })
@@ -40,7 +41,8 @@ async function main(): Promise<number> {
       console.log(`${name}: ${drill.title} (seed ${seed})`)
       const print = (line: string) => console.log(`  ${line}`)
       const { short, keep } = values
-      const result = await runDrill(name, drill, { seed, rounds, short, keep, print })
+      const threads = values.threads === undefined ? undefined : Number(values.threads)
+      const result = await runDrill(name, drill, { seed, rounds, threads, short, keep, print })
       if (result.error) console.error(result.error)
       results.push(result)
     }

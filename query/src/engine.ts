@@ -1,5 +1,6 @@
 /** The face of the query engine. Everything that other packages may import is here. */
 
+import type { SharedLoads } from '@wayleave/geodata/base'
 import { ColumnCache, type PositionBits, type Snapshot } from '@wayleave/geodata/features'
 import type { Bbox } from '@wayleave/geodata/geometry'
 import type { AggregateQuery, AggregateResult } from './aggregate/aggregate-query.ts'
@@ -54,6 +55,8 @@ export interface EngineOptions extends DuckdbQueriesOptions {
   geometryBytes: number
   /** The memory of the cached columns, in bytes. A column takes 5 to 36 bytes per feature. */
   columnBytes: number
+  /** Columns that other threads have loaded; null if this thread serves alone. */
+  sharedLoads?: SharedLoads | null
 }
 
 /**
@@ -71,10 +74,10 @@ export class QueryEngine {
   readonly #aggregates: Aggregates
 
   /** `folder` is the snapshots folder. */
-  constructor(folder: string, { geometryBytes, columnBytes, ...options }: EngineOptions) {
+  constructor(folder: string, { geometryBytes, columnBytes, sharedLoads = null, ...options }: EngineOptions) {
     const duckdb = new DuckdbQueries(folder, options)
     const geometries = new GeometryCache(geometryBytes)
-    const columns = new ColumnCache(columnBytes)
+    const columns = new ColumnCache(columnBytes, sharedLoads)
     const compiled = new CompiledSelection(columns, geometries)
     this.duckdb = duckdb
     this.columns = columns

@@ -209,6 +209,7 @@ export class Installation {
       ...UNLIMITED,
       WAYLEAVE_ADMINS: ADMINISTRATOR,
       WAYLEAVE_DATA_DIR: this.dataDir,
+      WAYLEAVE_THREADS: String(this.run.threads),
       ...this.environment,
       ...environment,
     }

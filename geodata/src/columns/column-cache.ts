@@ -1,3 +1,4 @@
+import type { SharedLoads } from '../shared-loads.ts'
 import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import type { Snapshot } from '../snapshot/open.ts'
 import type { StoredColumn } from './column-file.ts'
@@ -39,13 +40,17 @@ export class ColumnCache {
   readonly #derived = new Map<string, DerivedEntry>()
   #last: Entry | null = null
   #bytes = 0
-  readonly #thread = new UnpackInThread()
+  readonly #shared: SharedLoads | null
+  readonly #thread: UnpackInThread
   #onEvict = () => {}
   /** How often a column was loaded already, and how often it had to be read. */
   readonly lookups = { hits: 0, misses: 0 }
 
-  constructor(maxBytes: number) {
+  /** `shared` is null if no other thread serves from these columns. */
+  constructor(maxBytes: number, shared: SharedLoads | null = null) {
     this.#maxBytes = maxBytes
+    this.#shared = shared
+    this.#thread = new UnpackInThread({ isShared: shared !== null })
   }
 
   /** Calls `listener` whenever columns leave the cache, so that it can drop what refers to them. */
@@ -91,14 +96,14 @@ export class ColumnCache {
     const stored = opened.stored.get(name)
     if (stored === undefined || !this.#canBeLoaded(snapshot, stored)) return null
     this.lookups.misses++
-    const { rows } = snapshot.manifest
     const entry: ColumnEntry = {
-      bytes: bytesOf(rows, stored),
+      bytes: bytesOf(snapshot.manifest.rows, stored),
       forget: () => {
         opened.entries.delete(name)
+        this.#release(snapshot, name, entry)
         this.#onEvict()
       },
-      loading: readCompiledColumn(snapshot.files, rows, stored, (packed) => this.#thread.unpack(packed)),
+      loading: this.#read(snapshot, stored),
       column: null,
     }
     opened.entries.set(name, entry)
@@ -146,6 +151,24 @@ export class ColumnCache {
     return opening
   }
 
+  #read(snapshot: Snapshot, stored: StoredColumn): Promise<CompiledColumn> {
+    const { files, manifest } = snapshot
+    const shared = this.#shared
+    return readCompiledColumn(
+      files,
+      manifest.rows,
+      stored,
+      (packed) => this.#thread.unpack(packed),
+      shared ? (read) => shared.load(keyOf(snapshot, stored.name), read) : undefined,
+    )
+  }
+
+  /** Also if it is evicted while it is being loaded. */
+  #release(snapshot: Snapshot, name: string, { loading }: ColumnEntry): void {
+    const shared = this.#shared
+    if (shared) loading.then(() => shared.release(keyOf(snapshot, name))).catch(() => {})
+  }
+
   #canBeLoaded({ manifest }: Snapshot, stored: StoredColumn | undefined): boolean {
     return stored !== undefined && bytesOf(manifest.rows, stored) <= this.#maxBytes
   }
@@ -176,6 +199,10 @@ export class ColumnCache {
     if (this.#last === entry) this.#last = null
     entry.forget()
   }
+}
+
+function keyOf({ folder }: Snapshot, column: string): string {
+  return `${folder} ${SNAPSHOT_FILES.columns} ${column}`
 }
 
 function bytesOf(rows: number, { distinct, width, dictionary }: StoredColumn): number {

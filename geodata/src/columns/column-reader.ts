@@ -41,22 +41,26 @@ export async function readColumnDirectory(
 }
 
 /**
- * Loads one column. `unpack` makes it of its sections, for example in another thread. Throws a
- * DamagedSnapshotError.
+ * Loads one column. `unpack` makes it of its sections, for example in another thread; `loaded` may know that a thread
+ * has read it already. Throws a DamagedSnapshotError.
  */
 export async function readCompiledColumn(
   source: string | SnapshotFiles,
   rows: number,
   stored: StoredColumn,
   unpack: (packed: PackedColumn) => Promise<ColumnParts> = unpackColumn,
+  loaded: (read: () => Promise<ColumnParts>) => Promise<ColumnParts> = (read) => read(),
 ): Promise<CompiledColumn> {
-  const packed = await withFile(source, async (file) => ({
-    rows,
-    stored,
-    dictionary: await readExactly(file, stored.dictionary.at, stored.dictionary.bytes),
-    codes: await readExactly(file, stored.codes.at, stored.codes.bytes),
-  }))
-  return new CompiledColumn(stored.name, stored.type, await unpack(packed))
+  const read = async () => {
+    const packed = await withFile(source, async (file) => ({
+      rows,
+      stored,
+      dictionary: await readExactly(file, stored.dictionary.at, stored.dictionary.bytes),
+      codes: await readExactly(file, stored.codes.at, stored.codes.bytes),
+    }))
+    return unpack(packed)
+  }
+  return new CompiledColumn(stored.name, stored.type, await loaded(read))
 }
 
 async function readExactly(file: ReadableFile, at: number, length: number): Promise<Buffer<ArrayBuffer>> {

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { inSharedMemory } from '../shared-loads.ts'
 import { errorOf } from '../snapshot/thread-failure.ts'
 import type { ColumnParts } from './compiled-column.ts'
 import { type PackedColumn, unpackColumn } from './unpack-column.ts'
@@ -19,13 +20,16 @@ export class UnpackInThread {
   readonly #waiting = new Map<number, Waiting>()
   readonly #maxInlineRows: number
   readonly #idleMs: number
+  /** Whether the arrays of a column are in memory that threads can share. */
+  readonly #isShared: boolean
   #worker: Worker | null = null
   #idle: NodeJS.Timeout | undefined
   #last = 0
 
   /** The thread ends when nothing was asked of it for `idleMs`. */
-  constructor({ maxInlineRows = MAX_INLINE_ROWS, idleMs = IDLE_MS } = {}) {
+  constructor({ maxInlineRows = MAX_INLINE_ROWS, idleMs = IDLE_MS, isShared = false } = {}) {
     this.#maxInlineRows = maxInlineRows
+    this.#isShared = isShared
     this.#idleMs = idleMs
   }
 
@@ -45,11 +49,14 @@ export class UnpackInThread {
   }
 
   /** The sections of the column are moved to the thread. Throws a DamagedSnapshotError. */
-  unpack(packed: PackedColumn): Promise<ColumnParts> {
+  async unpack(packed: PackedColumn): Promise<ColumnParts> {
     const { rows, stored, dictionary, codes } = packed
-    if (rows <= this.#maxInlineRows && stored.dictionary.size <= MAX_INLINE_BYTES) return unpackColumn(packed)
+    if (rows <= this.#maxInlineRows && stored.dictionary.size <= MAX_INLINE_BYTES) {
+      const parts = await unpackColumn(packed)
+      return this.#isShared ? inSharedMemory(parts) : parts
+    }
     const waiting: Waiting = Promise.withResolvers()
-    const request: UnpackRequest = { number: ++this.#last, packed }
+    const request: UnpackRequest = { number: ++this.#last, packed, isShared: this.#isShared }
     clearTimeout(this.#idle)
     this.#worker ??= this.#start()
     this.#worker.ref()

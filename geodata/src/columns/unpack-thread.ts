@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads'
+import { inSharedMemory } from '../shared-loads.ts'
 import { failureOf, type ThreadFailure } from '../snapshot/thread-failure.ts'
 import type { ColumnParts } from './compiled-column.ts'
 import { type PackedColumn, unpackColumn } from './unpack-column.ts'
@@ -6,6 +7,8 @@ import { type PackedColumn, unpackColumn } from './unpack-column.ts'
 export interface UnpackRequest {
   number: number
   packed: PackedColumn
+  /** Whether the arrays are to be in memory that threads can share. */
+  isShared: boolean
 }
 
 export type UnpackReply = { number: number } & ({ parts: ColumnParts } | { failure: ThreadFailure })
@@ -17,16 +20,16 @@ function send(reply: UnpackReply): void {
 /** The memory that moves to the other thread instead of being copied. */
 function buffersOf(parts: ColumnParts): ArrayBuffer[] {
   const arrays = Object.values(parts).filter((part) => ArrayBuffer.isView(part))
-  return arrays.map(({ buffer }) => buffer as ArrayBuffer)
+  return arrays.map(({ buffer }) => buffer).filter((buffer) => buffer instanceof ArrayBuffer)
 }
 
 /** One column at a time, so that memory is needed for one only. */
 let queue: Promise<void> = Promise.resolve()
-parentPort!.on('message', ({ number, packed }: UnpackRequest) => {
+parentPort!.on('message', ({ number, packed, isShared }: UnpackRequest) => {
   queue = queue
     .then(() => unpackColumn(packed))
     .then(
-      (parts) => send({ number, parts }),
+      (parts) => send({ number, parts: isShared ? inSharedMemory(parts) : parts }),
       (error) => send({ number, failure: failureOf(error) }),
     )
 })

@@ -2,6 +2,7 @@ import { readFully } from '../bytes/read-fully.ts'
 import { FEATURE_HEAD, idEnd, PACK_SEPARATOR } from '../pack/pack.ts'
 import { type CachedPack, PACK_BLOCK_BYTES, type PackCache } from '../pack/pack-cache.ts'
 import type { PositionRuns } from '../pack/position-runs.ts'
+import { allocateBytes } from '../shared-loads.ts'
 import { type BlockChecksums, readBlockChecksums, requireBlock } from './block-checksums.ts'
 import { DamagedSnapshotError } from './damaged-snapshot-error.ts'
 import { hashId, idCandidates } from './id-table.ts'
@@ -29,6 +30,7 @@ export class Snapshot {
   readonly #packBytes: number
   /** Undefined for snapshots that were published before block checksums existed. */
   readonly packBlocks: Uint32Array | undefined
+  readonly #cache: PackCache | null
   readonly #cached: CachedPack | null
 
   constructor(
@@ -48,7 +50,9 @@ export class Snapshot {
     this.#pack = pack
     this.#packBytes = this.#endOf(manifest.rows)
     this.packBlocks = checksums?.get(SNAPSHOT_FILES.pack)
-    this.#cached = cache?.admit(this.#packBytes, (from, to) => this.#readBlocks(from, to)) ?? null
+    this.#cache = cache
+    this.#cached =
+      cache?.admit(this.#packBytes, (from, to) => this.#readBlocks(from, to), files.folder) ?? null
   }
 
   /** The bytes of the features at positions `from` to `to` (exclusive), separated by `,\n`. */
@@ -196,6 +200,7 @@ export class Snapshot {
 
   async close(): Promise<void> {
     this.#cached?.leave()
+    this.#cache?.shared?.release(indexKey(this.folder))
     await this.#pack.close()
   }
 
@@ -247,11 +252,15 @@ export class Snapshot {
   }
 
   async #read(from: number, to: number): Promise<Buffer> {
-    const bytes = Buffer.allocUnsafeSlow(to - from)
+    const bytes = allocateBytes(to - from, (this.#cache?.shared ?? null) !== null)
     if ((await readFully(this.#pack, bytes, from)) < bytes.length)
       throw new DamagedSnapshotError(SNAPSHOT_FILES.pack, `${SNAPSHOT_FILES.pack} ends too early.`)
     return bytes
   }
+}
+
+function indexKey(folder: string): string {
+  return `${folder} ${SNAPSHOT_FILES.index}`
 }
 
 /** Whether bytes of the pack begin with this id, and the id ends there. */
@@ -296,7 +305,8 @@ export async function openSnapshot(
   await files.fetch(OPENING_FILES.filter((file) => trusted.files[file] !== undefined))
   const checksums = await readBlockChecksums(folder, trusted)
   const name = SNAPSHOT_FILES.index
-  const index = await readIndex(folder, trusted.files[name]!, checksums?.get(name))
+  const read = () => readIndex(folder, trusted.files[name]!, checksums?.get(name))
+  const index = await (cache?.shared ? cache.shared.load(indexKey(folder), read) : read())
   if (index.rows !== trusted.rows || index.located !== trusted.located)
     throw new DamagedSnapshotError(name, `${name} belongs to another snapshot.`)
   const pack = await files.open(SNAPSHOT_FILES.pack)

@@ -16,6 +16,7 @@ import type { Changes, Settle } from '../base/database/changes/changes.ts'
 import { openChanges } from '../base/database/changes/open-changes.ts'
 import { type ControlDatabase, openDatabase } from '../base/database/open.ts'
 import type { Config } from '../base/settings/config.ts'
+import { isFirst, type ThreadPlace } from '../base/threads/thread-place.ts'
 import { requireUsableFolder } from '../operation/backup/restore/folder-marks.ts'
 import { applyRevocations } from '../operation/backup/revocations/apply-revocations.ts'
 import { revocationLogFile } from '../operation/backup/revocations/revocation-log.ts'
@@ -49,8 +50,9 @@ export interface ControlPlaneOpening {
   /** Closes what is opened here, also if opening fails halfway. */
   opened: Closers
   log?: Logger
-  /** The kinds of jobs that this process runs; none for the command line. */
+  /** The kinds of jobs that this thread runs; none for the command line. */
   jobKinds?: readonly JobKind[]
+  thread?: ThreadPlace | undefined
 }
 
 export async function openControlPlane({
@@ -61,6 +63,7 @@ export async function openControlPlane({
   opened,
   log,
   jobKinds,
+  thread,
 }: ControlPlaneOpening): Promise<ControlPlane> {
   requireUsableFolder(config)
   const database = opened.use(
@@ -68,12 +71,20 @@ export async function openControlPlane({
       databaseUrl: config.databaseUrl,
       dataDir: config.dataDir,
       databaseTimeout: config.databaseTimeout,
+      threads: thread?.count,
+      isMigrated: !isFirst(thread),
       onThreadEnd: (error) => log?.error({ err: error }, 'The thread of SQLite ended; it is started again.'),
     }),
     'the control database',
   )
   const changes = opened.use(
-    await openChanges(database, { nodeId, serving, jobKinds, settle: revokeAgain(config, clock, log) }),
+    await openChanges(database, {
+      nodeId,
+      serving,
+      jobKinds,
+      settle: revokeAgain(config, clock, log),
+      channel: thread?.channel,
+    }),
     'the lease of this node',
   )
   const starting = startingGrant(config)

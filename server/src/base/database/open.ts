@@ -63,14 +63,18 @@ export interface DatabaseOptions {
   dataDir: string
   /** Statement timeout on PostgreSQL, in seconds. */
   databaseTimeout?: number
+  /** How many threads of this process open the database; they share its connections to PostgreSQL. */
+  threads?: number | undefined
+  /** Another thread of this process has migrated the database. */
+  isMigrated?: boolean
   /** Called when a SQLite thread exits; it is then restarted. */
   onThreadEnd?: (error: Error) => void
 }
 
 export async function openDatabase(options: DatabaseOptions): Promise<ControlDatabase> {
-  if (options.databaseUrl) return openMigratedPostgres(options.databaseUrl, options.databaseTimeout)
+  if (options.databaseUrl) return openMigratedPostgres(options.databaseUrl, options)
   const database = openSqlite(options.dataDir, options.onThreadEnd)
-  await migrateOrClose(database)
+  if (!options.isMigrated) await migrateOrClose(database)
   return database
 }
 
@@ -106,14 +110,28 @@ function openSqlite(dataDir: string, onThreadEnd?: (error: Error) => void): Cont
 }
 
 const DEFAULT_TIMEOUT_SECONDS = 10
+const CONNECTIONS = 10
+/** Of each of several threads: a transaction must not keep everything else waiting. */
+const MIN_CONNECTIONS = 3
 const CONNECT_TIMEOUT = 5 * SECOND
 /** A migration may rewrite a large table, and waits while other nodes migrate. */
 const MIGRATION: Patience = { connections: 1, connectTimeout: 10 * SECOND, queryTimeout: 30 * MINUTE }
 
 async function openMigratedPostgres(
   url: string,
-  timeoutSeconds = DEFAULT_TIMEOUT_SECONDS,
+  { databaseTimeout = DEFAULT_TIMEOUT_SECONDS, threads = 1, isMigrated }: DatabaseOptions,
 ): Promise<ControlDatabase> {
+  if (!isMigrated) await migratePostgres(url)
+  const connections =
+    threads === 1 ? CONNECTIONS : Math.max(MIN_CONNECTIONS, Math.ceil(CONNECTIONS / threads))
+  return openPostgres(url, {
+    connections,
+    connectTimeout: CONNECT_TIMEOUT,
+    queryTimeout: databaseTimeout * SECOND,
+  })
+}
+
+async function migratePostgres(url: string): Promise<void> {
   const migrating = openPostgres(url, MIGRATION)
   await requireFinishedRestore(migrating.db).catch(async (error: unknown) => {
     await migrating.close()
@@ -121,8 +139,6 @@ async function openMigratedPostgres(
   })
   await migrateOrClose(migrating)
   await migrating.close()
-  const queryTimeout = timeoutSeconds * SECOND
-  return openPostgres(url, { connections: 10, connectTimeout: CONNECT_TIMEOUT, queryTimeout })
 }
 
 export function openPostgres(url: string, patience: Patience): ControlDatabase {
