@@ -6,6 +6,9 @@ import { readColumnDirectory, readCompiledColumn } from './column-reader.ts'
 import { type CompiledColumn, memoryOf } from './compiled-column.ts'
 import { UnpackInThread } from './unpack-in-thread.ts'
 
+/** With several serving threads, each has a thread that unpacks: one that rests takes ten megabytes or more. */
+const SHARED_IDLE_MS = 10_000
+
 interface Entry {
   bytes: number
   /** Called when the entry leaves the cache. */
@@ -50,7 +53,7 @@ export class ColumnCache {
   constructor(maxBytes: number, shared: SharedLoads | null = null) {
     this.#maxBytes = maxBytes
     this.#shared = shared
-    this.#thread = new UnpackInThread({ isShared: shared !== null })
+    this.#thread = new UnpackInThread(shared ? { isShared: true, idleMs: SHARED_IDLE_MS } : {})
   }
 
   /** Calls `listener` whenever columns leave the cache, so that it can drop what refers to them. */
@@ -60,7 +63,8 @@ export class ColumnCache {
 
   /** Prepares for columns of a snapshot, which was opened and is likely to be filtered soon. */
   expect({ manifest }: Snapshot): void {
-    if (manifest.files[SNAPSHOT_FILES.columns]) this.#thread.expect(manifest.rows)
+    // Another thread may load the columns.
+    if (this.#shared === null && manifest.files[SNAPSHOT_FILES.columns]) this.#thread.expect(manifest.rows)
   }
 
   /** The memory of all loaded columns and of what was derived, in bytes. */

@@ -16,12 +16,13 @@ import type { Changes, Settle } from '../base/database/changes/changes.ts'
 import { openChanges } from '../base/database/changes/open-changes.ts'
 import { type ControlDatabase, openDatabase } from '../base/database/open.ts'
 import type { Config } from '../base/settings/config.ts'
-import { isFirst, type ThreadPlace } from '../base/threads/thread-place.ts'
+import type { ThreadPlace } from '../base/threads/thread-place.ts'
 import { requireUsableFolder } from '../operation/backup/restore/folder-marks.ts'
 import { applyRevocations } from '../operation/backup/revocations/apply-revocations.ts'
 import { revocationLogFile } from '../operation/backup/revocations/revocation-log.ts'
 import { readRevocations } from '../operation/backup/revocations/revocations.ts'
 import type { Closers } from './closers.ts'
+import type { Opening } from './opening.ts'
 
 /** Accounts, keys and credits: everything that operator commands need, and a part of a server. */
 export interface ControlPlane {
@@ -53,6 +54,7 @@ export interface ControlPlaneOpening {
   /** The kinds of jobs that this thread runs; none for the command line. */
   jobKinds?: readonly JobKind[]
   thread?: ThreadPlace | undefined
+  first?: Opening['first']
 }
 
 export async function openControlPlane({
@@ -64,6 +66,7 @@ export async function openControlPlane({
   log,
   jobKinds,
   thread,
+  first,
 }: ControlPlaneOpening): Promise<ControlPlane> {
   requireUsableFolder(config)
   const database = opened.use(
@@ -72,7 +75,7 @@ export async function openControlPlane({
       dataDir: config.dataDir,
       databaseTimeout: config.databaseTimeout,
       threads: thread?.count,
-      isMigrated: !isFirst(thread),
+      first,
       onThreadEnd: (error) => log?.error({ err: error }, 'The thread of SQLite ended; it is started again.'),
     }),
     'the control database',

@@ -94,10 +94,11 @@ async function serve(parts: Parts, { unlock, prepare, grace, loads }: Serving): 
   let closed: Promise<void> | undefined
   const stop = async (drainMs: number) => {
     const stopped = Promise.all([http.stop(drainMs), threads?.stop(drainMs)])
-    // The jobs of this thread go on until the last request of all threads has ended.
+    // The jobs and the database of this thread are there until the other threads have closed their parts.
     closed ??= stopped.then(async () => {
       forgetAddress()
-      await Promise.all([parts.close(), threads?.ended()]).finally(unlock)
+      await threads?.ended()
+      await parts.close().finally(unlock)
     })
     return closed
   }

@@ -16,8 +16,8 @@ import { startTracing } from '../base/tracing/start-tracing.ts'
 import type { Demo } from './demo/demo.ts'
 import { watchParents } from './parent-processes.ts'
 
-/** Max duration of a stop: requests under way, their refunds, then closing all parts. */
-const STOP_DEADLINE = 40 * SECOND
+/** Max duration of a stop: requests under way, their refunds, then closing all parts, of other threads first. */
+const STOP_DEADLINE = 55 * SECOND
 
 export function serveCommand(): Command {
   const command = new Command('serve')

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { SECOND } from '../../base/clock.ts'
+import { SqliteHost, type SqliteQuestion } from '../../base/database/sqlite/remote-sqlite.ts'
 import type { Config } from '../../base/settings/config.ts'
 import { type LoadRegistry, registryLink } from '../../base/threads/load-registry.ts'
 import { ThreadLink } from '../../base/threads/thread-link.ts'
@@ -122,7 +123,7 @@ export class ServingThreads {
   }
 
   async #startThread(number: number): Promise<RunningThread> {
-    const { log, metrics, verification } = this.#parts
+    const { log, metrics, verification, database } = this.#parts
     const place: ThreadPlace = { ...this.#place, number }
     const start: ThreadStart = { ...this.#start, place }
     const worker = new Worker(new URL('./serving-thread.ts', import.meta.url), {
@@ -130,6 +131,7 @@ export class ServingThreads {
       name: `serving ${number}`,
     })
     const loads = registryLink(this.#loads, number)
+    const host = database.sqlite && new SqliteHost(database.sqlite)
     const link = new ThreadLink(worker, {
       log: (lines: Uint8Array) => writeLines(log, lines),
       metrics: () => metrics.text(),
@@ -138,6 +140,8 @@ export class ServingThreads {
       load: (key: string) => loads.ask(key),
       loaded: ({ key, value }: { key: string; value: object | null }) => loads.loaded(key, value),
       release: (key: string) => loads.release(key),
+      sqlite: (question: SqliteQuestion) => host!.answer(question),
+      sqliteRelease: (session: number) => host!.release(session),
     })
     const { promise: ended, resolve } = Promise.withResolvers<void>()
     worker.on('error', (error) => log.error({ err: error }, `Thread ${number} failed.`))
@@ -145,6 +149,7 @@ export class ServingThreads {
       link.close(new Error(`Thread ${number} ended with code ${code}.`))
       SharedConnections.forget(place)
       this.#loads.forget(number)
+      void host?.close()
       if (this.#running.delete(number) && !this.#stopping)
         log.error({ code }, `Thread ${number} ended. Its connections are lost, and it is replaced.`)
       resolve()

@@ -14,12 +14,15 @@ import {
 } from 'kysely'
 import { MINUTE, SECOND } from '../clock.ts'
 import { makePrivate } from '../locks/private-files.ts'
+import type { ThreadLink } from '../threads/thread-link.ts'
 import type { DatabaseError } from './database-error.ts'
 import { postgresTime, sqliteTime } from './database-time.ts'
 import { migrate } from './migrations/migrate.ts'
 import { GuardedPool, type Patience, type ServerCheck } from './postgres-pool.ts'
 import type { Tables } from './schema.ts'
+import { RemoteSqlite } from './sqlite/remote-sqlite.ts'
 import { sqliteDialect } from './sqlite/sqlite-dialect.ts'
+import { OwnSqlite } from './sqlite/sqlite-source.ts'
 import { requireFinishedRestore } from './unfinished-restore-store.ts'
 
 export type Db = Kysely<Tables>
@@ -31,6 +34,8 @@ export interface ControlDatabase {
   kind: 'sqlite' | 'postgres'
   /** SQLite's file, for the connection that polls it for changes; null on PostgreSQL. */
   file: string | null
+  /** What executes the statements of other serving threads; null on PostgreSQL, and in these threads. */
+  sqlite: OwnSqlite | null
   /** PostgreSQL's URL, for the LISTEN connection; null on SQLite. */
   url: string | null
   /**
@@ -65,16 +70,19 @@ export interface DatabaseOptions {
   databaseTimeout?: number
   /** How many threads of this process open the database; they share its connections to PostgreSQL. */
   threads?: number | undefined
-  /** Another thread of this process has migrated the database. */
-  isMigrated?: boolean
+  /**
+   * The first thread of this process, which has migrated the database and executes the statements of all threads on
+   * SQLite; undefined in it.
+   */
+  first?: Pick<ThreadLink, 'ask' | 'tell'> | undefined
   /** Called when a SQLite thread exits; it is then restarted. */
   onThreadEnd?: (error: Error) => void
 }
 
 export async function openDatabase(options: DatabaseOptions): Promise<ControlDatabase> {
   if (options.databaseUrl) return openMigratedPostgres(options.databaseUrl, options)
-  const database = openSqlite(options.dataDir, options.onThreadEnd)
-  if (!options.isMigrated) await migrateOrClose(database)
+  const database = openSqlite(options)
+  if (!options.first) await migrateOrClose(database)
   return database
 }
 
@@ -87,12 +95,12 @@ async function migrateOrClose(database: ControlDatabase): Promise<void> {
   }
 }
 
-function openSqlite(dataDir: string, onThreadEnd?: (error: Error) => void): ControlDatabase {
+function openSqlite({ dataDir, onThreadEnd, first }: DatabaseOptions): ControlDatabase {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const file = join(dataDir, 'wayleave.db')
   makePrivate(file)
-  const dialect = sqliteDialect(file, onThreadEnd)
-  const db = new Kysely<Tables>({ dialect })
+  const source = first ? new RemoteSqlite(first) : new OwnSqlite(file, onThreadEnd)
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(source) })
   return {
     db,
     kind: 'sqlite',
@@ -104,7 +112,8 @@ function openSqlite(dataDir: string, onThreadEnd?: (error: Error) => void): Cont
     refuse: () => {},
     hold: () => {},
     checkServers: () => {},
-    pending: () => dialect.pending(),
+    sqlite: source instanceof OwnSqlite ? source : null,
+    pending: () => source.pending,
     close: () => db.destroy(),
   }
 }
@@ -119,9 +128,9 @@ const MIGRATION: Patience = { connections: 1, connectTimeout: 10 * SECOND, query
 
 async function openMigratedPostgres(
   url: string,
-  { databaseTimeout = DEFAULT_TIMEOUT_SECONDS, threads = 1, isMigrated }: DatabaseOptions,
+  { databaseTimeout = DEFAULT_TIMEOUT_SECONDS, threads = 1, first }: DatabaseOptions,
 ): Promise<ControlDatabase> {
-  if (!isMigrated) await migratePostgres(url)
+  if (!first) await migratePostgres(url)
   const connections =
     threads === 1 ? CONNECTIONS : Math.max(MIN_CONNECTIONS, Math.ceil(CONNECTIONS / threads))
   return openPostgres(url, {
@@ -147,6 +156,7 @@ export function openPostgres(url: string, patience: Patience): ControlDatabase {
   return {
     db,
     kind: 'postgres',
+    sqlite: null,
     file: null,
     url,
     forUpdate: (query) => query.forUpdate(),
