@@ -15,7 +15,9 @@ test('a thread that ends in a transaction, or waiting for one, leaves no row and
   const own = new OwnSqlite(join(temporaryFolder(t), 'test.db'))
   await own.open()
   cleanUp(t, () => own.close())
-  await own.session().run({ sql: 'create table t (id integer primary key)', parameters: [] }, true)
+  const setUp = own.session()
+  await setUp.run({ sql: 'create table t (id integer primary key)', parameters: [] }, false)
+  setUp.release()
   const threads = [1, 2].map(() => {
     const host = new SqliteHost(own)
     const ask = (_: string, question: unknown) => host.answer(structuredClone(question) as SqliteQuestion)
