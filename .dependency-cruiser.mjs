@@ -103,6 +103,7 @@ const folders = {
   'server/src/base': [
     'settings',
     'concurrency',
+    'threads',
     'locks',
     'database',
     'caching',

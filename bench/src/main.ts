@@ -16,6 +16,7 @@ const benches = {
   aggregates: 'groups of a million rows, against PostgreSQL with indexes and DuckDB on Parquet',
   tiles:
     'vector tiles: building against tippecanoe, serving against a bare node:http server, a filtered tile',
+  threads: 'two serving threads, against one: rate, processor time and memory',
   start:
     'a start until its first response, and the first tiles, from the sources and as built, in processor time',
   large:

@@ -36,6 +36,8 @@ export interface DrillOptions {
   rounds?: number
   /** For drills that run on both; SQLite without it. */
   database?: 'sqlite' | 'postgres'
+  /** The serving threads of every node; 1 if omitted. */
+  threads?: number
 }
 
 const NOTE_EVERY = 50
@@ -45,6 +47,7 @@ export class DrillRun {
   readonly seed: number
   readonly short: boolean
   readonly database: 'sqlite' | 'postgres'
+  readonly threads: number
   readonly random: SeededRandom
   readonly folder: string
   readonly violations: Violation[] = []
@@ -62,6 +65,7 @@ export class DrillRun {
     this.seed = options.seed
     this.short = options.short
     this.database = options.database ?? 'sqlite'
+    this.threads = options.threads ?? 1
     this.random = new SeededRandom(options.seed)
     this.wantedRounds = options.rounds ?? (options.short ? drill.rounds.short : drill.rounds.long)
     this.#deadline = performance.now() + drill.maxMinutes * 60_000

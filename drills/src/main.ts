@@ -1,6 +1,6 @@
 /**
- * `npm run drills [-- name…] [--short] [--seed n] [--rounds n] [--database postgres] [--keep]`: interrupts real servers
- * in every way that we know of, checks that they kept their promises, and prints a table of violations.
+ * `npm run drills [-- name…] [--short] [--seed n] [--rounds n] [--database postgres] [--threads n] [--keep]`: interrupts
+ * real servers in every way that we know of, checks that they kept their promises, and prints a table of violations.
  */
 import { parseArgs } from 'node:util'
 import { type DrillResult, isClean, runDrill } from './drill.ts'
@@ -15,6 +15,7 @@ const { values, positionals: names } = parseArgs({
     seed: { type: 'string' },
     rounds: { type: 'string' },
     database: { type: 'string', default: 'sqlite' },
+    threads: { type: 'string' },
     keep: { type: 'boolean', default: false },
   },
 })
@@ -46,7 +47,8 @@ async function main(): Promise<number> {
       console.log(`${name}: ${drill.title} (seed ${seed})`)
       const print = (line: string) => console.log(`  ${line}`)
       const { short, keep } = values
-      const result = await runDrill(name, drill, { seed, rounds, short, keep, database, print })
+      const threads = values.threads === undefined ? undefined : Number(values.threads)
+      const result = await runDrill(name, drill, { seed, rounds, database, threads, short, keep, print })
       if (result.error) console.error(result.error)
       results.push(result)
     }

@@ -144,7 +144,11 @@ test('a snapshot whose index is read by blocks has the same pages, counts, facet
 test('columns that are loaded without their order give the same results', async (t) => {
   const [listed, lean] = [openEngine(), openEngine({ maxListedRows: 10 })]
   t.after(() => Promise.all([listed.close(), lean.close()]))
-  for (const question of [...QUESTIONS, { filter: 'n IN (5, 2000, 2999)' }, { filter: 'group = 3 OR n = 4' }]) {
+  for (const question of [
+    ...QUESTIONS,
+    { filter: 'n IN (5, 2000, 2999)' },
+    { filter: 'group = 3 OR n = 4' },
+  ]) {
     const name = JSON.stringify(question)
     // Twice: the second time, columns and their orders are in memory.
     for (let round = 0; round < 2; round++) {

@@ -1,5 +1,6 @@
 /** The face of the query engine. Everything that other packages may import is here. */
 
+import type { SharedLoads } from '@wayleave/geodata/base'
 import { ColumnCache, type PositionBits, type Snapshot } from '@wayleave/geodata/features'
 import type { Bbox } from '@wayleave/geodata/geometry'
 import type { AggregateQuery, AggregateResult } from './aggregate/aggregate-query.ts'
@@ -56,6 +57,8 @@ export interface EngineOptions extends DuckdbQueriesOptions {
   columnBytes: number
   /** Columns of more rows are loaded without their sorted order; tests pass a smaller number. */
   maxListedRows?: number
+  /** Columns that other threads have loaded; null if this thread serves alone. */
+  sharedLoads?: SharedLoads | null
 }
 
 /**
@@ -73,10 +76,11 @@ export class QueryEngine {
   readonly #aggregates: Aggregates
 
   /** `folder` is the snapshots folder. */
-  constructor(folder: string, { geometryBytes, columnBytes, maxListedRows, ...options }: EngineOptions) {
-    const duckdb = new DuckdbQueries(folder, options)
+  constructor(folder: string, options: EngineOptions) {
+    const { geometryBytes, columnBytes, maxListedRows, sharedLoads = null, ...others } = options
+    const duckdb = new DuckdbQueries(folder, others)
     const geometries = new GeometryCache(geometryBytes)
-    const columns = new ColumnCache(columnBytes, { maxListedRows })
+    const columns = new ColumnCache(columnBytes, { maxListedRows, shared: sharedLoads })
     const compiled = new CompiledSelection(columns, geometries)
     this.duckdb = duckdb
     this.columns = columns

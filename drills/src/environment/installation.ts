@@ -213,6 +213,7 @@ export class Installation {
       ...(this.run.short ? { WAYLEAVE_SANDBOX: 'off' } : {}),
       WAYLEAVE_ADMINS: ADMINISTRATOR,
       WAYLEAVE_DATA_DIR: this.dataDir,
+      WAYLEAVE_THREADS: String(this.run.threads),
       ...this.environment,
       ...environment,
     }

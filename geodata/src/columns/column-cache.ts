@@ -1,10 +1,19 @@
 import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import type { Snapshot } from '../snapshot/open.ts'
-import { discardShared } from '../threads/shared-memory.ts'
+import type { SharedLoads } from '../threads/shared-loads.ts'
+import { discardShared, inSharedMemory } from '../threads/shared-memory.ts'
 import type { StoredColumn } from './column-file.ts'
 import { readColumnDirectory, readCompiledColumn } from './column-reader.ts'
 import { type CompiledColumn, memoryOf } from './compiled-column.ts'
 import { UnpackInThread } from './unpack-in-thread.ts'
+
+/** With several serving threads, each has a thread that unpacks: one that rests takes ten megabytes or more. */
+const SHARED_IDLE_MS = 10_000
+
+export interface ColumnCacheOptions {
+  maxListedRows?: number | undefined
+  shared?: SharedLoads | null
+}
 
 interface Entry {
   bytes: number
@@ -17,6 +26,7 @@ interface ColumnEntry extends Entry {
   column: CompiledColumn | null
   /** While the order is made. */
   ordering: Promise<void> | null
+  hasSharedOrder: boolean
 }
 
 interface DerivedEntry extends Entry {
@@ -43,15 +53,23 @@ export class ColumnCache {
   readonly #derived = new Map<string, DerivedEntry>()
   #last: Entry | null = null
   #bytes = 0
+  readonly #shared: SharedLoads | null
   readonly #thread: UnpackInThread
   #onEvict = () => {}
   /** How often a column was loaded already, and how often it had to be read. */
   readonly lookups = { hits: 0, misses: 0 }
 
-  /** Columns of more than `maxListedRows` rows are loaded without their order. */
-  constructor(maxBytes: number, { maxListedRows }: { maxListedRows?: number | undefined } = {}) {
+  /**
+   * Columns of more than `maxListedRows` rows are loaded without their order. `shared` is null if no other thread serves
+   * from these columns.
+   */
+  constructor(maxBytes: number, { maxListedRows, shared = null }: ColumnCacheOptions = {}) {
     this.#maxBytes = maxBytes
-    this.#thread = new UnpackInThread({ maxListed: maxListedRows })
+    this.#shared = shared
+    this.#thread = new UnpackInThread({
+      maxListed: maxListedRows,
+      idleMs: shared ? SHARED_IDLE_MS : undefined,
+    })
   }
 
   /** Calls `listener` whenever columns leave the cache, so that it can drop what refers to them. */
@@ -61,7 +79,8 @@ export class ColumnCache {
 
   /** Prepares for columns of a snapshot, which was opened and is likely to be filtered soon. */
   expect({ manifest }: Snapshot): void {
-    if (manifest.files[SNAPSHOT_FILES.columns]) this.#thread.expect(manifest.rows)
+    // Another thread may load the columns.
+    if (this.#shared === null && manifest.files[SNAPSHOT_FILES.columns]) this.#thread.expect(manifest.rows)
   }
 
   /** The memory of all loaded columns and of what was derived, in bytes. */
@@ -97,21 +116,17 @@ export class ColumnCache {
     const stored = opened.stored.get(name)
     if (stored === undefined || !this.#canBeLoaded(snapshot, stored)) return null
     this.lookups.misses++
-    const { rows } = snapshot.manifest
     const entry: ColumnEntry = {
-      bytes: bytesOf(rows, stored),
+      bytes: bytesOf(snapshot.manifest.rows, stored),
       forget: () => {
         opened.entries.delete(name)
+        this.#release(snapshot, name, entry)
         this.#onEvict()
       },
-      loading: readCompiledColumn(
-        snapshot.files,
-        { rows, segmentRows: opened.segmentRows },
-        stored,
-        (packed) => this.#thread.unpack(packed),
-      ),
+      loading: this.#read(snapshot, stored, opened.segmentRows),
       column: null,
       ordering: null,
+      hasSharedOrder: false,
     }
     opened.entries.set(name, entry)
     this.#add(entry)
@@ -135,18 +150,26 @@ export class ColumnCache {
       return column
     }
     if (entry.bytes + column.codes.length * 4 > this.#maxBytes) return null
-    entry.ordering ??= this.#order(entry, column).finally(() => {
+    entry.ordering ??= this.#order(snapshot, entry, column).finally(() => {
       entry.ordering = null
     })
     await entry.ordering
     return column
   }
 
-  async #order(entry: ColumnEntry, column: CompiledColumn): Promise<void> {
-    column.order = await this.#thread.order(column.codes, column.starts)
-    if (!this.#entries.has(entry)) return
-    entry.bytes += column.order.byteLength
-    this.#bytes += column.order.byteLength
+  async #order(snapshot: Snapshot, entry: ColumnEntry, column: CompiledColumn): Promise<void> {
+    const shared = this.#shared
+    const key = `${keyOf(snapshot, column.name)} order`
+    const read = async () => ({ order: await this.#thread.order(column.codes, column.starts) })
+    const { order } = await (shared ? shared.load(key, async () => inSharedMemory(await read())) : read())
+    column.order = order
+    if (!this.#entries.has(entry)) {
+      shared?.release(key)
+      return
+    }
+    entry.hasSharedOrder = shared !== null
+    entry.bytes += order.byteLength
+    this.#bytes += order.byteLength
     this.#touch(entry)
     this.#evict()
   }
@@ -186,6 +209,29 @@ export class ColumnCache {
     return opening
   }
 
+  #read(snapshot: Snapshot, stored: StoredColumn, segmentRows: number): Promise<CompiledColumn> {
+    const { files, manifest } = snapshot
+    const shared = this.#shared
+    return readCompiledColumn(
+      files,
+      { rows: manifest.rows, segmentRows },
+      stored,
+      (packed) => this.#thread.unpack(packed),
+      shared
+        ? (read) => shared.load(keyOf(snapshot, stored.name), async () => inSharedMemory(await read()))
+        : undefined,
+    )
+  }
+
+  /** Also if it is evicted while it is being loaded. */
+  #release(snapshot: Snapshot, name: string, { loading, hasSharedOrder }: ColumnEntry): void {
+    const shared = this.#shared
+    if (!shared) return
+    const key = keyOf(snapshot, name)
+    if (hasSharedOrder) shared.release(`${key} order`)
+    loading.then(() => shared.release(key)).catch(() => {})
+  }
+
   #canBeLoaded({ manifest }: Snapshot, stored: StoredColumn | undefined): boolean {
     return stored !== undefined && bytesOf(manifest.rows, stored) <= this.#maxBytes
   }
@@ -217,6 +263,10 @@ export class ColumnCache {
     entry.forget()
     discardShared(entry.bytes)
   }
+}
+
+function keyOf({ folder }: Snapshot, column: string): string {
+  return `${folder} ${SNAPSHOT_FILES.columns} ${column}`
 }
 
 function bytesOf(rows: number, { distinct, width, dictionary }: StoredColumn): number {

@@ -41,23 +41,27 @@ export async function readColumnDirectory(
 }
 
 /**
- * Loads one column. `unpack` makes it of its sections, for example in another thread. Throws a
- * DamagedSnapshotError.
+ * Loads one column. `unpack` makes it of its sections, for example in another thread; `loaded` may know that a thread
+ * has read it already. Throws a DamagedSnapshotError.
  */
 export async function readCompiledColumn(
   source: string | SnapshotFiles,
   { rows, segmentRows }: Pick<ColumnDirectory, 'rows' | 'segmentRows'>,
   stored: StoredColumn,
   unpack: (packed: PackedColumn) => Promise<ColumnParts> = unpackColumn,
+  loaded: (read: () => Promise<ColumnParts>) => Promise<ColumnParts> = (read) => read(),
 ): Promise<CompiledColumn> {
-  const packed = await withFile(source, async (file) => {
-    const { at, bytes } = stored.dictionary
-    const dictionary = await readExactly(file, at, bytes)
-    const codes: Buffer<ArrayBuffer>[] = []
-    for (const segment of stored.codes) codes.push(await readExactly(file, segment.at, segment.bytes))
-    return { rows, segmentRows, stored, dictionary, codes }
-  })
-  return new CompiledColumn(stored.name, stored.type, await unpack(packed))
+  const read = async () => {
+    const packed = await withFile(source, async (file) => {
+      const { at, bytes } = stored.dictionary
+      const dictionary = await readExactly(file, at, bytes)
+      const codes: Buffer<ArrayBuffer>[] = []
+      for (const segment of stored.codes) codes.push(await readExactly(file, segment.at, segment.bytes))
+      return { rows, segmentRows, stored, dictionary, codes }
+    })
+    return unpack(packed)
+  }
+  return new CompiledColumn(stored.name, stored.type, await loaded(read))
 }
 
 async function readExactly(file: ReadableFile, at: number, length: number): Promise<Buffer<ArrayBuffer>> {

@@ -220,10 +220,7 @@ test('a large column is loaded without its order, gets it when it is needed, and
   assert.equal(cache.bytes, bytes + ROWS * 4)
   const expected = (await new ColumnCache(1 << 26).load(snapshot, 'day'))!
   assert.deepEqual(column.order, expected.order)
-  assert.equal(
-    await new ColumnCache(bytes + 1000, { maxListedRows: 10 }).loadOrder(snapshot, 'day'),
-    null,
-  )
+  assert.equal(await new ColumnCache(bytes + 1000, { maxListedRows: 10 }).loadOrder(snapshot, 'day'), null)
 })
 
 test('a column whose texts do not fit into the memory of the database is left out, and the others are compiled', async (t) => {

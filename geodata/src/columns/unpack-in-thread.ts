@@ -22,7 +22,7 @@ export class UnpackInThread {
     maxInlineRows = MAX_INLINE_ROWS,
     idleMs = IDLE_MS,
     maxListed = MAX_LISTED_ROWS,
-  }: { maxInlineRows?: number; idleMs?: number; maxListed?: number | undefined } = {}) {
+  }: { maxInlineRows?: number; idleMs?: number | undefined; maxListed?: number | undefined } = {}) {
     this.#maxInlineRows = maxInlineRows
     this.#maxListed = maxListed
     this.#thread = new RequestThread(new URL('./unpack-thread.ts', import.meta.url), idleMs)

@@ -1,3 +1,6 @@
+import type { SharedLoads } from '../threads/shared-loads.ts'
+import { sharedBytes } from '../threads/shared-memory.ts'
+
 /**
  * An in-memory cache of pack blocks with a byte limit, shared by all snapshots, so that frequently requested
  * areas are not read from disk again. Eviction is CLOCK (second chance): using a block only sets a flag, and
@@ -9,6 +12,7 @@ export const PACK_BLOCK_BYTES = 1 << 18
 export type ReadBlock = (from: number, to: number) => Promise<Buffer>
 
 export class PackCache {
+  readonly shared: SharedLoads | null
   readonly #maxBytes: number
   /** The blocks in eviction order. */
   readonly #blocks = new Set<CachedBlock>()
@@ -16,8 +20,10 @@ export class PackCache {
   /** How often a block was in the cache, and how often it was read from the disk. */
   readonly lookups = { hits: 0, misses: 0 }
 
-  constructor(maxBytes: number) {
+  /** `shared` is null if no other thread serves from these blocks. */
+  constructor(maxBytes: number, shared: SharedLoads | null = null) {
     this.#maxBytes = maxBytes
+    this.shared = shared
   }
 
   get bytes(): number {
@@ -28,14 +34,17 @@ export class PackCache {
     return this.#maxBytes
   }
 
-  /** Registers a pack, whose blocks then share this cache. */
-  admit(packBytes: number, read: ReadBlock): CachedPack {
-    return new CachedPack(packBytes, read, this)
+  /** Registers a pack, whose blocks then share this cache. `name` tells it from all other packs. */
+  admit(packBytes: number, read: ReadBlock, name = ''): CachedPack {
+    return new CachedPack(packBytes, read, this, name)
   }
 
   keep(block: CachedBlock): void {
     const size = block.bytes.length
-    if (size > this.#maxBytes) return
+    if (size > this.#maxBytes) {
+      block.pack.release(block.number)
+      return
+    }
     for (const oldest of this.#blocks) {
       if (this.#bytes + size <= this.#maxBytes) break
       if (oldest.isUsed) {
@@ -52,6 +61,7 @@ export class PackCache {
   forget(block: CachedBlock): void {
     if (!this.#blocks.delete(block)) return
     block.pack.blocks[block.number] = undefined
+    block.pack.release(block.number)
     this.#bytes -= block.bytes.length
   }
 }
@@ -66,13 +76,15 @@ interface CachedBlock {
 /** The cached blocks of one pack. */
 export class CachedPack {
   readonly blocks: (CachedBlock | undefined)[]
+  readonly #name: string
   readonly #packBytes: number
   readonly #read: ReadBlock
   readonly #cache: PackCache
   readonly #reading = new Map<number, Promise<Buffer>>()
   #hasLeft = false
 
-  constructor(packBytes: number, read: ReadBlock, cache: PackCache) {
+  constructor(packBytes: number, read: ReadBlock, cache: PackCache, name: string) {
+    this.#name = name
     this.blocks = new Array(Math.ceil(packBytes / PACK_BLOCK_BYTES)).fill(undefined)
     this.#packBytes = packBytes
     this.#read = read
@@ -93,16 +105,37 @@ export class CachedPack {
     const block = this.peek(number) ?? this.#reading.get(number)
     if (block !== undefined) return block
     this.#cache.lookups.misses++
-    const from = number * PACK_BLOCK_BYTES
-    const reading = this.#read(from, Math.min(this.#packBytes, from + PACK_BLOCK_BYTES))
+    const reading = this.#load(number)
     this.#reading.set(number, reading)
     try {
       const bytes = await reading
-      if (!this.#hasLeft) this.#cache.keep({ pack: this, number, bytes, isUsed: false })
+      if (this.#hasLeft) this.release(number)
+      else this.#cache.keep({ pack: this, number, bytes, isUsed: false })
       return bytes
     } finally {
       this.#reading.delete(number)
     }
+  }
+
+  /** Other threads keep the block for as long as they use it. */
+  release(number: number): void {
+    this.#cache.shared?.release(this.#keyOf(number))
+  }
+
+  async #load(number: number): Promise<Buffer> {
+    const from = number * PACK_BLOCK_BYTES
+    const read = () => this.#read(from, Math.min(this.#packBytes, from + PACK_BLOCK_BYTES))
+    const { shared } = this.#cache
+    if (shared === null) return read()
+    const { bytes } = await shared.load(this.#keyOf(number), async () => ({
+      bytes: sharedBytes(await read()),
+    }))
+    // From another thread it comes as a plain array.
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  }
+
+  #keyOf(number: number): string {
+    return `${this.#name} ${number}`
   }
 
   /** Evicts all blocks of a pack that is no longer served. */

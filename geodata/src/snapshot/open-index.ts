@@ -45,30 +45,30 @@ export function indexOfParts(parts: IndexParts): OpenIndex {
   }
 }
 
+interface PagedIndex {
+  /** Tells its blocks from those of all other files. */
+  name: string
+  bytes: number
+  /** The checksums of its blocks. */
+  blocks: Uint32Array
+  cache: PackCache
+}
+
 /**
  * Opens an index by blocks: only its head and the upper levels of its tree are read, whatever its size. Other blocks
  * share the cache of the packs. Throws a DamagedSnapshotError.
  */
-export async function openPagedIndex(
-  file: ReadableFile,
-  bytes: number,
-  blocks: Uint32Array,
-  cache: PackCache,
-): Promise<OpenIndex> {
+export async function openPagedIndex(file: ReadableFile, paged: PagedIndex): Promise<OpenIndex> {
   try {
-    return await readHead(file, bytes, blocks, cache)
+    return await readHead(file, paged)
   } catch (error) {
     await file.close()
     throw error
   }
 }
 
-async function readHead(
-  file: ReadableFile,
-  bytes: number,
-  blocks: Uint32Array,
-  cache: PackCache,
-): Promise<OpenIndex> {
+async function readHead(file: ReadableFile, paged: PagedIndex): Promise<OpenIndex> {
+  const { bytes, blocks, cache } = paged
   const name = SNAPSHOT_FILES.index
   const { size } = await file.stat()
   if (size !== bytes) throw wrongSize(name, size, bytes)
@@ -85,7 +85,8 @@ async function readHead(
     pinned: (A | undefined)[] = [],
   ) => {
     const shift = Math.log2(PACK_BLOCK_BYTES / (numberBytes * width))
-    const cached = cache.admit(end - start, (from, to) => copied(checked, start + from, start + to))
+    const read = (from: number, to: number) => copied(checked, start + from, start + to)
+    const cached = cache.admit(end - start, read, `${paged.name} ${start}`)
     return new IndexNumbers<A>({ width, shift }, pinned, cached, view)
   }
   const leaves = part(at.leavesAt, at.nodesAt, DOUBLES, isPoints ? 2 : 4)

@@ -33,6 +33,7 @@ export class Snapshot {
   readonly #pack: CheckedFile
   /** Undefined for snapshots that were published before block checksums existed. */
   readonly packBlocks: Uint32Array | undefined
+  readonly #cache: PackCache | null
   readonly #cached: CachedPack | null
 
   constructor(
@@ -52,7 +53,9 @@ export class Snapshot {
     this.#index = index
     this.#offsets = index.offsets
     this.#pack = new CheckedFile(SNAPSHOT_FILES.pack, pack, this.packBytes, this.packBlocks)
-    this.#cached = cache?.admit(this.packBytes, (from, to) => this.#pack.readBlocks(from, to)) ?? null
+    this.#cache = cache
+    this.#cached =
+      cache?.admit(this.packBytes, (from, to) => this.#pack.readBlocks(from, to), files.folder) ?? null
   }
 
   /** The points (x, y) or boxes of all features, in snapshot order, in memory that threads can share. */
@@ -271,6 +274,7 @@ export class Snapshot {
 
   async close(): Promise<void> {
     this.#cached?.leave()
+    if (this.hasWholeIndex) this.#cache?.shared?.release(indexKey(this.folder))
     await Promise.all([this.#index.close(), this.#pack.close()])
   }
 
@@ -295,6 +299,10 @@ export class Snapshot {
 /** Whether runs should be read with one call: the first ends, with its separator, at `end`, the other begins at `next`. */
 function isNear(end: number, next: number): boolean {
   return next >= end && next - end <= MERGED_GAP_BYTES
+}
+
+function indexKey(folder: string): string {
+  return `${folder} ${SNAPSHOT_FILES.index}`
 }
 
 /** Whether bytes of the pack begin with this id, and the id ends there. */
@@ -346,10 +354,16 @@ export async function openSnapshot(
   const blocks = checksums?.get(name)
   let index: OpenIndex
   if (!isSmall && blocks && cache && cache.maxBytes >= MIN_CACHED_BLOCKS * PACK_BLOCK_BYTES) {
-    index = await openPagedIndex(await files.open(name), expected.bytes, blocks, cache)
+    index = await openPagedIndex(await files.open(name), {
+      name: indexKey(folder),
+      bytes: expected.bytes,
+      blocks,
+      cache,
+    })
   } else {
     if (!isSmall) await files.fetch([name])
-    index = indexOfParts(await readIndex(folder, expected, blocks))
+    const read = () => readIndex(folder, expected, blocks)
+    index = indexOfParts(await (cache?.shared ? cache.shared.load(indexKey(folder), read) : read()))
   }
   if (index.rows !== trusted.rows || index.located !== trusted.located)
     throw new DamagedSnapshotError(name, `${name} belongs to another snapshot.`)

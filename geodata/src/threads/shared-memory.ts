@@ -11,6 +11,13 @@ export function sharedDoubles(length: number): Float64Array<SharedArrayBuffer> {
   return new Float64Array(new SharedArrayBuffer(length * 8))
 }
 
+/** A copy of the bytes. */
+export function sharedBytes(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length))
+  copy.set(bytes)
+  return copy
+}
+
 /** The same object with its typed arrays in shared memory. */
 export function inSharedMemory<T extends object>(parts: T): T {
   return Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, sharedPart(part)])) as T

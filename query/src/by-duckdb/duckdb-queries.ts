@@ -38,6 +38,8 @@ export interface DuckdbQueriesOptions {
   requireRows?: (snapshot: Snapshot) => Promise<unknown>
   /** Max memory of a query process, in megabytes. */
   megabytes?: number
+  /** Max processes; by default half of the cores, 2 to 4. */
+  processes?: number | undefined
   /** Max time that a query waits for a process, in ms. */
   maxWaitMs?: number
   /** Is told what went wrong in the background. */
@@ -89,10 +91,10 @@ export class DuckdbQueries {
     this.#megabytes = options.megabytes ?? MEGABYTES
     this.#log = options.log
     this.#trace = options.trace ?? ((_name, work) => work())
-    const capacity = Math.min(4, Math.max(2, Math.floor(availableParallelism() / 2)))
+    const capacity = options.processes ?? Math.min(4, Math.max(2, Math.floor(availableParallelism() / 2)))
     this.#queue = new FairQueue({
       capacity,
-      share: capacity - 1,
+      share: Math.max(1, capacity - 1),
       maxWaitMs: options.maxWaitMs ?? MAX_WAIT_MS,
       limit: 'queries',
     })

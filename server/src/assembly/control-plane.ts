@@ -16,11 +16,13 @@ import type { Changes, Settle } from '../base/database/changes/changes.ts'
 import { openChanges } from '../base/database/changes/open-changes.ts'
 import { type ControlDatabase, openDatabase } from '../base/database/open.ts'
 import type { Config } from '../base/settings/config.ts'
+import type { ThreadPlace } from '../base/threads/thread-place.ts'
 import { requireUsableFolder } from '../operation/backup/restore/folder-marks.ts'
 import { applyRevocations } from '../operation/backup/revocations/apply-revocations.ts'
 import { revocationLogFile } from '../operation/backup/revocations/revocation-log.ts'
 import { readRevocations } from '../operation/backup/revocations/revocations.ts'
 import type { Closers } from './closers.ts'
+import type { Opening } from './opening.ts'
 
 /** Accounts, keys and credits: everything that operator commands need, and a part of a server. */
 export interface ControlPlane {
@@ -49,8 +51,10 @@ export interface ControlPlaneOpening {
   /** Closes what is opened here, also if opening fails halfway. */
   opened: Closers
   log?: Logger
-  /** The kinds of jobs that this process runs; none for the command line. */
+  /** The kinds of jobs that this thread runs; none for the command line. */
   jobKinds?: readonly JobKind[]
+  thread?: ThreadPlace | undefined
+  first?: Opening['first']
 }
 
 export async function openControlPlane({
@@ -61,6 +65,8 @@ export async function openControlPlane({
   opened,
   log,
   jobKinds,
+  thread,
+  first,
 }: ControlPlaneOpening): Promise<ControlPlane> {
   requireUsableFolder(config)
   const database = opened.use(
@@ -68,12 +74,20 @@ export async function openControlPlane({
       databaseUrl: config.databaseUrl,
       dataDir: config.dataDir,
       databaseTimeout: config.databaseTimeout,
+      threads: thread?.count,
+      first,
       onThreadEnd: (error) => log?.error({ err: error }, 'The thread of SQLite ended; it is started again.'),
     }),
     'the control database',
   )
   const changes = opened.use(
-    await openChanges(database, { nodeId, serving, jobKinds, settle: revokeAgain(config, clock, log) }),
+    await openChanges(database, {
+      nodeId,
+      serving,
+      jobKinds,
+      settle: revokeAgain(config, clock, log),
+      channel: thread?.channel,
+    }),
     'the lease of this node',
   )
   const starting = startingGrant(config)

@@ -19,6 +19,7 @@ import { WebhookDispatcher } from '../accounts/webhooks/webhook-dispatcher.ts'
 import { Webhooks } from '../accounts/webhooks/webhooks.ts'
 import type { Mailer } from '../base/mail/mail.ts'
 import type { Config } from '../base/settings/config.ts'
+import { isFirst } from '../base/threads/thread-place.ts'
 import { aboutOf } from '../http/about.ts'
 import type { Closers } from './closers.ts'
 import type { ControlPlane } from './control-plane.ts'
@@ -49,7 +50,8 @@ export interface AccountParts {
 export type AccountsOpening = Opening & ControlPlane & Pick<BaseParts, 'limiter'> & Pick<HttpParts, 'baseUrl'>
 
 export async function openAccounts(opening: AccountsOpening, opened: Closers): Promise<AccountParts> {
-  const { config, log, clock, serving, database, changes, limiter, starting, ledger } = opening
+  const { config, log, clock, database, changes, limiter, starting, ledger, thread } = opening
+  const serving = opening.serving && isFirst(thread)
   const baseUrl = () => opening.baseUrl.settled()
   const meter = opened.use(new Meter(database, clock, log))
   const refusals = new Refusals(database, clock)
@@ -80,7 +82,7 @@ export async function openAccounts(opening: AccountsOpening, opened: Closers): P
     usageReports: new UsageReports(database.db, clock),
     ...(await openWebhooks(opening, opened)),
     keyRequestLog:
-      serving && config.requestLogDays > 0 ? opened.use(new RequestLog(database, clock, log)) : null,
+      opening.serving && config.requestLogDays > 0 ? opened.use(new RequestLog(database, clock, log)) : null,
     keyRequests: new KeyRequests(database.db),
     ...(await openNotices(opening, mailer, opened)),
     billing: openBilling({ config, database, changes, clock, baseUrl }),
@@ -88,7 +90,7 @@ export async function openAccounts(opening: AccountsOpening, opened: Closers): P
 }
 
 async function openNotices(
-  { config, log, clock, serving, database, baseUrl: address }: AccountsOpening,
+  { config, log, clock, serving, database, baseUrl: address, thread }: AccountsOpening,
   mailer: Mailer,
   opened: Closers,
 ): Promise<Pick<AccountParts, 'notices' | 'noticeSender'>> {
@@ -99,18 +101,18 @@ async function openNotices(
   const deps = { database, clock, baseUrl: () => address.settled(), operators: operatorAddresses(config) }
   const notices = new Notices({ ...deps, secret })
   const noticeSender = opened.use(new NoticeSender({ ...deps, log, mailer, notices }))
-  if (serving) noticeSender.start()
+  if (serving && isFirst(thread)) noticeSender.start()
   return { notices, noticeSender }
 }
 
 async function openWebhooks(
-  { config, log, clock, serving, database }: AccountsOpening,
+  { config, log, clock, serving, database, thread }: AccountsOpening,
   opened: Closers,
 ): Promise<Pick<AccountParts, 'webhooks' | 'webhookDispatcher'>> {
   const cipher = new KeyCipher(config.secretKey)
   const deps = { database, clock, log, cipher, allowInternal: config.allowInternalAddresses }
   const webhookDispatcher = opened.use(new WebhookDispatcher(deps))
-  if (serving) await webhookDispatcher.start()
+  if (serving && isFirst(thread)) await webhookDispatcher.start()
   return { webhooks: new Webhooks(deps), webhookDispatcher }
 }
 

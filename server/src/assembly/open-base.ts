@@ -1,8 +1,10 @@
 import { systemClock } from '../base/clock.ts'
+import { SharedBuckets } from '../base/limits/buckets.ts'
 import type { Limiter } from '../base/limits/limiter.ts'
 import { MemoryLimiter } from '../base/limits/memory-limiter.ts'
 import { RedisLimiter } from '../base/limits/redis-limiter.ts'
 import type { RedisLink, RedisLinkOptions } from '../base/limits/redis-link.ts'
+import { processMilliseconds } from '../base/threads/thread-place.ts'
 import type { Closers } from './closers.ts'
 import type { Opening } from './opening.ts'
 
@@ -14,7 +16,7 @@ export interface BaseParts {
 }
 
 export async function openBase(
-  { config, log, clock, serving, redisReplyMs }: Opening,
+  { config, log, clock, serving, redisReplyMs, thread }: Opening,
   opened: Closers,
 ): Promise<BaseParts> {
   const redis =
@@ -23,7 +25,10 @@ export async function openBase(
       : null
   // Monotonic: a system clock that is set back would empty all buckets. Tests bring their own clock.
   const limiterTime = clock === systemClock ? () => performance.now() : () => clock().getTime()
-  const limiter = opened.use(redis ? new RedisLimiter(redis) : new MemoryLimiter(limiterTime))
+  const inMemory = thread
+    ? new MemoryLimiter(processMilliseconds, () => new SharedBuckets(thread.memory.buckets))
+    : new MemoryLimiter(redis ? () => performance.now() : limiterTime)
+  const limiter = opened.use(redis ? new RedisLimiter(redis, inMemory) : inMemory)
   return { redis, limiter }
 }
 

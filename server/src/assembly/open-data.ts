@@ -19,7 +19,6 @@ import { Exports, type TileFiles } from '../data/downloads/exports/exports.ts'
 import { Grants } from '../data/grants/grants.ts'
 import { requireOneInstallation } from '../data/installation/installation.ts'
 import type { JobKind } from '../data/jobs/job-kinds.ts'
-import { kindsOf } from '../data/jobs/job-limits.ts'
 import { JobMessages } from '../data/jobs/job-messages.ts'
 import { JobQueue } from '../data/jobs/job-queue.ts'
 import { JobRunner } from '../data/jobs/job-runner.ts'
@@ -64,17 +63,15 @@ export interface CatalogParts extends StorageParts {
   snapshots: OpenSnapshots
 }
 
-export function openCatalog(
-  { config, log, clock, database, changes, storage, blobs }: Opening & ControlPlane & StorageParts,
-  opened: Closers,
-): CatalogParts {
+export function openCatalog(opening: Opening & ControlPlane & StorageParts, opened: Closers): CatalogParts {
+  const { config, log, clock, database, changes, storage, blobs, loads = null, first } = opening
   const isPublished = (snapshot: string) => isSnapshotNamed(database.db, snapshot)
   const health = opened.use(new SnapshotHealth({ blobs, changes, log, isPublished }))
   const catalog = new Catalog(database.db, changes, health, clock, log)
   const grants = new Grants({ database, changes, clock })
   const bytesPerSecond = config.verifyRate * 1_000_000
-  const verification = opened.use(new Verification({ blobs, health, clock, log, bytesPerSecond }))
-  const snapshots = opened.use(new OpenSnapshots({ blobs, health, verification }))
+  const verification = opened.use(new Verification({ blobs, health, clock, log, bytesPerSecond, first }))
+  const snapshots = opened.use(new OpenSnapshots({ blobs, health, verification, loads }))
   return { storage, blobs, catalog, grants, health, verification, snapshots }
 }
 
@@ -96,8 +93,10 @@ export interface JobParts {
 
 export interface DataOpening extends Opening, ControlPlane, CatalogParts {
   nodeId: string
-  /** How many jobs of each kind this process runs at the same time. */
+  /** How many jobs of each kind this thread runs at the same time. */
   limits: Record<JobKind, number>
+  /** The kinds of jobs that some thread of this process runs. */
+  processKinds: readonly JobKind[]
 }
 
 /** What jobs need besides: a source that fails is reported by mail. */
@@ -107,7 +106,7 @@ export interface JobsOpening extends DataOpening {
 }
 
 export function openJobs(opening: JobsOpening, opened: Closers): JobParts {
-  const { config, log, clock, database, changes, storage, blobs, nodeId, limits } = opening
+  const { config, log, clock, database, changes, storage, blobs, nodeId, limits, processKinds } = opening
   const { bucket } = storage
   const { dataDir, trashDays } = config
   const messages = new JobMessages(changes)
@@ -133,7 +132,7 @@ export function openJobs(opening: JobsOpening, opened: Closers): JobParts {
   const { keepVersions, defaultVisibility } = config
   return {
     runner,
-    jobQueue: new JobQueue({ database, messages, clock, nodeId, ownKinds: kindsOf(limits) }),
+    jobQueue: new JobQueue({ database, messages, clock, nodeId, ownKinds: processKinds }),
     staging,
     sandbox,
     garbage: new GarbageCollection({ database, blobs, staging, clock, log, bucket, dataDir, trashDays }),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { totalmem } from 'node:os'
+import type { SharedLoads } from '@wayleave/geodata/base'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import { QueryEngine, Workload } from '@wayleave/query'
 import type { Logger } from 'pino'
@@ -7,6 +8,7 @@ import { installationSecret } from '../accounts/identity/installation-secret-sto
 import { usedSecret } from '../accounts/identity/key-cipher.ts'
 import type { ControlDatabase } from '../base/database/open.ts'
 import type { Config } from '../base/settings/config.ts'
+import type { ThreadPlace } from '../base/threads/thread-place.ts'
 import { traced } from '../base/tracing/tracing.ts'
 import type { Blobs } from '../data/blobs/blobs.ts'
 import type { Verification } from '../data/catalog/background-verification.ts'
@@ -19,6 +21,9 @@ const GEOMETRY_CACHE_BYTES = 32 * 1024 ** 2
 /** Size of the cache of compiled columns. A column takes 5 to 36 bytes per feature. */
 const COLUMN_CACHE_BYTES = Math.min(1024 ** 3, Math.floor(totalmem() / 16))
 
+/** Of all threads together, unless there are more threads. */
+const MAX_QUERY_PROCESSES = 4
+
 interface FeaturesOpening {
   config: Config
   database: ControlDatabase
@@ -26,6 +31,8 @@ interface FeaturesOpening {
   snapshots: OpenSnapshots
   verification: Verification
   log: Logger
+  thread?: ThreadPlace | undefined
+  loads?: SharedLoads | undefined
 }
 
 /** The parts that select features of snapshots. */
@@ -36,7 +43,7 @@ export interface FeatureParts {
 }
 
 export async function openFeatures(opening: FeaturesOpening, opened: Closers): Promise<FeatureParts> {
-  const { config, database, blobs, snapshots, verification, log } = opening
+  const { config, database, blobs, snapshots, verification, log, thread, loads } = opening
   const engine = opened.use(
     new QueryEngine(blobs.root, {
       requireRows: async ({ folder, manifest }) => {
@@ -46,7 +53,9 @@ export async function openFeatures(opening: FeaturesOpening, opened: Closers): P
         }
       },
       megabytes: config.queryMemory,
-      geometryBytes: GEOMETRY_CACHE_BYTES,
+      geometryBytes: GEOMETRY_CACHE_BYTES / (thread?.count ?? 1),
+      sharedLoads: loads ?? null,
+      processes: thread && Math.max(1, Math.floor(MAX_QUERY_PROCESSES / thread.count)),
       columnBytes: COLUMN_CACHE_BYTES,
       log,
       trace: traced,

@@ -1,3 +1,4 @@
+import { isFirst } from '../base/threads/thread-place.ts'
 import { BaseUrl } from '../http/base-url.ts'
 import { TrustedProxies } from '../http/caller.ts'
 import { AccessLog } from '../http/observability/access-log.ts'
@@ -16,10 +17,10 @@ export interface HttpParts {
   proxies: TrustedProxies
 }
 
-export function openHttp({ config, serving }: Opening, opened: Closers): HttpParts {
+export function openHttp({ config, serving, thread }: Opening, opened: Closers): HttpParts {
   return {
     baseUrl: new BaseUrl(config.baseUrl, config.trustedProxies.length > 0),
-    metrics: new Metrics(),
+    metrics: new Metrics(isFirst(thread)),
     accessLog: config.accessLog && serving ? opened.use(new AccessLog(config.accessLog)) : null,
     overload: new Overload(config.maxEventLoopDelay),
     proxies: new TrustedProxies(config.trustedProxies),

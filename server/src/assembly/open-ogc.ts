@@ -1,5 +1,6 @@
 import type { ExtractLimits } from '../ogc/extract/extract-routes.ts'
 import { DailyFeatures } from '../ogc/items/daily-features.ts'
+import { SharedFeatureCounts } from '../ogc/items/feature-counts.ts'
 import { CrsList } from '../ogc/request/crs-list.ts'
 import type { Closers } from './closers.ts'
 import type { BaseParts } from './open-base.ts'
@@ -18,7 +19,7 @@ export function openOgc(
   opening: DataOpening & JobParts & FeatureParts & Pick<BaseParts, 'redis'>,
   opened: Closers,
 ): OgcParts {
-  const { config, clock, redis, engine, workload, cursors } = opening
+  const { config, clock, redis, engine, workload, cursors, thread } = opening
   return {
     engine,
     workload,
@@ -26,6 +27,11 @@ export function openOgc(
     ...openTiles({ ...opening, maxZoom: config.tileMaxZoom }, opened),
     crsList: new CrsList(config.crs),
     extractLimits: { maxRows: config.extractRows, maxBytes: config.extractBytes },
-    dailyFeatures: new DailyFeatures(config.dailyFeatures, clock, redis),
+    dailyFeatures: new DailyFeatures(
+      config.dailyFeatures,
+      clock,
+      redis,
+      thread && new SharedFeatureCounts(thread.memory.features),
+    ),
   }
 }

@@ -39,6 +39,23 @@ export interface HousekeepingDeps {
   housekeepingClock: HousekeepingClock
 }
 
+/** What every serving thread does from time to time: it writes what it collected, and reads what it compares. */
+export async function scheduleThreadWork(
+  { control, refusals, housekeeping }: Pick<HousekeepingDeps, 'control' | 'refusals' | 'housekeeping'>,
+  opened: Closers,
+): Promise<void> {
+  const { changes, addressBlocks } = control
+  housekeeping.add('refused keys and sign-ins', 10 * SECOND, () => refusals.flush())
+  opened.defer(() => refusals.flush({ isLast: true }), 'refused keys and sign-ins')
+  await addressBlocks.load()
+  const loadBlocks = () => addressBlocks.load()
+  housekeeping.add('blocked addresses', 2 * SECOND, loadBlocks)
+  changes.listen((subject) => {
+    if (subject === 'address-blocks' || subject === 'everything')
+      housekeeping.runSoon('blocked addresses', loadBlocks)
+  })
+}
+
 /** Everything that a serving node does from time to time: deleting what is old, and writing what is collected. */
 export async function scheduleHousekeeping(
   {
@@ -50,13 +67,12 @@ export async function scheduleHousekeeping(
     identity,
     billing,
     jobs,
-    refusals,
     housekeeping,
     housekeepingClock,
   }: HousekeepingDeps,
   opened: Closers,
 ): Promise<void> {
-  const { database, changes, addressBlocks } = control
+  const { database, changes } = control
   await housekeepingClock.start()
   const tidy = (name: string, every: number, work: (now: Date) => Promise<unknown>) =>
     housekeeping.addQueued(name, every, async () => {
@@ -106,15 +122,6 @@ export async function scheduleHousekeeping(
   tidy('old batches of usage', 60 * MINUTE, (now) =>
     deleteUsageBatchesBefore(database, plus(now, -2 * DAY).toISOString()),
   )
-  housekeeping.add('refused keys and sign-ins', 10 * SECOND, () => refusals.flush())
-  opened.defer(() => refusals.flush({ isLast: true }), 'refused keys and sign-ins')
-  await addressBlocks.load()
-  const loadBlocks = () => addressBlocks.load()
-  housekeeping.add('blocked addresses', 2 * SECOND, loadBlocks)
-  changes.listen((subject) => {
-    if (subject === 'address-blocks' || subject === 'everything')
-      housekeeping.runSoon('blocked addresses', loadBlocks)
-  })
   tidy('expired blocks of addresses', 60 * MINUTE, (now) =>
     deleteAddressBlocksExpiredBefore(database, plus(now, -30 * DAY).toISOString()),
   )

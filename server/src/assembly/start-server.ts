@@ -1,37 +1,25 @@
-import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type Clock, DAY, HOUR, MINUTE, SECOND, systemClock } from '../base/clock.ts'
-import { withinTime } from '../base/concurrency/within-time.ts'
 import { lockDataFolder } from '../base/locks/data-folder-lock.ts'
 import { requirePrivateFolder } from '../base/locks/private-files.ts'
 import type { Config } from '../base/settings/config.ts'
 import { keepDiskReserve, releaseDiskReserve } from '../base/storage/disk-reserve.ts'
+import { LoadRegistry, registryLink, ThreadLoads } from '../base/threads/load-registry.ts'
+import { firstThread, servingThreads } from '../base/threads/thread-place.ts'
 import { storeMissingSummaries } from '../data/catalog/store.ts'
 import { sweepExports } from '../data/downloads/exports/sweep-exports.ts'
 import type { App } from '../http/fastify-app.ts'
 import type { RouteTable } from '../http/route-table.ts'
-import { ConnectionLimits, maxConnections } from '../http/sockets/connection-limits.ts'
-import { descriptorLimit } from '../http/sockets/descriptor-limit.ts'
-import { portError, requireFreePort } from '../http/sockets/free-port.ts'
-import { senderOf } from '../http/sockets/request-turns.ts'
-import { respondInTurn } from '../http/sockets/respond-in-turn.ts'
-import { StalledReaders } from '../http/sockets/stalled-readers.ts'
+import { requireFreePort } from '../http/sockets/free-port.ts'
 import { sweepTiles } from '../ogc/tiles/tile-files.ts'
-import { buildApp } from './app.ts'
-import { exposeMetrics } from './expose-metrics.ts'
+import { type HttpService, openHttpService } from './open-http-service.ts'
 import type { Opening } from './opening.ts'
 import { recordServerAddress } from './server-address.ts'
+import { ServingThreads } from './threads/serving-threads.ts'
 import { openParts, type Parts } from './wiring.ts'
-
-/** Max memory that stalled clients may hold together. */
-const MAX_STALLED_BYTES = 256 * 1024 ** 2
 
 /** How long a stop waits for requests under way. */
 const GRACE = 10 * SECOND
-
-/** Max time for work after the last request, such as refunds of aborted downloads. */
-const HOOKS_DEADLINE = 5 * SECOND
 
 /** See docs/decisions/drain-before-stop.md. */
 export interface RunningServer {
@@ -63,14 +51,17 @@ export async function startServer(
   // On PostgreSQL several nodes may share one folder; SQLite allows only one server.
   const unlock = config.databaseUrl ? () => {} : lockDataFolder(config.dataDir)
   // Checked before anything is published or migrated.
+  const thread = firstThread(servingThreads(config))
+  const loads = thread ? new LoadRegistry() : null
+  const ownLoads = loads ? new ThreadLoads(registryLink(loads, 1)) : undefined
   const opening = requireFreePort(config).then(() =>
-    openParts({ config, log, clock, serving: true, ...overrides }),
+    openParts({ config, log, clock, serving: true, thread, loads: ownLoads, ...overrides }),
   )
   const parts = await opening.catch((error: unknown) => {
     unlock()
     throw error
   })
-  return serve(parts, { unlock, prepare, grace }).catch(async (error: unknown) => {
+  return serve(parts, { unlock, prepare, grace, loads }).catch(async (error: unknown) => {
     await parts.close().catch(() => {})
     unlock()
     throw error
@@ -81,9 +72,53 @@ interface Serving {
   unlock: () => void
   prepare: (parts: Parts) => Promise<void>
   grace: number
+  /** Null if one thread serves. */
+  loads: LoadRegistry | null
 }
 
-async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise<RunningServer> {
+async function serve(parts: Parts, { unlock, prepare, grace, loads }: Serving): Promise<RunningServer> {
+  const { config, log, thread } = parts
+  await scheduleNodeWork(parts)
+  const http = await openHttpService(parts, grace)
+  if (config.role !== 'api') await describeSandbox(parts)
+  await prepare(parts)
+  await parts.runner.start()
+  const port = await http.listen(config.port)
+  const threads =
+    thread && loads ? await startThreads({ parts, place: thread, port, grace, loads }, http) : null
+  parts.metrics.read('wayleave_threads', () => threads?.serving ?? 1)
+  // Commands look for a server to talk to, and a worker serves no requests.
+  const forgetAddress =
+    config.role === 'worker' ? () => {} : recordServerAddress(config.dataDir, parts.baseUrl.bound(), log)
+
+  let closed: Promise<void> | undefined
+  const stop = async (drainMs: number) => {
+    const stopped = Promise.all([http.stop(drainMs), threads?.stop(drainMs)])
+    // The jobs and the database of this thread are there until the other threads have closed their parts.
+    closed ??= stopped.then(async () => {
+      forgetAddress()
+      await threads?.ended()
+      await parts.close().finally(unlock)
+    })
+    return closed
+  }
+  const { app, routes } = http
+  return { app, routes, parts, url: parts.baseUrl.bound(), stop: (drainMs = 0) => stop(drainMs) }
+}
+
+/** If they do not start, nothing is served. */
+async function startThreads(
+  deps: Parameters<typeof ServingThreads.start>[0],
+  http: HttpService,
+): Promise<ServingThreads> {
+  return ServingThreads.start(deps).catch(async (error: unknown) => {
+    await http.stop(0)
+    throw error
+  })
+}
+
+/** What a process does beside serving, in its first thread. */
+async function scheduleNodeWork(parts: Parts): Promise<void> {
   const { config, log } = parts
   // The trash is emptied by the same clock as all other deletions.
   const collectGarbage = async () => parts.garbage.collectAndLog(await parts.housekeepingClock.now())
@@ -122,86 +157,6 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
     .sweep({ isStart: true })
     .catch((error: unknown) => log.warn({ err: error }, 'Abandoned uploads could not be looked for.'))
   parts.housekeeping.add('abandoned uploads', MINUTE, () => parts.jobs.sweep())
-  const { app, routes } = await buildApp(parts)
-  const connections = limitConnections(app, parts)
-  respondInTurn(app.server, (request) => senderOf(request, parts.proxies))
-  const readers = new StalledReaders(
-    app.server,
-    { milliseconds: config.readerPatience * SECOND, maxBytes: MAX_STALLED_BYTES },
-    (connections) => log.info({ connections }, 'Readers took nothing for too long: cut off.'),
-  )
-  exposeMetrics(parts, connections, readers)
-  if (config.role !== 'api') await describeSandbox(parts)
-  await prepare(parts)
-  await parts.runner.start()
-  await app.listen({ port: config.port, host: config.host }).catch((error) => {
-    throw portError(error, config)
-  })
-  const { address, port } = app.server.address() as AddressInfo
-  parts.baseUrl.listening(config.host === 'localhost' ? 'localhost' : address, port)
-  // Commands look for a server to talk to, and a worker serves no requests.
-  const forgetAddress =
-    config.role === 'worker' ? () => {} : recordServerAddress(config.dataDir, parts.baseUrl.bound(), log)
-
-  let stopped: Promise<void> | undefined
-  const draining = new AbortController()
-  const stop = async (drainMs: number) => {
-    parts.overload.drain()
-    connections.closeAfterResponses()
-    if (drainMs > 0) await sleep(drainMs, undefined, { signal: draining.signal }).catch(() => {})
-    // Continue right after a poll phase, in which arrived requests are read and connections are accepted:
-    // what arrives on a connection while it is being closed is lost.
-    await new Promise(setImmediate)
-    // After a drain every response closes its connection, so the requests that still arrive come to an end. They
-    // are served, because a load balancer would pass a 503 on to its client.
-    if (drainMs === 0) parts.overload.stop()
-    const finished = new AbortController()
-    // A connection whose last response is sent after this would otherwise be kept alive.
-    const idle = setInterval(() => app.server.closeIdleConnections(), 50)
-    const closed = app.close().finally(() => {
-      clearInterval(idle)
-      finished.abort()
-    })
-    const late = sleep(grace, undefined, { signal: finished.signal }).then(
-      () => {
-        log.warn('Requests still running after the grace period are cut off.')
-        app.server.closeAllConnections()
-      },
-      () => {},
-    )
-    await withinTime(grace + HOOKS_DEADLINE, Promise.all([closed, late])).catch((error: unknown) =>
-      log.error({ err: error }, 'Stopping: requests under way did not end in time.'),
-    )
-    readers.stop()
-    forgetAddress()
-    await parts.close().finally(unlock)
-  }
-  return {
-    app,
-    routes,
-    parts,
-    url: parts.baseUrl.bound(),
-    stop: (drainMs = 0) => {
-      if (stopped) draining.abort()
-      stopped ??= stop(drainMs)
-      return stopped
-    },
-  }
-}
-
-function limitConnections({ server }: App, { config, log, proxies, baseUrl }: Parts): ConnectionLimits {
-  const max = maxConnections(config, descriptorLimit())
-  if (config.maxConnections !== null && max.total < config.maxConnections) {
-    log.warn(
-      `The limit of open files has room for ${max.total} connections, fewer than WAYLEAVE_MAX_CONNECTIONS (${config.maxConnections}) allows. Raise it (ulimit -n).`,
-    )
-  }
-  const limits = new ConnectionLimits(max, proxies, log, {
-    baseUrl: () => baseUrl.settled(),
-    contactUrl: null,
-  })
-  limits.guard(server)
-  return limits
 }
 
 /** Says what protects the machine from files of others. */

@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import { newId } from '../base/id.ts'
 import { checkMailSettings } from '../base/mail/mailer.ts'
 import type { Config } from '../base/settings/config.ts'
+import { isFirst, type ThreadPlace } from '../base/threads/thread-place.ts'
 import { jobLimits, kindsOf, requirePossibleRole } from '../data/jobs/job-limits.ts'
 import { Closers } from './closers.ts'
 import { type ControlPlane, openControlPlane } from './control-plane.ts'
@@ -41,6 +42,8 @@ export interface Parts
   log: Logger
   clock: Clock
   nodeId: string
+  /** Of several threads that serve; undefined if one does. */
+  thread: ThreadPlace | undefined
   close: () => Promise<void>
 }
 
@@ -60,14 +63,16 @@ export async function openParts(opening: Opening): Promise<Parts> {
  * the reverse order, so the order of these lines matters.
  */
 async function wire(opening: Opening, opened: Closers): Promise<Parts> {
-  const { config, log, clock, serving } = opening
+  const { config, log, clock, serving, thread } = opening
   if (serving) {
     checkMailSettings(config)
     checkPaymentSettings(config)
     requirePossibleRole(config)
   }
   const nodeId = newId('node')
-  const limits = jobLimits(config, serving)
+  const processKinds = kindsOf(jobLimits(config, serving))
+  // One thread runs the jobs of the process; the others are API nodes in this respect.
+  const limits = jobLimits(config, serving && isFirst(thread))
   const http = openHttp(opening, opened)
   const control = await openControlPlane({ ...opening, nodeId, opened, jobKinds: kindsOf(limits) })
   // Must be first: everything after it may change what is stored according to the database.
@@ -76,7 +81,7 @@ async function wire(opening: Opening, opened: Closers): Promise<Parts> {
   const accounts = await openAccounts({ ...opening, ...http, ...control, ...base }, opened)
   const assistants = await openAssistants({ ...opening, ...control })
   const catalog = openCatalog({ ...opening, ...control, ...storage }, opened)
-  const data = { ...opening, ...control, ...catalog, nodeId, limits }
+  const data = { ...opening, ...control, ...catalog, nodeId, limits, processKinds }
   const features = await openFeatures(data, opened)
   // After the queries on features: a stop ends jobs first.
   const jobs = openJobs({ ...data, ...http, mailer: accounts.identity.mailer }, opened)
@@ -101,6 +106,7 @@ async function wire(opening: Opening, opened: Closers): Promise<Parts> {
     log,
     clock,
     nodeId,
+    thread,
   }
   opened.requireAll(parts)
   return { ...parts, close: () => opened.close() }

@@ -1,9 +1,7 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import type { Logger } from 'pino'
 import type { RunningServer } from '../assembly/start-server.ts'
 import { SECOND, systemClock } from '../base/clock.ts'
-import { withinTime } from '../base/concurrency/within-time.ts'
 import {
   type Config,
   flagOf,
@@ -14,13 +12,12 @@ import {
 } from '../base/settings/config.ts'
 import type { Setting } from '../base/settings/setting.ts'
 import { settings } from '../base/settings/settings.ts'
+import { startTracing } from '../base/tracing/start-tracing.ts'
 import type { Demo } from './demo/demo.ts'
 import { watchParents } from './parent-processes.ts'
 
-/** Max duration of a stop: requests under way, their refunds, then closing all parts. */
-const STOP_DEADLINE = 40 * SECOND
-/** Max time for sending the traces of the last requests. */
-const TRACES_DEADLINE = 3 * SECOND
+/** Max duration of a stop: requests under way, their refunds, then closing all parts, of other threads first. */
+const STOP_DEADLINE = 55 * SECOND
 
 export function serveCommand(): Command {
   const command = new Command('serve')
@@ -50,9 +47,11 @@ ${Object.values(settings)
 async function serve(flags: Record<string, unknown>): Promise<void> {
   const { makeLogger } = await import('../http/observability/logger.ts')
   const { startServer } = await import('../assembly/start-server.ts')
+  const { servingThreads } = await import('../base/threads/thread-place.ts')
   const { prepareDemo } = await import('./demo/demo.ts')
   const config = readConfig({ flags })
-  const log = makeLogger(config.logLevel, undefined, config.logFormat)
+  const base = servingThreads(config) > 1 ? { thread: 1 } : undefined
+  const log = makeLogger(config.logLevel, undefined, config.logFormat, base)
   for (const name of unknownVariables()) log.warn(`There is no setting ${name}; it is ignored.`)
   const stopTracing = isTracingWanted() ? await startTracing(log) : () => {}
   let demo: Demo | undefined
@@ -94,18 +93,6 @@ async function serve(flags: Record<string, unknown>): Promise<void> {
 
   if (flags['json']) process.stdout.write(`${JSON.stringify({ url: service.url, ...demo })}\n`)
   else process.stdout.write(welcome(service.url, config, demo))
-}
-
-/** Returns a function that sends the last traces; a receiver that does not respond cannot delay a stop for long. */
-async function startTracing(log: Logger): Promise<() => Promise<void>> {
-  const { openTelemetry } = await import('../base/tracing/open-telemetry.ts')
-  const { useTracing } = await import('../base/tracing/tracing.ts')
-  const { tracing, close } = openTelemetry(log)
-  useTracing(tracing)
-  return () =>
-    withinTime(TRACES_DEADLINE, close()).catch((error: unknown) =>
-      log.warn({ err: error }, 'The last traces could not be sent.'),
-    )
 }
 
 function welcome(url: string, config: Config, demo: Demo | undefined): string {

@@ -90,6 +90,8 @@ export async function openTestServer(t: TestContext, options: TestSettings = {})
     addressRate: 1_000_000,
     signInRate: 1000,
     signInAddressRate: 1_000_000,
+    // On every machine the same, and a clock of a test is in one thread only.
+    threads: 1,
     // Tests change the clock arbitrarily.
     maxClockSkew: Number.MAX_SAFE_INTEGER,
     minFreeBytes: 0,

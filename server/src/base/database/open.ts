@@ -14,12 +14,15 @@ import {
 } from 'kysely'
 import { MINUTE, SECOND } from '../clock.ts'
 import { makePrivate } from '../locks/private-files.ts'
+import type { ThreadLink } from '../threads/thread-link.ts'
 import type { DatabaseError } from './database-error.ts'
 import { postgresTime, sqliteTime } from './database-time.ts'
 import { migrate } from './migrations/migrate.ts'
 import { GuardedPool, type Patience, type ServerCheck } from './postgres-pool.ts'
 import type { Tables } from './schema.ts'
+import { RemoteSqlite } from './sqlite/remote-sqlite.ts'
 import { sqliteDialect } from './sqlite/sqlite-dialect.ts'
+import { OwnSqlite } from './sqlite/sqlite-source.ts'
 import { requireFinishedRestore } from './unfinished-restore-store.ts'
 
 export type Db = Kysely<Tables>
@@ -31,6 +34,8 @@ export interface ControlDatabase {
   kind: 'sqlite' | 'postgres'
   /** SQLite's file, for the connection that polls it for changes; null on PostgreSQL. */
   file: string | null
+  /** What executes the statements of other serving threads; null on PostgreSQL, and in these threads. */
+  sqlite: OwnSqlite | null
   /** PostgreSQL's URL, for the LISTEN connection; null on SQLite. */
   url: string | null
   /**
@@ -63,14 +68,21 @@ export interface DatabaseOptions {
   dataDir: string
   /** Statement timeout on PostgreSQL, in seconds. */
   databaseTimeout?: number
+  /** How many threads of this process open the database; they share its connections to PostgreSQL. */
+  threads?: number | undefined
+  /**
+   * The first thread of this process, which has migrated the database and executes the statements of all threads on
+   * SQLite; undefined in it.
+   */
+  first?: Pick<ThreadLink, 'ask' | 'tell'> | undefined
   /** Called when a SQLite thread exits; it is then restarted. */
   onThreadEnd?: (error: Error) => void
 }
 
 export async function openDatabase(options: DatabaseOptions): Promise<ControlDatabase> {
-  if (options.databaseUrl) return openMigratedPostgres(options.databaseUrl, options.databaseTimeout)
-  const database = openSqlite(options.dataDir, options.onThreadEnd)
-  await migrateOrClose(database)
+  if (options.databaseUrl) return openMigratedPostgres(options.databaseUrl, options)
+  const database = openSqlite(options)
+  if (!options.first) await migrateOrClose(database)
   return database
 }
 
@@ -83,12 +95,12 @@ async function migrateOrClose(database: ControlDatabase): Promise<void> {
   }
 }
 
-function openSqlite(dataDir: string, onThreadEnd?: (error: Error) => void): ControlDatabase {
+function openSqlite({ dataDir, onThreadEnd, first }: DatabaseOptions): ControlDatabase {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const file = join(dataDir, 'wayleave.db')
   makePrivate(file)
-  const dialect = sqliteDialect(file, onThreadEnd)
-  const db = new Kysely<Tables>({ dialect })
+  const source = first ? new RemoteSqlite(first) : new OwnSqlite(file, onThreadEnd)
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(source) })
   return {
     db,
     kind: 'sqlite',
@@ -100,20 +112,35 @@ function openSqlite(dataDir: string, onThreadEnd?: (error: Error) => void): Cont
     refuse: () => {},
     hold: () => {},
     checkServers: () => {},
-    pending: () => dialect.pending(),
+    sqlite: source instanceof OwnSqlite ? source : null,
+    pending: () => source.pending,
     close: () => db.destroy(),
   }
 }
 
 const DEFAULT_TIMEOUT_SECONDS = 10
+const CONNECTIONS = 10
+/** Of each of several threads: a transaction must not keep everything else waiting. */
+const MIN_CONNECTIONS = 3
 const CONNECT_TIMEOUT = 5 * SECOND
 /** A migration may rewrite a large table, and waits while other nodes migrate. */
 const MIGRATION: Patience = { connections: 1, connectTimeout: 10 * SECOND, queryTimeout: 30 * MINUTE }
 
 async function openMigratedPostgres(
   url: string,
-  timeoutSeconds = DEFAULT_TIMEOUT_SECONDS,
+  { databaseTimeout = DEFAULT_TIMEOUT_SECONDS, threads = 1, first }: DatabaseOptions,
 ): Promise<ControlDatabase> {
+  if (!first) await migratePostgres(url)
+  const connections =
+    threads === 1 ? CONNECTIONS : Math.max(MIN_CONNECTIONS, Math.ceil(CONNECTIONS / threads))
+  return openPostgres(url, {
+    connections,
+    connectTimeout: CONNECT_TIMEOUT,
+    queryTimeout: databaseTimeout * SECOND,
+  })
+}
+
+async function migratePostgres(url: string): Promise<void> {
   const migrating = openPostgres(url, MIGRATION)
   await requireFinishedRestore(migrating.db).catch(async (error: unknown) => {
     await migrating.close()
@@ -121,8 +148,6 @@ async function openMigratedPostgres(
   })
   await migrateOrClose(migrating)
   await migrating.close()
-  const queryTimeout = timeoutSeconds * SECOND
-  return openPostgres(url, { connections: 10, connectTimeout: CONNECT_TIMEOUT, queryTimeout })
 }
 
 export function openPostgres(url: string, patience: Patience): ControlDatabase {
@@ -131,6 +156,7 @@ export function openPostgres(url: string, patience: Patience): ControlDatabase {
   return {
     db,
     kind: 'postgres',
+    sqlite: null,
     file: null,
     url,
     forUpdate: (query) => query.forUpdate(),

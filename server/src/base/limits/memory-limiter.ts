@@ -1,3 +1,4 @@
+import { type Buckets, OwnBuckets } from './buckets.ts'
 import {
   type Bucket,
   charged,
@@ -9,44 +10,61 @@ import {
   type Rate,
 } from './limiter.ts'
 
-const SWEEP_MS = 10_000
-/** Many addresses of an attacker must not exhaust the memory: beyond this, the oldest buckets are evicted. */
-const MAX_BUCKETS = 500_000
-
+/** Counts requests in memory: that of this thread, or memory that all serving threads share. */
 export class MemoryLimiter implements Limiter {
-  readonly #fullAgainAt = new Map<string, number>()
+  readonly #buckets: Buckets
   readonly #milliseconds: () => number
-  readonly #sweep: NodeJS.Timeout
 
-  constructor(milliseconds: () => number = Date.now) {
+  constructor(
+    milliseconds: () => number = Date.now,
+    buckets: (now: () => number) => Buckets = (now) => new OwnBuckets(now),
+  ) {
     this.#milliseconds = milliseconds
-    this.#sweep = setInterval(() => this.#forgetFull(), SWEEP_MS).unref()
+    this.#buckets = buckets(() => this.now())
   }
 
   take(bucket: string, rate: Rate): Decision {
-    const { decision, next } = decide(this.#fullAgainAt.get(bucket) ?? 0, this.now(), rate)
-    this.#fullAgainAt.set(bucket, next)
+    const buckets = this.#buckets
+    buckets.hold(bucket, null)
+    const now = this.now()
+    const { decision, next } = decide(buckets.get(bucket, now), now, rate)
+    buckets.set(bucket, next, now)
+    buckets.release()
     return decision
   }
 
   takeBoth(first: Bucket, second: Bucket): JointDecision {
-    const { joint, next } = this.#decideBoth(first, second)
+    const buckets = this.#buckets
+    buckets.hold(first.name, second.name)
+    const now = this.now()
+    const before: [number, number] = [buckets.get(first.name, now), buckets.get(second.name, now)]
+    const { joint, next } = decideBoth(before, now, first, second)
     // A refusal changes a bucket only if the clock was set back.
-    if (next[0] !== this.fullAgainAt(first.name)) this.#fullAgainAt.set(first.name, next[0])
-    if (next[1] !== this.fullAgainAt(second.name)) this.#fullAgainAt.set(second.name, next[1])
+    if (next[0] !== before[0]) buckets.set(first.name, next[0], now)
+    if (next[1] !== before[1]) buckets.set(second.name, next[1], now)
+    buckets.release()
     return joint
   }
 
   charge({ name, rate }: Bucket, tokens: number): void {
-    this.#fullAgainAt.set(name, charged(this.fullAgainAt(name), this.now(), rate, tokens))
+    const buckets = this.#buckets
+    buckets.hold(name, null)
+    const now = this.now()
+    buckets.set(name, charged(buckets.get(name, now), now, rate, tokens), now)
+    buckets.release()
   }
 
   peekBoth(first: Bucket, second: Bucket): JointDecision {
-    return this.#decideBoth(first, second).joint
+    const buckets = this.#buckets
+    buckets.hold(first.name, second.name)
+    const now = this.now()
+    const states: [number, number] = [buckets.get(first.name, now), buckets.get(second.name, now)]
+    buckets.release()
+    return decideBoth(states, now, first, second).joint
   }
 
   peek(bucket: string, rate: Rate): Decision {
-    return decide(this.#fullAgainAt.get(bucket) ?? 0, this.now(), rate).decision
+    return decide(this.fullAgainAt(bucket), this.now(), rate).decision
   }
 
   /** The time on this limiter's clock, in whole microseconds. */
@@ -56,27 +74,21 @@ export class MemoryLimiter implements Limiter {
 
   /** When the bucket is full again, on this limiter's clock; in the past if it was not used lately. */
   fullAgainAt(bucket: string): number {
-    return this.#fullAgainAt.get(bucket) ?? 0
+    this.#buckets.hold(bucket, null)
+    const fullAgainAt = this.#buckets.get(bucket, this.now())
+    this.#buckets.release()
+    return fullAgainAt
   }
 
   /** Merges the state of another counter into the bucket; never adds tokens to it. */
   raise(bucket: string, fullAgainAt: number): void {
-    if (fullAgainAt > this.fullAgainAt(bucket)) this.#fullAgainAt.set(bucket, fullAgainAt)
+    this.#buckets.hold(bucket, null)
+    const now = this.now()
+    if (fullAgainAt > this.#buckets.get(bucket, now)) this.#buckets.set(bucket, fullAgainAt, now)
+    this.#buckets.release()
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#sweep)
-  }
-
-  #decideBoth(first: Bucket, second: Bucket) {
-    const now = this.now()
-    return decideBoth([this.fullAgainAt(first.name), this.fullAgainAt(second.name)], now, first, second)
-  }
-
-  #forgetFull(): void {
-    const now = this.now()
-    for (const [bucket, fullAgainAt] of this.#fullAgainAt) {
-      if (fullAgainAt <= now || this.#fullAgainAt.size > MAX_BUCKETS) this.#fullAgainAt.delete(bucket)
-    }
+    this.#buckets.close()
   }
 }

@@ -69,12 +69,13 @@ interface Batch {
  */
 export class RedisLimiter implements Limiter {
   readonly #link: RedisLink
-  /** Uses a monotonic clock. */
-  readonly #copy = new MemoryLimiter(() => performance.now())
+  readonly #copy: MemoryLimiter
   readonly #waiting = new Map<string, Batch>()
 
-  constructor(link: RedisLink) {
+  /** The copy uses a monotonic clock. */
+  constructor(link: RedisLink, copy = new MemoryLimiter(() => performance.now())) {
     this.#link = link
+    this.#copy = copy
   }
 
   take(name: string, rate: Rate): Decision | Promise<Decision> {

@@ -13,10 +13,12 @@ import { signOnSettings } from './sign-on.ts'
 import { siteSettings } from './site.ts'
 import { sourcesSettings } from './sources.ts'
 import { storageSettings } from './storage.ts'
+import { threadsSettings } from './threads.ts'
 
 /** The settings by topic, in the order of docs/settings.md. */
 export const settingGroups = [
   { title: 'The service', settings: instanceSettings },
+  { title: 'Threads', settings: threadsSettings },
   { title: 'Pages', settings: siteSettings },
   { title: 'Databases and clocks', settings: databasesSettings },
   { title: 'Storage', settings: storageSettings },
@@ -36,6 +38,7 @@ export const settingGroups = [
 /** Every setting by its name. */
 export const settings = {
   ...instanceSettings,
+  ...threadsSettings,
   ...siteSettings,
   ...databasesSettings,
   ...storageSettings,

@@ -11,6 +11,7 @@ import {
 } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import { type Clock, DAY } from '../../base/clock.ts'
+import type { ThreadLink } from '../../base/threads/thread-link.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Version } from './dataset.ts'
 import { type FileStamp, stampOf } from './file-stamp.ts'
@@ -32,6 +33,8 @@ interface VerificationDeps {
   clock: Clock
   log: Logger
   bytesPerSecond: number
+  /** The first thread of the process, which verifies for all; undefined in it. */
+  first?: Pick<ThreadLink, 'ask'> | undefined
 }
 
 /** The result for a snapshot of which every byte was verified. */
@@ -139,15 +142,10 @@ export class Verification {
       const folder = await blobs.localFolder(version.snapshot)
       const names = Object.keys(manifest.files)
       const files = await this.#stampsOf(folder, names)
-      const record = await readRecord(folder)
-      const age = record ? clock().getTime() - Date.parse(record.verifiedAt) : Infinity
-      if (
-        record &&
-        age >= 0 &&
-        age < VERIFICATION_AGE &&
-        names.every((name) => record.files[name] === files[name])
-      )
-        return this.#keep(folder, record)
+      const record =
+        (await this.#recorded(folder, files)) ??
+        ((await this.#verifiedByFirst(version)) ? await this.#recorded(folder, files) : null)
+      if (record) return this.#keep(folder, record)
       const { head, tail } = geojsonParts(manifest)
       const { bytesPerSecond } = this.#parts
       const { framedPackDigest } = await verifyInThread(
@@ -167,6 +165,23 @@ export class Verification {
         log.error({ err: error }, `The snapshot "${version.snapshot}" could not be verified.`)
       return null
     }
+  }
+
+  /** The stored record, if it is about these files and recent. */
+  async #recorded(folder: string, files: Record<string, FileStamp>): Promise<VerifiedRecord | null> {
+    const record = await readRecord(folder)
+    if (record === null) return null
+    const age = this.#parts.clock().getTime() - Date.parse(record.verifiedAt)
+    const isRecent = age >= 0 && age < VERIFICATION_AGE
+    return isRecent && Object.entries(files).every(([name, stamp]) => record.files[name] === stamp)
+      ? record
+      : null
+  }
+
+  /** If the first thread finds damage, this one verifies too, and finds it as well. */
+  async #verifiedByFirst(version: Version): Promise<boolean> {
+    const { first } = this.#parts
+    return first !== undefined && (await first.ask<Verified | null>('verify', version)) !== null
   }
 
   #keep(folder: string, { files, geojsonDigest, verifiedAt }: VerifiedRecord): Verified {

@@ -1,4 +1,5 @@
 import { totalmem } from 'node:os'
+import type { SharedLoads } from '@wayleave/geodata/base'
 import { openSnapshot, PackCache, type Snapshot } from '@wayleave/geodata/features'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Verification } from './background-verification.ts'
@@ -24,6 +25,8 @@ interface OpenSnapshotsDeps {
   blobs: Blobs
   health: SnapshotHealth
   verification: Verification
+  /** Null if no other thread serves. */
+  loads?: SharedLoads | null
 }
 
 /**
@@ -33,7 +36,7 @@ interface OpenSnapshotsDeps {
 export class OpenSnapshots {
   readonly #parts: OpenSnapshotsDeps
   readonly #max: number
-  readonly #packs = new PackCache(PACK_CACHE_BYTES)
+  readonly #packs: PackCache
   /** In LRU order, least recently used first. */
   readonly #entries = new Map<string, Entry>()
 
@@ -44,6 +47,7 @@ export class OpenSnapshots {
   constructor(parts: OpenSnapshotsDeps, max = MAX_OPEN) {
     this.#parts = parts
     this.#max = max
+    this.#packs = new PackCache(PACK_CACHE_BYTES, parts.loads)
     parts.health.onDamage(({ snapshot }) => {
       if (this.#entries.has(snapshot)) this.#drop(snapshot)
     })

@@ -10,6 +10,8 @@ const RETRY_MS = 10
 /** How long the end of the process waits for a write that has begun, or for a reader that does not read. */
 const LAST_WRITE_MS = 500
 
+type LineReceiver = (lines: Buffer) => void
+
 /**
  * Writes lines to a file descriptor. It gathers them, to save a system call per line, and writes them in the
  * background: a reader of a pipe that has stalled must not stop the service. They are written after a second at
@@ -21,7 +23,7 @@ const LAST_WRITE_MS = 500
  * See docs/decisions/plain-request-log.md.
  */
 export class LogWriter {
-  readonly #descriptor: number
+  readonly #descriptor: number | LineReceiver
   #gathered = Buffer.allocUnsafe(GATHERED_BYTES)
   #length = 0
   readonly #waiting: Buffer[] = []
@@ -29,10 +31,17 @@ export class LogWriter {
   #lostBytes = 0
   #isWriting = false
 
-  constructor(descriptor: number) {
+  /** Instead of a descriptor, a function can take the lines: a thread gives its lines to the one that writes. */
+  constructor(descriptor: number | LineReceiver) {
     this.#descriptor = descriptor
     setInterval(() => this.#flush(), LONGEST_WAIT_MS).unref()
     process.on('exit', () => this.#writeRest())
+  }
+
+  /** Writes whole lines that another thread gathered. */
+  writeLines(lines: Uint8Array): void {
+    this.#flush()
+    this.#add(Buffer.from(lines.buffer, lines.byteOffset, lines.length))
   }
 
   write(line: string): void {
@@ -53,6 +62,10 @@ export class LogWriter {
   }
 
   #add(lines: Buffer): void {
+    if (typeof this.#descriptor === 'function') {
+      this.#descriptor(lines)
+      return
+    }
     if (this.#waitingBytes + lines.length > MAX_WAITING_BYTES) {
       this.#lostBytes += lines.length
       return
@@ -68,7 +81,7 @@ export class LogWriter {
     const lines = this.#waiting.shift()
     this.#isWriting = lines !== undefined
     if (lines === undefined) return
-    write(this.#descriptor, lines, (error, written) => {
+    write(this.#descriptor as number, lines, (error, written) => {
       if (error && !isBusy(error)) {
         // The reader is gone, or the disk is full. There is nowhere to report that.
         this.#waitingBytes -= lines.length
@@ -100,6 +113,10 @@ export class LogWriter {
 
   /** Runs at the end of the process, where no callback is called any more. */
   #writeRest(): void {
+    if (typeof this.#descriptor === 'function') {
+      this.#flush()
+      return
+    }
     // A thread is writing the lines before. Its end cannot be observed from here, and usually takes microseconds.
     if (this.#isWriting) sleep(LAST_WRITE_MS)
     this.#noteLoss()

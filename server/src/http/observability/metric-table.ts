@@ -4,16 +4,25 @@ export interface MetricRow {
   help: string
   /** The label that distinguishes its values, or two. */
   label?: string | readonly [string, string]
+  /** How the values of several serving threads become one; the sum if omitted. `first`: only the first thread has it. */
+  over?: 'min' | 'max' | 'average' | 'first'
 }
 
 /** Requests are counted by request-metrics.ts; Node's metrics come from prom-client with the same prefix. */
 export const metricTable = {
+  wayleave_threads: {
+    type: 'gauge',
+    over: 'first',
+    help: 'Threads that serve requests. Fewer than WAYLEAVE_THREADS while one that died is being replaced.',
+  },
   wayleave_lease_held: {
     type: 'gauge',
+    over: 'min',
     help: '1 while this node may use its caches: with PostgreSQL, while its lease runs; with SQLite always.',
   },
   wayleave_redis_up: {
     type: 'gauge',
+    over: 'min',
     help: '1 while Redis replies in time, 0 while this node counts limits by itself. Only with WAYLEAVE_REDIS_URL.',
   },
   wayleave_redis_outages_total: {
@@ -22,6 +31,7 @@ export const metricTable = {
   },
   wayleave_storage_up: {
     type: 'gauge',
+    over: 'min',
     help: '1 while the bucket responds, 0 while calls fail at once because it does not. Only with a bucket.',
   },
   wayleave_storage_requests_total: {
@@ -43,6 +53,7 @@ export const metricTable = {
   },
   wayleave_cache_bytes: {
     type: 'gauge',
+    over: 'first',
     help: 'Bytes of the bucket that are cached on the disk of this node. Only with a bucket.',
   },
   wayleave_cache_reads_total: {
@@ -74,6 +85,7 @@ export const metricTable = {
   },
   wayleave_event_loop_utilization: {
     type: 'gauge',
+    over: 'average',
     help: 'The share of the time since the last scrape in which the event loop was busy, from 0 to 1.',
   },
   wayleave_queue_waiting: {
@@ -83,6 +95,7 @@ export const metricTable = {
   },
   wayleave_queue_saturation: {
     type: 'gauge',
+    over: 'max',
     label: 'queue',
     help: 'How much of the capacity of a queue is in use, from 0 to 1: "searches", "pages" or "queries".',
   },
@@ -102,7 +115,11 @@ export const metricTable = {
     help: 'Memory of a cache: "features" or "columns".',
   },
   wayleave_connections_open: { type: 'gauge', help: 'Connections of clients that are open.' },
-  wayleave_connections_max: { type: 'gauge', help: 'How many connections may be open at once.' },
+  wayleave_connections_max: {
+    type: 'gauge',
+    over: 'first',
+    help: 'How many connections may be open at once.',
+  },
   wayleave_connections_refused_total: {
     type: 'counter',
     label: 'reason',
@@ -110,11 +127,13 @@ export const metricTable = {
   },
   wayleave_jobs: {
     type: 'gauge',
+    over: 'first',
     label: ['kind', 'state'],
     help: 'Jobs of all nodes that have not ended, by kind ("publish", "inspect", "export", "tiles") and state ("waiting", "running").',
   },
   wayleave_job_oldest_waiting_seconds: {
     type: 'gauge',
+    over: 'first',
     label: 'kind',
     help: 'For how long the oldest waiting job of all nodes has waited, in seconds, by kind; 0 if none waits.',
   },
@@ -133,6 +152,7 @@ export const metricTable = {
   },
   wayleave_export_builds_waiting: {
     type: 'gauge',
+    over: 'first',
     help: 'Builds of export files of all nodes that wait or run.',
   },
   wayleave_export_builds_failed_total: {
@@ -145,6 +165,7 @@ export const metricTable = {
   },
   wayleave_tile_builds_waiting: {
     type: 'gauge',
+    over: 'first',
     help: 'Builds of vector tiles of all nodes that wait or run.',
   },
   wayleave_tile_builds_finished_total: {
@@ -179,20 +200,28 @@ export const metricTable = {
   wayleave_usage_unsaved_rows: { type: 'gauge', help: 'Rows of usage that are not in the database yet.' },
   wayleave_usage_unsaved_seconds: {
     type: 'gauge',
+    over: 'max',
     help: 'For how long usage has waited to be saved, in seconds; 0 if none waits.',
   },
   wayleave_data_disk_free_bytes: {
     type: 'gauge',
+    over: 'first',
     help: 'Bytes that the service may still write to the disk of the data folder.',
   },
-  wayleave_data_disk_size_bytes: { type: 'gauge', help: 'The size of the disk of the data folder.' },
+  wayleave_data_disk_size_bytes: {
+    type: 'gauge',
+    over: 'first',
+    help: 'The size of the disk of the data folder.',
+  },
   wayleave_damaged_versions: {
     type: 'gauge',
+    over: 'max',
     label: 'table',
     help: 'Published versions whose files are damaged or missing, by table. They are not served.',
   },
   wayleave_clock_held: {
     type: 'gauge',
+    over: 'first',
     help: '1 while the clock is far ahead of the last run and nothing is deleted by it yet.',
   },
 } as const satisfies Record<string, MetricRow>

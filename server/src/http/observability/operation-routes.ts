@@ -109,8 +109,8 @@ export function operationRoutes(
       const peer = request.socket.remoteAddress ?? ''
       const local = LOOPBACK.test(peer) && !OF_PROXIES.some((name) => name in request.headers)
       if (!local && !hasToken(request.headers.authorization, metricsToken)) throw notFound('such page')
-      reply.header('content-type', metrics.registry.contentType)
-      return metrics.registry.metrics()
+      reply.header('content-type', metrics.contentType)
+      return metrics.text()
     },
   )
 }

@@ -13,6 +13,9 @@ const PLAIN = /^[ !#-[\]-~]*$/
 const INFO = 30
 const DEBUG = 20
 
+/** Parts of a logger that its types do not show: where it writes, and what every line has, such as `,"thread":2`. */
+const { streamSym, chindingsSym } = pino.symbols as unknown as Record<'streamSym' | 'chindingsSym', symbol>
+
 /** See docs/decisions/plain-request-log.md. */
 export interface LoggedRequest {
   id: string
@@ -39,9 +42,10 @@ export function logRequest(log: Logger, request: LoggedRequest): void {
   const level = status < 400 && isRoutine(path) ? DEBUG : INFO
   if (level < log.levelVal) return
   const ms = Math.round(request.milliseconds * 10) / 10
-  const stream = (log as unknown as Record<symbol, { write(line: string): void }>)[pino.symbols.streamSym]!
+  const parts = log as unknown as Record<symbol, unknown>
+  const stream = parts[streamSym] as { write(line: string): void }
   stream.write(
-    `{"level":${level},"time":"${timeText(Date.now())}","requestId":"${id}${whatText(request)}${ms}${request.brokenOff ? ',"brokenOff":true' : ''}${whoText(request)}`,
+    `{"level":${level},"time":"${timeText(Date.now())}"${parts[chindingsSym]},"requestId":"${id}${whatText(request)}${ms}${request.brokenOff ? ',"brokenOff":true' : ''}${whoText(request)}`,
   )
 }
 

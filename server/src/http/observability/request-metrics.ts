@@ -1,3 +1,4 @@
+export const REQUESTS_TOTAL = 'wayleave_http_requests_total'
 const BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
 
 /**
@@ -36,7 +37,7 @@ export class RequestMetrics {
   readonly #routes = new Map<string, RouteNumbers>()
 
   constructor(register: (type: string, name: string, help: string, values: () => MetricValue[]) => void) {
-    register('counter', TOTAL, 'Responses, by method, route and status.', () => this.#responses())
+    register('counter', REQUESTS_TOTAL, 'Responses, by method, route and status.', () => this.#responses())
     const help = 'Time from request to the end of its response, by route.'
     register('histogram', SECONDS, help, () => this.#times())
   }
@@ -59,28 +60,6 @@ export class RequestMetrics {
     while (bucket < BUCKETS.length && seconds > BUCKETS[bucket]!) bucket++
     numbers.times[bucket]!++
     numbers.seconds += seconds
-  }
-
-  /** The number of responses by status. */
-  byStatus(): Map<number, number> {
-    const totals = new Map<number, number>()
-    for (const { responses } of this.#routes.values()) {
-      for (const { status, count } of responses.values())
-        totals.set(status, (totals.get(status) ?? 0) + count)
-    }
-    return totals
-  }
-
-  /** Routes with responses of 500 and above, the worst first. */
-  failingRoutes(limit: number): { route: string; count: number }[] {
-    const routes = [...this.#routes].map(([route, { responses }]) => ({
-      route,
-      count: [...responses.values()].reduce((sum, one) => (one.status >= 500 ? sum + one.count : sum), 0),
-    }))
-    return routes
-      .filter(({ count }) => count > 0)
-      .sort((a, b) => b.count - a.count)
-      .slice(0, limit)
   }
 
   #responses(): MetricValue[] {
@@ -108,5 +87,4 @@ export class RequestMetrics {
   }
 }
 
-const TOTAL = 'wayleave_http_requests_total'
 const SECONDS = 'wayleave_http_request_duration_seconds'

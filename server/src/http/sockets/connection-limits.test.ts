@@ -3,10 +3,12 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { firstThread } from '../../base/threads/thread-place.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { openTestServer } from '../../testing/test-server.ts'
 import { maxConnections } from './connection-limits.ts'
 import { connectionsWithin, descriptorLimit } from './descriptor-limit.ts'
+import { SharedConnections } from './shared-connections.ts'
 
 const unset = { maxConnections: null, maxConnectionsPerAddress: null }
 
@@ -42,6 +44,23 @@ test('the limit of open files bounds the connections and leaves room for files',
   assert.deepEqual(maxConnections(unset, null), { total: 10_000, perAddress: 2500 })
   const few = { maxConnections: 10, maxConnectionsPerAddress: 50 }
   assert.deepEqual(maxConnections(few, 1024), { total: 10, perAddress: 10 })
+})
+
+test('the connections of all threads count, until a thread has died', () => {
+  const first = firstThread(2)!
+  const second = { ...first, number: 2 }
+  const [one, two] = [new SharedConnections(first), new SharedConnections(second)]
+  one.add('192.0.2.1', 1)
+  two.add('192.0.2.1', 1)
+  two.add('192.0.2.1', 1)
+  two.add(null, 1)
+  assert.deepEqual([one.of('192.0.2.1'), one.of('192.0.2.2'), one.total()], [3, 0, 4])
+  two.add('192.0.2.1', -1)
+  assert.deepEqual([one.of('192.0.2.1'), one.total()], [2, 3])
+  SharedConnections.forget(second)
+  assert.deepEqual([one.of('192.0.2.1'), one.total()], [1, 1])
+  new SharedConnections(second).add('192.0.2.1', 1)
+  assert.deepEqual([one.of('192.0.2.1'), one.total()], [2, 2])
 })
 
 test('one address has a limit of its own, and a connection that it closes makes room', async (t) => {

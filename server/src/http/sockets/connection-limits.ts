@@ -8,6 +8,7 @@ import type { Links } from '../send-problem.ts'
 import { connectionsWithin } from './descriptor-limit.ts'
 import { responseOn } from './node-internals.ts'
 import { rawProblem } from './reject-unparsed.ts'
+import type { SharedConnections } from './shared-connections.ts'
 
 /** The default. Each idle connection takes some ten kilobytes of memory. */
 const DEFAULT_MAX = 10_000
@@ -47,12 +48,21 @@ export class ConnectionLimits {
   readonly #proxies: TrustedProxies
   readonly #log: Logger
   readonly #links: Links
+  /** Null in a process with one serving thread. */
+  readonly #shared: SharedConnections | null
   readonly #byAddress = new Map<string, number>()
   readonly #sockets = new Set<Socket>()
   #warnedAt = Number.NEGATIVE_INFINITY
 
-  constructor(max: MaxConnections, proxies: TrustedProxies, log: Logger, links: Links) {
+  constructor(
+    max: MaxConnections,
+    proxies: TrustedProxies,
+    log: Logger,
+    links: Links,
+    shared: SharedConnections | null = null,
+  ) {
     this.max = max
+    this.#shared = shared
     this.#links = links
     this.#proxies = proxies
     this.#log = log
@@ -90,7 +100,14 @@ export class ConnectionLimits {
     const address = socket.remoteAddress
     const bucket = address === undefined || this.#proxies.has(address) ? null : addressBucket(address)
     const count = bucket === null ? 0 : (this.#byAddress.get(bucket) ?? 0)
-    if (count >= this.max.perAddress) {
+    // Node itself closes connections beyond the total of this thread.
+    if (this.#shared && this.#shared.total() >= this.max.total) {
+      this.#refuse('total')
+      socket.destroy()
+      return false
+    }
+    const countOfAll = bucket !== null && this.#shared ? this.#shared.of(bucket) : count
+    if (countOfAll >= this.max.perAddress) {
       this.#refuse('address')
       // Written to the empty send buffer of a new socket, so it does not block; the client need not read it.
       socket.on('error', () => {})
@@ -99,8 +116,10 @@ export class ConnectionLimits {
     }
     this.#sockets.add(socket)
     if (bucket !== null) this.#byAddress.set(bucket, count + 1)
+    this.#shared?.add(bucket, 1)
     socket.once('close', () => {
       this.#sockets.delete(socket)
+      this.#shared?.add(bucket, -1)
       if (bucket !== null) this.#release(bucket)
     })
     return true

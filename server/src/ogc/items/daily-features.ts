@@ -4,6 +4,7 @@ import type { RedisLink } from '../../base/limits/redis-link.ts'
 import { andThen, type MaybePromise } from '../../base/maybe-promise.ts'
 import { Problem } from '../../base/problem.ts'
 import type { Dataset } from '../../data/catalog/dataset.ts'
+import { type FeatureCounts, OwnFeatureCounts } from './feature-counts.ts'
 
 /**
  * Takes at most `wanted` of the day's remaining features and returns how many it took. `usedHere` is this
@@ -18,9 +19,6 @@ local taken = math.max(0, math.min(wanted, max - used))
 redis.call('SET', KEYS[1], string.format('%.0f', used + taken), 'EX', 172800)
 return string.format('%.0f', taken)
 `
-
-/** Today, and yesterday for pages that began before midnight. */
-const MAX_DAYS = 2
 
 /** The number of features that a request may return, and the counter that they were taken from. */
 export interface FeatureAllowance {
@@ -46,20 +44,25 @@ export function countedGrant(
  * Limits how many features the keys of one owner (a user or an organization) may page through per UTC day.
  * Features are reserved before they are read, and those that a page did not need are returned to the day they
  * were taken from, so that concurrent requests get no more than sequential ones. If Redis is configured, all
- * nodes share one count there. Without Redis, and while it is unreachable, each process counts for itself and
- * continues from what it has seen so far.
+ * nodes share one count there. Without Redis, and while it is unreachable, each process counts for itself, all its
+ * threads together, and continues from what it has seen so far.
  */
 export class DailyFeatures {
   readonly #max: number | null
   readonly #clock: Clock
   readonly #link: RedisLink | null
-  /** By day, then by owner. */
-  readonly #days = new Map<number, Map<string, number>>()
+  readonly #counts: FeatureCounts
 
-  constructor(max: number | null, clock: Clock, link: RedisLink | null) {
+  constructor(
+    max: number | null,
+    clock: Clock,
+    link: RedisLink | null,
+    counts: FeatureCounts = new OwnFeatureCounts(),
+  ) {
     this.#max = max
     this.#clock = clock
     this.#link = link
+    this.#counts = counts
   }
 
   /**
@@ -94,7 +97,7 @@ export class DailyFeatures {
   release(grant: CountedGrant | null, { day, isShared }: FeatureAllowance, unused: number): void {
     if (grant === null || (grant.dailyFeatures ?? this.#max) === null || unused === 0) return
     const { owner } = grant
-    this.#count(owner, day, -unused)
+    this.#counts.add(owner, day, () => -unused)
     if (isShared) this.#link?.run((redis) => redis.decrby(redisKey(day, owner), unused))
   }
 
@@ -105,36 +108,23 @@ export class DailyFeatures {
     max: number,
     day: number,
   ): Promise<FeatureAllowance | null> {
-    const usedHere = this.#count(owner, day, 0)
+    let usedHere = 0
+    this.#counts.add(owner, day, (used) => {
+      usedHere = used
+      return 0
+    })
     const reply = await link.run((redis) =>
       redis.eval(TAKE, 1, redisKey(day, owner), requestedCount, max, usedHere),
     )
     if (reply === null) return null
     const count = Number(reply)
-    this.#count(owner, day, count)
+    this.#counts.add(owner, day, () => count)
     return { count, day, isShared: true }
   }
 
   #takeHere(owner: string, requestedCount: number, max: number, day: number): FeatureAllowance {
-    const count = Math.max(0, Math.min(requestedCount, max - this.#count(owner, day, 0)))
-    this.#count(owner, day, count)
+    const count = this.#counts.add(owner, day, (used) => Math.max(0, Math.min(requestedCount, max - used)))
     return { count, day, isShared: false }
-  }
-
-  /** Adds to the owner's count for a day and returns the new count. */
-  #count(owner: string, day: number, more: number): number {
-    let usedOnDay = this.#days.get(day)
-    if (usedOnDay === undefined) {
-      // No features were taken on a day that is no longer counted, so none can be returned to it.
-      if (more < 0) return 0
-      const [oldest] = this.#days.keys()
-      if (this.#days.size === MAX_DAYS && oldest !== undefined) this.#days.delete(oldest)
-      usedOnDay = new Map()
-      this.#days.set(day, usedOnDay)
-    }
-    const used = Math.max(0, (usedOnDay.get(owner) ?? 0) + more)
-    if (more !== 0) usedOnDay.set(owner, used)
-    return used
   }
 
   #today(): number {

@@ -35,7 +35,7 @@ export function dashboardRoutes(app: App, parts: DashboardRoutesDeps): void {
     db: database.db,
     clock,
     catalog,
-    requests: metrics.requests,
+    metrics,
     dataDir: config.dataDir,
   })
 

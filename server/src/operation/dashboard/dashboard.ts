@@ -5,7 +5,7 @@ import { type Clock, DAY } from '../../base/clock.ts'
 import type { Db } from '../../base/database/open.ts'
 import type { Catalog } from '../../data/catalog/catalog.ts'
 import { DiskSpace } from '../../http/observability/disk-space.ts'
-import type { RequestMetrics } from '../../http/observability/request-metrics.ts'
+import type { ProcessMetrics } from '../../http/observability/metrics.ts'
 import { countRows, jobsByState, usageByDataset, usageByDay, usageByOrganization } from './dashboard-store.ts'
 
 const DAYS = 30
@@ -15,7 +15,7 @@ export interface DashboardDeps {
   db: Db
   clock: Clock
   catalog: Catalog
-  requests: RequestMetrics
+  metrics: Pick<ProcessMetrics, 'responses'>
   dataDir: string
 }
 
@@ -70,7 +70,7 @@ export class DashboardReports {
         calls,
         credits,
       })),
-      responses: this.#responses(),
+      responses: await this.#responses(),
       jobs,
       storage: {
         datasets: datasets.length,
@@ -83,15 +83,22 @@ export class DashboardReports {
     }
   }
 
-  #responses(): Dashboard['responses'] {
-    const { requests } = this.#deps
+  async #responses(): Promise<Dashboard['responses']> {
     const responses = { total: 0, clientErrors: 0, serverErrors: 0 }
-    for (const [status, count] of requests.byStatus()) {
-      responses.total += count
-      if (status >= 500) responses.serverErrors += count
-      else if (status >= 400) responses.clientErrors += count
+    const failures = new Map<string, number>()
+    for (const { labels, value } of await this.#deps.metrics.responses()) {
+      const status = Number(labels['status'])
+      const route = String(labels['route'])
+      responses.total += value
+      if (status >= 500) {
+        responses.serverErrors += value
+        failures.set(route, (failures.get(route) ?? 0) + value)
+      } else if (status >= 400) responses.clientErrors += value
     }
-    return { since: this.#startedAt, ...responses, failingRoutes: requests.failingRoutes(MAX_ROUTES) }
+    const failingRoutes = Array.from(failures, ([route, count]) => ({ route, count }))
+      .sort((a, b) => b.count - a.count)
+      .slice(0, MAX_ROUTES)
+    return { since: this.#startedAt, ...responses, failingRoutes }
   }
 
   /** The last days up to today, in UTC. */

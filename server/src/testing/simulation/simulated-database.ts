@@ -146,6 +146,7 @@ export class Link implements NodeLink {
     return {
       db,
       kind: 'postgres',
+      sqlite: null,
       file: null,
       url: null,
       forUpdate: (query) => query,

@@ -18,6 +18,8 @@ export interface NodeOptions {
   /** The kinds of jobs that this process runs. */
   jobKinds?: readonly JobKind[]
   settle?: Settle
+  /** Of several serving threads: the name of the channel between them. On PostgreSQL, each of them is a node. */
+  channel?: string | undefined
   /** The machine on which the node runs, which simulations replace. */
   time?: NodeTime
   link?: NodeLink

@@ -1,5 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { BroadcastChannel } from 'node:worker_threads'
 import { DatabaseError, fromSqlite } from '../database-error.ts'
 import type { ControlDatabase } from '../open.ts'
 import {
@@ -21,11 +22,11 @@ const COMMAND_WAITS_MS = LOOK_HOLDS_MS + 2
  * connection, in this process or another. Reading it takes a few microseconds, so it is polled at most once a
  * millisecond, when a cache is used; the changes themselves are read only if it has changed. The
  * process that serves polls after its own commits. A command waits until a poll from before its commit is no
- * longer valid.
+ * longer valid, and so does each of several serving threads.
  */
 export async function openSqliteChanges(
   database: ControlDatabase,
-  { serving, settle }: Pick<NodeOptions, 'serving' | 'settle'>,
+  { serving, settle, channel }: Pick<NodeOptions, 'serving' | 'settle' | 'channel'>,
 ): Promise<Changes> {
   const node = new SqliteNode(database, serving ? settle : undefined)
   await node.start().catch((error: unknown) => {
@@ -33,9 +34,14 @@ export async function openSqliteChanges(
     throw error
   })
   const messageListeners: ((message: string) => void)[] = []
+  const receive = (message: string) => {
+    for (const listener of messageListeners) listener(message)
+  }
+  const otherThreads = channel === undefined ? null : openChannel(channel, receive)
+  const isAlone = serving && otherThreads === null
   const appliedEverywhere = async () => {
     node.catchUp()
-    if (!serving) await sleep(COMMAND_WAITS_MS)
+    if (!isAlone) await sleep(COMMAND_WAITS_MS)
   }
   return {
     async commit(work) {
@@ -51,11 +57,22 @@ export async function openSqliteChanges(
     listen: (listener) => node.feed.listen(listener),
     // Only one process serves a SQLite database.
     async sendMessage(message) {
-      for (const listener of messageListeners) setImmediate(listener, message)
+      setImmediate(receive, message)
+      otherThreads?.postMessage(message)
     },
     onMessage: (listener) => void messageListeners.push(listener),
-    close: async () => node.close(),
+    close: async () => {
+      otherThreads?.close()
+      node.close()
+    },
   }
+}
+
+function openChannel(name: string, receive: (message: string) => void): BroadcastChannel {
+  const channel = new BroadcastChannel(name)
+  channel.onmessage = (event) => receive(event.data as string)
+  channel.unref()
+  return channel
 }
 
 /** Reads the changes of all processes by a connection that never writes. */

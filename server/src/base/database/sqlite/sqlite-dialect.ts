@@ -9,27 +9,13 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import { DatabaseError } from '../database-error.ts'
-import { Mutex } from '../mutex.ts'
-import { SupervisedSqlite } from './supervised-sqlite.ts'
+import type { SqliteSession, SqliteSource } from './sqlite-source.ts'
 
-/**
- * Kysely on `node:sqlite`, with two connections, each in its own thread. One writes and runs transactions,
- * one at a time; the other runs single `select` statements, so that a read never waits for a write that waits
- * for a lock. In WAL mode a reader sees every transaction that was committed before its statement began.
- */
-export function sqliteDialect(
-  path: string,
-  onThreadEnd: (error: Error) => void = () => {},
-): Dialect & { pending(): number } {
-  let driver: SqliteDriver | undefined
+/** Kysely on `node:sqlite`, in threads of this thread's own or in those of the first serving thread. */
+export function sqliteDialect(source: SqliteSource): Dialect {
   return {
-    pending: () => driver?.pending ?? 0,
     createAdapter: () => new TwoConnectionsAdapter(),
-    createDriver: () => {
-      driver = new SqliteDriver(path, onThreadEnd)
-      return driver
-    },
+    createDriver: () => new SqliteDriver(source),
     createIntrospector: (database) => new SqliteIntrospector(database),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   }
@@ -42,41 +28,19 @@ class TwoConnectionsAdapter extends SqliteAdapter {
   }
 }
 
-/** Max time a write waits for its turn; each write before it may wait ten seconds for another process. */
-const TURN_TIMEOUT_MS = 15_000
-
-interface Threads {
-  writer: SupervisedSqlite
-  reader: SupervisedSqlite
-  writes: Mutex
-}
-
 class SqliteDriver implements Driver {
-  readonly #path: string
-  readonly #onThreadEnd: (error: Error) => void
-  #threads: Threads | null = null
+  readonly #source: SqliteSource
 
-  constructor(path: string, onThreadEnd: (error: Error) => void) {
-    this.#path = path
-    this.#onThreadEnd = onThreadEnd
+  constructor(source: SqliteSource) {
+    this.#source = source
   }
 
-  get pending(): number {
-    return this.#threads ? this.#threads.writer.pending + this.#threads.reader.pending : 0
-  }
-
-  async init(): Promise<void> {
-    const path = this.#path
-    const writer = new SupervisedSqlite({ path, readOnly: false }, this.#onThreadEnd)
-    // Both threads start at the same time, but the writer creates the file.
-    const reader = new SupervisedSqlite({ path, readOnly: true }, this.#onThreadEnd, writer.opened())
-    await writer.opened()
-    this.#threads = { writer, reader, writes: new Mutex(TURN_TIMEOUT_MS) }
-    await reader.opened()
+  init(): Promise<void> {
+    return this.#source.open()
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    return new SqliteConnection(this.#threads!)
+    return new SqliteConnection(this.#source.session())
   }
 
   // IMMEDIATE takes the write lock at once: a transaction that has read first could not wait for it later.
@@ -89,52 +53,31 @@ class SqliteDriver implements Driver {
   }
 
   async rollbackTransaction(connection: SqliteConnection): Promise<void> {
-    await connection.rollback()
+    await connection.session.rollback()
   }
 
   async releaseConnection(connection: SqliteConnection): Promise<void> {
-    connection.release()
+    connection.session.release()
   }
 
-  async destroy(): Promise<void> {
-    await this.#threads?.reader.close()
-    await this.#threads?.writer.close()
+  destroy(): Promise<void> {
+    return this.#source.close()
   }
 }
 
-/** One use of the database: waits for the writer's turn at its first write, and keeps it until released. */
 class SqliteConnection implements DatabaseConnection {
-  readonly #threads: Threads
-  #turn: { end: () => void; generation: number } | null = null
+  readonly session: SqliteSession
 
-  constructor(threads: Threads) {
-    this.#threads = threads
+  constructor(session: SqliteSession) {
+    this.session = session
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    if (this.#turn || query.query.kind !== 'SelectQueryNode') return this.write(query)
-    return toResult(await this.#threads.reader.execute(toCommand(query)))
+    return toResult(await this.session.run(toCommand(query), query.query.kind === 'SelectQueryNode'))
   }
 
   async write<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const { writer, writes } = this.#threads
-    this.#turn ??= { end: await writes.take(), generation: writer.generation }
-    // On a new connection the statement would be auto-committed, outside of the transaction that was lost.
-    if (this.#turn.generation !== writer.generation)
-      throw new DatabaseError('database-unavailable', 'The thread of SQLite ended during the transaction.')
-    return toResult(await writer.execute(toCommand(query)))
-  }
-
-  /** Never throws: the error that caused the rollback is the one to report. */
-  async rollback(): Promise<void> {
-    const { writer } = this.#threads
-    if (this.#turn?.generation !== writer.generation) return
-    await writer.execute({ rollback: true }).catch(() => writer.restart())
-  }
-
-  release(): void {
-    this.#turn?.end()
-    this.#turn = null
+    return toResult(await this.session.run(toCommand(query), false))
   }
 
   // biome-ignore lint/correctness/useYield: results of the control database are small; nothing streams.
