@@ -7,7 +7,8 @@ import { testedProgram } from '../../../scripts/program/tested-program.ts'
 import type { DrillRun } from '../drill.ts'
 import { descendantsOf, isAlive, signalProcess, waitUntil } from './processes.ts'
 
-const START_WITHIN_MS = 90_000
+/** Long, because a busy machine starts slowly; a server that never listens is noticed all the same. */
+const START_WITHIN_MS = 600_000
 const COMMAND_WITHIN_MS = 120_000
 
 /** The drills send requests faster than users do. The drill of the limits sets its own. */
@@ -98,8 +99,9 @@ export class Installation {
       appendFileSync(log, text)
     })
     if (url === null) {
+      const late = hasExited(child) ? '' : `It did not listen within ${START_WITHIN_MS / 1000} s. `
       await this.#end(child)
-      throw new StartError(child.exitCode, errors)
+      throw new StartError(child.exitCode, late + errors)
     }
     const node = { name, url, child, pid: child.pid! }
     const nodes = role === 'worker' ? this.jobNodes : this.nodes
