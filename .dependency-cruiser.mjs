@@ -32,6 +32,7 @@ const folders = {
     'formats',
     'pack',
     'snapshot',
+    'threads',
     'columns',
     'compile',
     'exports',
@@ -86,6 +87,7 @@ const folders = {
     'aggregate',
   ],
   'query/src/cql2': ['parse', 'evaluate', 'check'],
+  'query/src/aggregate': ['columns', 'geometries', 'groups', 'places', 'measures', 'result'],
   'server/src': [
     'base',
     'http',

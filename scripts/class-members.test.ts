@@ -4,6 +4,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { type ClassMember, type Module, parseSync } from '@swc/core'
+import { needs } from './test-run/needs.ts'
+
+needs('time')
 
 const root = join(import.meta.dirname, '..')
 /** The members of the client's classes are for its users. */

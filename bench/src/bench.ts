@@ -1,6 +1,8 @@
 export interface BenchOptions {
   /** The folder of another checkout of the project, to compare with it. */
   against?: string
+  /** How many points the bench large has. */
+  points?: string
 }
 
 /** A benchmark: it measures, and prints lines of Markdown. Every benchmark file exports one as `bench`. */

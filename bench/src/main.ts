@@ -1,4 +1,4 @@
-/** `npm run bench [-- name… [--against folder]]`: measures, and prints ratios of figures from the same run. */
+/** `npm run bench [-- name… [--against folder] [--points n]]`: measures, and prints ratios of figures from the same run. */
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { Bench } from './bench.ts'
@@ -18,6 +18,8 @@ const benches = {
     'vector tiles: building against tippecanoe, serving against a bare node:http server, a filtered tile',
   start:
     'a start until its first response, and the first tiles, from the sources and as built, in processor time',
+  large:
+    'many points (`--points n`) beside a million: publishing, the first page, memory, requests and facets',
   hostile:
     'the most expensive requests of each route, and others that exhaust a service, beside a key that reads pages',
   clients: 'the clients, against the tools their users would use without them',
@@ -28,11 +30,15 @@ process.exitCode = await main(process.argv.slice(2))
 async function main(args: string[]): Promise<number> {
   const { positionals: names, values } = parseArgs({
     args,
-    options: { against: { type: 'string' } },
+    options: { against: { type: 'string' }, points: { type: 'string' } },
     allowPositionals: true,
   })
   if (values.against !== undefined && names.join() !== 'publish') {
     console.error('--against <checkout> belongs to the bench publish.')
+    return 2
+  }
+  if (values.points !== undefined && (names.join() !== 'large' || !/^[1-9]\d{3,9}$/.test(values.points))) {
+    console.error('--points <number> belongs to the bench large.')
     return 2
   }
   const unknown = names.filter((name) => !Object.hasOwn(benches, name))

@@ -12,7 +12,8 @@ import type { FieldError, ProblemBody } from './contract.ts'
  * │   ├── RateLimitError           429
  * │   └── ServerError              500 and above
  * ├── ConnectionError          the service could not be reached, or the connection broke
- * └── TimeoutError             the service did not respond in time
+ * ├── TimeoutError             the service did not respond in time
+ * └── PublishError             a file could not be published
  */
 
 /** The root of all errors that calls to the service throw. Wrong arguments are a TypeError or a RangeError. */
@@ -117,6 +118,24 @@ export class ConnectionError extends WayleaveError {
 /** The service did not respond in time. */
 export class TimeoutError extends WayleaveError {
   override name = 'TimeoutError'
+}
+
+/** A row of a file that cannot be published. */
+export interface RowProblem {
+  row: number
+  message: string
+}
+/** A file could not be published or inspected; `problems` names the first rows. */
+export class PublishError extends WayleaveError {
+  override name = 'PublishError'
+  readonly problems: RowProblem[]
+  readonly problemCount: number
+
+  constructor(message: string, problems: RowProblem[] = [], problemCount = 0) {
+    super(message)
+    this.problems = problems
+    this.problemCount = problemCount
+  }
 }
 
 export function errorClassOf(status: number): typeof APIStatusError {

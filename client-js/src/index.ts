@@ -29,7 +29,9 @@ export {
   PaymentRequiredError,
   PermissionDeniedError,
   type Problem,
+  PublishError,
   RateLimitError,
+  type RowProblem,
   ServerError,
   TimeoutError,
   WayleaveError,
@@ -37,6 +39,20 @@ export {
 export type { Feature, Geometry, Position } from './feature.ts'
 export type { Items, ItemsOptions, ItemsPage } from './items.ts'
 export type { MapRequest } from './map-request.ts'
+export type {
+  InspectOptions,
+  PublishOptions,
+  PublishProgress,
+  ReadingOptions,
+} from './publish-options.ts'
+export type {
+  DatasetSource,
+  Inspection,
+  Job,
+  PublishedFile,
+  Publisher,
+  SourceOptions,
+} from './publisher.ts'
 export type { Credits, RateLimit, ResponseInfo } from './response-info.ts'
 export type { Row } from './row.ts'
 export type { WayleaveOptions } from './settings.ts'

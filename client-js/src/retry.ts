@@ -10,13 +10,15 @@ export interface RetryPolicy {
   /** From 0 to 1, for jitter. */
   random: () => number
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>
+  /** False: only retried if the service has refused it, so that nothing is done twice. */
+  isRepeatable?: boolean
 }
 
 /**
  * Retries until the attempt succeeds, the error is final, or no retries are left. Progress resets the count.
  */
 export async function retrying<T>(
-  { maxRetries, random, sleep }: RetryPolicy,
+  { maxRetries, random, sleep, isRepeatable = true }: RetryPolicy,
   options: { maxRetries?: number; signal?: AbortSignal },
   attempt: () => Promise<T>,
   progressed: () => boolean = () => false,
@@ -26,12 +28,17 @@ export async function retrying<T>(
       return await attempt()
     } catch (error) {
       if (progressed()) failures = 0
-      const pause =
-        failures < (options.maxRetries ?? maxRetries) ? pauseBeforeRetry(error, failures, random) : undefined
+      const isFinal = failures >= (options.maxRetries ?? maxRetries) || !(isRepeatable || isRefusal(error))
+      const pause = isFinal ? undefined : pauseBeforeRetry(error, failures, random)
       if (pause === undefined) throw error
       await sleep(pause, options.signal)
     }
   }
+}
+
+/** Whether the service itself has refused a request: after other failures it may have performed it. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof APIStatusError && [429, 503].includes(error.status)
 }
 
 /**

@@ -30,6 +30,16 @@ export interface Transport {
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
+/** What a request sends. */
+export interface Sending {
+  method: 'POST' | 'PUT' | 'DELETE'
+  body?: Blob | string
+  /** The media type of the body. */
+  type?: string
+  /** Whether sending it twice has the effect of sending it once. If not, it is only repeated after a refusal. */
+  isRepeatable?: boolean
+}
+
 /** A successful response whose body is still to be read. */
 export interface Opened {
   response: Response
@@ -38,19 +48,32 @@ export interface Opened {
   close(): void
 }
 
-export async function getJson<T>(
+export function getJson<T>(
   transport: Transport,
   path: string,
   options: CallOptions,
   receipt: Receipt,
 ): Promise<T> {
-  return retrying(transport, options, async () => {
-    const opened = await open(transport, path, {}, options)
+  return requestJson(transport, path, options, receipt)
+}
+
+/** Resolves to undefined if the response has no body. */
+export async function requestJson<T>(
+  transport: Transport,
+  path: string,
+  options: CallOptions,
+  receipt: Receipt,
+  sending?: Sending,
+): Promise<T> {
+  const policy = { ...transport, isRepeatable: sending?.isRepeatable ?? sending === undefined }
+  const headers: Record<string, string> = sending?.type ? { 'Content-Type': sending.type } : {}
+  return retrying(policy, options, async () => {
+    const opened = await open(transport, path, headers, options, sending)
     try {
       receipt.note(opened.response)
       const chunks: Uint8Array<ArrayBuffer>[] = []
       for (let chunk = await opened.read(); chunk; chunk = await opened.read()) chunks.push(chunk)
-      return JSON.parse(await new Blob(chunks).text())
+      return chunks.length === 0 ? undefined : JSON.parse(await new Blob(chunks).text())
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error
       const { baseUrl } = transport
@@ -68,17 +91,18 @@ export async function open(
   path: string,
   headers: Record<string, string>,
   options: CallOptions,
+  sending?: Sending,
 ): Promise<Opened> {
   const { apiKey } = transport
-  if (typeof apiKey !== 'function') return send(transport, path, headers, apiKey ?? '', options)
+  if (typeof apiKey !== 'function') return send(transport, path, headers, apiKey ?? '', options, sending)
   const key = (await apiKey()) || ''
   try {
-    return await send(transport, path, headers, key, options)
+    return await send(transport, path, headers, key, options, sending)
   } catch (error) {
     if ((error as { status?: number }).status !== 401) throw error
     const fresh = await apiKey(key)
     if (!fresh || fresh === key) throw error
-    return send(transport, path, headers, fresh, options)
+    return send(transport, path, headers, fresh, options, sending)
   }
 }
 
@@ -88,6 +112,7 @@ async function send(
   headers: Record<string, string>,
   key: string,
   { signal, timeout = transport.timeout }: CallOptions,
+  { method = 'GET', body }: Partial<Sending> = {},
 ): Promise<Opened> {
   signal?.throwIfAborted()
   const controller = new AbortController()
@@ -120,6 +145,8 @@ async function send(
   const ask = (url: string, sent: Record<string, string>) =>
     inTime(
       transport.fetch(url, {
+        method,
+        ...(body !== undefined && { body }),
         headers: sent,
         signal: controller.signal,
         // Following a redirect would send the key to another address.

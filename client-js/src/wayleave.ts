@@ -7,6 +7,7 @@ import { DELIVERY_OPTIONS, type DeliveryOptions, deliver, filePath, type Sink } 
 import { Items, type ItemsOptions } from './items.ts'
 import { type MapRequest, mapRequest } from './map-request.ts'
 import { withNameHints } from './name-hints.ts'
+import { Publisher } from './publisher.ts'
 import type { Receipt } from './response-info.ts'
 import type { Row } from './row.ts'
 import { transportOf, type WayleaveOptions } from './settings.ts'
@@ -24,8 +25,12 @@ export type DownloadFormat = ExportFormat | (string & Record<never, never>)
 export class Wayleave {
   readonly #transport: Transport
 
+  /** What publishers do: publish files, release drafts, roll back, set sources. Needs a key with `write`. */
+  readonly publisher: Publisher
+
   constructor(options: WayleaveOptions = {}) {
     this.#transport = transportOf(options)
+    this.publisher = new Publisher(this.#transport)
   }
 
   /** All datasets of the service. Needs no key. */

@@ -152,7 +152,7 @@ test('without options the client reads the environment, or says what is missing'
   assert.match(keyless.stderr, /default\.mjs:4/)
 })
 
-test('it is small: 12 KB gzipped as one readable module, 8.5 KB minified, a part of it a fraction', async () => {
+test('it is small: 14 KB gzipped as one readable module, 10 KB minified, a part of it a fraction', async () => {
   const gzipped = async (contents: string, minify: boolean) => {
     const input = join(project, 'bundled.mjs')
     writeFileSync(input, contents)
@@ -165,9 +165,9 @@ test('it is small: 12 KB gzipped as one readable module, 8.5 KB minified, a part
     return gzipSync(output[0].code).length
   }
   const module = gzipSync(readFileSync(join(installed, 'dist/client.js'))).length
-  assert.ok(module < 12_000, `${module} bytes`)
+  assert.ok(module < 14_500, `${module} bytes`)
   const whole = await gzipped("export * from '@wayleave/client'", true)
-  assert.ok(whole < 8500, `${whole} bytes`)
+  assert.ok(whole < 10_000, `${whole} bytes`)
   const part = await gzipped("import { NotFoundError } from '@wayleave/client'\nNotFoundError", true)
   assert.ok(part < 1700, `${part} bytes`)
 })

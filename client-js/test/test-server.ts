@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { testedProgram } from '../../scripts/program/tested-program.ts'
+import { testedProgramArguments } from '../../scripts/program/tested-program.ts'
 import { runInSharedProcess } from '../../server/src/testing/processes/shared-process.ts'
 
 /** The real service on its own port, in a data folder that is removed with it. */
@@ -24,6 +24,8 @@ export class TestServer {
       WAYLEAVE_KEY_RATE: '1000000',
       WAYLEAVE_TILES: 'false',
       WAYLEAVE_ADDRESS_RATE: '1000000',
+      // To try the sandbox takes a process for every server.
+      WAYLEAVE_SANDBOX: 'off',
       ...settings,
     }
     this.#environment = { ...Object.fromEntries(others), ...this.#settings }
@@ -45,7 +47,7 @@ export class TestServer {
     const options: SpawnOptions = { env: this.#environment, stdio: ['ignore', output, output] }
     const child = spawn(
       process.execPath,
-      [testedProgram(), 'serve', '--json', '--port', `${this.#port}`],
+      [...testedProgramArguments(), 'serve', '--json', '--port', `${this.#port}`],
       options,
     )
     closeSync(output)

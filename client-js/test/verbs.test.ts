@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { inspect } from 'node:util'
 import { needs } from '../../scripts/test-run/needs.ts'
-import { type Progress, Wayleave, WayleaveError } from '../src/index.ts'
+import { ConflictError, type Progress, PublishError, Wayleave, WayleaveError } from '../src/index.ts'
+import { INSPECT_PARAMETERS, PUBLISH_PARAMETERS } from '../src/publish-options.ts'
 import { points, TestServer } from './test-server.ts'
 
 needs('processes')
@@ -257,4 +258,84 @@ test('the constructor names what is missing, and the key is shown nowhere', () =
   }
   const shown = inspect([client, client.items('places')], { depth: 9, showHidden: true })
   assert.ok(!(shown + JSON.stringify(client)).includes(key))
+})
+
+test('a publisher looks at a file, publishes it, releases a draft and rolls back', async () => {
+  const { publisher } = client
+  const file = new Blob(['code,height\n1,2\n2,3\n'])
+  const seen = await publisher.inspect(file, { filename: 'managed.csv', types: { code: 'text' } })
+  assert.deepEqual([seen.rows, seen.columns.map(({ type }) => type)], [2, ['text', 'integer']])
+  await assert.rejects(async () => client.dataset('managed'), { status: 404 })
+  const phases: string[] = []
+  const job = await publisher.publish('managed', new TextEncoder().encode('code,height\n1,2\n2,3\n'), {
+    ...{ filename: 'managed.csv', title: 'Managed & <new>', keywords: ['one', 'two'], credits: 3 },
+    onProgress: ({ phase }) => phases.push(phase),
+  })
+  assert.deepEqual([job.state, job.report?.version, job.report?.rows], ['done', 1, 2])
+  const { title, keywords, credits } = await client.dataset('managed')
+  assert.deepEqual([title, keywords, credits], ['Managed & <new>', ['one', 'two'], 3])
+  assert.equal((await publisher.job(job.id)).state, 'done')
+  assert.equal((await publisher.schema('managed')).isFixed, false)
+  await publisher.setSchema('managed', { columns: [{ name: 'height', type: 'integer', unit: 'm' }] })
+  assert.equal((await publisher.schema('managed')).isFixed, true)
+  await publisher.publish('managed', file, { filename: 'managed.csv', draft: true })
+  assert.equal((await client.dataset('managed')).version, 1)
+  assert.equal(await publisher.release('managed'), 2)
+  assert.equal(await publisher.rollBack('managed', 1), 3)
+  await assert.rejects(async () => publisher.release('managed'), ConflictError)
+  const broken = new Blob(['height\nx\n'])
+  await assert.rejects(async () => publisher.publish('managed', broken, { format: 'csv' }), PublishError)
+  const invalid = { type: 'Feature', properties: {}, geometry: { type: 'Point', coordinates: [500, 0] } }
+  const rows = new Blob([JSON.stringify({ type: 'FeatureCollection', features: [invalid, invalid] })])
+  const error = await publisher.publish('broken', rows).catch((reason) => reason)
+  assert.deepEqual([error.name, error.problemCount, error.problems[0].row], ['PublishError', 2, 1])
+})
+
+test('a publisher sets, reads and removes the source of a dataset', async () => {
+  const { publisher } = client
+  const address = 'https://data.example.org/places.csv'
+  const source = await publisher.setSource('places', address, { reading: { idColumn: 'number' } })
+  assert.deepEqual([source.every, source.options], [null, { idColumn: 'number' }])
+  assert.equal((await publisher.source('places')).address, address)
+  assert.equal(await publisher.removeSource('places'), undefined)
+  await assert.rejects(async () => publisher.source('places'), { status: 404 })
+})
+
+test('every option of the service is one of the publisher, and others are refused before anything is sent', async () => {
+  const { paths } = (await (await fetch(`${server.url}/v1/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, { parameters: { name: string; in: string }[] }>>
+  }
+  const options = (path: string, method: string) =>
+    paths[path]![method]!.parameters.filter((one) => one.in === 'query').map(({ name }) => name)
+  const without = (names: string[]) =>
+    names.filter((name) => !['columns', 'inspection'].includes(name)).sort()
+  assert.deepEqual(without(options('/v1/dataset/{table}', 'put')), [...PUBLISH_PARAMETERS].sort())
+  assert.deepEqual(without(options('/v1/inspect', 'post')), [...INSPECT_PARAMETERS].sort())
+  const offline = new Wayleave({
+    baseUrl: 'https://data.example.org',
+    fetch: () => assert.fail('a request was sent'),
+  }).publisher
+  const file = new Blob(['a\n1\n'])
+  // @ts-expect-error: a misspelt option
+  await assert.rejects(async () => offline.publish('a', file, { titel: 'T' }), /Did you mean "title"/)
+  // @ts-expect-error: a path
+  await assert.rejects(async () => offline.publish('a', 'a.csv'), /openAsBlob/)
+})
+
+test('an upload is repeated if it was refused, and not if its response was lost', async () => {
+  const answers: (() => Response)[] = [
+    () => new Response('', { status: 503 }),
+    () => {
+      throw new TypeError('fetch failed')
+    },
+  ]
+  let sent = 0
+  const flaky = new Wayleave({
+    ...{ baseUrl: server.url, apiKey: key, sleep: async () => {} },
+    fetch: async () => answers[sent++]!(),
+  })
+  await assert.rejects(async () => flaky.publisher.publish('lost', new Blob(['a\n1\n'])), {
+    name: 'ConnectionError',
+  })
+  assert.equal(sent, 2)
 })

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import functools
+import ssl
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,9 @@ from service import Commands, Service
 import wayleave
 
 MANY = 30_000
+
+# Every client reads all certificate authorities, which takes longer than most tests. All clients here share one context.
+ssl.create_default_context = functools.cache(ssl.create_default_context)
 
 
 @pytest.fixture(scope="session")

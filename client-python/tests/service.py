@@ -17,7 +17,9 @@ import httpx
 ROOT = Path(__file__).resolve().parents[2]
 NODE = str(ROOT / "node_modules/.bin/node")
 # A full test run builds the program once, because it starts faster than its sources.
-PROGRAM = [NODE, os.environ.get("WAYLEAVE_TEST_PROGRAM", str(ROOT / "server/bin/wayleave.js"))]
+# With these flags it does not start Node a second time.
+FLAGS = ["--no-parallel-scavenge", "--max-semi-space-size=32"]
+PROGRAM = [NODE, *FLAGS, os.environ.get("WAYLEAVE_TEST_PROGRAM", str(ROOT / "server/bin/wayleave.js"))]
 COMMAND_PROCESS = [NODE, str(ROOT / "server/src/testing/processes/command-process.ts")]
 PATIENCE = 60
 
@@ -61,7 +63,8 @@ class Service:
         unlimited = dict.fromkeys(
             ("WAYLEAVE_KEY_RATE", "WAYLEAVE_ADDRESS_RATE", "WAYLEAVE_USER_RATE"), "1000000"
         )
-        own = {"WAYLEAVE_DATA_DIR": str(self.data_dir), "WAYLEAVE_TILES": "false"}
+        # To try the sandbox takes a process for every server.
+        own = {"WAYLEAVE_DATA_DIR": str(self.data_dir), "WAYLEAVE_TILES": "false", "WAYLEAVE_SANDBOX": "off"}
         self.settings = {**unlimited, **own, **settings}
         self.environment = {**others, **self.settings}
         self.process: subprocess.Popen[bytes] | None = None

@@ -5,6 +5,7 @@ const UNKNOWN: Site = {
   title: 'Wayleave',
   description: '',
   headline: 'Data you can see, query and build on',
+  audience: null,
   startMap: null,
   startSections: [...START_SECTIONS],
   startText: null,

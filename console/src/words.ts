@@ -1,4 +1,5 @@
 import { EXPORT_FORMATS, type ExportFormatRow } from '@wayleave/contract/export-formats'
+import { UPDATE_WORDS } from '@wayleave/contract/update-frequencies'
 
 const number = new Intl.NumberFormat('en')
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
@@ -36,6 +37,14 @@ export function day(iso: string): string {
 export function moment(iso: string): string {
   const time = new Date(iso).toISOString()
   return `${day(iso)}, ${time.slice(11, 16)} UTC`
+}
+
+/** The day of a list that is divided by days, in UTC: “Today”, “Yesterday” or “Mon, 16 Nov 2026”. */
+export function weekday(iso: string, now: number): string {
+  const date = new Date(iso).toISOString().slice(0, 10)
+  const daysAgo = [0, 1].find((days) => lastDays(1, now - days * 86_400_000).endDate === date)
+  if (daysAgo !== undefined) return daysAgo === 0 ? 'Today' : 'Yesterday'
+  return `${new Date(iso).toLocaleDateString('en-GB', { weekday: 'short', timeZone: 'UTC' })}, ${day(iso)}`
 }
 
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -100,18 +109,6 @@ export function shapeName({
 export function period([start, end]: [string, string]): string {
   const [first, last] = [day(start), day(end)]
   return first === last ? first : `${first} to ${last}`
-}
-
-const UPDATE_WORDS: Record<string, string> = {
-  continuous: 'All the time',
-  daily: 'Every day',
-  weekly: 'Every week',
-  monthly: 'Every month',
-  quarterly: 'Every quarter',
-  biannual: 'Twice a year',
-  annual: 'Every year',
-  irregular: 'Irregularly',
-  never: 'Not updated any more',
 }
 
 /** How often a dataset is updated, in words; null if that is not stated. */

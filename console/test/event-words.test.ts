@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EventRecord } from '@wayleave/contract/records'
-import { actionWords, actorWords, detailWords, subjectName } from '../src/organization/event-words.ts'
+import {
+  actionWords,
+  actorId,
+  actorWords,
+  detailWords,
+  isAlarming,
+  subjectName,
+} from '../src/organization/event-words.ts'
 import { signed } from '../src/words.ts'
 
 const event = (subject: string, detail: EventRecord['detail']): EventRecord => ({
@@ -22,13 +29,17 @@ test('an event names its subject as it is called now, else as it was then, else 
   assert.equal(subjectName({ ...created, subjectName: 'Map of the town' }), 'Map of the town')
   assert.equal(subjectName(created), 'Town map')
   assert.equal(subjectName(event('user:usr_1', { email: 'a@example.org' })), 'a@example.org')
-  assert.equal(subjectName(event('organization:org_1', {})), 'organization:org_1')
+  assert.equal(subjectName(event('organization:org_1', {})), 'Organization org_1')
+  assert.equal(subjectName(event('signing-key:key_1', {})), 'Signing key key_1')
+  assert.equal(subjectName(event('dataset:parcels', {})), 'parcels')
+  assert.equal(subjectName(event('address:2001:db8::/32', {})), '2001:db8::/32')
 })
 
 test('an event names who did it: by address or name, or in words', () => {
   const done = event('key:key_1', {})
   assert.equal(actorWords({ ...done, actor: 'user:usr_1', actorName: 'a@example.org' }), 'a@example.org')
   assert.equal(actorWords({ ...done, actor: 'user:usr_1' }), 'A deleted user (usr_1)')
+  assert.deepEqual([actorId({ ...done, actor: 'key:key_1' }), actorId(done)], ['key_1', null])
   assert.deepEqual(
     [actorWords(done), actorWords({ ...done, actor: 'system' })],
     ['The operator', 'The service'],
@@ -49,6 +60,7 @@ test('an event is a sentence without codes', () => {
   assert.equal(actionWords('key.created'), 'Key created')
   assert.equal(actionWords('dataset.rolled-back'), 'Dataset rolled back')
   assert.equal(actionWords('session.ended'), 'Signed out')
+  assert.deepEqual(['key.refused', 'key.revoked'].map(isAlarming), [true, false])
   assert.match(detailWords(event('session:ses_1', { reason: 'reuse' })), /^because its token was used twice/)
   assert.equal(detailWords(event('organization:org_1', { addOns: ['GIS_ACCESS'] })), 'add-ons Maps and GIS')
 })

@@ -6,7 +6,7 @@ import { after, before, describe } from 'node:test'
 import { demoDatasets, placesRows } from '@wayleave/demo/demo-datasets.ts'
 import { decodeTile } from '@wayleave/geodata/testing'
 import type { Page } from 'playwright-core'
-import { testedProgram } from '../../scripts/program/tested-program.ts'
+import { testedProgramArguments } from '../../scripts/program/tested-program.ts'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { count } from '../src/words.ts'
 import { explorerFlow, openExplorer, type TestExplorer } from './explorer-fixture.ts'
@@ -31,7 +31,7 @@ describe('the explorer on large datasets', { concurrency: 1 }, () => {
     page = explorer.page
     const { dataDir } = explorer.service
     const command = (...args: string[]) => {
-      const all = [testedProgram(), ...args, '--json', '--data-dir', dataDir]
+      const all = [...testedProgramArguments(), ...args, '--json', '--data-dir', dataDir]
       return JSON.parse(execFileSync(process.execPath, all, { encoding: 'utf8' }))
     }
     const source = join(dataDir, 'places.json')

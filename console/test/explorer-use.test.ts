@@ -3,7 +3,7 @@ import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { count } from '../src/words.ts'
 import { explorerFlow, openExplorer, type TestExplorer } from './explorer-fixture.ts'
@@ -283,6 +283,10 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     await keyboard.tabTo(explorer.facet('surface', page).getByRole('checkbox').first())
     await keyboard.press('Space')
     await page.locator('.filter-count', { hasText: /^\d+ of \d+ rows$/ }).waitFor()
+    await keyboard.tabTo(page.getByRole('link', { name: 'Skip the filters' }), 'Shift+Tab')
+    await keyboard.press('Enter')
+    await keyboard.press('Tab')
+    assert.ok(await page.locator('.explorer-main :focus').count(), 'the filters are skipped')
     await keyboard.tabTo(page.locator('.map canvas'))
     const zoom = () => Number(new URL(page.url()).searchParams.get('view')?.split(',')[2])
     const before = zoom()
@@ -305,8 +309,22 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     await keyboard.enter(page.getByRole('button', { name: 'Create the key' }))
     await keyboard.tabTo(page.getByLabel('I have stored the secret'))
     await keyboard.press('Space')
+    const key = page.getByRole('link', { name: 'By hand' })
+    await key.waitFor({ state: 'attached' })
     await keyboard.enter(page.getByRole('button', { name: 'Done' }))
-    await page.getByRole('link', { name: 'By hand' }).waitFor()
+
+    // The focus goes where the user continues: to the new key, to what has changed, to what is left.
+    const hasFocus = (target: Locator) =>
+      poll(() => target.evaluate((element) => element === document.activeElement))
+    await hasFocus(key)
+    await keyboard.press('Enter')
+    await keyboard.enter(page.getByRole('button', { name: 'Revoke' }))
+    await keyboard.enter(page.getByRole('button', { name: 'Revoke for good' }))
+    await hasFocus(page.getByRole('heading', { name: 'By hand', exact: true }))
+    await keyboard.enter(page.getByRole('button', { name: 'Delete', exact: true }))
+    await keyboard.enter(page.getByRole('button', { name: 'Delete the key' }))
+    await page.getByText('No keys yet').first().waitFor()
+    await poll(async () => (await page.locator('main:focus, main :focus').count()) === 1)
     await context.close()
   })
 })

@@ -6,6 +6,7 @@ import { needs } from '../../scripts/test-run/needs.ts'
 import { count } from '../src/words.ts'
 import { chartFlows } from './chart-flows.ts'
 import { explorerFlow, openExplorer, type TestExplorer } from './explorer-fixture.ts'
+import { mapFlows } from './map-flows.ts'
 import { makeSensors, type Sensor, sensorsGeojson } from './sensors.ts'
 import { poll } from './test-page-actions.ts'
 
@@ -258,6 +259,7 @@ describe('the explorer', { concurrency: 1 }, () => {
   })
 
   chartFlows(() => explorer, sensors)
+  mapFlows(() => explorer, sensors)
 
   flow('times are readable, cells are copied, and columns are pinned and resized by keyboard', async () => {
     await open({ sort: 'name' })

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { check } from './check-accessibility.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
-import { drop, stepsOn } from './test-page-actions.ts'
+import { drop, poll, stepsOn } from './test-page-actions.ts'
 
 needs('chromium', 'processes')
 
@@ -102,6 +102,8 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
     await page.getByRole('button', { name: 'Delete version 2' }).click()
     await page.getByRole('button', { name: 'Delete the version' }).click()
     await page.getByText('Without heights').waitFor({ state: 'detached' })
+    // The focus is in the row that took the place of the deleted one.
+    await poll(async () => (await page.getByRole('row', { name: /^1 / }).locator(':focus').count()) === 1)
     const { data } = await (await fetch(`${service.url}/v1/dataset/stations/archives`)).json()
     assert.deepEqual(
       data.map(({ version, rows }: { version: number; rows: number }) => [version, rows]),

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { testedProgram } from '../../scripts/program/tested-program.ts'
+import { testedProgramArguments } from '../../scripts/program/tested-program.ts'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { embedQuery, type Snippet, snippetsFor } from '../src/datasets/snippet-texts.ts'
 import { variableName } from '../src/datasets/variable-name.ts'
@@ -124,9 +124,13 @@ async function startService(t: TestContext) {
   })
   const dataDir = join(folder, 'data')
   const command = (...args: string[]) => {
-    return execFileSync(process.execPath, [testedProgram(), ...args, '--json', '--data-dir', dataDir], {
-      encoding: 'utf8',
-    })
+    return execFileSync(
+      process.execPath,
+      [...testedProgramArguments(), ...args, '--json', '--data-dir', dataDir],
+      {
+        encoding: 'utf8',
+      },
+    )
   }
   writeFileSync(join(folder, 'source.geojson'), parcelsGeojson(12))
   command('publish', join(folder, 'source.geojson'), '--table', 'parcels')

@@ -22,6 +22,7 @@ const EXPLORER = `${QUAKES}${new URLSearchParams({
   charts: STORY,
   filter: 'mag >= 2',
   color: 'mag',
+  classing: 'continuous',
   size: 'mag',
   view: '-135,25,1.7',
 })}`
@@ -35,8 +36,11 @@ try {
   for (const colorScheme of ['light', 'dark'] as const) {
     const { context, page } = await demo.open({ colorScheme, viewport: { width: 1440, height: 1560 } })
     await demo.signIn(page, 'demo@example.org')
+    await tilesReady('earthquakes')
     if (isWanted(`explorer-${colorScheme}`)) {
       await page.goto(`${demo.url}${EXPLORER}`)
+      await page.getByRole('figure').nth(1).getByRole('img').waitFor()
+      await mapDrawn(page)
       await take(page, `explorer-${colorScheme}`)
     }
     if (colorScheme === 'light') await picturesOfPages(page)
@@ -53,6 +57,21 @@ async function picturesOfPages(page: Page): Promise<void> {
     await take(page, 'charts', page.locator('.charts'))
   }
   if (isWanted('connect')) await pictureOfConsent(page)
+}
+
+/** Until then the map draws the features themselves. They are built at the lowest priority. */
+async function tilesReady(table: string): Promise<void> {
+  for (;;) {
+    const { tiles } = await (await fetch(`${demo.url}/v1/dataset/${table}`)).json()
+    if (tiles.state === 'ready') return
+    if (tiles.state === 'failed') throw new Error(`The tiles of ${table} could not be built.`)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+}
+
+async function mapDrawn(page: Page): Promise<void> {
+  await page.getByText(/[\d,]+ features in view$/).waitFor()
+  await page.locator('.map[aria-busy=false]').waitFor()
 }
 
 /** The page on which a user gives an assistant access. */

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { testedProgram } from '../../scripts/program/tested-program.ts'
+import { testedProgramArguments } from '../../scripts/program/tested-program.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -108,6 +108,8 @@ export async function startConsole(
  * files run in parallel.
  */
 export function buildConsole(): void {
+  // A full run has built it with the program.
+  if (process.env['WAYLEAVE_TEST_PROGRAM']) return
   const lock = join(
     tmpdir(),
     `wayleave-console-build-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`,
@@ -150,7 +152,7 @@ export async function startServer(
 ): Promise<{ url: string; stop: () => Promise<void> }> {
   const child: ChildProcess = spawn(
     process.execPath,
-    [testedProgram(), 'serve', '--json', '--port', '0', '--data-dir', dataDir, ...flags],
+    [...testedProgramArguments(), 'serve', '--json', '--port', '0', '--data-dir', dataDir, ...flags],
     {
       env: {
         ...process.env,
@@ -163,6 +165,8 @@ export async function startServer(
         WAYLEAVE_ADDRESS_RATE: '100000',
         WAYLEAVE_SIGN_IN_ADDRESS_RATE: '10000',
         WAYLEAVE_SIGN_IN_RATE: '1000',
+        // To try the sandbox takes a process for every server.
+        WAYLEAVE_SANDBOX: 'off',
         ...settings,
       },
       stdio: ['ignore', 'pipe', 'inherit'],

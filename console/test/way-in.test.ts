@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page, Request } from 'playwright-core'
-import { testedProgram } from '../../scripts/program/tested-program.ts'
+import { testedProgramArguments } from '../../scripts/program/tested-program.ts'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { parcelsGeojson } from './parcels.ts'
 import { startBasemap, type TestBasemap } from './test-basemap.ts'
@@ -36,7 +36,13 @@ describe('the way in', { concurrency: 1 }, () => {
       ['--demo'],
     )
     // Only the dataset whose small map is looked at gets tiles: those of all take long to build.
-    execFileSync(process.execPath, [testedProgram(), 'tiles', 'countries', '--data-dir', service.dataDir])
+    execFileSync(process.execPath, [
+      ...testedProgramArguments(),
+      'tiles',
+      'countries',
+      '--data-dir',
+      service.dataDir,
+    ])
     admin = (await service.open()).page
     visitor = (await service.open()).page
   })
@@ -150,7 +156,7 @@ describe('the way in', { concurrency: 1 }, () => {
     const tab = (name: string) =>
       admin.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name }).click()
     await tab('Dashboard')
-    await admin.getByText('calls in 30 days').waitFor()
+    await admin.getByText('Requests of the last 30 days').waitFor()
     await admin.getByRole('button', { name: 'Send' }).click()
     await admin.getByText('written to the outbox folder').waitFor()
     await tab('Organizations')
@@ -314,7 +320,13 @@ describe('the way in', { concurrency: 1 }, () => {
     })
     await once(site.listen(0, '127.0.0.1'), 'listening')
     const { port } = site.address() as AddressInfo
-    execFileSync(process.execPath, [testedProgram(), 'tiles', 'earthquakes', '--data-dir', service.dataDir])
+    execFileSync(process.execPath, [
+      ...testedProgramArguments(),
+      'tiles',
+      'earthquakes',
+      '--data-dir',
+      service.dataDir,
+    ])
     let count = 0
     for (const name of ['gallery', 'tiles', 'ogc', 'explorer']) {
       await page.goto(`${service.url}/docs/${name}`)

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { CODE_NAMES, withCodeNames } from '@wayleave/contract/code-names'
 import { period, shapeName, withoutMarks } from '../src/words.ts'
 
 test('the kind of a dataset is one word for single and multi-part shapes', () => {
@@ -29,4 +32,21 @@ test('the words of a description have no marks of Markdown', () => {
     withoutMarks('## Wells\n\n- **Deep** ones, see [the `map`](https://example.org).'),
     'Wells\nDeep ones, see the map.',
   )
+})
+
+test('no page has the code of an add-on or a permission in a sentence', () => {
+  const folder = join(import.meta.dirname, '..', 'src')
+  const codes = Object.keys(CODE_NAMES).join('|')
+  // A code in a sentence has a space beside it; alone between quotation marks it is a value.
+  const inSentence = new RegExp(`[^'\\n]* (?:${codes})\\b|\\b(?:${codes})[ .][^)\\n]*`)
+  for (const file of globSync('**/*.{ts,tsx}', { cwd: folder })) {
+    const code = readFileSync(join(folder, file), 'utf8').replace(/\/\*.*?\*\/|\/\/.*$/gms, '')
+    assert.equal(inSentence.exec(code)?.[0], undefined, file)
+  }
+})
+
+test('a sentence of the service has the names of add-ons and permissions', () => {
+  const sentence = 'The organization lacks the add-on GIS_ACCESS.'
+  assert.equal(withCodeNames(sentence), 'The organization lacks the add-on “Maps and GIS”.')
+  assert.equal(withCodeNames('NOT_A_CODE, API_ACCESSES'), 'NOT_A_CODE, API_ACCESSES')
 })

@@ -10,6 +10,11 @@ export interface Drill {
   rounds: { long: number; short: number }
   /** The long version stops after this many minutes and then counts as incomplete. */
   maxMinutes: number
+  /**
+   * The test file that checks the same promises with interruptions at chosen moments. `npm test` runs that file
+   * instead of the short version of this drill.
+   */
+  coveredBy?: string
   /** The reason why the drill cannot run here, or null. */
   obstacle?(): string | null
   run(run: DrillRun): Promise<void>

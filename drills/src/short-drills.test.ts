@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { runDrill } from './drill.ts'
@@ -8,8 +10,10 @@ needs('postgres', 'redis', 's3', 'processes')
 
 /** A fixed seed: the same interruptions in every run, as far as the machine's speed allows. */
 const SEED = 1
+const ROOT = join(import.meta.dirname, '../..')
 
 for (const [name, drill] of Object.entries(drills)) {
+  if (drill.coveredBy !== undefined) continue
   const obstacle = drill.obstacle?.() ?? false
   test(`nothing that was promised is lost: ${drill.title}`, { skip: obstacle }, async (t) => {
     const print = (line: string) => t.diagnostic(line)
@@ -20,3 +24,11 @@ for (const [name, drill] of Object.entries(drills)) {
     assert.ok(result.checks > 0, 'the drill checked something')
   })
 }
+
+test('a drill that does not run here names the file that checks its promises', () => {
+  const files = Object.values(drills).flatMap(({ coveredBy }) => coveredBy ?? [])
+  assert.deepEqual(
+    files.filter((file) => !existsSync(join(ROOT, file))),
+    [],
+  )
+})

@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { openSnapshot, type Snapshot } from '@wayleave/geodata/features'
+import { openSnapshot, PackCache, type Snapshot } from '@wayleave/geodata/features'
 import { collection, compileText, feature, scratch } from '@wayleave/geodata/testing'
-import { type FeatureQuery, finish, planConditions, QueryEngine, TimedWork, Unfinished } from './engine.ts'
+import {
+  type AggregateQuery,
+  type FeatureQuery,
+  finish,
+  planConditions,
+  QueryEngine,
+  TimedWork,
+  Unfinished,
+} from './engine.ts'
 import { conditionsOf } from './testing/conditions.ts'
 
 const ROWS = 3000
 const work = new TimedWork({ owner: 'test', maxMs: 600_000 })
 let snapshot: Snapshot
+let folder: string
 
 before(async () => {
   // Triangles, so that boxes are not decided by the tree alone.
@@ -17,7 +26,8 @@ before(async () => {
     const ring = [[west, south], [west + 3, south], [west, south + 3], [west, south]] // biome-ignore format: one line
     return feature({ n: i, group: i % 7 }, { type: 'Polygon', coordinates: [ring] })
   })
-  snapshot = await openSnapshot((await compileText(collection(made))).folder)
+  folder = (await compileText(collection(made))).folder
+  snapshot = await openSnapshot(folder)
 })
 after(() => snapshot.close())
 
@@ -44,19 +54,19 @@ function queryOf({ filter, box, sort = [] }: Question): FeatureQuery {
   return { box: box ? { box, heights: null, projected: null } : null, ids: null, sort, offset: 0, selection }
 }
 
-function openEngine() {
-  return new QueryEngine(scratch, { geometryBytes: 1 << 24, columnBytes: 1 << 26 })
+function openEngine(options: { maxListedRows?: number } = {}) {
+  return new QueryEngine(scratch, { geometryBytes: 1 << 24, columnBytes: 1 << 26, ...options })
 }
 
 /** A page and its counts, and which of them were found synchronously. */
-async function ask(engine: QueryEngine, question: Question) {
+async function ask(engine: QueryEngine, question: Question, asked = snapshot) {
   const query = queryOf(question)
-  const plan = question.filter ? planConditions(conditionsOf(question.filter), snapshot) : null
-  const page = engine.page(snapshot, query, plan, { after: -1, limit: 10 })
+  const plan = question.filter ? planConditions(conditionsOf(question.filter), asked) : null
+  const page = engine.page(asked, query, plan, { after: -1, limit: 10 })
   const selected = await finish(page, work)
-  const count = engine.countCheaply(snapshot, query, plan, { after: -1, selected })
+  const count = engine.countCheaply(asked, query, plan, { after: -1, selected })
   const matched = await finish(count, work)
-  const exact = await finish(engine.count(snapshot, query, plan, null), work)
+  const exact = await finish(engine.count(asked, query, plan, null), work)
   return {
     positions: [...selected.runs.toArray()],
     matched,
@@ -88,6 +98,81 @@ test('pages and counts are the same whether they are found in memory or have to 
     if (first.matched !== null) assert.equal(first.matched, all.length, name)
     if (!question.sort) assert.deepEqual(first.positions, all.slice(0, 10), name)
   }
+})
+
+test('whether a number is counted beside a page does not depend on the clock', async (t) => {
+  const isCounted = async (engine: QueryEngine) => {
+    const counted: (number | null)[] = []
+    for (const question of QUESTIONS) counted.push((await ask(engine, question)).matched)
+    await engine.close()
+    return counted
+  }
+  const expected = await isCounted(openEngine())
+  const now = performance.now.bind(performance)
+  let jumps = 0
+  // Every look at the clock ends a time slice.
+  t.mock.method(performance, 'now', () => now() + ++jumps * 6)
+  assert.deepEqual(await isCounted(openEngine()), expected)
+  assert.ok(expected.includes(null) && expected.some((count) => count !== null))
+})
+
+test('a snapshot whose index is read by blocks has the same pages, counts, facets and positions', async (t) => {
+  const engine = openEngine()
+  t.after(() => engine.close())
+  for (const question of QUESTIONS) {
+    const whole = await ask(engine, question)
+    // Each question begins with nothing of the index in memory.
+    const paged = await openSnapshot(folder, new PackCache(1 << 24), undefined, { wholeIndexBytes: 0 })
+    assert.equal(paged.hasWholeIndex, false)
+    const { isInMemory, ...found } = await ask(engine, question, paged)
+    const name = JSON.stringify(question)
+    assert.deepEqual({ ...found, isInMemory: whole.isInMemory }, whole, name)
+    assert.equal(isInMemory, name === '{}', name)
+    const query = { ...queryOf(question), columns: [1], limit: 3, bins: 4, extent: true }
+    const plan = question.filter ? planConditions(conditionsOf(question.filter), paged) : null
+    assert.deepEqual(
+      await engine.facets(paged, query, plan, work),
+      await engine.facets(snapshot, query, plan, work),
+      name,
+    )
+    const positions = await engine.positions(paged, { ...query, ids: null, sort: [], offset: 0 }, plan, work)
+    assert.deepEqual([...positions.listBelow(ROWS)], await allPositions(engine, question), name)
+    await paged.close()
+  }
+})
+
+test('columns that are loaded without their order give the same results', async (t) => {
+  const [listed, lean] = [openEngine(), openEngine({ maxListedRows: 10 })]
+  t.after(() => Promise.all([listed.close(), lean.close()]))
+  for (const question of [...QUESTIONS, { filter: 'n IN (5, 2000, 2999)' }, { filter: 'group = 3 OR n = 4' }]) {
+    const name = JSON.stringify(question)
+    // Twice: the second time, columns and their orders are in memory.
+    for (let round = 0; round < 2; round++) {
+      const [expected, found] = [await ask(listed, question), await ask(lean, question)]
+      assert.deepEqual({ ...found, isInMemory: expected.isInMemory }, expected, name)
+      assert.deepEqual(await allPositions(lean, question), await allPositions(listed, question), name)
+    }
+  }
+  const query: AggregateQuery = {
+    groupby: [{ name: 'group', kind: 'column', column: 'group' }],
+    measures: [
+      { name: 'middle', kind: 'percentile', column: 'n', percent: 50 },
+      { name: 'different', kind: 'distinct', column: 'n' },
+    ],
+    having: null,
+    sort: [],
+    offset: 0,
+    limit: 100,
+    others: false,
+    geometry: false,
+    box: null,
+  }
+  const other = openEngine({ maxListedRows: 10 })
+  t.after(() => other.close())
+  assert.deepEqual(
+    await other.aggregate(snapshot, query, null, work),
+    await listed.aggregate(snapshot, query, null, work),
+  )
 })
 
 async function allPositions(engine: QueryEngine, question: Question): Promise<number[]> {

@@ -54,6 +54,8 @@ export interface EngineOptions extends DuckdbQueriesOptions {
   geometryBytes: number
   /** The memory of the cached columns, in bytes. A column takes 5 to 36 bytes per feature. */
   columnBytes: number
+  /** Columns of more rows are loaded without their sorted order; tests pass a smaller number. */
+  maxListedRows?: number
 }
 
 /**
@@ -71,10 +73,10 @@ export class QueryEngine {
   readonly #aggregates: Aggregates
 
   /** `folder` is the snapshots folder. */
-  constructor(folder: string, { geometryBytes, columnBytes, ...options }: EngineOptions) {
+  constructor(folder: string, { geometryBytes, columnBytes, maxListedRows, ...options }: EngineOptions) {
     const duckdb = new DuckdbQueries(folder, options)
     const geometries = new GeometryCache(geometryBytes)
-    const columns = new ColumnCache(columnBytes)
+    const columns = new ColumnCache(columnBytes, { maxListedRows })
     const compiled = new CompiledSelection(columns, geometries)
     this.duckdb = duckdb
     this.columns = columns

@@ -123,4 +123,5 @@ test('what a filter may cost is limited before it runs, and the sentence names t
   assert.ok(plan(many(256, (i) => `txt LIKE '%${i}%'`))())
   assert.throws(plan(many(257, (i) => `txt LIKE '%${i}%'`)), refused(/256 LIKE/))
   assert.throws(plan(`txt LIKE '${'x'.repeat(1025)}'`), refused(/1024 characters/))
+  assert.throws(plan(many(17, () => `txt LIKE '${'%a_'.repeat(333)}'`)), refused(/16384 characters in all/))
 })

@@ -4,9 +4,20 @@ import { runProgram } from '../run-program.ts'
 
 const root = join(import.meta.dirname, '../..')
 
+/** Those of server/bin/wayleave.js. Servers that run inside the processes of tests take less time with them too. */
+export const PROGRAM_FLAGS = ['--no-parallel-scavenge', '--max-semi-space-size=32']
+
 /** The command line program that tests start: the built one of a full run, otherwise the one of the sources. */
 export function testedProgram(): string {
   return process.env['WAYLEAVE_TEST_PROGRAM'] ?? join(root, 'server', 'bin', 'wayleave.js')
+}
+
+/**
+ * The arguments of Node that start it. The program needs these flags and UV_THREADPOOL_SIZE, which a full run sets:
+ * without them it replaces its process by one that has them, which starts Node twice.
+ */
+export function testedProgramArguments(): string[] {
+  return [...PROGRAM_FLAGS, testedProgram()]
 }
 
 /**

@@ -76,6 +76,8 @@ export async function startTestEnvironment({ isFullRun = false } = {}): Promise<
     return {
       variables: {
         NODE_COMPILE_CACHE: join(folder, 'compiled'),
+        // As the program has it, see `testedProgramArguments`.
+        UV_THREADPOOL_SIZE: '16',
         ...Object.assign({}, ...parts.map(resultOf)),
         WAYLEAVE_TEST_POSTGRES_URL: postgresUrl ?? (await started(startPostgres())),
         WAYLEAVE_TEST_REDIS_URL: redisUrl ?? (await started(startRedis())),

@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { PROGRAM_FLAGS } from '../program/tested-program.ts'
 import { testBatches, writeEntry } from './batches.ts'
 import { declaredNeeds } from './needs.ts'
 import type { Counts, Step } from './step.ts'
@@ -88,6 +89,7 @@ export function nodeTestSteps(root: string, files: string[]): Step[] {
     waits: batch.waits ?? false,
     command: (countsFile) => [
       process.execPath,
+      ...PROGRAM_FLAGS,
       // What a failed test leaves open must not keep its process alive.
       '--test-force-exit',
       '--test-reporter=spec',

@@ -9,6 +9,7 @@ export interface ReadingChoices {
   encoding: string
   longitude: string
   latitude: string
+  geometryColumn: string
   types: string
   skipLines: string
   headerLines: string
@@ -26,6 +27,7 @@ export const noReadingChoices: ReadingChoices = {
   encoding: '',
   longitude: '',
   latitude: '',
+  geometryColumn: '',
   types: '',
   skipLines: '',
   headerLines: '',
@@ -88,6 +90,9 @@ export function ReadingFields({
       <div className="inline-form">
         {text('longitude', 'Column of longitudes', 'Or x. Only if it is not found by its name.')}
         {text('latitude', 'Column of latitudes', 'Or y.')}
+      </div>
+      <div className="inline-form">
+        {text('geometryColumn', 'Column of geometries', 'WKT, WKB, GeoJSON or points as text.')}
       </div>
       <div className="inline-form">
         {text('idColumn', 'Column of ids')}

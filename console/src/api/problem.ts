@@ -1,4 +1,5 @@
 import { APIStatusError, WayleaveError } from '@wayleave/client'
+import { withCodeNames } from '@wayleave/contract/code-names'
 import type { FieldError } from '@wayleave/contract/records'
 
 /** An error as the service describes it (RFC 9457), or our own text if the service could not be reached. */
@@ -15,7 +16,7 @@ export class ProblemError extends Error {
     detail: string,
     more: { requestId?: string; errors?: FieldError[]; contact?: string } = {},
   ) {
-    super(detail)
+    super(withCodeNames(detail))
     this.name = 'ProblemError'
     this.status = status
     this.code = code

@@ -53,7 +53,7 @@ export function ProductsCard({
           </Field>
         )}
       </div>
-      {!mayBuy && <p className="soft">A member with the permission BILLING_MANAGE can buy.</p>}
+      {!mayBuy && <p className="soft">Members who may “Buy credits and plans” can buy.</p>}
       <Loaded query={offer} lines={4}>
         {({ data }) =>
           data.length === 0 ? (

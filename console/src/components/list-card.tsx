@@ -28,6 +28,7 @@ export function ListCard<T>({
   columns,
   empty,
   isNamed = true,
+  groupOf,
   lines = 6,
   children,
 }: {
@@ -43,6 +44,7 @@ export function ListCard<T>({
   /** What is shown instead of an empty table. */
   empty: string | { title: string; text: ReactNode }
   isNamed?: boolean
+  groupOf?: (row: T) => string
   lines?: number
   /** The dialogs of the list. */
   children?: ReactNode
@@ -61,7 +63,7 @@ export function ListCard<T>({
             <Empty title={title}>{text}</Empty>
           ) : (
             <>
-              <Table label={label} rows={rows} keyOf={keyOf} columns={columns} isNamed={isNamed} />
+              <Table {...{ label, rows, keyOf, columns, isNamed, groupOf }} />
               {query.hasNextPage !== undefined && <MoreButton query={query} />}
             </>
           )

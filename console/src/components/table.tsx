@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import { Scroll } from './scroll.tsx'
 
 export interface TableColumn<T> {
@@ -17,6 +17,8 @@ export interface TableProps<T> {
   rows: readonly T[]
   keyOf: (row: T) => string | number
   isNamed?: boolean
+  /** The heading above rows that follow each other and have the same one. */
+  groupOf?: ((row: T) => string) | undefined
 }
 
 /** As properties: the linter takes them for redundant. */
@@ -34,7 +36,7 @@ const roles = {
  * phone each row becomes a card with the column heads as labels. The roles are written out, because browsers
  * drop those of elements that are no longer displayed as a table.
  */
-export function Table<T>({ label, columns, rows, keyOf, isNamed = true }: TableProps<T>) {
+export function Table<T>({ label, columns, rows, keyOf, isNamed = true, groupOf }: TableProps<T>) {
   return (
     <Scroll label={label}>
       <table className="becomes-cards" {...roles.table}>
@@ -53,20 +55,34 @@ export function Table<T>({ label, columns, rows, keyOf, isNamed = true }: TableP
           </tr>
         </thead>
         <tbody {...roles.rowgroup}>
-          {rows.map((row) => (
-            <tr key={keyOf(row)} {...roles.row}>
-              {columns.map(({ head, kind, cell }, place) =>
-                isNamed && place === 0 ? (
-                  <th key={head} scope="row" {...roles.rowheader} className={kind}>
-                    {cell(row)}
+          {rows.map((row, index) => (
+            <Fragment key={keyOf(row)}>
+              {groupOf && groupOf(row) !== (rows[index - 1] && groupOf(rows[index - 1]!)) && (
+                <tr className="group" {...roles.row}>
+                  <th colSpan={columns.length} scope="rowgroup" {...roles.rowheader}>
+                    {groupOf(row)}
                   </th>
-                ) : (
-                  <td key={head} {...roles.cell} className={kind} data-head={kind === 'actions' ? '' : head}>
-                    <span className="cell">{cell(row)}</span>
-                  </td>
-                ),
+                </tr>
               )}
-            </tr>
+              <tr {...roles.row}>
+                {columns.map(({ head, kind, cell }, place) =>
+                  isNamed && place === 0 ? (
+                    <th key={head} scope="row" {...roles.rowheader} className={kind}>
+                      {cell(row)}
+                    </th>
+                  ) : (
+                    <td
+                      key={head}
+                      {...roles.cell}
+                      className={kind}
+                      data-head={kind === 'actions' ? '' : head}
+                    >
+                      <span className="cell">{cell(row)}</span>
+                    </td>
+                  ),
+                )}
+              </tr>
+            </Fragment>
           ))}
         </tbody>
       </table>

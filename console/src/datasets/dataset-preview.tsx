@@ -3,7 +3,7 @@ import type { DatasetRecord } from '@wayleave/contract/records'
 import { useEffect, useRef, useState } from 'react'
 import { usePreview, useSample } from '../api/queries.ts'
 import { cellText } from './cell-text.ts'
-import { type Box, SmallMap } from './small-map.tsx'
+import { type Box, outlineOf, SmallMap } from './small-map.tsx'
 
 /** A preview of the data: a small map from its tiles, or its first rows. Loaded when it scrolls into view. */
 export function DatasetPreview({ dataset }: { dataset: Dataset }) {
@@ -42,11 +42,6 @@ function MapPreview({ dataset, bbox, isSeen }: { dataset: Dataset; bbox: Box; is
       {preview === null && <path className="shapes extent" d={outlineOf(bbox)} />}
     </SmallMap>
   )
-}
-
-/** Without tiles only the extent is shown: a sample would look like data with holes. */
-function outlineOf([west, south, east, north]: Box): string {
-  return `M${west} ${-south}H${east}V${-north}H${west}Z`
 }
 
 function TablePreview({ dataset, isSeen }: { dataset: Dataset; isSeen: boolean }) {

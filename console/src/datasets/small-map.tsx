@@ -37,3 +37,8 @@ function padded([west, south, beyond, north]: Box): Box {
   const y = (south + north) / 2
   return [x - width / 2, y - height / 2, x + width / 2, y + height / 2]
 }
+
+/** The extent of shapes that have no preview yet: a sample of them would look like data with holes. */
+export function outlineOf([west, south, east, north]: Box): string {
+  return `M${west} ${-south}H${east}V${-north}H${west}Z`
+}

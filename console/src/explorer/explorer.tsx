@@ -94,7 +94,7 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
       <FilterAside clauses={clauses.length}>
         <FilterPanel exploration={exploration} clauses={clauses} box={box} onChange={setClauses} />
       </FilterAside>
-      <div className="explorer-main">
+      <div className="explorer-main" id="explorer-main" tabIndex={-1}>
         {dataset.bbox && (
           <div className="map-frame">
             <StyleControls
@@ -229,6 +229,9 @@ function FilterAside({ clauses, children }: { clauses: number; children: ReactNo
   const [isOpen, setIsOpen] = useState(() => matchMedia('(min-width: 60rem)').matches)
   return (
     <aside className="explorer-filter" aria-label="Filter">
+      <a className="skip" href="#explorer-main">
+        Skip the filters
+      </a>
       <details open={isOpen} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
         <summary className="filter-fold">Filter{clauses > 0 && ` (${clauses})`}</summary>
         {isOpen && children}

@@ -74,6 +74,7 @@ export function KeySection({
           title={`The key “${created.name}” works`}
           secret={created.secret}
           isForPages={created.isForPages}
+          continueAt={() => document.querySelector(`a[href="${page}/${created.id}"]`)}
           onClose={() => setCreated(null)}
         />
       )}

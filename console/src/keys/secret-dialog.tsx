@@ -8,12 +8,14 @@ export function SecretDialog({
   title,
   secret,
   isForPages = false,
+  continueAt,
   onClose,
 }: {
   title: string
   secret: string
   /** The key has allowed origins. */
   isForPages?: boolean
+  continueAt?: () => Element | null
   onClose: () => void
 }) {
   const [isCopied, setCopied] = useState(false)
@@ -41,7 +43,7 @@ export function SecretDialog({
     blocker.reset?.()
   }
   return (
-    <Dialog title={title} onClose={close}>
+    <Dialog title={title} onClose={close} continueAt={continueAt}>
       <p>
         This is the whole secret. It is shown <strong>this once</strong>: it cannot be shown again.{' '}
         {isForPages

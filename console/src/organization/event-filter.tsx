@@ -1,37 +1,54 @@
-import { useState } from 'react'
+import { useSearchParams } from 'react-router'
 import type { RowFilter } from '../api/queries.ts'
 import { Field } from '../components/form/field.tsx'
 import { DateField, dayRange, SelectField } from './filter-fields.tsx'
 
-interface EventFilter {
-  kind: string
-  party: string
-  first: string
-  last: string
-}
+const NAMES = ['kind', 'party', 'first', 'last'] as const
 
-/** The state of the filter of an audit log, and the query parameters that it means. */
+export type EventFilter = Record<(typeof NAMES)[number], string>
+
+/** The filter of an audit log, which the address has, and the query parameters that it means. */
 export function useEventFilter() {
-  const [filter, setFilter] = useState<EventFilter>({ kind: '', party: '', first: '', last: '' })
+  const [parameters, setParameters] = useSearchParams()
+  const filter = Object.fromEntries(NAMES.map((name) => [name, parameters.get(name) ?? ''])) as EventFilter
+  const setFilter = (changed: EventFilter) => {
+    const filled = Object.entries(changed).filter(([, value]) => value !== '')
+    setParameters(new URLSearchParams(filled), { replace: true, preventScrollReset: true })
+  }
   const { kind, party, first, last } = filter
   const id = party.trim()
   const query: RowFilter = {
     kind,
     userId: /^usr_\w{1,36}$/.test(id) ? id : '',
     keyId: /^key_\w{1,36}$/.test(id) ? id : '',
-    ...dayRange(first, last),
+    ...dayRange(dateOf(first), dateOf(last)),
   }
-  return { filter, setFilter, query }
+  return {
+    filter,
+    setFilter,
+    query,
+    isFiltered: NAMES.some((name) => filter[name] !== ''),
+    clear: () => setParameters(new URLSearchParams(), { replace: true, preventScrollReset: true }),
+    showActor: (id: string) => setFilter({ ...filter, party: id }),
+  }
+}
+
+/** An address may have anything. */
+function dateOf(text: string): string {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : ''
 }
 
 export function EventFilterFields({
   filter,
   onChange,
+  onClear,
   kinds,
   parties,
 }: {
   filter: EventFilter
   onChange: (filter: EventFilter) => void
+  /** Undefined if there is nothing to clear. */
+  onClear: (() => void) | undefined
   kinds: Readonly<Record<string, string>>
   /** Users and keys to choose from; without them, an id is typed. */
   parties?: readonly (readonly [id: string, name: string])[]
@@ -53,7 +70,7 @@ export function EventFilterFields({
             <input
               {...props}
               type="search"
-              placeholder="usr_… or key_…"
+              placeholder="An id, or click a name below"
               value={filter.party}
               onChange={(event) => set('party')(event.target.value)}
             />
@@ -62,6 +79,11 @@ export function EventFilterFields({
       )}
       <DateField label="From" value={filter.first} onChange={set('first')} />
       <DateField label="To" value={filter.last} onChange={set('last')} />
+      {onClear && (
+        <button type="button" className="button quiet" onClick={onClear}>
+          Clear filters
+        </button>
+      )}
     </div>
   )
 }

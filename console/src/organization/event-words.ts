@@ -1,12 +1,31 @@
-import { ADD_ON_NAMES } from '@wayleave/contract/add-ons'
-import { MEMBER_PERMISSION_NAMES } from '@wayleave/contract/permissions'
+import { CODE_NAMES } from '@wayleave/contract/code-names'
 import type { EventRecord } from '@wayleave/contract/records'
 import { count, moment } from '../words.ts'
 
 /** The subject's current name, else its name at the time of the event, else its id. */
 export function subjectName({ subject, subjectName, detail }: EventRecord): string {
   const then = detail['name'] ?? detail['email']
-  return subjectName ?? (typeof then === 'string' ? then : subject)
+  return subjectName ?? (typeof then === 'string' ? then : subjectWords(subject))
+}
+
+/** Subjects whose id says all. */
+const SELF_EXPLANATORY = ['dataset', 'address']
+
+function subjectWords(subject: string): string {
+  const [kind, id = ''] = subject.split(/:(.*)/s)
+  if (id === '' || SELF_EXPLANATORY.includes(kind!)) return id || subject
+  const words = kind!.replaceAll('-', ' ')
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)} ${id}`
+}
+
+/** Whether somebody should look at it: a refusal, a failure or a block. */
+export function isAlarming(action: string): boolean {
+  return /\.(?:refused|failed|blocked|exhausted|suspended|paused)$/.test(action)
+}
+
+/** The id of the user or the key that did it; null for the operator and the service. */
+export function actorId({ actor }: EventRecord): string | null {
+  return /^(?:user|key):(.+)$/.exec(actor)?.[1] ?? null
 }
 
 /** Who did it: a mail address, the name of a key, or what stands for neither. */
@@ -90,7 +109,5 @@ function valueWords(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value !== 'string') return JSON.stringify(value)
   if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)) return moment(value)
-  return CODES[value] ?? value
+  return CODE_NAMES[value] ?? value
 }
-
-const CODES: Record<string, string> = { ...ADD_ON_NAMES, ...MEMBER_PERMISSION_NAMES }

@@ -35,9 +35,10 @@ export function StartPage() {
       <section className={hasMap ? 'hero with-map' : 'hero'}>
         <div className="hero-text">
           <p className="eyebrow">
-            {site.contact?.name
-              ? `A service of ${site.contact.name}`
-              : 'For analysts, map makers and developers'}
+            {site.audience ??
+              (site.contact?.name
+                ? `A service of ${site.contact.name}`
+                : 'For analysts, map makers and developers')}
           </p>
           <h1>{site.headline}</h1>
           {site.description && <p className="lead">{site.description}</p>}

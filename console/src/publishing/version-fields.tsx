@@ -1,3 +1,4 @@
+import type { PublishingSchema } from '@wayleave/contract/records'
 import { Field } from '../components/form/field.tsx'
 
 /** What becomes of a file, as entered in the form. */
@@ -9,10 +10,13 @@ export interface VersionChoices {
   draft: boolean
   ignoreSchema: boolean
   keepsColumns: boolean
+  /** In percent; empty: as before, otherwise 50. */
+  maxRowDrop: string
 }
 
 export const NO_VERSION_CHOICES: VersionChoices = {
-  ...{ note: '', mode: '', deleteMissing: false, draft: false, ignoreSchema: false, keepsColumns: false },
+  ...{ note: '', mode: '', deleteMissing: false, draft: false, ignoreSchema: false },
+  ...{ keepsColumns: false, maxRowDrop: '' },
 }
 
 /** The options of a request. */
@@ -37,12 +41,15 @@ export function VersionFields({
   onChange,
   exists,
   isInspected,
+  stored,
 }: {
   value: VersionChoices
   onChange: (value: VersionChoices) => void
   /** Whether the dataset exists: then the file may have changes only. */
   exists: boolean
   isInspected: boolean
+  /** The schema that the dataset has. */
+  stored: PublishingSchema | null
 }) {
   type Choice = 'deleteMissing' | 'draft' | 'ignoreSchema' | 'keepsColumns'
   const choice = (name: Choice, label: string) => (
@@ -88,6 +95,25 @@ export function VersionFields({
       )}
       {value.mode === 'update' && choice('deleteMissing', 'Remove rows that the file does not have')}
       {isInspected && choice('keepsColumns', 'Check later versions against these columns')}
+      {isInspected && (value.keepsColumns || stored !== null) && (
+        <Field
+          label="Rows that a version may lack, in percent"
+          help="A version with fewer rows is not published unless you confirm it. 100: no limit."
+        >
+          {(props) => (
+            <input
+              {...props}
+              type="number"
+              min="0"
+              max="100"
+              step="any"
+              placeholder={String((stored?.maxRowDrop ?? 0.5) * 100)}
+              value={value.maxRowDrop}
+              onChange={(event) => onChange({ ...value, maxRowDrop: event.target.value })}
+            />
+          )}
+        </Field>
+      )}
       {exists && choice('ignoreSchema', 'Publish although it differs from the schema')}
       {choice('draft', 'Keep it back as a draft until it is released')}
     </>

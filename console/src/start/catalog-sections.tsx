@@ -10,15 +10,17 @@ const MAX_FEATURED = 6
 const MAX_RECENT = 6
 const MAX_TOPICS = 16
 
-/** The number of datasets, rows and formats, and of the topics that they are about. */
+/** The number of datasets, rows and formats, and of the topics that they are about, if there are any. */
 export function Counts({ datasets }: { datasets: readonly Dataset[] }) {
   const rows = datasets.reduce((sum, dataset) => sum + dataset.rows, 0)
-  const figures: [value: number, name: string][] = [
+  const topics = topicsOf(datasets).length
+  const all: [value: number, name: string][] = [
     [datasets.length, datasets.length === 1 ? 'dataset' : 'datasets'],
-    [rows, 'rows'],
+    [rows, rows === 1 ? 'row' : 'rows'],
     [Object.keys(EXPORT_FORMATS).length, 'file formats'],
-    [topicsOf(datasets).length, 'topics'],
+    [topics, topics === 1 ? 'topic' : 'topics'],
   ]
+  const figures = all.filter(([value]) => value > 0)
   return (
     <ul className="counts">
       {figures.map(([value, name]) => (

@@ -3,7 +3,7 @@ import type { DatasetRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { type Preview, usePreview } from '../api/queries.ts'
-import { type Box, SmallMap } from '../datasets/small-map.tsx'
+import { type Box, outlineOf, SmallMap } from '../datasets/small-map.tsx'
 import { ago, plural, shapeName } from '../words.ts'
 
 const MAX_CHOICES = 4
@@ -64,6 +64,7 @@ function Picture({ dataset, bbox }: { dataset: Dataset; bbox: Box }) {
             ))}
           </g>
         )}
+        {preview === null && <path className="shapes extent" d={outlineOf(bbox)} />}
       </SmallMap>
     </div>
   )

@@ -1,8 +1,15 @@
+import '../styles/usage.css'
 import { useId } from 'react'
 import type { DateRange } from '../api/queries.ts'
 import { lastDays } from '../words.ts'
+import { daysIn, MAX_DAYS } from './usage-period.ts'
 
-const MAX_DAYS = 366
+const PRESETS: [days: number, name: string][] = [
+  [7, '7 days'],
+  [30, '30 days'],
+  [90, '90 days'],
+  [365, 'Year'],
+]
 
 /** A date range in UTC, both ends included. Each change keeps the dates in order and at most a year apart. */
 export function DateRangeField({
@@ -13,17 +20,32 @@ export function DateRangeField({
   onChange: (range: DateRange) => void
 }) {
   const id = useId()
-  const today = lastDays(1, Date.now()).endDate
+  const now = Date.now()
+  const today = lastDays(1, now).endDate
   const change = (part: Partial<DateRange>) => {
     const { startDate, endDate } = { ...range, ...part }
     if (!startDate || !endDate) return
-    const days = (Date.parse(endDate) - Date.parse(startDate)) / 86_400_000 + 1
+    const days = daysIn({ startDate, endDate })
     if (days >= 1 && days <= MAX_DAYS) return onChange({ startDate, endDate })
     const date = part.startDate ?? part.endDate!
     onChange({ startDate: date, endDate: date })
   }
+  const isShown = (days: number) => range.endDate === today && daysIn(range) === days
   return (
     <div className="dates">
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for a form. */}
+      <div className="segments" role="group" aria-label="Period">
+        {PRESETS.map(([days, name]) => (
+          <button
+            key={days}
+            type="button"
+            aria-pressed={isShown(days)}
+            onClick={() => onChange(lastDays(days, now))}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
       <label className="visually-hidden" htmlFor={`${id}-from`}>
         First day
       </label>
@@ -44,16 +66,6 @@ export function DateRangeField({
         value={range.endDate}
         onChange={(event) => change({ endDate: event.target.value })}
       />
-      {[7, 30, 365].map((days) => (
-        <button
-          key={days}
-          type="button"
-          className="button small"
-          onClick={() => onChange(lastDays(days, Date.now()))}
-        >
-          {days === 365 ? 'Year' : `${days} days`}
-        </button>
-      ))}
     </div>
   )
 }

@@ -1,25 +1,29 @@
 import type { UsageReport } from '@wayleave/contract/records'
-import { Empty } from '../components/page/empty.tsx'
-import { Table } from '../components/table.tsx'
-import { count } from '../words.ts'
+import { DatasetLink } from '../datasets/dataset-link.tsx'
+import { formatName } from '../words.ts'
+import { CountTable } from './count-table.tsx'
+import { operationWords } from './operation-words.ts'
 
 export function OperationTable({ operations }: { operations: UsageReport['operations'] }) {
-  if (operations.length === 0) return <Empty title="No calls in this period" />
   return (
-    <Table
-      label="Usage by operation"
-      rows={operations}
-      keyOf={({ operation, table, format }) => `${operation} ${table} ${format}`}
+    <CountTable
+      title="By operation"
+      rows={operations.map((row) => ({
+        ...row,
+        id: `${row.operation} ${row.table} ${row.format}`,
+        name: <span title={row.operation}>{operationWords(row.operation)}</span>,
+      }))}
       columns={[
-        { head: 'Operation', cell: ({ operation }) => operation },
         {
           head: 'Dataset',
           kind: 'long',
-          cell: ({ table }) => (table ? <code>{table}</code> : <span className="soft">all</span>),
+          cell: ({ table }) =>
+            table ? <DatasetLink table={table} /> : <span className="soft">All datasets</span>,
         },
-        { head: 'Format', cell: ({ format }) => format || <span className="soft">–</span> },
-        { head: 'Calls', kind: 'number', cell: ({ calls }) => count(calls) },
-        { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits) },
+        {
+          head: 'Format',
+          cell: ({ format }) => (format ? formatName(format) : <span className="soft">–</span>),
+        },
       ]}
     />
   )

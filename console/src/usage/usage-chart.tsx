@@ -1,44 +1,51 @@
-import type { UsageReport } from '@wayleave/contract/records'
 import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
 import { useTheme } from '../theme.ts'
-import { count, plural } from '../words.ts'
+import { count, day } from '../words.ts'
+import { sumOf, type UsageDay, type UsageMeasure } from './usage-period.ts'
 
 const HEIGHT = 230
 
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 })
 
-/**
- * Calls per day as bars, credits as a line. Each has its own scale, with calls on the left, because the
- * credits of one call may be in the millions. The text below the chart has the same information.
- */
-export function UsageChart({ days }: { days: UsageReport['days'] }) {
+interface Shown {
+  days: readonly UsageDay[]
+  /** As many days before, drawn as a line; undefined while they are loaded. */
+  before: readonly UsageDay[] | undefined
+  measure: UsageMeasure
+  label: string
+}
+
+/** A bar for each day, and the period before as a line. The texts around the chart say the same. */
+export function UsageChart({ days, before, measure, label }: Shown) {
   const place = useRef<HTMLDivElement>(null)
   const theme = useTheme()
   useEffect(() => {
     const element = place.current!
-    const chart = new UPlot(options(element), seriesOf(days), element)
+    const shown = { days, before, measure, label }
+    const chart = new UPlot(options(element, shown), seriesOf(shown), element)
     const watch = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }))
     watch.observe(element)
     return () => {
       watch.disconnect()
       chart.destroy()
     }
-  }, [days, theme])
-  const calls = days.reduce((sum, day) => sum + day.calls, 0)
-  return <div ref={place} className="chart" role="img" aria-label={`${plural(calls, 'call')} by day`} />
+  }, [days, before, measure, label, theme])
+  return <div ref={place} className="chart" role="img" aria-label={`${label} by day`} />
 }
 
-function seriesOf(days: UsageReport['days']): UPlot.AlignedData {
+function seriesOf({ days, before = [], measure }: Shown): UPlot.AlignedData {
+  // A line of zeros along the axis would look like a mistake.
+  const hasBefore = sumOf(before, measure) > 0
   return [
     days.map(({ date }) => Date.parse(date) / 1000),
-    days.map(({ calls }) => calls),
-    days.map(({ credits }) => credits),
+    days.map((one) => one[measure]),
+    days.map((_, i) => (hasBefore ? (before[i]?.[measure] ?? null) : null)),
   ]
 }
 
-function options(element: HTMLElement): UPlot.Options {
+function options(element: HTMLElement, { days, label }: Shown): UPlot.Options {
   const style = getComputedStyle(element)
   const color = (name: string) => resolved(element, `var(${name})`)
   const soft = color('--soft')
@@ -60,28 +67,18 @@ function options(element: HTMLElement): UPlot.Options {
     scales: {
       x: { range: (_chart, low, high) => [low - 43_200, high + 43_200] },
       y: { range: fromZero },
-      credits: { range: fromZero },
     },
     axes: [
       { ...axis, grid: { show: false }, values: dayNames },
       { ...axis, size: 3 * rem, values: whole },
-      {
-        ...axis,
-        scale: 'credits',
-        side: 1,
-        size: 3 * rem,
-        stroke: color('--warn'),
-        grid: { show: false },
-        values: whole,
-      },
     ],
     series: [
       {
         label: 'Day',
-        value: (_chart, seconds) => (seconds ? new Date(seconds * 1000).toISOString().slice(0, 10) : '–'),
+        value: (_chart, seconds) => (seconds ? day(new Date(seconds * 1000).toISOString()) : '–'),
       },
       {
-        label: 'Calls',
+        label,
         value: shown,
         stroke: color('--accent'),
         fill: color('--accent'),
@@ -89,12 +86,12 @@ function options(element: HTMLElement): UPlot.Options {
         points: { show: false },
       },
       {
-        label: 'Credits',
-        scale: 'credits',
+        label: days.length === 1 ? 'The day before' : `${days.length} days earlier`,
         value: shown,
-        stroke: color('--warn'),
+        stroke: color('--spark'),
         width: 2,
-        points: { show: false },
+        dash: [4, 4],
+        points: { show: days.length === 1 },
       },
     ],
   }

@@ -1,41 +1,42 @@
 import type { UsageReport as Usage } from '@wayleave/contract/records'
-import { lazy, Suspense, useState } from 'react'
+import { Link } from 'react-router'
 import { type DateRange, useUsage } from '../api/queries.ts'
+import { Empty } from '../components/page/empty.tsx'
 import { Loaded } from '../components/page/loaded.tsx'
-import { count, day, lastDays, plural } from '../words.ts'
+import { day, lastDays, plural } from '../words.ts'
 import { DateRangeField } from './date-range-field.tsx'
 import { OperationTable } from './operation-table.tsx'
-
-const UsageChart = lazy(async () => ({ default: (await import('./usage-chart.tsx')).UsageChart }))
+import { DaysAsText, UsageDays } from './usage-days.tsx'
+import { periodBefore } from './usage-period.ts'
+import { useUsageRange } from './use-usage-range.ts'
 
 /** Calls and credits of a key, by day and by operation. */
 export function UsageReport({ path }: { path: string }) {
-  const [range, setRange] = useState(() => lastDays(30, Date.now()))
+  const [range, setRange] = useUsageRange()
   const usage = useUsage(path, range)
   return (
     <div className="stack">
-      <UsageByDay usage={usage} range={range} onRange={setRange} />
-      <section className="card flush">
-        <div className="card-head">
-          <h2>By operation</h2>
-        </div>
-        <Loaded query={usage} lines={3}>
-          {({ operations }) => <OperationTable operations={operations} />}
-        </Loaded>
-      </section>
+      <UsageByDay path={path} usage={usage} range={range} onRange={setRange} />
+      <Loaded query={usage} lines={3}>
+        {({ operations }) => <OperationTable operations={operations} />}
+      </Loaded>
     </div>
   )
 }
 
 export function UsageByDay({
+  path,
   usage,
   range,
   onRange,
 }: {
+  /** Of the report in the API. */
+  path: string
   usage: { data: Usage | undefined; isError: boolean; error: unknown; refetch: () => unknown }
   range: DateRange
   onRange: (range: DateRange) => void
 }) {
+  const before = useUsage(path, periodBefore(range)).data
   return (
     <section className="card flush">
       <div className="card-head">
@@ -45,26 +46,35 @@ export function UsageByDay({
       <Loaded query={usage} lines={1} height="15.6rem">
         {(data) => (
           <>
-            <Suspense fallback={<div className="chart" />}>
-              <UsageChart days={data.days} />
-            </Suspense>
+            {data.totals.calls === 0 ? (
+              <NoCalls onYear={() => onRange(lastDays(365, Date.now()))} />
+            ) : (
+              <UsageDays days={data.days} before={before?.days} />
+            )}
             <p className="padded small soft" data-usage-totals>
               {plural(data.totals.calls, 'call')} and {plural(data.totals.credits, 'credit')} from{' '}
-              {day(data.startDate)} to {day(data.endDate)} (UTC)
-              {data.totals.calls === 0 && ': no calls in this period'}.
-              <span className="visually-hidden">
-                {data.days
-                  .filter(({ calls }) => calls > 0)
-                  .map(
-                    ({ date, calls, credits }) =>
-                      `${day(date)}: ${count(calls)} calls, ${count(credits)} credits. `,
-                  )
-                  .join('')}
-              </span>
+              {day(data.startDate)} to {day(data.endDate)} (UTC).
+              <DaysAsText days={data.days} />
             </p>
           </>
         )}
       </Loaded>
     </section>
+  )
+}
+
+function NoCalls({ onYear }: { onYear: () => void }) {
+  return (
+    <Empty title="No calls in this period">
+      <p>A call is counted here a few seconds after a program has used a key, or a member the console.</p>
+      <div className="row">
+        <Link className="button primary" to="/getting-started">
+          Make a call
+        </Link>
+        <button type="button" className="button" onClick={onYear}>
+          Look at the last year
+        </button>
+      </div>
+    </Empty>
   )
 }

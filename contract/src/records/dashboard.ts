@@ -3,10 +3,13 @@ import { nullable } from './schema-parts.ts'
 
 const count = Type.Integer({ minimum: 0 })
 
+const dayRow = Type.Object({ date: Type.String(), calls: count, credits: Type.Integer() })
+
 export const dashboardSchema = Type.Object({
-  days: Type.Array(Type.Object({ date: Type.String(), calls: count, credits: Type.Integer() }), {
-    description: 'Calls and credits of all organizations and platform keys, a row for each day.',
+  days: Type.Array(dayRow, {
+    description: 'Calls and credits of all organizations and platform keys, a row for each of 30 days.',
   }),
+  daysBefore: Type.Array(dayRow, { description: 'The same of the 30 days before, to compare with.' }),
   datasets: Type.Array(
     Type.Object({
       table: Type.String(),

@@ -7,6 +7,7 @@ const siteSchema = Type.Object({
   description: Type.String(),
   /** The large line on the start page. */
   headline: Type.String(),
+  audience: nullable(Type.String()),
   /** The table of the dataset in the picture of the start page; null for the service's choice, `none` for no picture. */
   startMap: nullable(Type.String()),
   startSections: Type.Array(oneOf(START_SECTIONS)),

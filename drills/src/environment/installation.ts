@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { testedProgram } from '../../../scripts/program/tested-program.ts'
+import { testedProgramArguments } from '../../../scripts/program/tested-program.ts'
 import type { DrillRun } from '../drill.ts'
 import { descendantsOf, isAlive, signalProcess, waitUntil } from './processes.ts'
 
-/** Long, because a busy machine starts slowly; a server that never listens is noticed all the same. */
+/** No machine is so busy: this ends waits for a server that never listens. */
 const START_WITHIN_MS = 600_000
 const COMMAND_WITHIN_MS = 120_000
 
@@ -203,12 +203,15 @@ export class Installation {
   }
 
   #spawn(args: string[], { environment = {}, databaseUrl }: StartOptions): ChildProcess {
-    const { PATH = '', NODE_COMPILE_CACHE, NODE_OPTIONS } = process.env
+    const { PATH = '', NODE_COMPILE_CACHE, NODE_OPTIONS, UV_THREADPOOL_SIZE } = process.env
     const env: NodeJS.ProcessEnv = {
       PATH,
       ...(NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}),
       ...(NODE_OPTIONS ? { NODE_OPTIONS } : {}),
+      ...(UV_THREADPOOL_SIZE ? { UV_THREADPOOL_SIZE } : {}),
       ...UNLIMITED,
+      // To try the sandbox takes a process for every server.
+      ...(this.run.short ? { WAYLEAVE_SANDBOX: 'off' } : {}),
       WAYLEAVE_ADMINS: ADMINISTRATOR,
       WAYLEAVE_DATA_DIR: this.dataDir,
       ...this.environment,
@@ -217,7 +220,7 @@ export class Installation {
     const url = databaseUrl ?? this.databaseUrl
     if (url) env['WAYLEAVE_DATABASE_URL'] = url
     // The kernel ends the process together with the drill, even if the drill is killed and cannot clean up.
-    const command = ['--pdeathsig', 'KILL', '--', process.execPath, testedProgram(), ...args]
+    const command = ['--pdeathsig', 'KILL', '--', process.execPath, ...testedProgramArguments(), ...args]
     return spawn('setpriv', command, { env, cwd: this.run.folder, stdio: ['ignore', 'pipe', 'pipe'] })
   }
 

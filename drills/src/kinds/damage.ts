@@ -32,6 +32,7 @@ export const drill: Drill = {
   title: 'random bytes of snapshot files are flipped or cut off',
   rounds: { long: 150, short: 1 },
   maxMinutes: 60,
+  coveredBy: 'server/src/data/catalog/damage.test.ts',
   async run(run) {
     const installation = new Installation(run)
     await installation.startNode()

@@ -26,6 +26,7 @@ export const drill: Drill = {
   title: 'the disk is full, and freed again',
   rounds: { long: 12, short: 1 },
   maxMinutes: 45,
+  coveredBy: 'server/src/base/database/sqlite/sqlite-outages.test.ts',
   obstacle: mountObstacle,
   async run(run) {
     const disk = mountTmpfs(run, 'disk', DISK_MEGABYTES)

@@ -39,6 +39,7 @@ export const drill: Drill = {
   title: 'A restore to PostgreSQL and a bucket is killed while nodes with other data folders start or go on',
   rounds: { long: 60, short: 2 },
   maxMinutes: 90,
+  coveredBy: 'server/src/operation/backup/restore/interrupted-restore.test.ts',
   async run(run) {
     const source = await prepareSource(run)
     while (run.nextRound()) {

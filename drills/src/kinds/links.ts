@@ -23,6 +23,7 @@ export const drill: Drill = {
   title: 'the link between a node and PostgreSQL freezes, dies silently or becomes slow',
   rounds: { long: 24, short: 1 },
   maxMinutes: 60,
+  coveredBy: 'server/src/base/database/frozen-link.test.ts',
   async run(run) {
     const databaseUrl = await createDatabase(run)
     const { proxy, url } = await TcpProxy.open(databaseUrl, (close) => run.cleanUp(close))

@@ -22,6 +22,7 @@ export const drill: Drill = {
   title: 'PostgreSQL is restored to an older state, while two nodes run and while they are down',
   rounds: { long: 10, short: 1 },
   maxMinutes: 45,
+  coveredBy: 'server/src/base/database/migrations/older-state.test.ts',
   async run(run) {
     const databaseUrl = await createDatabase(run)
     const installation = new Installation(run, { databaseUrl })

@@ -16,6 +16,7 @@ export const drill: Drill = {
   title: 'one of two nodes stands still while keys are revoked through the other',
   rounds: { long: 40, short: 1 },
   maxMinutes: 30,
+  coveredBy: 'server/src/base/database/changes/changes-model.test.ts',
   async run(run) {
     const installation = new Installation(run, { databaseUrl: await createDatabase(run) })
     for (let i = 0; i < 2; i++) await installation.startNode()

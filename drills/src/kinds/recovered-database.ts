@@ -23,6 +23,7 @@ export const drill: Drill = {
   title: 'PostgreSQL is recovered to a point in time before keys were revoked, under one to three nodes',
   rounds: { long: 24, short: 2 },
   maxMinutes: 60,
+  coveredBy: 'server/src/operation/backup/revocations/restored-under-nodes.test.ts',
   obstacle: () => (findPostgres() ? null : 'PostgreSQL is not installed'),
   async run(run) {
     const postgres = await RecoverablePostgres.start(run)

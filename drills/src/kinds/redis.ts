@@ -19,6 +19,7 @@ export const drill: Drill = {
   title: 'Redis is frozen, killed and started again under load',
   rounds: { long: 24, short: 3 },
   maxMinutes: 30,
+  coveredBy: 'server/src/base/limits/redis-limiter.test.ts',
   async run(run) {
     const redis = await PrivateRedis.start(run)
     const installation = new Installation(run, {

@@ -20,11 +20,26 @@ export class PlaneMemory {
 
   /** Compresses planes that `write` fills; it has to fill all of them. */
   async pack(bytes: number, write: (planes: Buffer) => void): Promise<{ packed: Buffer; size: number }> {
+    const [packed] = await this.packParts([bytes], write)
+    return packed!
+  }
+
+  /** The same for parts of these sizes, one after the other, each of which is compressed for itself. */
+  async packParts(
+    sizes: readonly number[],
+    write: (planes: Buffer) => void,
+  ): Promise<{ packed: Buffer; size: number }[]> {
+    const bytes = sizes.reduce((sum, size) => sum + size, 0)
     const memory = this.#free.pop() ?? Buffer.allocUnsafeSlow(this.#isKept ? this.#bytes : bytes)
     try {
-      const planes = memory.subarray(0, bytes)
-      write(planes)
-      return { packed: await packBytes(planes), size: bytes }
+      write(memory.subarray(0, bytes))
+      const parts: { packed: Buffer; size: number }[] = []
+      let at = 0
+      for (const size of sizes) {
+        parts.push({ packed: await packBytes(memory.subarray(at, at + size)), size })
+        at += size
+      }
+      return parts
     } finally {
       if (this.#isKept) this.#free.push(memory)
     }

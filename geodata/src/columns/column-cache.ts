@@ -1,5 +1,6 @@
 import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import type { Snapshot } from '../snapshot/open.ts'
+import { discardShared } from '../threads/shared-memory.ts'
 import type { StoredColumn } from './column-file.ts'
 import { readColumnDirectory, readCompiledColumn } from './column-reader.ts'
 import { type CompiledColumn, memoryOf } from './compiled-column.ts'
@@ -14,6 +15,8 @@ interface Entry {
 interface ColumnEntry extends Entry {
   loading: Promise<CompiledColumn>
   column: CompiledColumn | null
+  /** While the order is made. */
+  ordering: Promise<void> | null
 }
 
 interface DerivedEntry extends Entry {
@@ -21,6 +24,7 @@ interface DerivedEntry extends Entry {
 }
 
 interface SnapshotColumns {
+  segmentRows: number
   stored: ReadonlyMap<string, StoredColumn>
   entries: Map<string, ColumnEntry>
 }
@@ -39,13 +43,15 @@ export class ColumnCache {
   readonly #derived = new Map<string, DerivedEntry>()
   #last: Entry | null = null
   #bytes = 0
-  readonly #thread = new UnpackInThread()
+  readonly #thread: UnpackInThread
   #onEvict = () => {}
   /** How often a column was loaded already, and how often it had to be read. */
   readonly lookups = { hits: 0, misses: 0 }
 
-  constructor(maxBytes: number) {
+  /** Columns of more than `maxListedRows` rows are loaded without their order. */
+  constructor(maxBytes: number, { maxListedRows }: { maxListedRows?: number | undefined } = {}) {
     this.#maxBytes = maxBytes
+    this.#thread = new UnpackInThread({ maxListed: maxListedRows })
   }
 
   /** Calls `listener` whenever columns leave the cache, so that it can drop what refers to them. */
@@ -98,8 +104,14 @@ export class ColumnCache {
         opened.entries.delete(name)
         this.#onEvict()
       },
-      loading: readCompiledColumn(snapshot.files, rows, stored, (packed) => this.#thread.unpack(packed)),
+      loading: readCompiledColumn(
+        snapshot.files,
+        { rows, segmentRows: opened.segmentRows },
+        stored,
+        (packed) => this.#thread.unpack(packed),
+      ),
       column: null,
+      ordering: null,
     }
     opened.entries.set(name, entry)
     this.#add(entry)
@@ -110,6 +122,33 @@ export class ColumnCache {
       if (this.#entries.has(entry)) this.#drop(entry)
       throw error
     }
+  }
+
+  /** The same with its sorted order, which large columns are loaded without; null if there is no room for it. */
+  async loadOrder(snapshot: Snapshot, name: string): Promise<CompiledColumn | null> {
+    const column = await this.load(snapshot, name)
+    if (column === null || column.order) return column
+    const entry = this.#opened.get(snapshot)!.entries.get(name)
+    // It may have been evicted meanwhile; then it is not kept.
+    if (entry === undefined) {
+      column.order = await this.#thread.order(column.codes, column.starts)
+      return column
+    }
+    if (entry.bytes + column.codes.length * 4 > this.#maxBytes) return null
+    entry.ordering ??= this.#order(entry, column).finally(() => {
+      entry.ordering = null
+    })
+    await entry.ordering
+    return column
+  }
+
+  async #order(entry: ColumnEntry, column: CompiledColumn): Promise<void> {
+    column.order = await this.#thread.order(column.codes, column.starts)
+    if (!this.#entries.has(entry)) return
+    entry.bytes += column.order.byteLength
+    this.#bytes += column.order.byteLength
+    this.#touch(entry)
+    this.#evict()
   }
 
   /** What `keep` was called with; undefined if it was evicted. */
@@ -135,7 +174,8 @@ export class ColumnCache {
     if (opening === undefined) {
       opening = readColumnDirectory(snapshot.files, snapshot.manifest).then((directory) => {
         const stored = new Map((directory?.columns ?? []).map((column) => [column.name, column]))
-        const opened = { stored, entries: new Map<string, ColumnEntry>() }
+        const segmentRows = directory?.segmentRows ?? 1
+        const opened = { segmentRows, stored, entries: new Map<string, ColumnEntry>() }
         this.#opened.set(snapshot, opened)
         return opened
       })
@@ -175,6 +215,7 @@ export class ColumnCache {
     this.#bytes -= entry.bytes
     if (this.#last === entry) this.#last = null
     entry.forget()
+    discardShared(entry.bytes)
   }
 }
 

@@ -5,11 +5,16 @@ import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 
 /**
  * `rows.columns`: columns in a form that can be searched without a database, in snapshot order. Each column
- * has two sections, so that a reader loads only the columns that it needs:
+ * has sections of its own, so that a reader loads only the columns that it needs:
  *
  * - the dictionary: its distinct values, ascending;
  * - the codes: one per row, 0 for null, otherwise 1 + the index of the row's value in the dictionary. So the
- *   order of codes is the order of values, and every condition on a column becomes a set of codes.
+ *   order of codes is the order of values, and every condition on a column becomes a set of codes. A section has
+ *   the codes of a segment, which is a part of the rows, so that neither writing nor reading needs memory for the
+ *   sections of all rows.
+ *
+ * A file with one segment is of version 1, which has one section of codes instead of a list. Programs that know only
+ * version 1 leave other files to the database.
  *
  * Sections are compressed with zstd. After them come the directory (JSON) and a tail of four uint32,
  * little-endian: the directory's length and CRC-32, and a magic number in two words.
@@ -18,7 +23,10 @@ import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
  * code (posting lists, which together are the sorted order), and the smallest and largest code of each block.
  * See docs/decisions/compiled-columns.md.
  */
-export const COLUMN_FILE_VERSION = 1
+const VERSION = 2
+const ONE_SEGMENT_VERSION = 1
+/** The rows of a segment; a multiple of the rows of a block. */
+export const SEGMENT_ROWS = 1 << 20
 export const TAIL_BYTES = 16
 const MAGIC = [0x574c_434f, 0x4c55_4d4e] as const
 
@@ -43,18 +51,28 @@ export interface StoredColumn {
    */
   form: 'integer' | 'number' | 'text'
   dictionary: Section
-  codes: Section
+  /** By segment. */
+  codes: Section[]
   /** The number of bytes of a code. */
   width: number
 }
 
 export interface ColumnDirectory {
-  version: typeof COLUMN_FILE_VERSION
   rows: number
+  /** The rows of each segment but the last one. */
+  segmentRows: number
   columns: StoredColumn[]
 }
 
-export function directoryBytes(directory: ColumnDirectory): Buffer {
+export function directoryBytes({ rows, segmentRows, columns }: ColumnDirectory): Buffer {
+  const directory =
+    rows <= segmentRows
+      ? {
+          version: ONE_SEGMENT_VERSION,
+          rows,
+          columns: columns.map((column) => ({ ...column, codes: column.codes[0] })),
+        }
+      : { version: VERSION, rows, segmentRows, columns }
   const text = Buffer.from(JSON.stringify(directory))
   const tail = Buffer.alloc(TAIL_BYTES)
   tail.writeUInt32LE(text.length, 0)
@@ -72,8 +90,12 @@ export function directoryLength(tail: Buffer): number | null {
 
 /** The directory; null if it has another format. */
 export function parseDirectory(text: Buffer): ColumnDirectory | null {
-  const directory = JSON.parse(text.toString('utf8')) as ColumnDirectory
-  return directory.version === COLUMN_FILE_VERSION ? directory : null
+  const { version, ...directory } = JSON.parse(text.toString('utf8')) as ColumnDirectory & { version: number }
+  if (version === VERSION) return directory
+  if (version !== ONE_SEGMENT_VERSION) return null
+  const { rows } = directory
+  const columns = directory.columns.map((column) => ({ ...column, codes: [column.codes].flat() }))
+  return { rows, segmentRows: Math.max(1, rows), columns }
 }
 
 export function damagedColumns(what: string): DamagedSnapshotError {

@@ -46,16 +46,17 @@ export async function readColumnDirectory(
  */
 export async function readCompiledColumn(
   source: string | SnapshotFiles,
-  rows: number,
+  { rows, segmentRows }: Pick<ColumnDirectory, 'rows' | 'segmentRows'>,
   stored: StoredColumn,
   unpack: (packed: PackedColumn) => Promise<ColumnParts> = unpackColumn,
 ): Promise<CompiledColumn> {
-  const packed = await withFile(source, async (file) => ({
-    rows,
-    stored,
-    dictionary: await readExactly(file, stored.dictionary.at, stored.dictionary.bytes),
-    codes: await readExactly(file, stored.codes.at, stored.codes.bytes),
-  }))
+  const packed = await withFile(source, async (file) => {
+    const { at, bytes } = stored.dictionary
+    const dictionary = await readExactly(file, at, bytes)
+    const codes: Buffer<ArrayBuffer>[] = []
+    for (const segment of stored.codes) codes.push(await readExactly(file, segment.at, segment.bytes))
+    return { rows, segmentRows, stored, dictionary, codes }
+  })
   return new CompiledColumn(stored.name, stored.type, await unpack(packed))
 }
 

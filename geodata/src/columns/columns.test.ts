@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { collection, compileText, feature } from '../compile/compile-fixture.ts'
 import { openDuckDb } from '../open-duckdb.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
-import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { openSnapshot } from '../snapshot/open.ts'
 import { verifySnapshot } from '../snapshot/verify.ts'
 import { ColumnCache } from './column-cache.ts'
 import { ColumnKeys } from './column-keys.ts'
+import { readColumnDirectory, readCompiledColumn } from './column-reader.ts'
 import { Ranking } from './rank-values.ts'
 import { writeColumns } from './write-columns.ts'
 
@@ -71,7 +72,7 @@ test('codes follow the order of values, and posting lists and blocks follow the 
     }
     const listed: number[] = []
     for (let code = 0; code < column.codeCount; code++) {
-      const rows = column.order.subarray(column.starts[code], column.starts[code + 1])
+      const rows = column.order!.subarray(column.starts[code], column.starts[code + 1])
       assert.ok(rows.every((row, i) => column.codes[row] === code && (i === 0 || row > rows[i - 1]!)))
       listed.push(...rows)
     }
@@ -169,6 +170,60 @@ test('damage of the file is found when a column is loaded, and by the verificati
   await writeFile(path, original)
   assert.equal((await stat(path)).size, original.length)
   assert.ok(await new ColumnCache(1 << 26).load(snapshot, 'text'))
+})
+
+test('columns of several segments, and those that the database ranks, are the same as others', async (t) => {
+  const database = await openDuckDb({ threads: 1, memoryLimit: '256MB', folders: [compiled.folder] })
+  t.after(() => database.close())
+  const rowsPath = join(compiled.folder, SNAPSHOT_FILES.rows)
+  const columns = compiled.manifest.columns.map((column) => ({ ...column, isWide: false }))
+  const write = async (rows: number, options: Parameters<typeof writeColumns>[4]) => {
+    const folder = join(compiled.folder, `segments-${rows}-${JSON.stringify(options).replace(/\W+/g, '-')}`)
+    await mkdir(folder)
+    const path = join(folder, SNAPSHOT_FILES.columns)
+    const from = `(SELECT * FROM read_parquet('${rowsPath}') LIMIT ${rows})`
+    const { instance } = database
+    const statistics = await writeColumns(path, { instance, from, rows }, columns, undefined, options)
+    const files = { [SNAPSHOT_FILES.columns]: { bytes: (await stat(path)).size, sha256: '' } }
+    const directory = (await readColumnDirectory(folder, { rows, files } as unknown as Manifest))!
+    const parts = new Map<string, object>()
+    for (const stored of directory.columns) {
+      const { name: _, ...column } = await readCompiledColumn(folder, directory, stored)
+      parts.set(stored.name, column)
+    }
+    return { statistics, parts, segments: directory.columns[0]!.codes.length }
+  }
+  for (const rows of [0, 1, 4095, 4096, 4097, 8192, 8193]) {
+    const whole = await write(rows, {})
+    assert.equal(whole.segments, 1)
+    const inSegments = await write(rows, { segmentRows: 4096 })
+    const byDatabase = await write(rows, { segmentRows: 4096, maxRanked: -1 })
+    for (const { statistics, parts, segments } of [inSegments, byDatabase]) {
+      assert.equal(segments, Math.max(1, Math.ceil(rows / 4096)))
+      assert.deepEqual(statistics, whole.statistics)
+      for (const [name, column] of whole.parts)
+        assert.deepEqual(parts.get(name), column, `${name} of ${rows}`)
+    }
+  }
+})
+
+test('a large column is loaded without its order, gets it when it is needed, and is bounded with it', async () => {
+  const cache = new ColumnCache(300_000, { maxListedRows: 10 })
+  const column = (await cache.load(snapshot, 'day'))!
+  assert.equal(column.order, null)
+  const { bytes } = cache
+  const [ordered, again] = await Promise.all([
+    cache.loadOrder(snapshot, 'day'),
+    cache.loadOrder(snapshot, 'day'),
+  ])
+  assert.ok(ordered === column && again === column)
+  assert.equal(cache.bytes, bytes + ROWS * 4)
+  const expected = (await new ColumnCache(1 << 26).load(snapshot, 'day'))!
+  assert.deepEqual(column.order, expected.order)
+  assert.equal(
+    await new ColumnCache(bytes + 1000, { maxListedRows: 10 }).loadOrder(snapshot, 'day'),
+    null,
+  )
 })
 
 test('a column whose texts do not fit into the memory of the database is left out, and the others are compiled', async (t) => {

@@ -19,20 +19,21 @@ export interface ColumnParts extends CodeBitmaps {
   codes: Codes
   /** The rows of code c are `order[starts[c]]` to `order[starts[c + 1] - 1]`, ascending. */
   starts: Uint32Array
-  order: Uint32Array
+  /** Null until `ColumnCache.loadOrder`, if the column has many rows: most requests do not need it. */
+  order: Uint32Array | null
   /** The smallest and largest code of each block. */
   blockMin: Codes
   blockMax: Codes
 }
 
 /** A column in memory. */
-export class CompiledColumn implements Readonly<ColumnParts> {
+export class CompiledColumn implements ColumnParts {
   readonly name: string
   readonly type: ColumnType
   readonly values: DictionaryValues
   readonly codes: Codes
   readonly starts: Uint32Array
-  readonly order: Uint32Array
+  order: Uint32Array | null
   readonly blockMin: Codes
   readonly blockMax: Codes
   readonly edges: Uint32Array
@@ -77,9 +78,13 @@ export class CompiledColumn implements Readonly<ColumnParts> {
   }
 }
 
+/** Columns of more rows are loaded without the sorted order and without bitmaps, which take up to 8 bytes a row. */
+export const MAX_LISTED_ROWS = 4_000_000
+
 /** The memory of a loaded column, in bytes; texts are estimated. */
 export function memoryOf(rows: number, distinct: number, width: number, dictionaryBytes: number): number {
   const codeBytes = width === 3 ? 4 : width
   const bitmaps = Math.min(distinct, MAX_EDGES) * wordsOf(rows) * 4
-  return rows * (codeBytes + 4) + bitmaps + distinct * 4 + dictionaryBytes * 2 + distinct * 16
+  const lists = rows > MAX_LISTED_ROWS ? 0 : rows * 4 + bitmaps
+  return rows * codeBytes + lists + distinct * 4 + dictionaryBytes * 2 + distinct * 16
 }

@@ -105,11 +105,27 @@ function unescaped(text: string): string {
   return text.replaceAll(`${ESCAPE}0`, END).replaceAll(`${ESCAPE}1`, ESCAPE)
 }
 
-/** Codes as byte planes. */
-export function packCodes(codes: Uint32Array, width: number, memory: PlaneMemory): Promise<Packed> {
-  const count = codes.length
-  return memory.pack(count * width, (planes) => {
-    for (let from = 0; from < count; from += BLOCK)
-      splitIntoPlanes(codes.subarray(from, from + BLOCK), planes, width, count, from)
+/** The codes of each segment as byte planes. `codes` is no longer needed when this function returns. */
+export function packCodes(
+  codes: Uint32Array,
+  width: number,
+  segmentRows: number,
+  memory: PlaneMemory,
+): Promise<Packed[]> {
+  const sizes: number[] = []
+  // A column without rows has a segment too.
+  for (let from = 0; from === 0 || from < codes.length; from += segmentRows)
+    sizes.push(Math.min(segmentRows, codes.length - from) * width)
+  return memory.packParts(sizes, (planes) => {
+    for (let from = 0; from < codes.length; from += segmentRows) {
+      const segment = codes.subarray(from, from + segmentRows)
+      splitSegment(segment, planes.subarray(from * width, (from + segment.length) * width), width)
+    }
   })
+}
+
+function splitSegment(codes: Uint32Array, planes: Uint8Array, width: number): void {
+  const count = codes.length
+  for (let from = 0; from < count; from += BLOCK)
+    splitIntoPlanes(codes.subarray(from, from + BLOCK), planes, width, count, from)
 }

@@ -1,56 +1,101 @@
 import { crc32 } from 'node:zlib'
+import { allocateShared } from '../bytes/allocate-block.ts'
 import { unpackBytes } from './byte-planes.ts'
 import { codeBitmaps } from './code-bitmaps.ts'
 import { damagedColumns, type Section, type StoredColumn } from './column-file.ts'
-import { BLOCK_ROWS, BLOCK_SHIFT, type Codes, type ColumnParts } from './compiled-column.ts'
-import { unpackKeys, unpackTexts } from './dictionary.ts'
+import { BLOCK_ROWS, BLOCK_SHIFT, type Codes, type ColumnParts, MAX_LISTED_ROWS } from './compiled-column.ts'
+import { type DictionaryValues, unpackKeys, unpackTexts } from './dictionary.ts'
 
 /** A column as it is stored. */
 export interface PackedColumn {
   rows: number
+  segmentRows: number
   stored: StoredColumn
   dictionary: Uint8Array<ArrayBuffer>
-  codes: Uint8Array<ArrayBuffer>
+  /** By segment. */
+  codes: Uint8Array<ArrayBuffer>[]
 }
 
-/** Makes a column of its sections: 20 to 80 ms of processor time for a million rows. Throws a DamagedSnapshotError. */
-export async function unpackColumn({ rows, stored, ...sections }: PackedColumn): Promise<ColumnParts> {
-  const { form, distinct, dictionary, codes, width } = stored
-  verifySection(sections.dictionary, dictionary)
-  verifySection(sections.codes, codes)
-  // Both sections are decompressed at the same time.
-  const [values, planes] = await Promise.all([
-    form === 'text'
-      ? unpackTexts(sections.dictionary, dictionary.size)
-      : unpackKeys(sections.dictionary, dictionary.size, form === 'number'),
-    unpackBytes(sections.codes, codes.size),
-  ])
-  if (values.length !== distinct) throw damagedColumns('has another number of values than its directory says')
-  const wide = codesOf(planes, rows, width)
-  const { starts, order } = postingLists(wide, distinct + 1)
-  return {
-    values,
-    codes: narrowed(wide, width),
-    starts,
-    order,
-    ...blockRanges(wide, width),
-    ...codeBitmaps(starts, order),
+/**
+ * Makes a column of its sections: 20 to 80 ms of processor time for a million rows, a fifth of it without lists. Columns
+ * of more than `maxListed` rows get no lists. Throws a DamagedSnapshotError.
+ */
+export async function unpackColumn(packed: PackedColumn, maxListed = MAX_LISTED_ROWS): Promise<ColumnParts> {
+  const { rows, segmentRows, stored } = packed
+  const { distinct, width } = stored
+  const values = await unpackDictionary(packed)
+  const codes = codesFor(rows, width)
+  const counts = new Uint32Array(distinct + 2)
+  const blocks = Math.ceil(rows / BLOCK_ROWS)
+  const [blockMin, blockMax] = [new Uint32Array(blocks), new Uint32Array(blocks)]
+  const segment = new Uint32Array(width === 1 ? 0 : Math.min(rows, segmentRows))
+  let unpacking = unpackSegment(packed, 0)
+  for (let i = 0; i < stored.codes.length; i++) {
+    const planes = await unpacking
+    // The next segment is decompressed by another thread meanwhile.
+    if (i + 1 < stored.codes.length) unpacking = unpackSegment(packed, i + 1)
+    const from = i * segmentRows
+    const part = segment.subarray(0, Math.min(rows, from + segmentRows) - from)
+    if (width === 1) {
+      // Most columns of few values: their planes are their codes.
+      codes.set(planes, from)
+      countBytes(planes, counts)
+      findByteRanges(planes, from >>> BLOCK_SHIFT, blockMin, blockMax)
+      continue
+    }
+    joinPlanes(planes, part, width)
+    countCodes(part, counts)
+    findRanges(part, from >>> BLOCK_SHIFT, blockMin, blockMax)
+    codes.set(part, from)
   }
+  // At first, counts[c + 1] is the number of rows of code c, then it is where they end.
+  for (let i = 1; i < counts.length; i++) counts[i]! += counts[i - 1]!
+  const starts = counts
+  const ranges = { blockMin: narrowed(blockMin, width), blockMax: narrowed(blockMax, width) }
+  if (rows > maxListed) {
+    const [edges, below] = [new Uint32Array(0), new Int32Array(0)]
+    return { values, codes, starts, order: null, ...ranges, edges, below }
+  }
+  const order = orderOf(codes, starts)
+  return { values, codes, starts, order, ...ranges, ...codeBitmaps(starts, order) }
+}
+
+async function unpackDictionary({ stored, dictionary }: PackedColumn): Promise<DictionaryValues> {
+  const { form, distinct, dictionary: section } = stored
+  verifySection(dictionary, section)
+  const values = await (form === 'text'
+    ? unpackTexts(dictionary, section.size)
+    : unpackKeys(dictionary, section.size, form === 'number'))
+  if (values.length !== distinct) throw damagedColumns('has another number of values than its directory says')
+  return values
+}
+
+async function unpackSegment({ stored, codes }: PackedColumn, segment: number): Promise<Buffer> {
+  const section = stored.codes[segment]!
+  verifySection(codes[segment]!, section)
+  return unpackBytes(codes[segment]!, section.size)
 }
 
 function verifySection(bytes: Uint8Array, section: Section): void {
   if (crc32(bytes) !== section.crc32) throw damagedColumns('has another checksum than when it was published')
 }
 
-/** Always one kind of array: loops that get arrays of three widths take three to five times as long. */
-function codesOf(planes: Uint8Array, rows: number, width: number): Uint32Array<ArrayBuffer> {
-  const codes = new Uint32Array(rows)
+// The loops get arrays of one width only: loops that get arrays of three widths take three to five times as long.
+
+function joinPlanes(planes: Uint8Array, codes: Uint32Array, width: number): void {
+  const rows = codes.length
+  codes.fill(0)
   for (let plane = 0; plane < width; plane++) {
     const at = plane * rows
     const shift = plane * 8
     for (let row = 0; row < rows; row++) codes[row]! |= planes[at + row]! << shift
   }
-  return codes
+}
+
+/** In memory that threads share: the order is made in a thread when it is needed. */
+function codesFor(rows: number, width: number): Codes {
+  if (width > 2) return new Uint32Array(allocateShared(rows * 4))
+  return width === 1 ? new Uint8Array(allocateShared(rows)) : new Uint16Array(allocateShared(rows * 2))
 }
 
 function narrowed(codes: Uint32Array<ArrayBuffer>, width: number): Codes {
@@ -58,23 +103,53 @@ function narrowed(codes: Uint32Array<ArrayBuffer>, width: number): Codes {
   return width === 1 ? new Uint8Array(codes) : new Uint16Array(codes)
 }
 
-/** The rows by their codes, by a counting sort. */
-function postingLists(codes: Uint32Array, codeCount: number): Pick<ColumnParts, 'starts' | 'order'> {
-  const order = new Uint32Array(codes.length)
-  // At first, places[c + 2] counts the rows of code c, then places[c + 1] is where the next row of code c goes.
-  const places = new Uint32Array(codeCount + 2)
-  for (let row = 0; row < codes.length; row++) places[codes[row]! + 2]!++
-  for (let i = 2; i < places.length; i++) places[i]! += places[i - 1]!
-  for (let row = 0; row < codes.length; row++) order[places[codes[row]! + 1]!++] = row
-  // Now places[c + 1] is where code c ends and the next one starts.
-  return { starts: places.subarray(0, codeCount + 1), order }
+function countCodes(codes: Uint32Array, counts: Uint32Array): void {
+  for (let row = 0; row < codes.length; row++) counts[codes[row]! + 1]!++
 }
 
-function blockRanges(codes: Uint32Array, width: number): Pick<ColumnParts, 'blockMin' | 'blockMax'> {
-  const blocks = Math.ceil(codes.length / BLOCK_ROWS)
-  const [blockMin, blockMax] = [new Uint32Array(blocks), new Uint32Array(blocks)]
-  for (let block = 0; block < blocks; block++) {
-    const start = block << BLOCK_SHIFT
+/** In four tables: adding to the same number again has to wait for the addition before. */
+function countBytes(codes: Uint8Array, counts: Uint32Array): void {
+  const tables = new Uint32Array(1024)
+  const end = codes.length & ~3
+  for (let row = 0; row < end; row += 4) {
+    tables[codes[row]!]!++
+    tables[256 + codes[row + 1]!]!++
+    tables[512 + codes[row + 2]!]!++
+    tables[768 + codes[row + 3]!]!++
+  }
+  for (let row = end; row < codes.length; row++) tables[codes[row]!]!++
+  for (let code = 0; code < counts.length - 1; code++)
+    counts[code + 1]! += tables[code]! + tables[256 + code]! + tables[512 + code]! + tables[768 + code]!
+}
+
+/** The rows by their codes, by a counting sort. */
+export function orderOf(codes: Codes, starts: Uint32Array): Uint32Array {
+  const order = new Uint32Array(codes.length)
+  const places = starts.slice()
+  const segment = new Uint32Array(Math.min(codes.length, ORDERED_ROWS))
+  for (let from = 0; from < codes.length; from += ORDERED_ROWS) {
+    const part = segment.subarray(0, Math.min(codes.length - from, ORDERED_ROWS))
+    part.set(codes.subarray(from, from + ORDERED_ROWS))
+    placeRows(part, from, places, order)
+  }
+  return order
+}
+
+/** Rows whose codes are widened at once. */
+const ORDERED_ROWS = 1 << 18
+
+function placeRows(codes: Uint32Array, from: number, places: Uint32Array, order: Uint32Array): void {
+  for (let row = 0; row < codes.length; row++) order[places[codes[row]!]!++] = from + row
+}
+
+/** The smallest and largest code of each block, of which the first is `firstBlock`. */
+function findRanges(
+  codes: Uint32Array,
+  firstBlock: number,
+  blockMin: Uint32Array,
+  blockMax: Uint32Array,
+): void {
+  for (let start = 0, block = firstBlock; start < codes.length; start += BLOCK_ROWS, block++) {
     const end = Math.min(codes.length, start + BLOCK_ROWS)
     let min = codes[start]!
     let max = min
@@ -86,5 +161,25 @@ function blockRanges(codes: Uint32Array, width: number): Pick<ColumnParts, 'bloc
     blockMin[block] = min
     blockMax[block] = max
   }
-  return { blockMin: narrowed(blockMin, width), blockMax: narrowed(blockMax, width) }
+}
+
+/** The same for codes of one byte. */
+function findByteRanges(
+  codes: Uint8Array,
+  firstBlock: number,
+  blockMin: Uint32Array,
+  blockMax: Uint32Array,
+): void {
+  for (let start = 0, block = firstBlock; start < codes.length; start += BLOCK_ROWS, block++) {
+    const end = Math.min(codes.length, start + BLOCK_ROWS)
+    let min = codes[start]!
+    let max = min
+    for (let row = start + 1; row < end; row++) {
+      const code = codes[row]!
+      if (code < min) min = code
+      else if (code > max) max = code
+    }
+    blockMin[block] = min
+    blockMax[block] = max
+  }
 }

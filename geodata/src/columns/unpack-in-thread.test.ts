@@ -11,6 +11,7 @@ import { type PackedColumn, unpackColumn } from './unpack-column.ts'
 import { UnpackInThread } from './unpack-in-thread.ts'
 
 const ROWS = 5000
+const SEGMENT_ROWS = 4096
 const memory = new PlaneMemory(ROWS * 8, true)
 
 /** The row i has the i-th value modulo the number of values; every eleventh row is null. */
@@ -30,7 +31,7 @@ async function packedColumn(
           numbers,
           memory,
         )
-  const packedCodes = await packCodes(codes, width, memory)
+  const segments = await packCodes(codes, width, SEGMENT_ROWS, memory)
   const section = ({ packed, size }: { packed: Buffer; size: number }) => ({
     at: 0,
     bytes: packed.length,
@@ -39,6 +40,7 @@ async function packedColumn(
   })
   return {
     rows: ROWS,
+    segmentRows: SEGMENT_ROWS,
     stored: {
       name: 'column',
       type,
@@ -46,11 +48,11 @@ async function packedColumn(
       distinct,
       width,
       dictionary: section(dictionary),
-      codes: section(packedCodes),
+      codes: segments.map(section),
     },
     // Copies in memory of their own, which can be moved.
     dictionary: Uint8Array.from(dictionary.packed),
-    codes: Uint8Array.from(packedCodes.packed),
+    codes: segments.map(({ packed }) => Uint8Array.from(packed)),
   }
 }
 
@@ -71,13 +73,25 @@ test('a column is the same from the thread as without it', async () => {
   const unpacked = await Promise.all(columns.map((column) => thread.unpack(column)))
   assert.deepEqual(unpacked, expected)
   assert.ok(unpacked.some(({ values }) => values instanceof BigInt64Array))
-  assert.equal(columns[0]!.codes.length, 0, 'the packed bytes were moved, not copied')
+  assert.equal(columns[0]!.codes[1]!.length, 0, 'the packed bytes were moved, not copied')
+})
+
+test('a column that was unpacked without lists gets the same order later', async () => {
+  const thread = new UnpackInThread({ maxInlineRows: 0, maxListed: ROWS - 1 })
+  for (const column of COLUMNS) {
+    const packed = await packedColumn(...column)
+    const expected = await unpackColumn(packed)
+    const { codes, starts, order, edges } = await thread.unpack(packed)
+    assert.deepEqual([order, edges.length], [null, 0])
+    assert.deepEqual({ codes, starts }, { codes: expected.codes, starts: expected.starts })
+    assert.deepEqual(await thread.order(codes, starts), expected.order)
+  }
 })
 
 test('damage that the thread finds is an error of the same class, and the thread goes on', async () => {
   const thread = new UnpackInThread({ maxInlineRows: 0 })
   const [damaged, intact] = [await packedColumn(...COLUMNS[0]!), await packedColumn(...COLUMNS[0]!)]
-  damaged.codes[5]! ^= 1
+  damaged.codes[1]![5]! ^= 1
   const results = await Promise.allSettled([thread.unpack(damaged), thread.unpack(intact)])
   assert.ok(results[0]!.status === 'rejected' && results[0].reason instanceof DamagedSnapshotError)
   assert.equal(results[1]!.status, 'fulfilled')
@@ -87,7 +101,7 @@ test('the thread ends when it is idle, and is started again; small columns do no
   const thread = new UnpackInThread({ maxInlineRows: ROWS - 1, idleMs: 1 })
   for (let round = 0; round < 2; round++) {
     const parts = await thread.unpack(await packedColumn(...COLUMNS[1]!))
-    assert.equal(parts.order.length, ROWS)
+    assert.equal(parts.order!.length, ROWS)
     while (thread.isRunning) await delay(5)
   }
   thread.expect(ROWS)

@@ -1,14 +1,14 @@
-import { type FileHandle, open } from 'node:fs/promises'
-import { crc32 } from 'node:zlib'
+import { open } from 'node:fs/promises'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import type { Column } from '../feature.ts'
 import { isOutOfMemory } from '../open-duckdb.ts'
 import type { ColumnStatistics } from '../snapshot/column-statistics.ts'
-import { bytesFor, PlaneMemory } from './byte-planes.ts'
-import { COLUMN_FILE_VERSION, directoryBytes, type Section, type StoredColumn } from './column-file.ts'
+import type { PlaneMemory } from './byte-planes.ts'
+import { SEGMENT_ROWS } from './column-file.ts'
 import { ColumnKeys, doublesOfKeys, integersOfKeys } from './column-keys.ts'
 import { columnStatistics } from './column-statistics.ts'
-import { type DictionaryValues, type Packed, packCodes, packKeys, packTexts } from './dictionary.ts'
+import { ColumnsFile, type RankedColumn } from './columns-file.ts'
+import { packKeys, packTexts } from './dictionary.ts'
 import { Ranking } from './rank-values.ts'
 import {
   MAX_DISTINCT_TEXTS,
@@ -19,31 +19,20 @@ import {
   readKeys,
   type TextProfile,
 } from './read-column.ts'
+import { writeLargeColumns } from './write-large-columns.ts'
 
 /**
- * Larger snapshots get no compiled columns: ranking takes up to 32 bytes of memory per row, reading at least 9
- * and writing up to 28, and a loaded column takes up to 20.
+ * The columns of larger snapshots are ranked by the database: ranking them here takes up to 32 bytes of memory per
+ * row, reading at least 9 and writing up to 28.
  */
-export const MAX_ROWS = 20_000_000
-/** In larger snapshots, only one column is in memory at a time. */
-const MAX_ROWS_FOR_TWO = 5_000_000
+const MAX_RANKED_ROWS = 20_000_000
 /** Columns are read together as long as their keys take less memory than this, in bytes. */
 const KEYS_BYTES = 64 << 20
 const KEYS_BYTES_PER_ROW = 9
-/** A dictionary has eight bytes per value, and at most as many values as there are rows. */
-const MAX_PLANES = 8
 
 /** A column, and whether its integers need more than 64 bits. */
 export interface SourceColumn extends Column {
   isWide: boolean
-}
-
-interface RankedColumn {
-  form: StoredColumn['form']
-  values: DictionaryValues
-  codes: Uint32Array
-  counts: Uint32Array
-  packDictionary: (memory: PlaneMemory) => Promise<Packed>
 }
 
 /** The rows of a snapshot in a database. */
@@ -63,8 +52,10 @@ export async function writeColumns(
   { instance, from, rows }: RowsSource,
   columns: readonly SourceColumn[],
   signal?: AbortSignal,
+  // Tests pass smaller numbers.
+  { segmentRows = SEGMENT_ROWS, maxRanked = MAX_RANKED_ROWS } = {},
 ): Promise<Record<string, ColumnStatistics>> {
-  const file = new ColumnsFile(await open(path, 'w'), rows)
+  const file = new ColumnsFile(await open(path, 'w'), rows, segmentRows)
   const statistics = new Map<string, ColumnStatistics>()
   const connections = [await instance.connect(), await instance.connect()] as const
   const interrupt = () => {
@@ -74,8 +65,9 @@ export async function writeColumns(
   const tables = connections.map((connection): RowsTable => ({ connection, from, rows }))
   const texts = columns.filter(isListed)
   const fixed = columns.filter((column) => !isListed(column) && column.type !== 'json')
+  const isLarge = rows > maxRanked
   // The database estimates the numbers of texts while values of a fixed size are ranked here.
-  const profiling = profileTexts(tables[0]!, texts)
+  const profiling = isLarge ? Promise.resolve([]) : profileTexts(tables[0]!, texts)
   profiling.catch(() => {})
   try {
     signal?.throwIfAborted()
@@ -84,8 +76,12 @@ export async function writeColumns(
       await file.add(column, ranked)
       signal?.throwIfAborted()
     }
-    await writeFixedColumns(tables[1]!, fixed, add)
-    await writeTextColumns(tables[1]!, texts, await profiling, statistics, add)
+    if (isLarge) {
+      await writeLargeColumns(tables[1]!, { texts, fixed }, file, statistics, signal)
+    } else {
+      await writeFixedColumns(tables[1]!, fixed, add)
+      await writeTextColumns(tables[1]!, texts, await profiling, statistics, add)
+    }
     await file.finish()
   } finally {
     // It may not run any more when its connection is closed.
@@ -103,67 +99,6 @@ export async function writeColumns(
 }
 
 type Add = (column: Column, ranked: RankedColumn) => Promise<void>
-
-/** The file under construction: its columns, and then their directory. */
-class ColumnsFile {
-  readonly #handle: FileHandle
-  readonly #rows: number
-  readonly #memory: PlaneMemory
-  readonly #stored: StoredColumn[] = []
-  #at = 0
-  /** The end of the last column that was added. */
-  #adding: Promise<void> = Promise.resolve()
-
-  constructor(handle: FileHandle, rows: number) {
-    this.#handle = handle
-    this.#rows = rows
-    this.#memory = new PlaneMemory(rows * MAX_PLANES, rows <= MAX_ROWS_FOR_TWO)
-  }
-
-  /**
-   * Compresses a column, and writes it behind the others. Returns when the column before it is written, and when
-   * the arrays of this one are no longer needed: it is compressed while the next one is ranked.
-   */
-  async add(column: Column, { form, values, codes, packDictionary }: RankedColumn): Promise<void> {
-    const width = bytesFor(values.length)
-    const packing = Promise.all([packDictionary(this.#memory), packCodes(codes, width, this.#memory)])
-    const previous = this.#adding
-    this.#adding = previous.then(async () => {
-      const [dictionary, packedCodes] = await packing
-      this.#stored.push({
-        name: column.name,
-        type: column.type,
-        distinct: values.length,
-        form,
-        dictionary: await this.#write(dictionary),
-        codes: await this.#write(packedCodes),
-        width,
-      })
-    })
-    // If one of them fails, the next `await` throws; until then nobody waits for it.
-    packing.catch(() => {})
-    this.#adding.catch(() => {})
-    await (this.#rows > MAX_ROWS_FOR_TWO ? this.#adding : previous)
-  }
-
-  async finish(): Promise<void> {
-    await this.#adding
-    const directory = { version: COLUMN_FILE_VERSION, rows: this.#rows, columns: this.#stored } as const
-    await this.#handle.writeFile(directoryBytes(directory))
-  }
-
-  async close(): Promise<void> {
-    await Promise.allSettled([this.#adding])
-    await this.#handle.close()
-  }
-
-  async #write({ packed, size }: Packed): Promise<Section> {
-    const section = { at: this.#at, bytes: packed.length, crc32: crc32(packed), size }
-    await this.#handle.writeFile(packed)
-    this.#at += packed.length
-    return section
-  }
-}
 
 /** Whether the dictionary is a list of texts. */
 function isListed({ type, isWide }: SourceColumn): boolean {

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { MAX_ROWS, writeColumns } from '../columns/write-columns.ts'
+import { writeColumns } from '../columns/write-columns.ts'
 import { type Column, type ColumnType, GEOMETRY_TYPES, type GeometryType } from '../feature.ts'
 import type { Bbox } from '../geometry/bbox.ts'
 import { type DuckDb, openDuckDb } from '../open-duckdb.ts'
@@ -204,18 +204,20 @@ export class Assembly {
 
   /** Prepares for `writeColumns`. Returns whether the columns of so many rows are compiled in a thread. */
   startColumnsThread(rows: number): boolean {
-    if (rows < ROWS_FOR_THREAD || rows > MAX_ROWS) return false
-    const { folder } = this.#options
-    this.#columnsThread = new ColumnsThread({ folder, memoryMegabytes: COLUMNS_MEGABYTES })
+    if (rows < ROWS_FOR_THREAD) return false
+    const { folder, temporaryFolder } = this.#options
+    this.#columnsThread = new ColumnsThread({
+      folder,
+      temporaryFolder: join(temporaryFolder, 'columns'),
+      memoryMegabytes: COLUMNS_MEGABYTES,
+    })
     return true
   }
 
   /**
-   * Writes the compiled columns, and returns their statistics; undefined if there are too many rows. Call it
-   * after the rows are written.
+   * Writes the compiled columns, and returns their statistics. Call it after the rows are written.
    */
   async writeColumns(rows: number, signal?: AbortSignal): Promise<Manifest['statistics']> {
-    if (rows > MAX_ROWS) return undefined
     const columns = this.#options.columns.map(({ name, type, nullable, profile }) => {
       return { name, type, nullable, isWide: (profile.kinds & KIND.wideInteger) !== 0 }
     })

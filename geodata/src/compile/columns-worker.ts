@@ -4,9 +4,10 @@ import { openDuckDb } from '../open-duckdb.ts'
 import { quoteText } from '../quote-sql.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 
-/** The folder of the snapshot, and the memory limit of the database that reads it. */
+/** The folder of the snapshot, and for the database that reads it a folder to spill to, and a memory limit. */
 export interface ColumnsThreadData {
   folder: string
+  temporaryFolder: string
   memoryMegabytes: number
 }
 
@@ -21,11 +22,12 @@ export interface ColumnsRequest {
 export type ColumnsReply = { statistics: NonNullable<Manifest['statistics']> } | { error: unknown }
 
 const port = parentPort!
-const { folder, memoryMegabytes } = workerData as ColumnsThreadData
+const { folder, temporaryFolder, memoryMegabytes } = workerData as ColumnsThreadData
 const { instance, close } = await openDuckDb({
   threads: 1,
   memoryLimit: `${memoryMegabytes}MB`,
   folders: [folder],
+  temporaryFolder,
 })
 const stop = new AbortController()
 const request = await new Promise<ColumnsRequest | null>((resolve) => {

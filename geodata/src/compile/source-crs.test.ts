@@ -5,11 +5,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { lacks } from '../../../scripts/test-run/needs.ts'
+import { lacks, needs } from '../../../scripts/test-run/needs.ts'
 import { compileSnapshot } from './compile.ts'
 import { scratch } from './compile-fixture.ts'
 import type { CompileOptions, CompileReport } from './compile-options.ts'
 import type { InvalidSourceError } from './invalid-source-error.ts'
+
+needs('time')
 
 /** A point near Hanover in EPSG:25832, and its longitude and latitude. */
 const UTM = [550000, 5800000]

@@ -21,13 +21,8 @@ export { PositionBits } from '../pack/position-bits.ts'
 export { PositionRuns } from '../pack/position-runs.ts'
 export { PropertySlices, stringValue } from '../pack/property-slices.ts'
 export { quoteName, quoteText } from '../quote-sql.ts'
-export {
-  buildTree,
-  IndexTree,
-  type TreeCount,
-  type TreeWalk,
-  treeNodeNumbers,
-} from '../snapshot/index-tree.ts'
+export { buildTree, IndexTree, type TreeCount, treeNodeNumbers } from '../snapshot/index-tree.ts'
 export { openSnapshot, type Snapshot } from '../snapshot/open.ts'
 export { rowNames } from '../snapshot/row-names.ts'
+export type { TreeWalk } from '../snapshot/tree-walk.ts'
 export { timeSlices } from '../time-slices.ts'

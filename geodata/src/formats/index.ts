@@ -6,12 +6,12 @@ import { chooseFormat, formatNamed, formatsWithExtension } from './choose-format
 import type { Format, Input } from './format-table.ts'
 import { openCompressed } from './open-compressed.ts'
 import { type ByteSource, fileSource, peek } from './reading/byte-source.ts'
-import { encodingNamed } from './reading/encoding.ts'
 import { refuseNonDataset } from './reading/not-a-dataset.ts'
 import { sniff } from './reading/sniff.ts'
 import { limitsOf } from './reading/source-limits.ts'
 import { refuseCoordinateColumns, withCoordinateColumns, withoutGeometry } from './reading/table-geometry.ts'
-import { utf8Source } from './reading/text-decoding.ts'
+import { encodingNamed } from './reading/text/encoding.ts'
+import { utf8Source } from './reading/text/text-decoding.ts'
 import {
   cleanUp,
   type OpenedSource,

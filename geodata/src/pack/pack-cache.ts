@@ -24,6 +24,10 @@ export class PackCache {
     return this.#bytes
   }
 
+  get maxBytes(): number {
+    return this.#maxBytes
+  }
+
   /** Registers a pack, whose blocks then share this cache. */
   admit(packBytes: number, read: ReadBlock): CachedPack {
     return new CachedPack(packBytes, read, this)

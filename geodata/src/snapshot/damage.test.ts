@@ -102,7 +102,8 @@ for (const [title, makeCache] of [
       assert.deepEqual(JSON.parse(first.toString('utf8')), features[0])
       const last = await snapshot.readPack(manifest.rows - 1, manifest.rows)
       assert.deepEqual(JSON.parse(last.toString('utf8')), features.at(-1))
-      const damaged = snapshot.offsets.findIndex((offset) => offset > CHECKED_BLOCK_BYTES)
+      const { offsets } = await snapshot.wholeIndex()
+      const damaged = offsets.findIndex((offset) => offset > CHECKED_BLOCK_BYTES)
       // The checksum covers the whole block, so undamaged features in the same block are rejected too.
       for (const position of [damaged, damaged + 10]) {
         await assert.rejects(snapshot.readPack(position, position + 1), isDamage('features.pack', /262144/))

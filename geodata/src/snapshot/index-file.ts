@@ -10,7 +10,8 @@ import { openFile } from './snapshot-files.ts'
 import { wrongSize } from './verify.ts'
 
 /**
- * `features.index`, little-endian. Its layout allows opening it with one read and a few typed arrays over it:
+ * `features.index`, little-endian. A small one is read as a whole, with a few typed arrays over it; of a large one,
+ * only the blocks that searches need are read, see open-index.ts.
  *
  * | part | numbers |
  * |---|---|
@@ -21,7 +22,7 @@ import { wrongSize } from './verify.ts'
  * | ids | bucket starts, then positions, uint32 |
  */
 const MAGIC = 0x574c_4958_0001
-const HEAD_NUMBERS = 8
+export const HEAD_NUMBERS = 8
 /** Hashing this much with SHA-256 takes a few milliseconds. */
 const READ_BYTES = 1 << 20
 
@@ -46,9 +47,8 @@ export interface IndexShape {
   narrow: boolean
 }
 
-/** Creates the typed arrays of all parts over one buffer: a new one to be filled, or one that was read. */
-export function layIndex(shape: IndexShape, buffer?: ArrayBufferLike): IndexParts {
-  const { rows, located, isPoints, narrow } = shape
+/** Where the parts are in the file, in bytes, and how many numbers they have. */
+export function indexLayout({ rows, located, isPoints, narrow }: IndexShape) {
   const leafNumbers = located * (isPoints ? 2 : 4)
   const nodeNumbers = treeNodeNumbers(located)
   const leavesAt = HEAD_NUMBERS * 8
@@ -58,21 +58,28 @@ export function layIndex(shape: IndexShape, buffer?: ArrayBufferLike): IndexPart
   const buckets = idBuckets(rows)
   const positionsAt = startsAt + (buckets + 1) * 4
   const size = positionsAt + rows * 4
-  const bytes = buffer ?? new ArrayBuffer(size)
-  if (bytes.byteLength !== size) throw new Error('the index is not as long as its head says')
+  return { leavesAt, leafNumbers, nodesAt, nodeNumbers, offsetsAt, startsAt, buckets, positionsAt, size }
+}
+
+/** Creates the typed arrays of all parts over one buffer: a new one to be filled, or one that was read. */
+export function layIndex(shape: IndexShape, buffer?: ArrayBufferLike): IndexParts {
+  const { rows, located, isPoints, narrow } = shape
+  const { leafNumbers, nodeNumbers, buckets, ...at } = indexLayout(shape)
+  const bytes = buffer ?? new ArrayBuffer(at.size)
+  if (bytes.byteLength !== at.size) throw new Error('the index is not as long as its head says')
   if (buffer === undefined)
     new Float64Array(bytes, 0, HEAD_NUMBERS).set([MAGIC, rows, located, isPoints ? 1 : 0, narrow ? 1 : 0])
   return {
     rows,
     located,
     isPoints,
-    leaves: new Float64Array(bytes, leavesAt, leafNumbers),
-    nodes: new Float64Array(bytes, nodesAt, nodeNumbers),
+    leaves: new Float64Array(bytes, at.leavesAt, leafNumbers),
+    nodes: new Float64Array(bytes, at.nodesAt, nodeNumbers),
     offsets: narrow
-      ? new Uint32Array(bytes, offsetsAt, rows + 1)
-      : new Float64Array(bytes, offsetsAt, rows + 1),
-    idStarts: new Uint32Array(bytes, startsAt, buckets + 1),
-    idPositions: new Uint32Array(bytes, positionsAt, rows),
+      ? new Uint32Array(bytes, at.offsetsAt, rows + 1)
+      : new Float64Array(bytes, at.offsetsAt, rows + 1),
+    idStarts: new Uint32Array(bytes, at.startsAt, buckets + 1),
+    idPositions: new Uint32Array(bytes, at.positionsAt, rows),
     bytes: new Uint8Array(bytes),
   }
 }
@@ -108,16 +115,21 @@ export async function readIndex(
     check?.finish()
     if (sha256 && sha256.digest('hex') !== expected.sha256)
       throw new DamagedSnapshotError(name, `${name} has another checksum than the manifest says.`)
-    const [magic, rows, located, isPoints, narrow] = new Float64Array(bytes.buffer, 0, HEAD_NUMBERS)
-    if (magic !== MAGIC)
-      throw new DamagedSnapshotError(name, `${name} has a layout that this program does not read.`)
-    const shape = { rows: rows!, located: located!, isPoints: isPoints === 1, narrow: narrow === 1 }
-    return layIndex(shape, bytes.buffer)
+    return layIndex(shapeOf(new Float64Array(bytes.buffer, 0, HEAD_NUMBERS)), bytes.buffer)
   } finally {
     await handle.close()
   }
 }
 
+/** The shape that the head of an index says. */
+export function shapeOf([magic, rows, located, isPoints, narrow]: Float64Array): IndexShape {
+  if (magic !== MAGIC) {
+    const name = SNAPSHOT_FILES.index
+    throw new DamagedSnapshotError(name, `${name} has a layout that this program does not read.`)
+  }
+  return { rows: rows!, located: located!, isPoints: isPoints === 1, narrow: narrow === 1 }
+}
+
 export function treeOf(parts: IndexParts): IndexTree {
-  return new IndexTree(parts.leaves, parts.isPoints, parts.nodes)
+  return IndexTree.of(parts.leaves, parts.isPoints, parts.nodes)
 }

@@ -2,13 +2,58 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Bbox } from '../geometry/bbox.ts'
+import { type BlockSource, DOUBLES, IndexNumbers } from './index-numbers.ts'
 import { buildTree, IndexTree, treeNodeNumbers } from './index-tree.ts'
+
+/** Blocks of numbers of which at most `max` are in memory. */
+function blocksOf(numbers: Float64Array, blockBytes: number, max: number): BlockSource {
+  const bytes = Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength)
+  const held = new Map<number, Buffer>()
+  return {
+    peek: (number) => held.get(number),
+    async block(number) {
+      const block = Buffer.allocUnsafeSlow(Math.min(blockBytes, bytes.length - number * blockBytes))
+      bytes.copy(block, 0, number * blockBytes)
+      held.set(number, block)
+      if (held.size > max) held.delete(held.keys().next().value!)
+      return block
+    },
+    leave() {},
+  }
+}
+
+/** The same tree in blocks of so many nodes and leaves, with the last block of nodes always in memory. */
+function pagedTreeOf(boxes: Bbox[], isPoints: boolean, [leafShift, nodeShift]: [number, number]): IndexTree {
+  const leaves = Float64Array.from(boxes.flatMap((box) => (isPoints ? box.slice(0, 2) : box)))
+  const nodes = new Float64Array(treeNodeNumbers(boxes.length))
+  buildTree(leaves, isPoints, nodes)
+  const width = isPoints ? 2 : 4
+  const upper: Float64Array[] = []
+  const lastBlock = Math.max(0, Math.ceil(nodes.length / 4 / 2 ** nodeShift) - 1)
+  upper[lastBlock] = nodes.subarray(lastBlock * 4 * 2 ** nodeShift)
+  return new IndexTree(
+    boxes.length,
+    isPoints,
+    new IndexNumbers(
+      { width, shift: leafShift },
+      [],
+      blocksOf(leaves, width * 8 * 2 ** leafShift, 2),
+      DOUBLES.view,
+    ),
+    new IndexNumbers(
+      { width: 4, shift: nodeShift },
+      upper,
+      blocksOf(nodes, 32 * 2 ** nodeShift, 2),
+      DOUBLES.view,
+    ),
+  )
+}
 
 function treeOf(boxes: Bbox[], isPoints: boolean): IndexTree {
   const leaves = Float64Array.from(boxes.flatMap((box) => (isPoints ? box.slice(0, 2) : box)))
   const nodes = new Float64Array(treeNodeNumbers(boxes.length))
   buildTree(leaves, isPoints, nodes)
-  return new IndexTree(leaves, isPoints, nodes)
+  return IndexTree.of(leaves, isPoints, nodes)
 }
 
 /** A small set of coordinates, so that many boxes are equal and many edges touch. */
@@ -64,6 +109,76 @@ test('a walk returns what brute force returns, in order, from any position', () 
       assert.equal(walk.next(), false)
     }),
     { numRuns: 500 },
+  )
+})
+
+/** Sizes of blocks, as powers of two: a block of leaves has whole nodes. */
+const shifts = fc.tuple(fc.integer({ min: 4, max: 6 }), fc.integer({ min: 0, max: 4 }))
+
+test('a search in blocks that have to be read finds the same as one in memory', async () => {
+  await fc.assert(
+    fc.asyncProperty(leaves, query, fc.nat(700), shifts, async ({ boxes, isPoints }, box, from, sizes) => {
+      const whole = treeOf(boxes, isPoints)
+      const paged = pagedTreeOf(boxes, isPoints, sizes)
+      const expected: number[][] = []
+      for (const walk = whole.walk(box, from); walk.next(); )
+        expected.push([walk.begin, walk.end, Number(walk.isCertain)])
+      const found: number[][] = []
+      const walk = paged.walk(box, from)
+      do {
+        if (walk.isBlocked) await paged.loadMissing()
+        while (walk.next()) found.push([walk.begin, walk.end, Number(walk.isCertain)])
+      } while (walk.isBlocked)
+      assert.deepEqual(found, expected)
+
+      const decide = (west: number, south: number, east: number, north: number) =>
+        meets([west, south, east, north], box)
+          ? within([west, south, east, north], box)
+            ? true
+            : undefined
+          : false
+      const runs: { begin: number; end: number }[] = []
+      for (const { begin, end, isBlocked } of paged.runsWhere(decide, from)) {
+        if (isBlocked) await paged.loadMissing()
+        else if (begin < end) runs.push({ begin, end })
+      }
+      const wholeRuns = [...whole.runsWhere(decide, from)].filter(({ begin, end }) => begin < end)
+      assert.deepEqual(
+        runs,
+        wholeRuns.map(({ begin, end }) => ({ begin, end })),
+      )
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('boxes and counts of a tree in blocks are those of the tree in memory', async () => {
+  await fc.assert(
+    fc.asyncProperty(leaves, query, shifts, async ({ boxes, isPoints }, box, sizes) => {
+      const whole = treeOf(boxes, isPoints)
+      const paged = pagedTreeOf(boxes, isPoints, sizes)
+      let counted = paged.countByPinned(box, Infinity)
+      if (counted !== null) assert.deepEqual(counted, whole.countWithin(box, Infinity))
+      for (const [position, expected] of boxes.entries()) {
+        if (paged.box(position) === undefined) await paged.loadMissing()
+        assert.deepEqual(paged.box(position), expected)
+      }
+      // Two blocks in memory are too few for a count that begins again when it is blocked.
+      const wide = pagedTreeOf(boxes, isPoints, [10, 10])
+      for (counted = null; counted === null; ) {
+        const result = wide.countWithin(box, Infinity)
+        if (result === undefined) await wide.loadMissing()
+        else counted = result
+      }
+      assert.deepEqual(counted, whole.countWithin(box, Infinity))
+      const size = 2 ** sizes[0]
+      for (let from = 0; from < boxes.length; from += size) {
+        const bounds = paged.boundsOf(from, Math.min(boxes.length, from + size))
+        const own = boxes.slice(from, from + size)
+        if (bounds) assert.ok(own.every((leaf) => within(leaf, bounds)))
+      }
+    }),
+    { numRuns: 100 },
   )
 })
 

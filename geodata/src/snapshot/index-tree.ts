@@ -1,14 +1,15 @@
 import type { Bbox } from '../geometry/bbox.ts'
+import { IndexNumbers } from './index-numbers.ts'
+import { FANOUT, SPANS, type TreeParts, TreeWalk } from './tree-walk.ts'
 
 /**
  * A packed R-tree over features that are already in Hilbert order. It is built bottom-up without another
  * sort, so leaf i is feature i, and node j of level l covers exactly the leaves j·16ˡ to (j+1)·16ˡ−1. Hits
  * are therefore returned in snapshot order, and a subtree at or before a cursor is skipped as a whole.
+ *
+ * The boxes are in blocks, some of which may have to be read. A search that needs one stops: it is blocked. After
+ * `loadMissing` it goes on where it was.
  */
-
-const FANOUT = 16
-/** The number of leaves below a node of each level; 10 levels suffice for 32-bit positions. */
-const SPANS = Float64Array.from({ length: 10 }, (_, level) => FANOUT ** level)
 
 /** The length of the array of inner nodes (4 numbers per node) for a tree over `leaves` leaves. */
 export function treeNodeNumbers(leaves: number): number {
@@ -61,11 +62,15 @@ export interface TreeCount {
   uncertain: number[]
 }
 
-/** Features from `begin` to `end` (exclusive). An uncertain feature is a run of its own. */
+/**
+ * Features from `begin` to `end` (exclusive). An uncertain feature is a run of its own. If the search is blocked, the
+ * run is empty.
+ */
 export interface TreeRun {
   begin: number
   end: number
   isCertain: boolean
+  isBlocked: boolean
 }
 
 export class IndexTree {
@@ -74,33 +79,87 @@ export class IndexTree {
   readonly isPoints: boolean
   readonly #parts: TreeParts
 
-  constructor(leaves: Float64Array, isPoints: boolean, nodes: Float64Array) {
+  constructor(
+    count: number,
+    isPoints: boolean,
+    leaves: IndexNumbers<Float64Array>,
+    nodes: TreeParts['nodes'],
+  ) {
     const levels: number[] = []
     this.isPoints = isPoints
-    this.count = leaves.length / (isPoints ? 2 : 4)
-    this.#parts = { leaves, nodes, levels, count: this.count, isPoints }
+    this.count = count
+    this.#parts = { leaves, nodes, levels, count, isPoints, missing: null }
     let start = 0
-    for (let count = this.count; count > 1; ) {
-      count = Math.ceil(count / FANOUT)
+    for (let size = count; size > 1; ) {
+      size = Math.ceil(size / FANOUT)
       levels.push(start)
-      start += count * 4
+      start += size
     }
   }
 
-  /** The points (x, y) or boxes (west, south, east, north) of all features, in snapshot order. */
-  get leaves(): Float64Array {
+  /** A tree that is in memory as a whole. */
+  static of(leaves: Float64Array, isPoints: boolean, nodes: Float64Array): IndexTree {
+    const width = isPoints ? 2 : 4
+    const boxes = IndexNumbers.whole(leaves, width)
+    return new IndexTree(leaves.length / width, isPoints, boxes, IndexNumbers.whole(nodes, 4))
+  }
+
+  /**
+   * The points (x, y) or boxes (west, south, east, north) of all features, in snapshot order; null if the tree is not
+   * in memory as a whole.
+   */
+  get leaves(): Float64Array | null {
+    return this.#parts.leaves.all
+  }
+
+  /** The same in blocks. */
+  get leafNumbers(): IndexNumbers<Float64Array> {
     return this.#parts.leaves
   }
 
-  /** The bounding box of the feature at a position. */
-  box(position: number): Bbox {
+  /** Reads the block that a search or `box` needed last. It must be called before anything else uses the tree. */
+  async loadMissing(): Promise<void> {
+    const { missing } = this.#parts
+    this.#parts.missing = null
+    await missing?.numbers.load(missing.block)
+  }
+
+  /** The bounding box of the feature at a position; undefined if it is not in memory. */
+  box(position: number): Bbox | undefined {
     const { leaves } = this.#parts
-    if (this.isPoints) {
-      const [x, y] = [leaves[position * 2]!, leaves[position * 2 + 1]!]
-      return [x, y, x, y]
+    const number = position >>> leaves.shift
+    const block = leaves.peek(number)
+    if (block === undefined) {
+      this.#parts.missing = { numbers: leaves, block: number }
+      return undefined
     }
-    const at = position * 4
-    return [leaves[at]!, leaves[at + 1]!, leaves[at + 2]!, leaves[at + 3]!]
+    const at = (position & leaves.mask) * leaves.width
+    const high = this.isPoints ? at : at + 2
+    return [block[at]!, block[at + 1]!, block[high]!, block[high + 1]!]
+  }
+
+  /**
+   * A box that has all features from position `from` to `to` (exclusive), from the nodes that cover them; undefined if
+   * these are not in memory or there are none.
+   */
+  boundsOf(from: number, to: number): Bbox | undefined {
+    const { nodes, levels } = this.#parts
+    let level = Math.min(levels.length, SPANS.length - 1)
+    while (level > 0 && SPANS[level]! > to - from) level--
+    if (level === 0) return undefined
+    const bounds: Bbox = [Infinity, Infinity, -Infinity, -Infinity]
+    const last = Math.ceil(Math.min(to, this.count) / SPANS[level]!)
+    for (let index = Math.floor(from / SPANS[level]!); index < last; index++) {
+      const node = levels[level - 1]! + index
+      const boxes = nodes.peek(node >>> nodes.shift)
+      if (boxes === undefined) return undefined
+      const at = (node & nodes.mask) * 4
+      bounds[0] = Math.min(bounds[0], boxes[at]!)
+      bounds[1] = Math.min(bounds[1], boxes[at + 1]!)
+      bounds[2] = Math.max(bounds[2], boxes[at + 2]!)
+      bounds[3] = Math.max(bounds[3], boxes[at + 3]!)
+    }
+    return bounds
   }
 
   /** A search for the features from position `from` on whose boxes intersect the query, returned as runs. */
@@ -110,24 +169,29 @@ export class IndexTree {
 
   /**
    * Counts the features that intersect the query; nodes inside the query are counted as a whole. Returns null
-   * if more than `budget` nodes and leaves would have to be visited.
+   * if more than `budget` nodes and leaves would have to be visited, and undefined if it is blocked.
    */
-  countWithin(query: Bbox, budget: number): TreeCount | null {
-    const counted: TreeCount = { certain: 0, uncertain: [] }
+  countWithin(query: Bbox, budget: number): TreeCount | null | undefined {
     const walk = this.walk(query, 0)
-    walk.budget = budget
-    while (walk.next()) {
-      if (walk.isCertain) counted.certain += walk.end - walk.begin
-      else counted.uncertain.push(walk.begin)
-    }
-    return walk.budget < 0 ? null : counted
+    const counted = countRuns(walk, budget)
+    return walk.isBlocked ? undefined : counted
+  }
+
+  /**
+   * The same if it can be counted by what always is in memory, otherwise null: the result does not depend on what was
+   * read before.
+   */
+  countByPinned(query: Bbox, budget: number): TreeCount | null {
+    const walk = this.walk(query, 0)
+    walk.isPinnedOnly = true
+    return countRuns(walk, budget)
   }
 
   /**
    * The runs of features from position `from` on that `decide` does not reject, in snapshot order. `decide`
    * is called with the boxes of nodes: true accepts all features below the node, false or null rejects them
    * all, and undefined descends to its children. Empty runs are yielded from time to time, so that the caller
-   * can yield to the event loop.
+   * can yield to the event loop, and when the search is blocked.
    */
   *runsWhere(
     decide: (west: number, south: number, east: number, north: number) => boolean | null | undefined,
@@ -135,14 +199,20 @@ export class IndexTree {
   ): Generator<TreeRun> {
     const { nodes, leaves, levels } = this.#parts
     const top = levels.length
-    const stride = this.isPoints ? 2 : 4
     // With the cursor at the end there is nothing to walk.
     let level = from < this.count ? top : top + 1
     let index = 0
     for (let steps = 1; level <= top && index * SPANS[level]! < this.count; steps++) {
-      if (steps % 256 === 0) yield { begin: 0, end: 0, isCertain: false }
-      const boxes = level === 0 ? leaves : nodes
-      const at = level === 0 ? index * stride : levels[level - 1]! + index * 4
+      if (steps % 256 === 0) yield { begin: 0, end: 0, isCertain: false, isBlocked: false }
+      const numbers = level === 0 ? leaves : nodes
+      const item = level === 0 ? index : levels[level - 1]! + index
+      const boxes = numbers.peek(item >>> numbers.shift)
+      if (boxes === undefined) {
+        this.#parts.missing = { numbers, block: item >>> numbers.shift }
+        yield { begin: 0, end: 0, isCertain: false, isBlocked: true }
+        continue
+      }
+      const at = (item & numbers.mask) * numbers.width
       const to = level === 0 && this.isPoints ? at : at + 2
       const isPassed = (index + 1) * SPANS[level]! <= from
       const decided = isPassed ? false : decide(boxes[at]!, boxes[at + 1]!, boxes[to]!, boxes[to + 1]!)
@@ -154,7 +224,7 @@ export class IndexTree {
       if (decided === true || decided === undefined) {
         const begin = Math.max(from, index * SPANS[level]!)
         const end = Math.min(this.count, (index + 1) * SPANS[level]!)
-        yield { begin, end, isCertain: decided === true }
+        yield { begin, end, isCertain: decided === true, isBlocked: false }
       }
       index++
       while (level < top && index % FANOUT === 0) {
@@ -165,137 +235,13 @@ export class IndexTree {
   }
 }
 
-/** A query split at the antimeridian. If it does not cross, nothing can intersect the second box. */
-interface Sides {
-  south: number
-  north: number
-  west1: number
-  east1: number
-  west2: number
-  east2: number
-}
-
-interface TreeParts {
-  leaves: Float64Array
-  nodes: Float64Array
-  /** The index in `nodes` at which each level starts, beginning with level 1. */
-  levels: readonly number[]
-  count: number
-  isPoints: boolean
-}
-
-/**
- * A search in progress: `next` finds the next run of hits in snapshot order, taking a node as a whole if it
- * lies inside the query. West > east crosses the antimeridian. It needs no stack: the number of a node
- * determines where its children and its next sibling are. `runsWhere` navigates in the same way, in code of its
- * own: sharing it through a cursor made this search, which serves every page of a box, up to 1.5 times as slow.
- */
-export class TreeWalk {
-  /** The most recent run, from `begin` to `end` (exclusive). */
-  begin = 0
-  end = 0
-  /** Whether the run's boxes lie inside the query. If they only overlap it, geometries must be tested. */
-  isCertain = false
-  /** How many more nodes and leaves may be visited. */
-  budget = Infinity
-  readonly #sides: Sides
-  readonly #from: number
-  readonly #tree: TreeParts
-  readonly #top: number
-  #level: number
-  #index = 0
-
-  constructor([west, south, east, north]: Bbox, from: number, tree: TreeParts) {
-    const crosses = west > east
-    this.#sides = {
-      south,
-      north,
-      west1: west,
-      east1: crosses ? Infinity : east,
-      west2: crosses ? -Infinity : Infinity,
-      east2: crosses ? east : -Infinity,
-    }
-    this.#from = from
-    this.#tree = tree
-    this.#top = tree.levels.length
-    // With the cursor at the end there is nothing to walk.
-    this.#level = from < tree.count ? this.#top : this.#top + 1
+/** What a walk finds; null if more than `budget` nodes and leaves would have to be visited. */
+function countRuns(walk: TreeWalk, budget: number): TreeCount | null {
+  const counted: TreeCount = { certain: 0, uncertain: [] }
+  walk.budget = budget
+  while (walk.next()) {
+    if (walk.isCertain) counted.certain += walk.end - walk.begin
+    else counted.uncertain.push(walk.begin)
   }
-
-  /** Advances to the next run of hits; returns false at the end or when the budget is used up. */
-  next(): boolean {
-    const { nodes, leaves, levels, count, isPoints } = this.#tree
-    const { south, north, west1, east1, west2, east2 } = this.#sides
-    while (this.#level <= this.#top && this.#index * SPANS[this.#level]! < count) {
-      const level = this.#level
-      const index = this.#index
-      if (level === 0 && isPoints) {
-        if (this.#nextPoints()) return true
-        if (this.budget < 0) return false
-        continue
-      }
-      if (--this.budget < 0) return false
-      const boxes = level === 0 ? leaves : nodes
-      const at = (level === 0 ? 0 : levels[level - 1]!) + index * 4
-      const w = boxes[at]!
-      const s = boxes[at + 1]!
-      const e = boxes[at + 2]!
-      const n = boxes[at + 3]!
-      const meets = s <= north && n >= south && ((w <= east1 && e >= west1) || (w <= east2 && e >= west2))
-      if (!meets) {
-        this.#moveTo(index + 1)
-        continue
-      }
-      const isInside = s >= south && n <= north && ((w >= west1 && e <= east1) || (w >= west2 && e <= east2))
-      if (!isInside && level > 0) {
-        this.#level = level - 1
-        // Skip the children that end at or before the cursor.
-        this.#index = Math.max(index * FANOUT, Math.floor(this.#from / SPANS[level - 1]!))
-        continue
-      }
-      const begin = index * SPANS[level]!
-      this.begin = Math.max(begin, this.#from)
-      this.end = Math.min(begin + SPANS[level]!, count)
-      this.isCertain = isInside
-      this.#moveTo(index + 1)
-      return true
-    }
-    this.#level = this.#top + 1
-    return false
-  }
-
-  /** Finds the next run among the remaining points of one node. This is the hot loop of a search. */
-  #nextPoints(): boolean {
-    const { leaves, count } = this.#tree
-    const { south, north, west1, east1, west2, east2 } = this.#sides
-    const first = this.#index
-    const stop = Math.min(count, first - (first % FANOUT) + FANOUT)
-    let begin = stop
-    let position = first
-    for (; position < stop; position++) {
-      const x = leaves[position * 2]!
-      const y = leaves[position * 2 + 1]!
-      const meets = y >= south && y <= north && ((x >= west1 && x <= east1) || (x >= west2 && x <= east2))
-      if (meets) {
-        if (begin === stop) begin = position
-      } else if (begin !== stop) break
-    }
-    this.budget -= position - first
-    this.#moveTo(position)
-    if (begin === stop || this.budget < 0) return false
-    this.begin = begin
-    this.end = position
-    this.isCertain = true
-    return true
-  }
-
-  /** Moves to a node of the same level or, past the parent's last child, up to the parent's next sibling. */
-  #moveTo(node: number): void {
-    let index = node
-    while (this.#level < this.#top && index % FANOUT === 0) {
-      index /= FANOUT
-      this.#level++
-    }
-    this.#index = index
-  }
+  return walk.budget < 0 ? null : counted
 }

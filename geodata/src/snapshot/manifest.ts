@@ -10,7 +10,7 @@ import type { ColumnStatistics } from './column-statistics.ts'
  * - `rows.parquet`: GeoParquet, one row per feature in snapshot order: the ids if they are a column, the
  *   columns, then `geometry` if spatial. A feature's position is its row number in the file.
  * - `rows.columns`: columns that can be searched without a database, see columns/column-file.ts. Missing in
- *   snapshots that were compiled before it existed, and in very large ones.
+ *   snapshots that were compiled before it existed, and in some of more than 20 million rows.
  * - `points.parquet`: `longitude`, `latitude` in the same order: a point on the surface of each geometry, null
  *   for features without a location. Only if there are other geometries than points, whose own coordinates
  *   are in the pack; snapshots of points that were compiled earlier also have it, and nothing reads it.
@@ -88,7 +88,7 @@ export interface Manifest {
   notes: string[]
   /** Whether vector tiles are to be built. Missing in snapshots that were compiled before there were tiles. */
   tiles?: boolean
-  /** By column. Missing in snapshots that were compiled before they existed, and in very large ones. */
+  /** By column. Missing in snapshots that were compiled before they existed, and in some of more than 20 million rows. */
   statistics?: { [column: string]: ColumnStatistics }
   /** Every other file in the folder, except for exports and tiles, which are made later. */
   files: { [name: string]: { bytes: number; sha256: string } }

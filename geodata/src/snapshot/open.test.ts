@@ -20,14 +20,20 @@ const { folder, features } = await compileText(collection(rows))
 const pack = await readFile(join(folder, 'features.pack'), 'utf8')
 const texts = pack.split(',\n')
 
-for (const [name, cache] of [
-  ['without a cache', () => null],
-  ['with a cache that holds all', () => new PackCache(1 << 30)],
-  ['with a cache of two blocks', () => new PackCache(PACK_BLOCK_BYTES * 2)],
+for (const [name, cache, options] of [
+  ['without a cache', () => null, {}],
+  ['with a cache that holds all', () => new PackCache(1 << 30), {}],
+  ['with a cache of two blocks', () => new PackCache(PACK_BLOCK_BYTES * 2), {}],
+  [
+    'with an index that is read by blocks',
+    () => new PackCache(PACK_BLOCK_BYTES * 64),
+    { wholeIndexBytes: 0 },
+  ],
 ] as const) {
   test(`any selection of features is read with the bytes of the pack, ${name}`, async () => {
     const shared = cache()
-    const snapshot = await openSnapshot(folder, shared)
+    const snapshot = await openSnapshot(folder, shared, undefined, options)
+    assert.equal(snapshot.hasWholeIndex, !('wholeIndexBytes' in options))
     let wereParts = false
     const position = fc.integer({ min: 0, max: texts.length - 1 })
     const choice = fc.oneof(
@@ -43,8 +49,15 @@ for (const [name, cache] of [
         const positions = Uint32Array.from(chosen).sort()
         const expected = [...positions].map((at) => texts[at]).join(',\n')
         const runs = PositionRuns.of(positions)
-        const length = snapshot.bytesOf(runs)
+        const inMemory = snapshot.bytesInMemory(runs)
+        const length = await snapshot.bytesOf(runs)
         assert.equal(length, Buffer.byteLength(expected))
+        assert.ok(Number.isNaN(inMemory) ? !snapshot.hasWholeIndex : inMemory === length)
+        const sizes = await snapshot.sizesOf(positions)
+        assert.deepEqual(
+          [...sizes],
+          Array.from(positions, (at) => Buffer.byteLength(texts[at]!) + 2),
+        )
         const room = Buffer.alloc(length + 1)
         const end = snapshot.copyRuns(runs, room, 1)
         const parts = snapshot.piecesInMemory(runs)
@@ -59,6 +72,10 @@ for (const [name, cache] of [
     assert.equal((await snapshot.readPack(10, 20)).toString('utf8'), texts.slice(10, 20).join(',\n'))
     assert.equal((await snapshot.readPack(0, 1e9)).toString('utf8'), pack)
     for (const at of [0, 1500, 2999]) assert.equal(await snapshot.findById(String(features[at]!.id)), at)
+    for (const at of [0, 1500, 2999]) {
+      const inMemory = snapshot.findByIdInMemory(String(features[at]!.id))
+      assert.ok(inMemory === undefined || inMemory === at)
+    }
     assert.equal(await snapshot.findById('3001'), -1)
     assert.equal(await snapshot.findById('01'), -1)
     assert.equal(await snapshot.findById(''), -1)

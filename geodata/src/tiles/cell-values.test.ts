@@ -90,7 +90,7 @@ test('a point that stands for several features tells their most frequent value, 
   const summed = columns.map((column) => tileColumnOf(column!)!)
   const positions = PositionBits.empty(data.length)
   positions.addRun(0, data.length)
-  const tiles = new SelectedTiles(tileSnapshotOf(snapshot, 'cells'), 4)
+  const tiles = new SelectedTiles(await tileSnapshotOf(snapshot, 'cells'), 4)
   for (let z = 0; z <= built.maxZoom; z++) {
     const clusters: string[] = []
     const addresses = new Set(

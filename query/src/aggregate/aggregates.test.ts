@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { openSnapshot, type Snapshot } from '@wayleave/geodata/features'
 import { collection, compileText, feature, scratch } from '@wayleave/geodata/testing'
 import fc from 'fast-check'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import {
   type AggregateQuery,
   type AggregateResult,
@@ -16,6 +17,8 @@ import {
 } from '../engine.ts'
 import { conditionsOf } from '../testing/conditions.ts'
 import { keyOf, type Row, referenceAggregate } from './testing/reference.ts'
+
+needs('time')
 
 const ROWS = 6000
 const TEXTS = ['', 'a', 'B', 'é', '😀', "'; --", null]

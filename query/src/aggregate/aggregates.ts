@@ -11,20 +11,20 @@ import { FairQueue } from '../work/fair-queue.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 import { finish } from '../work/unfinished.ts'
 import type { AggregateQuery, AggregateResult, Dimension, Named } from './aggregate-query.ts'
-import { cellGroups } from './cell-groups.ts'
-import { columnGroups } from './column-groups.ts'
-import { DecodedColumns } from './decoded-columns.ts'
-import { GeometrySizes } from './geometry-sizes.ts'
-import type { GroupDimension } from './group-dimension.ts'
-import { groupOfPosition } from './group-measure.ts'
-import { GroupMeasures } from './group-measures.ts'
-import { GroupNumbers } from './group-numbers.ts'
-import { GroupPage, type ReadValues } from './group-page.ts'
-import { InGeometryThread } from './in-geometry-thread.ts'
-import { cellGrid } from './map-cells.ts'
+import { DecodedColumns } from './columns/decoded-columns.ts'
+import { RankedColumns } from './columns/ranked-columns.ts'
+import { GeometrySizes } from './geometries/geometry-sizes.ts'
+import { InGeometryThread } from './geometries/in-geometry-thread.ts'
+import { columnGroups } from './groups/column-groups.ts'
+import type { GroupDimension } from './groups/group-dimension.ts'
+import { GroupNumbers } from './groups/group-numbers.ts'
 import { MatchedGroups } from './matched-groups.ts'
-import { RankedColumns } from './ranked-columns.ts'
-import { ZoneCache } from './zone-groups.ts'
+import { groupOfPosition } from './measures/group-measure.ts'
+import { GroupMeasures } from './measures/group-measures.ts'
+import { cellGroups } from './places/cell-groups.ts'
+import { cellGrid } from './places/map-cells.ts'
+import { ZoneCache } from './places/zone-groups.ts'
+import { GroupPage, type ReadValues } from './result/group-page.ts'
 
 export interface AggregateDeps {
   columns: ColumnCache
@@ -110,8 +110,13 @@ export class Aggregates {
       if ('time' in part) names.add(part.time)
     }
     const columns = new Map<string, CompiledColumn>()
+    // These are found in the sorted order of a column.
+    const ordered = new Set(
+      measures.flatMap((part) => (part.kind === 'distinct' || part.kind === 'percentile' ? part.column : [])),
+    )
     for (const name of names) {
-      const column = await this.#deps.columns.load(snapshot, name)
+      const { columns: cache } = this.#deps
+      const column = await (ordered.has(name) ? cache.loadOrder(snapshot, name) : cache.load(snapshot, name))
       work.check()
       columns.set(name, column ?? (await this.#ranked.load(snapshot, columnNamed(snapshot, name), work)))
     }
@@ -136,7 +141,20 @@ export class Aggregates {
   /** Points have their own coordinates, other shapes a point that lies on them. */
   async #placesOf(snapshot: Snapshot, work: TimedWork): Promise<Float64Array> {
     const { tree } = snapshot
-    return tree.isPoints ? tree.leaves : this.#sizes.load(snapshot, 'point', work)
+    if (!tree.isPoints) return this.#sizes.load(snapshot, 'point', work)
+    return tree.leaves ?? this.#readPoints(snapshot)
+  }
+
+  /** The points of a snapshot whose index is read by blocks. */
+  async #readPoints(snapshot: Snapshot): Promise<Float64Array> {
+    const { columns } = this.#deps
+    const key = `${snapshot.folder}\nleaves`
+    let points = columns.derived<Float64Array>(key)
+    if (points === undefined) {
+      points = await snapshot.readLeaves()
+      columns.keep(key, points, points.byteLength)
+    }
+    return points
   }
 
   async #sizesOf(

@@ -1,10 +1,10 @@
 import { BLOCK_ROWS } from '@wayleave/geodata/features'
 import type { PositionTaker } from '../positions/position-taker.ts'
-import { Block } from './block.ts'
-import type { DecodedColumns } from './decoded-columns.ts'
-import type { GroupOfPosition } from './group-measure.ts'
-import type { GroupMeasures } from './group-measures.ts'
-import type { GroupNumbers } from './group-numbers.ts'
+import { Block } from './columns/block.ts'
+import type { DecodedColumns } from './columns/decoded-columns.ts'
+import type { GroupNumbers } from './groups/group-numbers.ts'
+import type { GroupOfPosition } from './measures/group-measure.ts'
+import type { GroupMeasures } from './measures/group-measures.ts'
 
 /** Adds the positions that match to their groups, block by block. */
 export class MatchedGroups implements PositionTaker {

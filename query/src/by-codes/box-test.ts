@@ -24,11 +24,13 @@ export class BoxTest {
     this.#isDecidedByTree = isDecidedByTree(snapshot, query)
   }
 
-  /** Undefined if the geometry has to be read. */
-  test(position: number): boolean | undefined {
+  /** Undefined if the geometry has to be read, null if a block of the index has to be. */
+  test(position: number): boolean | null | undefined {
     const { tree } = this.#snapshot
     if (position >= tree.count) return this.isPlacelessMatch
-    if (!overlaps(tree.box(position), this.query.box)) return false
+    const box = tree.box(position)
+    if (box === undefined) return null
+    if (!overlaps(box, this.query.box)) return false
     if (this.#isDecidedByTree) return true
     const geometry = this.#geometries.peek(this.#snapshot, position)
     return geometry === undefined ? undefined : this.testGeometry(geometry)

@@ -148,6 +148,79 @@ function keepRange32(
   return matchCount
 }
 
+/** How many positions have mask[i] = 1 and a code, that of position `from` + i, in the range [low, high). */
+export function countRange(
+  codes: Codes,
+  from: number,
+  to: number,
+  low: number,
+  high: number,
+  mask: Uint8Array,
+): number {
+  if (codes instanceof Uint8Array) return countRange8(codes, from, to, low, high - 1, mask)
+  if (codes instanceof Uint16Array) return countRange16(codes, from, to, low, high - 1, mask)
+  return countRange32(codes, from, to, low, high - 1, mask)
+}
+
+function countRange8(
+  codes: Uint8Array,
+  from: number,
+  to: number,
+  low: number,
+  last: number,
+  mask: Uint8Array,
+): number {
+  let count = 0
+  for (let position = from; position < to; position++) {
+    const code = codes[position]!
+    count += mask[position - from]! & (~((code - low) | (last - code)) >>> 31)
+  }
+  return count
+}
+
+function countRange16(
+  codes: Uint16Array,
+  from: number,
+  to: number,
+  low: number,
+  last: number,
+  mask: Uint8Array,
+): number {
+  let count = 0
+  for (let position = from; position < to; position++) {
+    const code = codes[position]!
+    count += mask[position - from]! & (~((code - low) | (last - code)) >>> 31)
+  }
+  return count
+}
+
+function countRange32(
+  codes: Uint32Array,
+  from: number,
+  to: number,
+  low: number,
+  last: number,
+  mask: Uint8Array,
+): number {
+  let count = 0
+  for (let position = from; position < to; position++) {
+    const code = codes[position]! | 0
+    count += mask[position - from]! & (~((code - low) | (last - code)) >>> 31)
+  }
+  return count
+}
+
+/** Sets mask[i] to 0 where the other mask has 0, and returns how many of the first `length` are 1. */
+export function combineMasks(mask: Uint8Array, other: Uint8Array, length: number): number {
+  let count = 0
+  for (let i = 0; i < length; i++) {
+    const both = mask[i]! & other[i]!
+    mask[i] = both
+    count += both
+  }
+  return count
+}
+
 /** Keeps those of the first `count` positions for which mask[position - `from`] is 1, and returns their number. */
 export function keepMasked(mask: Uint8Array, from: number, positions: Uint32Array, count: number): number {
   let matchCount = 0

@@ -14,7 +14,7 @@ import { compileCondition } from './compile-condition.ts'
 import { CompiledFilters } from './compiled-filters.ts'
 import { PlaceMasks } from './place-masks.ts'
 import { PositionFilter } from './position-filter.ts'
-import type { ScanSource } from './position-scan.ts'
+import { MAX_CANDIDATES, type ScanSource } from './position-scan.ts'
 
 const MAX_ATTEMPTS = 3
 const NO_COLUMNS: ReadonlyMap<string, CompiledColumn> = new Map()
@@ -66,12 +66,14 @@ export class CompiledSelection {
     const names = columnNames(request)
     if (names === null) return null
     const columns = new Map<string, CompiledColumn>()
+    const sortName = sortNameOf(request)
     let isInMemory = true
     for (const name of names) {
+      const isOrdered = name === sortName
       let column = this.#columns.peek(snapshot, name)
-      if (column === undefined) {
+      if (column === undefined || (isOrdered && column?.order === null)) {
         isInMemory = false
-        column = yield* this.#load(snapshot, name)
+        column = yield* this.#load(snapshot, name, isOrdered)
       }
       if (column === null) return null
       columns.set(name, column)
@@ -83,6 +85,10 @@ export class CompiledSelection {
       if (expression === null) return null
       if (!Array.isArray(expression)) {
         const filter = new PositionFilter(expression, snapshot.manifest.rows)
+        if (filter.candidateCount <= MAX_CANDIDATES && !filter.areCandidatesListed) {
+          isInMemory = false
+          for (const { column } of filter.candidates ?? []) yield* this.#load(snapshot, column.name, true)
+        }
         // Loading one column may have evicted another one of the filter.
         if (isInMemory) this.#filters.keep(snapshot, condition, filter)
         return this.#prepared(request, filter, columns)
@@ -95,9 +101,12 @@ export class CompiledSelection {
     return null
   }
 
-  #load(snapshot: Snapshot, name: string): Steps<CompiledColumn | null> {
+  /** `isOrdered`: with the sorted order. */
+  #load(snapshot: Snapshot, name: string, isOrdered: boolean): Steps<CompiledColumn | null> {
     return need(async (work) => {
-      const column = await this.#columns.load(snapshot, name)
+      const column = await (isOrdered
+        ? this.#columns.loadOrder(snapshot, name)
+        : this.#columns.load(snapshot, name))
       work.check()
       return column
     })
@@ -113,7 +122,7 @@ export class CompiledSelection {
     columns: ReadonlyMap<string, CompiledColumn>,
   ): PreparedRequest {
     const [key] = sort
-    const sortColumn = key && columns.get(queryColumns(snapshot.manifest)[key.column]!.name)!
+    const sortColumn = key && columns.get(sortNameOf({ snapshot, sort })!)!
     return {
       snapshot,
       filter,
@@ -126,6 +135,11 @@ export class CompiledSelection {
   run(search: SlicedWork, snapshot: Snapshot): MaybeUnfinished<true> {
     return runSliced(search, snapshot, this.#geometries)
   }
+}
+
+/** The name of the first column to sort by. */
+function sortNameOf({ snapshot, sort }: Pick<CompiledRequest, 'snapshot' | 'sort'>): string | undefined {
+  return sort[0] && queryColumns(snapshot.manifest)[sort[0].column]!.name
 }
 
 /** The columns that have to be loaded; null if the request is one for the database. */

@@ -7,15 +7,18 @@ import type { CompiledColumn } from '@wayleave/geodata/features'
 export class OrderWalk {
   readonly #column: CompiledColumn
   readonly #isDescending: boolean
+  readonly #order: Uint32Array
   #code: number
   #index: number
   #end: number
 
-  /** `after` is -1 to begin at the first position. */
+  /** The order of the column has to be loaded. `after` is -1 to begin at the first position. */
   constructor(column: CompiledColumn, isDescending: boolean, after: number) {
     this.#column = column
     this.#isDescending = isDescending
-    const { codes, starts, order, codeCount } = column
+    const { codes, starts, codeCount } = column
+    const order = column.order!
+    this.#order = order
     if (after >= 0) {
       this.#code = codes[after]!
       this.#index = starts[this.#code]!
@@ -35,7 +38,7 @@ export class OrderWalk {
   /** The next position, or -1 at the end. */
   next(): number {
     while (this.#index === this.#end) if (!this.#nextCode()) return -1
-    return this.#column.order[this.#index++]!
+    return this.#order[this.#index++]!
   }
 
   #nextCode(): boolean {
@@ -57,7 +60,7 @@ export function sortedPositionsAfter(
   isDescending: boolean,
   after: number,
 ): number[] {
-  // One number for rank and position: at most 20 million of each, so it is exact.
+  // One number for rank and position: at most 2³¹ positions and 4 million codes, or 20 million of each, so it is exact.
   const count = codes.length
   const keyOf = (position: number) => {
     const code = codes[position]!

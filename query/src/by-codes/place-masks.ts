@@ -114,7 +114,11 @@ async function makeMask(
   }
   const decide = decideInBox(isTrue ? condition : { kind: 'not', arg: condition })
   let steps = 0
-  for (const { begin, end, isCertain } of tree.runsWhere(decide, 0)) {
+  for (const { begin, end, isCertain, isBlocked } of tree.runsWhere(decide, 0)) {
+    if (isBlocked) {
+      await tree.loadMissing()
+      continue
+    }
     if (isCertain) mask.addRun(begin, end)
     else if (!(await testEach(begin, end))) return null
     if (++steps % STEP === 0) await pause()

@@ -1,5 +1,13 @@
 import { BLOCK_ROWS, BLOCK_SHIFT } from '@wayleave/geodata/features'
-import { fillRange, fillTable, keepMasked, keepRange, positionsOfMask } from './code-loops.ts'
+import {
+  combineMasks,
+  countRange,
+  fillRange,
+  fillTable,
+  keepMasked,
+  keepRange,
+  positionsOfMask,
+} from './code-loops.ts'
 import { type CodeSet, countPositions, hasCode } from './code-set.ts'
 import type { PositionExpression } from './compile-condition.ts'
 import { ALL_POSITIONS, NO_POSITIONS, SOME_POSITIONS } from './position-mask.ts'
@@ -38,6 +46,11 @@ export class PositionFilter {
     return this.expression.kind === 'codes' || this.expression.kind === 'none' ? this.candidateCount : null
   }
 
+  /** Whether the positions of the candidates can be listed: large columns are loaded without their order. */
+  get areCandidatesListed(): boolean {
+    return this.candidates?.every(({ column }) => column.order !== null) ?? false
+  }
+
   /** Decides about all positions of a block: by its smallest and largest codes, and by the counts of masks. */
   blockState(block: number): number {
     return stateOf(this.expression, block)
@@ -53,6 +66,21 @@ export class PositionFilter {
     return count
   }
 
+  /** The number of positions from `from` to `to`, which are in one block, that match. Faster than listing them. */
+  countMatches(from: number, to: number): number {
+    const [first, ...others] = this.#conjuncts
+    fill(first!, from, to, partMask, 0)
+    const last = others.at(-1)
+    let count = -1
+    for (const part of others) {
+      if (part === last && part.kind === 'codes' && part.set.length === 2)
+        return countRange(part.column.codes, from, to, part.set[0]!, part.set[1]!, partMask)
+      fill(part, from, to, otherMask, 0)
+      count = combineMasks(partMask, otherMask, to - from)
+    }
+    return count === -1 ? combineMasks(partMask, partMask, to - from) : count
+  }
+
   /** The candidates from position `from` on, ascending. */
   collectCandidates(from: number): Uint32Array {
     if (this.candidateCount > MAX_KEPT) return this.#collectCandidates(from)
@@ -65,7 +93,7 @@ export class PositionFilter {
     const lists: Uint32Array[] = []
     for (const { column, set } of this.candidates!) {
       for (let i = 0; i < set.length; i += 2) {
-        lists.push(column.order.subarray(column.starts[set[i]!]!, column.starts[set[i + 1]!]!))
+        lists.push(column.order!.subarray(column.starts[set[i]!]!, column.starts[set[i + 1]!]!))
       }
     }
     const isOneCode =
@@ -298,5 +326,6 @@ function keep(
   return keepMasked(partMask, from, positions, count)
 }
 
-/** Used by one filter at a time: a filter does not stop while it reads it. */
+/** Used by one filter at a time: a filter does not stop while it reads them. */
 const partMask = new Uint8Array(BLOCK_ROWS)
+const otherMask = new Uint8Array(BLOCK_ROWS)

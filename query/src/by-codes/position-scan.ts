@@ -1,6 +1,6 @@
 import { BLOCK_ROWS, BLOCK_SHIFT, type Snapshot, type TreeWalk } from '@wayleave/geodata/features'
 import type { Geometry } from '@wayleave/geodata/geometry'
-import { ENDED, PAUSED, type SlicedWork } from '../features/sliced-work.ts'
+import { BLOCKED, ENDED, PAUSED, type SlicedWork } from '../features/sliced-work.ts'
 import type { PositionTaker } from '../positions/position-taker.ts'
 import type { BoxTest } from './box-test.ts'
 import type { PositionFilter } from './position-filter.ts'
@@ -18,7 +18,7 @@ const COST = { scanned: 2, inBox: 8, candidate: 50 }
 /** Nodes of the tree that are visited to estimate the number of positions in a box. */
 const ESTIMATE_BUDGET = 200
 /** More candidates are not collected: sorting them would block the event loop. */
-const MAX_CANDIDATES = 50_000
+export const MAX_CANDIDATES = 50_000
 /** The number of positions that a scan tests first. */
 const FIRST_STEP = 256
 /** Positions that are tested one by one between two looks at the clock. */
@@ -86,7 +86,7 @@ function costsOf(
 ): { candidates: number; all: number } {
   const rest = snapshot.manifest.rows - from
   const tested = filter ? Math.min(rest, wanted / Math.max(filter.fraction, 1 / (rest + 1))) : wanted
-  const isFew = filter?.candidates != null && filter.candidateCount <= MAX_CANDIDATES
+  const isFew = filter?.areCandidatesListed && filter.candidateCount <= MAX_CANDIDATES
   return {
     candidates: isFew ? filter.candidateCount * COST.candidate : Infinity,
     all: box
@@ -95,9 +95,9 @@ function costsOf(
   }
 }
 
-/** An estimate: exact for small boxes, else by the share of the area. */
+/** An estimate: exact for small boxes if the tree is in memory, else by the share of the area. */
 function countInBox({ tree, manifest }: Snapshot, { query }: BoxTest): number {
-  const counted = tree.countWithin(query.box, ESTIMATE_BUDGET)
+  const counted = tree.countByPinned(query.box, ESTIMATE_BUDGET)
   if (counted) return counted.certain + counted.uncertain.length
   const [west, south, east, north] = query.box
   const width = west <= east ? east - west : east + 360 - west
@@ -115,6 +115,7 @@ export function oneByOne(
 ): SlicedWork {
   let i = 0
   let position = -1
+  let isBlocked = false
   return {
     advance(until, geometry) {
       if (geometry !== undefined) {
@@ -122,10 +123,12 @@ export function oneByOne(
       }
       for (let steps = 1; ; steps++) {
         if (steps % STEP === 0 && performance.now() > until) return PAUSED
-        position = positionAt(i++)
+        if (!isBlocked) position = positionAt(i++)
         if (position === -1) return ENDED
         if (matches && !matches(position)) continue
         const isIn = box === null ? true : box.test(position)
+        isBlocked = isIn === null
+        if (isBlocked) return BLOCKED
         if (isIn === undefined) return position
         if (isIn && taker.take(position)) return ENDED
       }
@@ -160,7 +163,8 @@ class ScannedBlocks implements SlicedWork {
       const state = filter ? filter.blockState(block) : ALL_POSITIONS
       if (state === ALL_POSITIONS) {
         if (taker.takeRun(from, end)) return ENDED
-      } else if (state !== NO_POSITIONS) {
+      } else if (state !== NO_POSITIONS && taker.takeCount) taker.takeCount(filter!.countMatches(from, end))
+      else if (state !== NO_POSITIONS) {
         const count = filter!.collect(from, end, matched)
         if (count > 0 && taker.takeList(matched, count)) return ENDED
       }
@@ -203,10 +207,11 @@ class WalkedPositions implements SlicedWork {
     }
     for (let steps = 1; ; steps++) {
       if (steps % STEP === 0 && performance.now() > until) return PAUSED
-      if (this.#next === this.#end && !this.#nextRun()) return ENDED
+      if (this.#next === this.#end && !this.#nextRun()) return this.#parts.walk.isBlocked ? BLOCKED : ENDED
       const position = this.#next
       if (filter === null || filter.matches(position)) {
         const isIn = this.#isCertain ? true : box.test(position)
+        if (isIn === null) return BLOCKED
         if (isIn === undefined) return position
         if (isIn && taker.take(position)) return ENDED
       }
@@ -222,7 +227,7 @@ class WalkedPositions implements SlicedWork {
       this.#isCertain = walk.isCertain && box.isDecidedInside
       return true
     }
-    if (!this.#isInTree || placeless >= rows) return false
+    if (walk.isBlocked || !this.#isInTree || placeless >= rows) return false
     this.#isInTree = false
     this.#next = placeless
     this.#end = rows

@@ -43,7 +43,7 @@ export async function selectByDuckdb(
   if (after >= snapshot.manifest.rows) return page.finish()
   if (isInOrder && plan?.decide && !only) await selectByTree({ ...selection, plan }, plan.decide, page, parts)
   else {
-    const region = regionOf(selection)
+    const region = await regionOf(selection)
     const count = region?.count()
     if (count === 0) return page.finish()
     if (isInOrder && region && count! <= FEW) await lookAtEach(selection, region, page, parts)
@@ -55,11 +55,11 @@ export async function selectByDuckdb(
 /**
  * The positions at which matches are possible according to the tree; null if the tree does not restrict them.
  */
-function regionOf({ snapshot, plan, box, only }: FeatureSelection): PositionBits | null {
+async function regionOf({ snapshot, plan, box, only }: FeatureSelection): Promise<PositionBits | null> {
   const { tree, manifest } = snapshot
   const sets: PositionBits[] = []
-  if (box) sets.push(positionsInBox(tree, manifest.rows, box.box, true))
-  if (plan?.bbox) sets.push(positionsInBox(tree, manifest.rows, plan.bbox, false))
+  if (box) sets.push(await positionsInBox(tree, manifest.rows, box.box, true))
+  if (plan?.bbox) sets.push(await positionsInBox(tree, manifest.rows, plan.bbox, false))
   if (only) sets.push(only)
   const [region, ...others] = sets
   for (const other of others) region!.intersect(other)
@@ -206,7 +206,7 @@ async function testValues(
   const { manifest } = snapshot
   const passed: boolean[] = []
   while (passed.length < positions.length) {
-    const some = positionsWithin(snapshot, positions, passed.length)
+    const some = await positionsWithin(snapshot, positions, passed.length)
     const block: FeatureBlock = await readBlock(snapshot, PositionRuns.of(some), work)
     for (let i = 0; i < some.length; i++) {
       const feature = queryFeature(manifest, block.bytes, block.starts[i], block.ends[i])
@@ -218,12 +218,12 @@ async function testValues(
 }
 
 /** The next positions whose features are read at once: as many as have this many bytes, but at least one. */
-function positionsWithin({ offsets }: Snapshot, positions: number[], from: number): number[] {
+async function positionsWithin(snapshot: Snapshot, positions: number[], from: number): Promise<number[]> {
+  const rest = positions.slice(from)
+  const sizes = await snapshot.sizesOf(rest)
   let bytes = 0
-  let to = from
-  do {
-    const position = positions[to++]!
-    bytes += offsets[position + 1]! - offsets[position]!
-  } while (to < positions.length && bytes < BATCH_BYTES)
-  return positions.slice(from, to)
+  let count = 0
+  do bytes += sizes[count++]!
+  while (count < rest.length && bytes < BATCH_BYTES)
+  return rest.slice(0, count)
 }

@@ -1,10 +1,10 @@
 import type { Snapshot, TreeCount, TreeWalk } from '@wayleave/geodata/features'
 import { type Geometry, intersectsBbox, mapPositions, type Position } from '@wayleave/geodata/geometry'
 import type { GeometryCache } from '../features/geometry-cache.ts'
-import { ENDED, PAUSED, type SlicedWork } from '../features/sliced-work.ts'
+import { BLOCKED, ENDED, PAUSED, type SlicedWork } from '../features/sliced-work.ts'
 import type { BoxQuery } from '../plan/box-query.ts'
 import type { PageBuilder } from '../positions/page-builder.ts'
-import { begin, type MaybeUnfinished, need, type Steps } from '../work/unfinished.ts'
+import { begin, finish, type MaybeUnfinished, need, type Steps, Unfinished } from '../work/unfinished.ts'
 
 /** Max nodes and leaves of the tree, and max geometries, that counting may visit. */
 const COUNT_BUDGET = 600
@@ -20,11 +20,21 @@ export function isDecidedInside({ hasZ }: Snapshot['manifest'], { projected, hei
   return projected === null && !(heights && hasZ)
 }
 
-/** Finds the features that match a box, after a position, in snapshot order. */
-export function selectInTree(snapshot: Snapshot, { box }: BoxQuery, after: number, page: PageBuilder): void {
+/**
+ * Finds the features that match a box, after a position, in snapshot order. Returns false if a part of the index has
+ * to be read.
+ */
+export function selectInTree(
+  snapshot: Snapshot,
+  { box }: BoxQuery,
+  after: number,
+  page: PageBuilder,
+): boolean {
   const walk = snapshot.tree.walk(box, after + 1)
   while (!page.isFull && walk.next()) page.addRun(walk.begin, walk.end)
+  if (walk.isBlocked) return false
   addPlaceless(snapshot, after, page)
+  return true
 }
 
 /**
@@ -74,6 +84,7 @@ export class BoxSearch implements SlicedWork {
       if (steps % 16 === 0 && performance.now() > until) return PAUSED
       if (this.#next === walk.end) {
         if (!walk.next()) {
+          if (walk.isBlocked) return BLOCKED
           addPlaceless(this.#snapshot, this.#after, this.#page)
           return ENDED
         }
@@ -134,8 +145,17 @@ export function countByBox(
 ): MaybeUnfinished<number | null> {
   const counted = countCheaply(snapshot, query)
   if (counted === null) return null
-  if (counted.uncertain.length === 0) return counted.certain
-  return begin(countUncertain(snapshot, query, geometries, counted))
+  if (counted?.uncertain.length === 0) return counted.certain
+  return begin(countSteps(snapshot, query, geometries))
+}
+
+function* countSteps(snapshot: Snapshot, query: BoxQuery, geometries: GeometryCache): Steps<number | null> {
+  let counted = countCheaply(snapshot, query)
+  while (counted === undefined) {
+    yield* need(() => snapshot.tree.loadMissing())
+    counted = countCheaply(snapshot, query)
+  }
+  return counted === null ? null : yield* countUncertain(snapshot, query, geometries, counted)
 }
 
 function* countUncertain(
@@ -159,14 +179,25 @@ function* countUncertain(
 }
 
 /** Whether the features of a box are decided by the tree and by reading a few geometries. */
-export function isCheapInBox(snapshot: Snapshot, query: BoxQuery): boolean {
-  return isDecidedByTree(snapshot, query) || countCheaply(snapshot, query) !== null
+export function isCheapInBox(snapshot: Snapshot, query: BoxQuery): MaybeUnfinished<boolean> {
+  if (isDecidedByTree(snapshot, query)) return true
+  const counted = countCheaply(snapshot, query)
+  return counted === undefined ? whenLoaded(snapshot, () => isCheapInBox(snapshot, query)) : counted !== null
 }
 
-function countCheaply({ tree, manifest }: Snapshot, query: BoxQuery): TreeCount | null {
+/** Continues with `next` after the missing block of the tree was read. */
+export function whenLoaded<T>({ tree }: Snapshot, next: () => MaybeUnfinished<T>): Unfinished<T> {
+  return new Unfinished(async (work) => {
+    await tree.loadMissing()
+    return finish(next(), work)
+  })
+}
+
+/** Null if it is expensive, undefined if a part of the tree has to be read. */
+function countCheaply({ tree, manifest }: Snapshot, query: BoxQuery): TreeCount | null | undefined {
   if (!isDecidedInside(manifest, query)) return null
   const counted = tree.countWithin(query.box, COUNT_BUDGET)
-  if (counted === null) return null
+  if (!counted) return counted
   const certain = counted.certain + manifest.rows - tree.count
   if (tree.isPoints) return { certain: certain + counted.uncertain.length, uncertain: [] }
   return counted.uncertain.length > COUNT_GEOMETRIES ? null : { ...counted, certain }

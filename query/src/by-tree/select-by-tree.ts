@@ -22,8 +22,9 @@ export async function selectByTree(
 ): Promise<void> {
   const { tree } = snapshot
   const decideBoth = box ? both(decideByBox(box, isDecidedByTree(snapshot, box)), decide) : decide
-  for (const { begin, end, isCertain } of tree.runsWhere(decideBoth, after + 1)) {
-    if (isCertain) page.addRun(begin, end)
+  for (const { begin, end, isCertain, isBlocked } of tree.runsWhere(decideBoth, after + 1)) {
+    if (isBlocked) await tree.loadMissing()
+    else if (isCertain) page.addRun(begin, end)
     else {
       for (let position = begin; position < end; position++) {
         const cached = geometries.peek(snapshot, position)
@@ -34,7 +35,7 @@ export async function selectByTree(
       }
     }
     if (page.isFull) return
-    await work.next()
+    if (!isBlocked) await work.next()
   }
   if (!page.isFull) await addPlaceless(snapshot, plan, after, page, { geometries, work })
 }

@@ -65,7 +65,8 @@ function costOf(expression: PositionExpression, words: number): number {
     case 'mask':
       return 0
     case 'codes':
-      return costOfCodes(expression.column, expression.set, words)
+      // Large columns are loaded without what this needs.
+      return expression.column.order ? costOfCodes(expression.column, expression.set, words) : Infinity
     case 'and':
     case 'or': {
       const combining = (expression.args.length - 1) * words * COST.combine + words * COST.copy
@@ -181,8 +182,8 @@ function* changeListed(
 ): Generator<undefined, void> {
   for (let at = from; at < to; at += STEP) {
     const end = Math.min(to, at + STEP)
-    if (isSet) setPositions(words, order, at, end)
-    else clearPositions(words, order, at, end)
+    if (isSet) setPositions(words, order!, at, end)
+    else clearPositions(words, order!, at, end)
     if (end < to) yield
   }
 }

@@ -10,8 +10,9 @@ export interface MatchCount extends SlicedWork {
   readonly count: number
 }
 
-/** The fastest way to count, and how long it takes, in ns, estimated by the work alone. */
+/** The fastest way to count, and what it costs by the work alone. */
 export interface CountPlan {
+  /** About nanoseconds of the machine that was measured; the same for the same request on every machine. */
   cost: number
   /** Whether the cost is only an estimate: the number of positions in a box is. */
   isEstimate: boolean
@@ -56,6 +57,10 @@ class ScanCount implements MatchCount, PositionTaker {
   takeList(_positions: Uint32Array, count: number): boolean {
     this.#count += count
     return false
+  }
+
+  takeCount(count: number): void {
+    this.#count += count
   }
 
   advance(until: number, geometry?: Geometry | null): number {

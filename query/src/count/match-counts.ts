@@ -1,24 +1,24 @@
 import { BoundedCache } from '@wayleave/geodata/base'
 import type { Snapshot } from '@wayleave/geodata/features'
 import { compiledRequest, type PreparedRequest } from '../by-codes/compiled-selection.ts'
-import { countByBox, isCheapInBox } from '../by-tree/select-by-box.ts'
-import { ENDED } from '../features/sliced-work.ts'
+import { countByBox, isCheapInBox, whenLoaded } from '../by-tree/select-by-box.ts'
+import { BLOCKED, ENDED } from '../features/sliced-work.ts'
 import type { PageSelection, SelectionParts } from '../page/page-selection.ts'
 import type { FeatureQuery } from '../plan/feature-query.ts'
 import type { FilterPlan } from '../plan/plan-filter.ts'
 import { positionsOf } from '../positions/positions-in-box.ts'
 import type { Selected } from '../positions/selected.ts'
 import { type MaybeUnfinished, Unfinished, whenFinished } from '../work/unfinished.ts'
-import { countOfLists, planCount } from './match-count.ts'
+import { countOfLists, type MatchCount, planCount } from './match-count.ts'
 
 /** The memory of the cached counts of one snapshot, in bytes. Their keys have the text of filters. */
 const MAX_COUNT_BYTES = 4 << 20
 /**
- * What counting beside a page may cost, in ns by the estimates of `planCount`. It is less than a millisecond because
- * some machines are several times slower than the one that was measured, and because the page itself takes a tenth of
- * that. The limit is not one of time, so that a busy server sends the same responses as an idle one.
+ * What counting beside a page may cost by `planCount`: words and positions that are looked at, weighted by how long each
+ * took on the machine that was measured. No clock is read, so a slow or busy server sends the same responses as a fast
+ * one. 400,000 is less than a millisecond also on a machine that is half as fast; the page takes a tenth of that.
  */
-const MAX_CHEAP_NS = 400_000
+const MAX_CHEAP_COST = 400_000
 /** How often a scan whose cost is only an estimate is continued. Each time it looks at up to 512 positions. */
 const MAX_CHEAP_STEPS = 64
 
@@ -108,17 +108,19 @@ export class MatchCounts {
     const listed = countOfLists(prepared)
     if (listed !== null) return listed
     const { snapshot, box } = prepared
+    if (!box) return this.#countPlanned(prepared)
     // Geometries decide about the features on the border of the box, and reading many of them is expensive.
-    if (box && !isCheapInBox(snapshot, box.query)) return null
+    return whenFinished(isCheapInBox(snapshot, box.query), (isCheap) =>
+      isCheap ? this.#countPlanned(prepared) : null,
+    )
+  }
+
+  #countPlanned(prepared: PreparedRequest): MaybeUnfinished<number | null> {
+    const { snapshot } = prepared
     const plan = planCount(prepared)
-    if (plan.cost > MAX_CHEAP_NS) return null
+    if (plan.cost > MAX_CHEAP_COST) return null
     const counting = plan.begin()
-    if (plan.isEstimate && snapshot.tree.isPoints) {
-      // With 0 as the end of the time slice, the scan pauses after each of its steps.
-      for (let step = 0; step < MAX_CHEAP_STEPS; step++)
-        if (counting.advance(0) === ENDED) return counting.count
-      return null
-    }
+    if (plan.isEstimate && snapshot.tree.isPoints) return countInSteps(counting, snapshot, MAX_CHEAP_STEPS)
     return whenFinished(this.#parts.compiled.run(counting, snapshot), () => counting.count)
   }
 
@@ -151,6 +153,21 @@ export class MatchCounts {
     counts.set(selection, count)
     return count
   }
+}
+
+/** The count if it takes at most so many steps of a scan, otherwise null. Reading the index is not a step. */
+function countInSteps(
+  counting: MatchCount,
+  snapshot: Snapshot,
+  steps: number,
+): MaybeUnfinished<number | null> {
+  for (let step = 0; step < steps; step++) {
+    // With 0 as the end of the time slice, the scan pauses after each of its steps.
+    const state = counting.advance(0)
+    if (state === ENDED) return counting.count
+    if (state === BLOCKED) return whenLoaded(snapshot, () => countInSteps(counting, snapshot, steps - step))
+  }
+  return null
 }
 
 /** Whether the page has all matches: it is a first page that is not full. */

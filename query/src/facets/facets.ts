@@ -97,7 +97,7 @@ export class Facets {
       await this.#eachMatch(snapshot, query, plan, work, matches)
       matches.finish()
       matched = matches.count
-      extent = matchedExtent?.result()
+      extent = await matchedExtent?.result(work)
     }
     const facets: FacetResult['facets'] = []
     for (const column of columns) {

@@ -19,12 +19,12 @@ export class GeometryCache {
     this.#geometries = new BoundedCache(maxBytes, ({ bytes }) => bytes)
   }
 
-  /** Synchronous; undefined if the geometry must be read. A 2D point is in the tree already. */
+  /** Synchronous; undefined if the geometry must be read. A 2D point is in the tree. */
   peek(snapshot: Snapshot, position: number): Geometry | null | undefined {
     const { tree, manifest } = snapshot
     if (tree.isPoints && !manifest.hasZ && position < tree.count) {
-      const [x, y] = tree.box(position)
-      return { type: 'Point', coordinates: [x, y] }
+      const box = tree.box(position)
+      if (box) return { type: 'Point', coordinates: [box[0], box[1]] }
     }
     return this.#geometries.get(keyOf(snapshot, position))?.geometry
   }

@@ -42,12 +42,12 @@ export async function readBlock(
   const order = Uint32Array.from(positions, (_, i) => i)
   if (!isAscending) order.sort((a, b) => positions[a]! - positions[b]!)
   const ascending = isAscending ? positions : Uint32Array.from(order, (i) => positions[i]!)
-  const bytes = await readScattered(snapshot, ascending, work)
+  const sizes = await snapshot.sizesOf(ascending)
+  const bytes = await readScattered(snapshot, ascending, sizes, work)
   const block = { bytes, count, starts: new Int32Array(count), ends: new Int32Array(count) }
   let at = 0
-  for (const i of order) {
-    const position = positions[i]!
-    const length = snapshot.offsets[position + 1]! - snapshot.offsets[position]! - SEPARATOR_BYTES
+  for (const [rank, i] of order.entries()) {
+    const length = sizes[rank]! - SEPARATOR_BYTES
     block.starts[i] = at
     block.ends[i] = at + length
     at += length + SEPARATOR_BYTES
@@ -57,18 +57,21 @@ export async function readBlock(
 
 /**
  * The features at ascending positions, separated by `,\n`. Reads in batches and yields to other requests in
- * between.
+ * between. `sizes` are the sizes of the features with their separators.
  */
-async function readScattered(snapshot: Snapshot, positions: Uint32Array, work: TimedWork): Promise<Buffer> {
-  const page = new PageBytes(snapshot.bytesOf(PositionRuns.of(positions)))
-  const { offsets } = snapshot
+async function readScattered(
+  snapshot: Snapshot,
+  positions: Uint32Array,
+  sizes: Float64Array,
+  work: TimedWork,
+): Promise<Buffer> {
+  const page = new PageBytes(sizes.reduce((sum, size) => sum + size, 0))
   for (let from = 0; from < positions.length; ) {
     if (from > 0) page.copy(SEPARATOR)
     let bytes = 0
     let to = from
     while (to < positions.length && to - from < BATCH_FEATURES && bytes < BATCH_BYTES) {
-      const position = positions[to++]!
-      bytes += offsets[position + 1]! - offsets[position]!
+      bytes += sizes[to++]!
     }
     const runs = PositionRuns.of(positions.subarray(from, to))
     for (const piece of await snapshot.readRuns(runs)) page.copy(piece)

@@ -5,9 +5,11 @@ import type { GeometryCache } from './geometry-cache.ts'
 
 export const ENDED = -1
 export const PAUSED = -2
+/** A block of the snapshot's index has to be read. */
+export const BLOCKED = -3
 
 /**
- * Work that stops at the end of a time slice. `advance` returns ENDED, PAUSED at `until`, or the position whose
+ * Work that stops at the end of a time slice. `advance` returns ENDED, PAUSED at `until`, BLOCKED, or the position whose
  * geometry it needs, which is then passed to the next call.
  */
 export interface SlicedWork {
@@ -36,7 +38,13 @@ function rest(
 ): Unfinished<true> {
   return new Unfinished<true>(async (work) => {
     let sliceEnd = performance.now()
-    for (let needed = state; needed !== ENDED; ) {
+    // Another search may have been blocked since then, so this one finds out again which block it needs.
+    for (let needed = state === BLOCKED ? PAUSED : state; needed !== ENDED; ) {
+      if (needed === BLOCKED) {
+        await snapshot.tree.loadMissing()
+        needed = search.advance(sliceEnd)
+        continue
+      }
       if (performance.now() >= sliceEnd) sliceEnd = await work.pause()
       if (needed === PAUSED) needed = search.advance(sliceEnd)
       else needed = search.advance(sliceEnd, await geometries.read(snapshot, needed))

@@ -14,6 +14,7 @@ import { PositionScan } from '../by-codes/position-scan.ts'
 import type { FeatureQuery } from '../plan/feature-query.ts'
 import type { FilterPlan } from '../plan/plan-filter.ts'
 import type { PositionTaker } from '../positions/position-taker.ts'
+import { eachRunInBox } from '../positions/positions-in-box.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 import { finish } from '../work/unfinished.ts'
 import type { PageSelection } from './page-selection.ts'
@@ -61,7 +62,7 @@ export async function positionsNear(
   compiled: CompiledSelection,
 ): Promise<PositionBits | null> {
   const { rows } = snapshot.manifest
-  const runs = runsIn(snapshot.tree, box)
+  const runs = await runsIn(snapshot.tree, box)
   if (runs.count > rows * MAX_SHARE) return null
   const request = { ...compiledRequest(snapshot, query, plan), sort: [], isWhole: true }
   const filter = (await finish(compiled.prepare(request), work))?.filter
@@ -79,10 +80,9 @@ export async function positionsNear(
 }
 
 /** The features whose boxes meet a box. Runs that touch are joined. */
-function runsIn(tree: IndexTree, box: Bbox): PositionRuns {
+async function runsIn(tree: IndexTree, box: Bbox): Promise<PositionRuns> {
   const runs = new PositionRuns()
-  const walk = tree.walk(box, 0)
-  while (walk.next()) runs.add(walk.begin, walk.end)
+  await eachRunInBox(tree, box, (begin, end) => runs.add(begin, end))
   return runs
 }
 

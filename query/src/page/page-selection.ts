@@ -5,6 +5,7 @@ import { selectByDuckdb } from '../by-duckdb/select-by-duckdb.ts'
 import { BoxSearch, isDecidedByTree, selectInTree } from '../by-tree/select-by-box.ts'
 import type { GeometryCache } from '../features/geometry-cache.ts'
 import { runSliced } from '../features/sliced-work.ts'
+import type { BoxQuery } from '../plan/box-query.ts'
 import type { FeatureQuery } from '../plan/feature-query.ts'
 import type { FilterPlan } from '../plan/plan-filter.ts'
 import { PageBuilder } from '../positions/page-builder.ts'
@@ -47,13 +48,21 @@ export class PageSelection {
       return this.#search(snapshot, query, plan, { after, skip, limit }, runs)
     const page = new PageBuilder(skip, limit, runs)
     if (!box) page.addRun(after + 1, snapshot.manifest.rows)
-    else if (isDecidedByTree(snapshot, box)) selectInTree(snapshot, box, after, page)
-    else {
-      const { geometries } = this.#parts
-      const search = new BoxSearch(snapshot, box, geometries, after, page)
-      return whenFinished(runSliced(search, snapshot, geometries), () => page.finish())
-    }
+    else if (!isDecidedByTree(snapshot, box) || !selectInTree(snapshot, box, after, page))
+      return this.#searchBox(snapshot, box, { after, skip, limit }, runs)
     return page.finish()
+  }
+
+  #searchBox(
+    snapshot: Snapshot,
+    box: BoxQuery,
+    { after, skip, limit }: PageBounds,
+    runs: PositionRuns | undefined,
+  ): MaybeUnfinished<Selected> {
+    const { geometries } = this.#parts
+    const page = new PageBuilder(skip, limit, runs)
+    const search = new BoxSearch(snapshot, box, geometries, after, page)
+    return whenFinished(runSliced(search, snapshot, geometries), () => page.finish())
   }
 
   #search(

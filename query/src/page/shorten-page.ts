@@ -5,19 +5,18 @@ import type { Selected } from '../positions/selected.ts'
  * The page without the features beyond its max number of bytes in the pack; it has at least one feature. The
  * next page begins with the first one that was left out.
  */
-export function shortenToBytes(snapshot: Snapshot, selected: Selected, maxBytes: number): Selected {
+export async function shortenToBytes(
+  snapshot: Snapshot,
+  selected: Selected,
+  maxBytes: number,
+): Promise<Selected> {
   const { runs } = selected
-  if (snapshot.bytesOf(runs) <= maxBytes) return selected
-  const { offsets } = snapshot
+  if ((await snapshot.bytesOf(runs)) <= maxBytes) return selected
+  const sizes = await snapshot.sizesOf(runs.toArray())
   let bytes = 0
-  let count = 0
-  for (let run = 0; run < runs.length; run++) {
-    const end = runs.bounds[run * 2 + 1]!
-    for (let position = runs.bounds[run * 2]!; position < end; position++) {
-      bytes += offsets[position + 1]! - offsets[position]!
-      if (bytes > maxBytes && count > 0) return shorten(selected, count)
-      count++
-    }
+  for (let count = 0; count < sizes.length; count++) {
+    bytes += sizes[count]!
+    if (bytes > maxBytes && count > 0) return shorten(selected, count)
   }
   return selected
 }

@@ -5,4 +5,6 @@ export interface PositionTaker {
   takeRun(begin: number, end: number): boolean
   /** Takes the first `count` of these positions, which are in one block. The array is used again afterwards. */
   takeList(positions: Uint32Array, count: number): boolean
+  /** If it exists, a scan may call it with the number of positions instead of `takeList`. */
+  takeCount?(count: number): void
 }

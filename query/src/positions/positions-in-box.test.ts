@@ -6,15 +6,15 @@ import { positionsInBox } from './positions-in-box.ts'
 
 const coordinate = fc.integer({ min: -20, max: 20 })
 
-test('the set of a box holds the points in it, in order, and sets intersect', () => {
+test('the set of a box holds the points in it, in order, and sets intersect', async () => {
   const points = fc.array(fc.tuple(coordinate, coordinate), { minLength: 1, maxLength: 400 })
   const box = fc.tuple(coordinate, coordinate, coordinate, coordinate)
-  fc.assert(
-    fc.property(points, box, box, (places, one, other) => {
+  await fc.assert(
+    fc.asyncProperty(points, box, box, async (places, one, other) => {
       const leaves = Float64Array.from(places.flat())
       const nodes = new Float64Array(treeNodeNumbers(places.length))
       buildTree(leaves, true, nodes)
-      const tree = new IndexTree(leaves, true, nodes)
+      const tree = IndexTree.of(leaves, true, nodes)
       const members = ([west, south, east, north]: [number, number, number, number]) =>
         places.flatMap(([x, y], i) => {
           const between = west <= east ? x >= west && x <= east : x >= west || x <= east
@@ -27,9 +27,9 @@ test('the set of a box holds the points in it, in order, and sets intersect', ()
         assert.equal(set.last(), all.at(-1) ?? -1)
         return all
       }
-      const set = positionsInBox(tree, places.length + 3, one)
+      const set = await positionsInBox(tree, places.length + 3, one)
       assert.deepEqual(listed(set), members(one))
-      set.intersect(positionsInBox(tree, places.length + 3, other))
+      set.intersect(await positionsInBox(tree, places.length + 3, other))
       const both = new Set(members(other))
       assert.deepEqual(
         listed(set),

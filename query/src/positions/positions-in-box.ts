@@ -4,17 +4,29 @@ import type { DecideInBox } from '../cql2/evaluate/decide-in-box.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 
 /** The features whose bounding boxes intersect the box and, if wanted, those without a geometry. */
-export function positionsInBox(
+export async function positionsInBox(
   tree: IndexTree,
   size: number,
   box: Bbox,
   withPlaceless = false,
-): PositionBits {
+): Promise<PositionBits> {
   const positions = PositionBits.empty(size)
-  const walk = tree.walk(box, 0)
-  while (walk.next()) positions.addRun(walk.begin, walk.end)
+  await eachRunInBox(tree, box, (begin, end) => positions.addRun(begin, end))
   if (withPlaceless) positions.addRun(tree.count, size)
   return positions
+}
+
+/** Calls `take` for the runs of features whose bounding boxes intersect the box. */
+export async function eachRunInBox(
+  tree: IndexTree,
+  box: Bbox,
+  take: (begin: number, end: number) => void,
+): Promise<void> {
+  const walk = tree.walk(box, 0)
+  do {
+    if (walk.isBlocked) await tree.loadMissing()
+    while (walk.next()) take(walk.begin, walk.end)
+  } while (walk.isBlocked)
 }
 
 /** The features that `decide` does not rule out by their boxes, and all features without a box. */
@@ -25,9 +37,12 @@ export async function possiblePositions(
   work: TimedWork,
 ): Promise<PositionBits> {
   const positions = PositionBits.empty(size)
-  for (const { begin, end } of tree.runsWhere(decide, 0)) {
-    positions.addRun(begin, end)
-    await work.next()
+  for (const { begin, end, isBlocked } of tree.runsWhere(decide, 0)) {
+    if (isBlocked) await tree.loadMissing()
+    else {
+      positions.addRun(begin, end)
+      await work.next()
+    }
   }
   positions.addRun(tree.count, size)
   return positions

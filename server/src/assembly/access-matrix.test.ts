@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADD_ONS } from '@wayleave/contract/add-ons'
 import { VISIBILITIES } from '@wayleave/contract/visibilities'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { MINUTE } from '../base/clock.ts'
 import { operator } from '../base/events/events.ts'
 import { aboutOf } from '../http/about.ts'
@@ -12,6 +13,7 @@ import { signIn } from '../testing/sign-in.ts'
 import { testClock } from '../testing/test-clock.ts'
 import {
   type Answer,
+  type DatabaseKind,
   databaseKinds,
   openTestServer,
   type RequestOptions,
@@ -19,6 +21,8 @@ import {
   temporaryDatabase,
   temporaryFolder,
 } from '../testing/test-server.ts'
+
+needs('time')
 
 /** The names have one length, so that responses that contain them have one length too. */
 const NAMES = {
@@ -206,6 +210,14 @@ function shown({ status, headers, text }: Answer, table: string) {
   }
 }
 
+/**
+ * All callers on SQLite. What differs by database, the queries behind the caches, is the same for all routes: on
+ * PostgreSQL every route gets a quarter of the callers, and every caller a quarter of the routes.
+ */
+function callersOf(route: number, callers: Caller[], database: DatabaseKind): Caller[] {
+  return database === 'sqlite' ? callers : callers.filter((_, i) => (i + route) % 4 === 0)
+}
+
 for (const database of databaseKinds) {
   test(`nobody learns that a hidden dataset exists, by any route (${database})`, async (t) => {
     const { clock, pass } = testClock()
@@ -236,7 +248,8 @@ for (const database of databaseKinds) {
     const routes = service.routes.rows.filter(({ method }) => method !== 'OPTIONS')
     let compared = 0
 
-    for (const { method, url } of routes) {
+    for (const [index, { method, url }] of routes.entries()) {
+      const asking = callersOf(index, callers, database)
       const unknownPath = pathOf(url, UNKNOWN)
       if (unknownPath === null) {
         const path = url.replace(':organizationId', organizationId).replace(':file', '1.xml')
@@ -245,7 +258,7 @@ for (const database of databaseKinds) {
           `Say in this test whether ${url} can name a dataset.`,
         )
         if (method !== 'GET' || path.includes(':')) continue
-        for (const { name, options, knows } of callers) {
+        for (const { name, options, knows } of asking) {
           const { text } = await service.request('GET', path, options)
           for (const table of HIDDEN)
             if (!knows.includes(table)) assert.ok(!text.includes(table), `${name}: ${url} shows ${table}`)
@@ -266,12 +279,12 @@ for (const database of databaseKinds) {
           compared++
         }
       }
-      await Promise.all(callers.map(compare))
+      await Promise.all(asking.map(compare))
     }
     // The dataset of zones is named by a parameter.
     const zonesPath = (table: string) =>
       `/v1/ogc/collections/${NAMES.open}/aggregate?groupby=within(${table})`
-    for (const { name, options, knows } of callers) {
+    for (const { name, options, knows } of callersOf(0, callers, database)) {
       const unknown = shown(await service.request('GET', zonesPath(UNKNOWN), options), UNKNOWN)
       for (const table of HIDDEN.filter((one) => !knows.includes(one))) {
         const answer = await service.request('GET', zonesPath(table), options)
@@ -284,7 +297,7 @@ for (const database of databaseKinds) {
       const body = { jsonrpc: '2.0', id: 1, method, params }
       return service.request('POST', '/mcp', { ...options, headers, body })
     }
-    for (const { name, options, knows } of callers) {
+    for (const { name, options, knows } of callersOf(1, callers, database)) {
       const hidden = HIDDEN.filter((one) => !knows.includes(one))
       for (const [tool, args] of Object.entries(TOOLS)) {
         const call = (table: string) =>
@@ -304,7 +317,7 @@ for (const database of databaseKinds) {
       }
     }
     // The test would notice nothing if no caller got anything.
-    assert.ok(compared > 500, String(compared))
+    assert.ok(compared > (database === 'sqlite' ? 500 : 100), String(compared))
     for (const { name, options, knows, isRefused = false } of callers) {
       for (const table of knows) {
         for (const path of [

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADD_ONS } from '@wayleave/contract/add-ons'
 import { MEMBER_PERMISSIONS } from '@wayleave/contract/permissions'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import type { Tables } from '../base/database/schema.ts'
 import { operator } from '../base/events/events.ts'
 import { newId } from '../base/id.ts'
@@ -17,6 +18,8 @@ import {
   temporaryFolder,
 } from '../testing/test-server.ts'
 import { until } from '../testing/until.ts'
+
+needs('time')
 
 /** Part of each name, address and text of the organization that nobody else may read or change. */
 const MARK = 'zqx_owner'
@@ -189,7 +192,7 @@ for (const database of databaseKinds) {
     }
     let asked = 0
     let refused = 0
-    for (const { method, url } of first.routes.rows) {
+    for (const [index, { method, url }] of first.routes.rows.entries()) {
       const route = `${method} ${url}`
       const isOther = !/^\/(v1|mcp|oauth)\b/.test(url) || /:table|\*|tileMatrixSetId|basemap/.test(url)
       if (isOther || ['OPTIONS', 'HEAD'].includes(method) || LEFT_OUT.has(route)) continue
@@ -199,7 +202,9 @@ for (const database of databaseKinds) {
           assert.ok(value !== undefined, `Say in this test what stands for ":${name}" of ${url}.`)
           return value
         })
-        for (const { name, options, isMember } of callers) {
+        for (const [i, { name, options, isMember }] of callers.entries()) {
+          // What differs by database is the same for all routes, so each gets a third of the callers on PostgreSQL.
+          if (database === 'postgres' && (i + index) % 3 !== 0) continue
           const body = bodies[route] ?? (method === 'POST' || method === 'PATCH' ? {} : undefined)
           const node = nodes[asked++ % nodes.length]!
           const { status, text } = await node.request(method, path, { ...options, body })
@@ -214,7 +219,7 @@ for (const database of databaseKinds) {
         }
       }
     }
-    assert.ok(refused > 500, String(refused))
+    assert.ok(refused > (database === 'sqlite' ? 500 : 150), String(refused))
     const paths = first.routes.rows.map(({ method, url }) => `${method} ${url}`)
     for (const route of Object.keys(SIGN_ON)) assert.ok(paths.includes(route), route)
     assert.deepEqual(await rowsOf(first, ada.organizationId, memberId), before)

@@ -4,8 +4,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { demoDatasets } from '@wayleave/demo/demo-datasets.ts'
+import { needs } from '../../../scripts/test-run/needs.ts'
 import { operator } from '../base/events/events.ts'
 import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
+
+needs('time')
 
 type Row = Record<string, string | number | null>
 type Call = [tool: string, input: Record<string, unknown>]

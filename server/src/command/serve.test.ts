@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { testedProgram } from '../../../scripts/program/tested-program.ts'
+import { testedProgramArguments } from '../../../scripts/program/tested-program.ts'
 import { needs } from '../../../scripts/test-run/needs.ts'
 import { startServerProcess } from '../testing/processes/server-process.ts'
 import { databaseKinds, temporaryDatabase, temporaryFolder } from '../testing/test-server.ts'
@@ -45,7 +45,7 @@ test('a second server on the same data folder is refused in one sentence; after 
   const first = await startServerProcess(t, dataDir)
   const second = spawnSync(
     process.execPath,
-    [testedProgram(), 'serve', '--port', '0', '--data-dir', dataDir],
+    [...testedProgramArguments(), 'serve', '--port', '0', '--data-dir', dataDir],
     {
       encoding: 'utf8',
     },
@@ -68,7 +68,7 @@ for (const database of databaseKinds) {
     const start = (environment: Record<string, string>, chosenPort = port) =>
       spawnSync(
         process.execPath,
-        [testedProgram(), 'serve', '--port', chosenPort, '--data-dir', temporaryFolder(t)],
+        [...testedProgramArguments(), 'serve', '--port', chosenPort, '--data-dir', temporaryFolder(t)],
         {
           encoding: 'utf8',
           timeout: 120_000,

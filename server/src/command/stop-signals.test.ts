@@ -2,13 +2,22 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { testedProgram } from '../../../scripts/program/tested-program.ts'
 import { needs } from '../../../scripts/test-run/needs.ts'
 import { cleanUp } from '../testing/cleanup.ts'
+import { runCommand } from '../testing/processes/run-command.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 import { until } from '../testing/until.ts'
 
@@ -59,14 +68,23 @@ const starts: Record<string, Start> = {
 
 for (const [name, { command, signals, ...start }] of Object.entries(starts)) {
   test(`${name}: a signal to the process that was started ends all of them, in order`, async (t) => {
-    // Shared by all signals, so that `npm start` publishes its demo data only once.
     const dataDir = temporaryFolder(t)
+    // `npm start` publishes its demo data only in an installation without datasets.
+    if (name === 'npm start') await publishOne(dataDir)
     const cwd = command[0] === 'npx' ? folderWithProgram(t) : root
     for (const signal of signals) {
       const whole = [...command, '--port', '0', '--data-dir', dataDir]
       await t.test(signal, (t) => stopBy(t, whole, cwd, signal, start))
     }
   })
+}
+
+async function publishOne(dataDir: string): Promise<void> {
+  const file = join(dataDir, 'fruit.csv')
+  writeFileSync(file, 'fruit,price\napple,1.5\n')
+  const args = ['publish', file, '--table', 'fruit']
+  const { code, stderr } = await runCommand({ dataDir, databaseUrl: null }, ...args)
+  assert.equal(code, 0, stderr)
 }
 
 /** The PATH without the programs of the project, among which is its Node. */

@@ -17,6 +17,7 @@ type AboutSettings = Pick<
   | 'termsUrl'
   | 'license'
   | 'headline'
+  | 'audience'
   | 'startMap'
   | 'startSections'
   | 'startText'
@@ -44,6 +45,7 @@ export function aboutOf(config: AboutSettings): About {
     title,
     description,
     headline: config.headline,
+    audience: config.audience,
     startMap: config.startMap,
     startSections: config.startSections,
     startText,

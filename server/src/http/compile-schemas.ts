@@ -22,19 +22,25 @@ function makeAjv(coerceTypes: boolean) {
  * schemas anew.
  */
 export function compileValidator({ schema, httpPart }: { schema: object; httpPart?: string }) {
-  const { ajv, validators } = httpPart === 'body' ? bodySchemas : textSchemas
-  const text = JSON.stringify(schema)
+  const schemas = httpPart === 'body' ? bodySchemas : textSchemas
+  let compiled: ValidateFunction | undefined
   // Fastify reads the errors from the function that it called.
   const validate = Object.assign(
     (data: unknown) => {
-      const compiled = validators.get(text) ?? ajv.compile(schema)
-      validators.set(text, compiled)
+      compiled ??= validatorOf(schema, schemas)
       const isValid = compiled(data)
       validate.errors = compiled.errors
       return isValid
     },
     { errors: undefined as ValidateFunction['errors'] },
   )
+  return validate
+}
+
+function validatorOf(schema: object, { ajv, validators }: typeof bodySchemas): ValidateFunction {
+  const text = JSON.stringify(schema)
+  const validate = validators.get(text) ?? ajv.compile(schema)
+  validators.set(text, validate)
   return validate
 }
 

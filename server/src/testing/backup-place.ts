@@ -10,6 +10,7 @@ import { newBucketSettings } from './bucket.ts'
 import { cleanUp } from './cleanup.ts'
 import {
   type DatabaseKind,
+  emptyDatabase,
   openTestServer,
   type TestSettings,
   temporaryDatabase,
@@ -22,8 +23,15 @@ export interface Place {
   databaseUrl: string | null
 }
 
-export async function emptyPlace(t: TestContext, kind: DatabaseKind): Promise<Place> {
+/** A place for a new server. */
+export async function newPlace(t: TestContext, kind: DatabaseKind): Promise<Place> {
   const databaseUrl = kind === 'postgres' ? await temporaryDatabase(t) : null
+  return { dataDir: temporaryFolder(t), databaseUrl }
+}
+
+/** A place without anything, to restore into. */
+export async function emptyPlace(t: TestContext, kind: DatabaseKind): Promise<Place> {
+  const databaseUrl = kind === 'postgres' ? await emptyDatabase(t) : null
   return { dataDir: temporaryFolder(t), databaseUrl }
 }
 

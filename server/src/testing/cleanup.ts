@@ -12,6 +12,7 @@ export function cleanUp(t: TestContext, work: () => unknown): void {
   const stack = [work]
   stacks.set(t, stack)
   t.after(async () => {
-    for (const undo of stack.reverse()) await undo()
+    // Each is removed, because the runner keeps this function: otherwise all servers of a process stay in memory.
+    for (let undo = stack.pop(); undo; undo = stack.pop()) await undo()
   })
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -11,10 +11,11 @@ let sqliteTemplate: Promise<Buffer> | undefined
 let isFirstSqlite = true
 
 /**
- * Writes a database that has all migrations and no rows into a data folder. The first server of a process
+ * Writes a database that has all migrations and no rows into an empty data folder. The first server of a process
  * applies the migrations itself: a template pays off for the others.
  */
 export async function copyMigratedSqlite(dataDir: string): Promise<void> {
+  if (!existsSync(dataDir) || readdirSync(dataDir).length > 0) return
   if (isFirstSqlite) {
     isFirstSqlite = false
     return

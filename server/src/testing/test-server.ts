@@ -72,10 +72,9 @@ export interface Answer {
 /** Starts a server on a free loopback port, with its own data folder and database, removed after the test. */
 export async function openTestServer(t: TestContext, options: TestSettings = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? temporaryFolder(t)
-  const isNewSqlite = !options.dataDir && !options.databaseUrl && options.database !== 'postgres'
-  if (isNewSqlite) await copyMigratedSqlite(dataDir)
   const databaseUrl =
-    options.databaseUrl ?? (options.database === 'postgres' ? await migratedDatabase(t) : null)
+    options.databaseUrl ?? (options.database === 'postgres' ? await temporaryDatabase(t) : null)
+  if (!databaseUrl) await copyMigratedSqlite(dataDir)
   const config: Config = {
     ...readConfig({ environment: {}, file: null, flags: { port: '0' } }),
     dataDir,
@@ -161,13 +160,13 @@ export function temporaryFolder(t: TestContext): string {
   return folder
 }
 
-/** Creates a new, empty database on the test runner's PostgreSQL. */
-export function temporaryDatabase(t: TestContext): Promise<string> {
+/** A database without tables on the test runner's PostgreSQL, for tests of migrations, restores and moves. */
+export function emptyDatabase(t: TestContext): Promise<string> {
   return createDatabase(t, postgresServer())
 }
 
-/** A database that already has all migrations. */
-async function migratedDatabase(t: TestContext): Promise<string> {
+/** A database with all migrations and no other rows, on the test runner's PostgreSQL. */
+export async function temporaryDatabase(t: TestContext): Promise<string> {
   const server = postgresServer()
   const url = await takeDatabase(server)
   cleanUp(t, () => releaseDatabase(server, url))

@@ -1,24 +1,25 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type FocusPlace, focusPlace, returnFocus } from './focus-place.ts'
+
+/** Where the focus was before a dialog opened; for a dialog opened from another dialog, before the first. */
+const openers = new WeakMap<Element, FocusPlace>()
 
 /**
- * The element that had the focus before a dialog opened; for a dialog opened from another dialog, before the
- * first.
- */
-const openers = new WeakMap<Element, Element>()
-
-/**
- * A modal dialog. The browser keeps the focus inside, and Escape calls `onClose`. On close the focus returns
- * to the element that had it, or to the start of the page if that element is gone. React removes the dialog
- * before the browser could restore the focus itself.
+ * A modal dialog. The browser keeps the focus inside, and Escape calls `onClose`. On close the focus goes where the
+ * user continues: to `continueAt`, else to the element that had it or what is in its place (`returnFocus`). React
+ * removes the dialog before the browser could restore the focus itself.
  */
 export function Dialog({
   title,
   onClose,
   isWide = false,
+  continueAt,
   children,
 }: {
   title: string
   onClose: () => void
+  /** Finds what the dialog has made, to go on from there. */
+  continueAt?: (() => Element | null) | undefined
   /** For tables. */
   isWide?: boolean
   children: ReactNode
@@ -26,20 +27,22 @@ export function Dialog({
   const dialog = useRef<HTMLDialogElement>(null)
   const leaving = useRef(false)
   const id = useId()
+  const next = useRef(continueAt)
+  next.current = continueAt
   useEffect(() => {
     const element = dialog.current!
     leaving.current = false
     const before = document.activeElement ?? document.body
     const within = before.closest('dialog')
-    const opener = (within && openers.get(within)) ?? before
+    const opener = (within && openers.get(within)) ?? focusPlace(before)
     openers.set(element, opener)
     keepScrollBarRoom()
     if (!element.open) element.showModal()
     return () => {
       leaving.current = true
       element.close()
-      const target = opener.isConnected ? opener : document.getElementById('content')
-      if (target instanceof HTMLElement) target.focus()
+      const made = next.current?.()
+      returnFocus(made ? focusPlace(made) : opener)
     }
   }, [])
   return (

@@ -1,3 +1,4 @@
+import { ADD_ON_NAMES } from '@wayleave/contract/add-ons'
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { asProblem } from '../../api/problem.ts'
 import { count, plural } from '../../words.ts'
@@ -22,7 +23,7 @@ export function mapStatus(
     return isEmbedded ? `${sample} of ${count(rows)}.` : `${sample}. Sign in to see all.`
   }
   if (access === 'locked') {
-    return `The sample, ${plural(source.drawn ?? 0, 'feature')}. All of them need the add-on GIS_ACCESS.`
+    return `The sample, ${plural(source.drawn ?? 0, 'feature')}. All of them need the add-on “${ADD_ON_NAMES.GIS_ACCESS}”.`
   }
   const shown = inView === undefined ? 'Counting' : inView === null ? 'Many features in view' : ''
   const sentence = shown || `${plural(inView!, 'feature')} in view`

@@ -1,8 +1,9 @@
 import type { MapLook } from '@wayleave/contract/map-style'
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { lazy, Suspense, useId, useState } from 'react'
+import { count } from '../../words.ts'
 import { ChoiceSelect } from './choice-select.tsx'
-import { colorColumns, sizeColumns } from './use-scale.ts'
+import { colorColumns, MAX_SUMMED_ROWS, sizeColumns } from './use-scale.ts'
 
 // Rarely opened.
 const StylePanel = lazy(async () => ({ default: (await import('./style-panel.tsx')).StylePanel }))
@@ -71,6 +72,12 @@ export function StyleControls({
       >
         Style
       </button>
+      {dataset.rows > MAX_SUMMED_ROWS && (
+        <p className="small soft">
+          With more than {count(MAX_SUMMED_ROWS)} rows, texts give colors and numbers do not. A circle of
+          several features has its color once you have zoomed in.
+        </p>
+      )}
       {isOpen && !isDisabled && (
         <Suspense>
           <StylePanel id={panel} dataset={dataset} look={look} hasPoints={hasPoints} onChange={onChange} />

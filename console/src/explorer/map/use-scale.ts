@@ -7,11 +7,15 @@ import { categoryScale, isNumeric, readScale } from './read-scale.ts'
 /** The rows whose values make the classes: those that match the filter, or all of the dataset. */
 export type ClassRows = 'filtered' | 'all'
 
+/** The service does not hold the columns of larger datasets in memory, nor texts with more different values. */
+export const MAX_SUMMED_ROWS = 20_000_000
+const MAX_TEXTS = 100_000
+
 /** The columns by which the map can be colored: numbers, and texts and booleans whose values repeat. */
-export function colorColumns({ columns, statistics }: DatasetDetails): string[] {
+export function colorColumns({ columns, statistics, rows }: DatasetDetails): string[] {
   return columns
     .filter(({ name, type }) => {
-      if (isNumeric(type)) return (statistics?.[name]?.distinct ?? 0) > 1
+      if (isNumeric(type)) return rows <= MAX_SUMMED_ROWS && (statistics?.[name]?.distinct ?? 0) > 1
       return (type === 'text' || type === 'boolean') && (statistics?.[name]?.frequent?.length ?? 0) > 1
     })
     .map(({ name }) => name)
@@ -24,14 +28,10 @@ export function sizeColumns(dataset: DatasetDetails): string[] {
   return colorColumns(dataset).filter(isNumber)
 }
 
-/** The service does not hold the columns of larger datasets in memory, nor texts with more different values. */
-const MAX_ROWS = 20_000_000
-const MAX_TEXTS = 100_000
-
 /** Whether tiles can sum up a column where a point stands for several features. */
 export function canBeSummed({ rows, statistics, columns }: DatasetDetails, name: string): boolean {
   const column = columns.find((one) => one.name === name)
-  if (!column || column.type === 'json' || rows > MAX_ROWS) return false
+  if (!column || column.type === 'json' || rows > MAX_SUMMED_ROWS) return false
   return column.type !== 'text' || (statistics?.[name]?.distinct ?? 0) <= MAX_TEXTS
 }
 

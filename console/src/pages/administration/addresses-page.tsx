@@ -29,7 +29,10 @@ export function AddressesPage() {
       }
       query={useAddressBlocks()}
       keyOf={({ id }) => id}
-      empty="No address is blocked"
+      empty={{
+        title: 'No address is blocked',
+        text: <p>A block refuses all requests of an address or a network, whatever their key.</p>,
+      }}
       lines={4}
       columns={[
         { head: 'Network', cell: ({ network }) => <code>{network}</code> },

@@ -7,7 +7,7 @@ import { ListCard } from '../../components/list-card.tsx'
 import { Loaded } from '../../components/page/loaded.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
 import { Day, When } from '../../components/when.tsx'
-import { eventColumns } from '../../organization/event-columns.tsx'
+import { eventColumns, eventDay } from '../../organization/event-columns.tsx'
 import { PermissionBadges } from '../../organization/member-permissions.tsx'
 
 /** One user, for administrators. */
@@ -93,7 +93,8 @@ function User({ user }: { user: AdminUser }) {
         keyOf={({ id }) => id}
         empty="No events yet"
         isNamed={false}
-        columns={eventColumns}
+        groupOf={eventDay}
+        columns={eventColumns()}
       />
       {open && <UserDialog action={open} user={user} onClose={() => setOpen(null)} />}
     </div>

@@ -1,16 +1,17 @@
 import type { Dashboard } from '@wayleave/contract/records'
-import { lazy, type ReactNode, Suspense } from 'react'
+import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { MailTest } from '../../administration/mail-test.tsx'
 import { useDashboard } from '../../api/queries.ts'
+import { Empty } from '../../components/page/empty.tsx'
 import { Loaded } from '../../components/page/loaded.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
 import { Table } from '../../components/table.tsx'
 import { When } from '../../components/when.tsx'
 import { CountTable } from '../../usage/count-table.tsx'
+import { DaysAsText, UsageDays } from '../../usage/usage-days.tsx'
+import { sumOf } from '../../usage/usage-period.ts'
 import { bytes, count, plural } from '../../words.ts'
-
-const UsageChart = lazy(async () => ({ default: (await import('../../usage/usage-chart.tsx')).UsageChart }))
 
 /** The state of the whole service. */
 export function DashboardPage() {
@@ -24,9 +25,7 @@ export function DashboardPage() {
             <div className="card-head">
               <h2>Requests of the last 30 days</h2>
             </div>
-            <Suspense fallback={<div className="chart" />}>
-              <UsageChart days={dashboard.days} />
-            </Suspense>
+            <Calls dashboard={dashboard} />
           </section>
           <Responses responses={dashboard.responses} />
           <CountTable
@@ -56,17 +55,38 @@ export function DashboardPage() {
   )
 }
 
-function Figures({ dashboard: { days, jobs, storage, accounts, openRequests } }: { dashboard: Dashboard }) {
-  const calls = days.reduce((sum, day) => sum + day.calls, 0)
+function Calls({ dashboard: { days, daysBefore } }: { dashboard: Dashboard }) {
+  if (sumOf(days, 'calls') + sumOf(daysBefore, 'calls') === 0)
+    return (
+      <Empty title="No calls yet">
+        <p>
+          Calls of all organizations and platform keys are counted here, a few seconds after they were made.
+        </p>
+      </Empty>
+    )
+  return (
+    <>
+      <UsageDays days={days} before={daysBefore} />
+      <p className="padded small soft">
+        All organizations and platform keys.
+        <DaysAsText days={days} />
+      </p>
+    </>
+  )
+}
+
+/** What waits for somebody comes first, then what there is. */
+function Figures({ dashboard: { jobs, storage, accounts, openRequests } }: { dashboard: Dashboard }) {
   return (
     <div className="figures">
-      <Figure value={count(calls)} label="calls in 30 days" />
       <Figure
         value={count(openRequests)}
+        isUrgent={openRequests > 0}
         label={<Link to="/administration/requests">open requests for access</Link>}
       />
       <Figure
         value={count(jobs.waiting + jobs.running)}
+        isUrgent={jobs.failed > 0}
         label={
           <>
             <Link to="/administration/jobs">jobs in progress</Link>, {count(jobs.failed)} failed
@@ -79,15 +99,15 @@ function Figures({ dashboard: { days, jobs, storage, accounts, openRequests } }:
       />
       <Figure
         value={count(accounts.users)}
-        label={`users, ${plural(accounts.organizations, 'organization')}, ${plural(accounts.keys, 'key')}`}
+        label={`${accounts.users === 1 ? 'user' : 'users'}, ${plural(accounts.organizations, 'organization')}, ${plural(accounts.keys, 'key')}`}
       />
     </div>
   )
 }
 
-function Figure({ value, label }: { value: string; label: ReactNode }) {
+function Figure({ value, label, isUrgent = false }: { value: string; label: ReactNode; isUrgent?: boolean }) {
   return (
-    <div className="card figure">
+    <div className={`card figure${isUrgent ? ' urgent' : ''}`}>
       <strong>{value}</strong>
       <span>{label}</span>
     </div>
@@ -101,7 +121,7 @@ function Responses({ responses }: { responses: Dashboard['responses'] }) {
       <h2>Errors</h2>
       <p>
         {plural(total, 'response')} of this server since <When at={since} />: {count(clientErrors)} refused
-        (4xx), {count(serverErrors)} failed (5xx).
+        (status 4xx), {count(serverErrors)} failed (status 5xx). {serverErrors === 0 && 'Nothing has failed.'}
       </p>
       {failingRoutes.length > 0 && (
         <Table

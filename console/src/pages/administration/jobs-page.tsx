@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { isJobEnded, type JobState } from '@wayleave/contract/job-states'
 import type { JobRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
+import { Link } from 'react-router'
 import { CancelJobDialog } from '../../administration/cancel-job-dialog.tsx'
 import { publishWords } from '../../administration/publish-words.ts'
 import { useJobs } from '../../api/queries.ts'
@@ -29,7 +30,15 @@ export function JobsPage() {
       label="Jobs"
       query={useJobs()}
       keyOf={({ id }) => id}
-      empty="No uploads yet"
+      empty={{
+        title: 'No uploads yet',
+        text: (
+          <p>
+            Every file that is published appears here while it is read, and if it is refused.{' '}
+            <Link to="/administration/publish">Publish a file</Link>
+          </p>
+        ),
+      }}
       columns={[
         {
           head: 'Table',

@@ -1,8 +1,7 @@
 import { usePlatformEvents } from '../../api/queries.ts'
-import { ListCard } from '../../components/list-card.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
-import { eventColumns } from '../../organization/event-columns.tsx'
-import { EventFilterFields, useEventFilter } from '../../organization/event-filter.tsx'
+import { useEventFilter } from '../../organization/event-filter.tsx'
+import { EventList } from '../../organization/event-list.tsx'
 
 const kinds = {
   '': 'All',
@@ -18,24 +17,21 @@ const kinds = {
   member: 'Members',
   invitation: 'Invitations',
   dataset: 'Datasets',
+  source: 'Sources',
+  webhook: 'Webhooks',
   job: 'Jobs',
 }
 
 /** The audit log of the whole service. */
 export function PlatformEventsPage() {
   useTitle('Events')
-  const { filter, setFilter, query } = useEventFilter()
-  const events = usePlatformEvents(query)
+  const state = useEventFilter()
   return (
-    <ListCard
-      label="Events"
-      head={<EventFilterFields filter={filter} onChange={setFilter} kinds={kinds} />}
-      query={events}
-      isNamed={false}
-      keyOf={({ id }) => id}
-      columns={eventColumns}
-      empty="No event matches"
-      lines={8}
+    <EventList
+      state={state}
+      query={usePlatformEvents(state.query)}
+      kinds={kinds}
+      about="Here is what everybody does with accounts, keys, credits and data, and what is refused."
     />
   )
 }

@@ -29,7 +29,10 @@ export function ProductsPage() {
       }
       query={useProducts()}
       keyOf={({ id }) => id}
-      empty="Nothing is sold yet"
+      empty={{
+        title: 'Nothing is sold yet',
+        text: <p>Credit packs are bought once; plans give credits and add-ons every month.</p>,
+      }}
       columns={[
         {
           head: 'Name',

@@ -45,16 +45,17 @@ export function PublishPage() {
     const { inspection, corrections } = look
     const { isFixed = false, ...fixed } = stored ?? { columns: [] }
     const base = isFixed ? fixed : null
-    const { idColumn, timeColumn, longitude, latitude, crs } = reading
-    const roles = { idColumn, timeColumn, longitude, latitude, crs }
-    const schema =
-      inspection && correctedSchema(inspection.columns, corrections, base, version.keepsColumns, roles)
+    const { idColumn, timeColumn, longitude, latitude, geometryColumn, crs } = reading
+    const roles = { idColumn, timeColumn, longitude, latitude, geometryColumn, crs }
+    const checks = { keepsAll: version.keepsColumns, maxRowDrop: version.maxRowDrop }
+    const schema = inspection && correctedSchema(inspection.columns, corrections, base, checks, roles)
     return schema ? { schema: JSON.stringify(schema) } : {}
   }
   const inspect = () => {
     if (!file?.size) return
     setIsLooking(true)
-    const options = { ...readingOptions(reading), ...schemaOption() }
+    const { mode } = version
+    const options = { ...readingOptions(reading), ...schemaOption(), ...(exists && mode && { mode }) }
     const query = exists ? `?table=${table}` : ''
     void look.inspecting.start(
       { method: 'POST', path: `/v1/inspect${query}` },
@@ -109,6 +110,7 @@ export function PublishPage() {
             onChange={setVersion}
             exists={exists !== undefined}
             isInspected={look.inspection !== null}
+            stored={stored?.isFixed ? stored : null}
           />
           <DescriptionFields value={said} onChange={setSaid} />
           <details>

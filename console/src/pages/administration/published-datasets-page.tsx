@@ -31,7 +31,9 @@ export function PublishedDatasetsPage() {
       <Loaded query={datasets} lines={5}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title="No dataset is published yet" />
+            <Empty title="No dataset is published yet">
+              <p>A file becomes a dataset with a map, a table, charts and downloads.</p>
+            </Empty>
           ) : (
             <Datasets rows={rows} onOpen={(kind, dataset) => setOpen({ kind, dataset })} />
           )

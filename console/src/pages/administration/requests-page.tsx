@@ -39,7 +39,10 @@ export function RequestsPage() {
       }
       query={useRequestInbox(state)}
       keyOf={({ id }) => id}
-      empty="No open requests"
+      empty={{
+        title: state === 'open' ? 'No open requests' : 'No such requests',
+        text: <p>Members ask for add-ons and credits under “Access” of their organization.</p>,
+      }}
       columns={[
         {
           head: 'Organization',

@@ -1,9 +1,7 @@
 import { queryText, useEvents, useKeys, useMembers, useOrganization } from '../../api/queries.ts'
-import { CsvButton } from '../../components/form/csv-button.tsx'
-import { ListCard } from '../../components/list-card.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
-import { eventColumns } from '../../organization/event-columns.tsx'
-import { EventFilterFields, useEventFilter } from '../../organization/event-filter.tsx'
+import { useEventFilter } from '../../organization/event-filter.tsx'
+import { EventList } from '../../organization/event-list.tsx'
 
 const kinds = {
   '': 'All',
@@ -12,6 +10,7 @@ const kinds = {
   invitation: 'Invitations',
   session: 'Sessions',
   organization: 'Organization',
+  dataset: 'Datasets',
   credits: 'Credits',
   access: 'Access',
 }
@@ -20,30 +19,24 @@ const kinds = {
 export function EventsPage() {
   useTitle('Events')
   const organization = useOrganization()!
-  const { filter, setFilter, query } = useEventFilter()
-  const events = useEvents(organization.id, query)
+  const state = useEventFilter()
   const { data: members = [] } = useMembers(organization.id)
   const { data: keys = [] } = useKeys()
   const parties = [
     ...members.map(({ userId, email }) => [userId, email] as const),
     ...keys.map(({ id, name }) => [id, name] as const),
   ]
-  const path = `/v1/organization/${organization.id}/events.csv?${queryText(query)}`
+  const { party } = state.filter
+  // Somebody who left, or a deleted key, can be chosen in the list of events only.
+  if (party !== '' && !parties.some(([id]) => id === party)) parties.push([party, party])
   return (
-    <ListCard
-      label="Events"
-      head={
-        <>
-          <EventFilterFields filter={filter} onChange={setFilter} kinds={kinds} parties={parties} />
-          <CsvButton path={path} name="events.csv" />
-        </>
-      }
-      query={events}
-      isNamed={false}
-      keyOf={({ id }) => id}
-      columns={eventColumns}
-      empty="No event matches"
-      lines={8}
+    <EventList
+      state={state}
+      query={useEvents(organization.id, state.query)}
+      kinds={kinds}
+      parties={parties}
+      csv={`/v1/organization/${organization.id}/events.csv?${queryText(state.query)}`}
+      about="Here is who signed in, who created, changed or revoked a key, and who changed members or data."
     />
   )
 }

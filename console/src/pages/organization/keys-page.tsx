@@ -31,7 +31,7 @@ export function KeysPage() {
           about={
             may('APIKEY_CREATE')
               ? 'Shared by the organization. They keep working when the member who created them leaves.'
-              : 'Shared by the organization. You can see them; changing them needs the permission APIKEY_CREATE.'
+              : 'Shared by the organization. You can see them; members who may “Manage keys” can change them.'
           }
           query={only('organization')}
           owner={may('APIKEY_CREATE') ? organizationOwner(organization.id) : null}

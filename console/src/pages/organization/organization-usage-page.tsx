@@ -1,62 +1,68 @@
-import { useState } from 'react'
 import { Link } from 'react-router'
 import { useKeys, useOrganization, useOrganizationUsage } from '../../api/queries.ts'
 import { Loaded } from '../../components/page/loaded.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
+import { DatasetLink } from '../../datasets/dataset-link.tsx'
 import { CountTable } from '../../usage/count-table.tsx'
 import { OperationTable } from '../../usage/operation-table.tsx'
 import { UsageByDay } from '../../usage/usage-report.tsx'
-import { lastDays } from '../../words.ts'
+import { useUsageRange } from '../../usage/use-usage-range.ts'
 
 /** The usage of all keys of the organization, including deleted ones. */
 export function OrganizationUsagePage() {
   useTitle('Usage')
   const organization = useOrganization()!
-  const [range, setRange] = useState(() => lastDays(30, Date.now()))
+  const [range, setRange] = useUsageRange()
   const usage = useOrganizationUsage(organization.id, range)
   const listed = new Set(useKeys().data?.map(({ id }) => id))
   return (
     <div className="stack">
-      <UsageByDay usage={usage} range={range} onRange={setRange} />
+      <UsageByDay
+        path={`/v1/organization/${organization.id}/usage`}
+        usage={usage}
+        range={range}
+        onRange={setRange}
+      />
       <Loaded query={usage} lines={6}>
         {({ keys, members, datasets, operations }) => (
           <>
-            <CountTable
-              title="By key"
-              rows={keys.map((row) => ({
-                ...row,
-                id: row.keyId,
-                name: listed.has(row.keyId) ? (
-                  <Link to={`/keys/${row.keyId}`}>{row.name}</Link>
-                ) : (
-                  <>
-                    {row.name ?? row.keyId} {row.isDeleted && <span className="badge">Deleted</span>}
-                  </>
-                ),
-              }))}
-            />
-            <CountTable
-              title="In the console, by member"
-              rows={members.map((row) => ({
-                ...row,
-                id: row.userId,
-                name: row.email ?? `A deleted user (${row.userId})`,
-              }))}
-            />
-            <CountTable
-              title="By dataset"
-              rows={datasets.map((row) => ({
-                ...row,
-                id: row.table,
-                name: row.table ? <code>{row.table}</code> : <span className="soft">The catalog</span>,
-              }))}
-            />
-            <section className="card flush">
-              <div className="card-head">
-                <h2>By operation</h2>
-              </div>
-              <OperationTable operations={operations} />
-            </section>
+            <div className="pairs">
+              <CountTable
+                title="By dataset"
+                rows={datasets.map((row) => ({
+                  ...row,
+                  id: row.table,
+                  name: row.table ? (
+                    <DatasetLink table={row.table} />
+                  ) : (
+                    <span className="soft">The catalog</span>
+                  ),
+                }))}
+              />
+              <CountTable
+                title="By key"
+                rows={keys.map((row) => ({
+                  ...row,
+                  id: row.keyId,
+                  name: listed.has(row.keyId) ? (
+                    <Link to={`/keys/${row.keyId}`}>{row.name}</Link>
+                  ) : (
+                    <>
+                      {row.name ?? row.keyId} {row.isDeleted && <span className="badge">Deleted</span>}
+                    </>
+                  ),
+                }))}
+              />
+              <CountTable
+                title="In the console, by member"
+                rows={members.map((row) => ({
+                  ...row,
+                  id: row.userId,
+                  name: row.email ?? `A deleted user (${row.userId})`,
+                }))}
+              />
+            </div>
+            <OperationTable operations={operations} />
           </>
         )}
       </Loaded>

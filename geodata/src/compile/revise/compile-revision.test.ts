@@ -4,11 +4,14 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { collection, feature, type GeojsonFeature, scratch } from '../compile-fixture.ts'
 import { compileInChildProcess } from '../compile-in-child-process.ts'
 import type { Compiled, CompileOptions } from '../compile-options.ts'
 import { compileSource } from '../compile-source.ts'
 import type { Revision } from './revision.ts'
+
+needs('time')
 
 let serial = 0
 

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import {
   collection,
   compileText,
@@ -14,6 +15,8 @@ import {
 import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
 import { type BuiltChanges, buildChanges } from './build-changes.ts'
 import { CHANGES_FORMATS, type ChangesFormat } from './changes-formats.ts'
+
+needs('time')
 
 type Row = { name: string | null; size: number | null; x: number; y: number; isLine: boolean }
 

@@ -13,6 +13,9 @@ import { Stamp } from '../stamp.ts'
 import { KmlGeometryWriter } from './kml-geometry.ts'
 import { putXmlText, xmlAttribute, xmlText } from './xml-text.ts'
 
+/** A document with more features says that it is too large for many programs. */
+const MANY_FEATURES = 1_000_000
+
 const QUOTE = 0x22
 const TRUE = 0x74
 const PLACEMARK = new Stamp('<Placemark>')
@@ -39,7 +42,7 @@ export async function writeKml(
   const sizes = await integerSizes(folder, columns, options)
   const sink = new ByteSink(partial)
   try {
-    sink.text(head(columns, sizes, options))
+    sink.text(head(manifest, columns, sizes, options))
     const name = nameColumn(columns)
     const time = columns.findIndex((column) => column.name === manifest.timeColumn)
     const dataStart = new Stamp(`<ExtendedData><SchemaData schemaUrl="#${options.table}">`)
@@ -110,9 +113,16 @@ export async function writeKml(
   }
 }
 
-function head(columns: Column[], sizes: (IntegerSize | null)[], options: ExportOptions): string {
+function head(
+  { rows }: Manifest,
+  columns: Column[],
+  sizes: (IntegerSize | null)[],
+  options: ExportOptions,
+): string {
   const { table, title, description, attribution, license } = options
-  const about = [description, attribution, license].filter(Boolean).join('\n\n')
+  const about = [description, attribution, license, rows > MANY_FEATURES ? manyFeatures(rows) : null]
+    .filter(Boolean)
+    .join('\n\n')
   const fields = columns.map((column, c) => {
     const type = simpleFieldType(column, sizes[c] ?? null)
     return `<SimpleField name="${xmlAttribute(column.name)}" type="${type}"/>\n`
@@ -126,6 +136,11 @@ function head(columns: Column[], sizes: (IntegerSize | null)[], options: ExportO
     about ? `<description>${xmlText(about)}</description>\n` : '',
     schema,
   ].join('')
+}
+
+/** KML has neither an index nor parts, and programs such as Google Earth read a document as a whole. */
+function manyFeatures(rows: number): string {
+  return `This document has ${rows} features. KML has no index, so programs read all of it before they show anything, and many cannot open it. Take FlatGeobuf, GeoPackage or GeoParquet to work with all features.`
 }
 
 /** KML's `int` has 32 bits, and a double is not exact beyond 53 bits. */

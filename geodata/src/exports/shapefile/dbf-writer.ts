@@ -12,7 +12,8 @@ export class DbfWriter {
   readonly #sink: ByteSink
   readonly #fields: readonly Field[]
   readonly #json: boolean[]
-  readonly #recordLength: number
+  /** The bytes of a record. */
+  readonly recordLength: number
   readonly #modified: Date
   #records = 0
 
@@ -20,7 +21,7 @@ export class DbfWriter {
     this.#sink = new ByteSink(path, { hashed: false })
     this.#fields = fields
     this.#json = columns.map(({ type }) => type === 'json')
-    this.#recordLength = fields.reduce((sum, { width }) => sum + width, 1)
+    this.recordLength = fields.reduce((sum, { width }) => sum + width, 1)
     this.#modified = modified
     this.#sink.write(this.#header())
   }
@@ -57,7 +58,7 @@ export class DbfWriter {
   }
 
   #start(): number {
-    const length = this.#recordLength
+    const length = this.recordLength
     this.#sink.reserve(length)
     const at = this.#sink.at
     this.#sink.buffer.fill(SPACE, at, at + length)
@@ -120,7 +121,7 @@ export class DbfWriter {
     header[3] = this.#modified.getUTCDate()
     header.writeUInt32LE(this.#records, 4)
     header.writeUInt16LE(header.length, 8)
-    header.writeUInt16LE(this.#recordLength, 10)
+    header.writeUInt16LE(this.recordLength, 10)
     this.#fields.forEach((field, i) => {
       const at = 32 + i * 32
       header.write(field.name, at)

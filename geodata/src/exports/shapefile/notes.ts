@@ -10,7 +10,7 @@ export function notes(
   fields: readonly Field[],
   survey: Survey,
   layers: readonly Layer[],
-  ringsLeftOut: number,
+  { parts, ringsLeftOut }: { parts: readonly (readonly string[])[]; ringsLeftOut: number },
 ): string | null {
   const renamed = columns.flatMap(({ name }, i) =>
     name === fields[i]!.name ? [] : [`${fields[i]!.name.padEnd(12)}${name}`],
@@ -37,6 +37,10 @@ export function notes(
           layerLines(layers, survey),
         )
       : '',
+    section(
+      'A shapefile holds at most 2 GB, so these layers are in several parts:',
+      layers.flatMap(({ name }, i) => (parts[i]!.length > 1 ? [`${name}: ${parts[i]!.join(', ')}`] : [])),
+    ),
     ringsLeftOut > 0
       ? `Rings without any area, which a shapefile cannot hold, were left out: ${ringsLeftOut}.\n`
       : '',

@@ -39,6 +39,14 @@ export class ShpWriter {
     return this.#shp.length
   }
 
+  /** The bytes that a record takes at most. */
+  maxRecordBytes(geometry: FlatGeometry | null): number {
+    if (geometry === null) return 8 + 4
+    if (this.#type === POINT) return 8 + 36
+    const { points, ringCount } = geometry
+    return 8 + 4 + 32 + 4 + 4 + ringCount * 4 + points * 16 + (this.#hasZ ? 16 + points * 8 : 0)
+  }
+
   addNull(): void {
     const at = this.#start(4)
     this.#shp.view.setInt32(at, 0, true)

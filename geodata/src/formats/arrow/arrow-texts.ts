@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { type Data, Type, type Vector } from 'apache-arrow'
 import type { Value } from '../../feature.ts'
-import { hasReplacement } from '../reading/invalid-text.ts'
+import { hasReplacement } from '../reading/text/invalid-text.ts'
 
 const VIEW_BYTES = 16
 /** Texts of up to this many bytes are in the view itself. */

@@ -1,7 +1,7 @@
 import type { Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
-import { invalidText, strictUtf8 } from '../reading/invalid-text.ts'
 import { parseJson } from '../reading/parse-json.ts'
+import { invalidText, strictUtf8 } from '../reading/text/invalid-text.ts'
 import { ColumnType } from './flatgeobuf-tables.ts'
 
 /** Reads a feature's values: a column's number, then its value, for each column that is not null. */

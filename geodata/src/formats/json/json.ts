@@ -5,11 +5,11 @@ import { ElementScanner } from '../geojson/geojson-scanner.ts'
 import { type ByteSource, peek } from '../reading/byte-source.ts'
 import { findCoordinateColumns } from '../reading/coordinate-columns.ts'
 import { type CoordinateColumns, geometryReader } from '../reading/coordinate-reader.ts'
-import { encodingNamed } from '../reading/encoding.ts'
 import { parseJson } from '../reading/parse-json.ts'
 import type { ReadOptions } from '../reading/read-options.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
-import { utf8Source, utf16Of } from '../reading/text-decoding.ts'
+import { encodingNamed } from '../reading/text/encoding.ts'
+import { utf8Source, utf16Of } from '../reading/text/text-decoding.ts'
 import { findJsonRows } from './json-head.ts'
 
 /** The number of bytes used to distinguish the forms of JSON. */

@@ -1,5 +1,5 @@
 import { looksLikeDbf } from './dbf-signature.ts'
-import { utf16Of } from './text-decoding.ts'
+import { utf16Of } from './text/text-decoding.ts'
 
 /** The format of a file, detected from its content. */
 export type Kind =

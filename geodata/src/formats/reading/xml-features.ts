@@ -1,7 +1,7 @@
 import type { Feature, FeatureStream, UnreadableRow } from '../../feature.ts'
 import type { ByteSource } from './byte-source.ts'
 import { peek } from './byte-source.ts'
-import { XmlText } from './xml-text.ts'
+import { XmlText } from './text/xml-text.ts'
 
 /** Enough to find the XML declaration, which names the encoding. */
 const HEAD_BYTES = 1024

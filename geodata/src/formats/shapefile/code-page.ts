@@ -1,4 +1,4 @@
-import { codePageEncoding, type Encoding, findEncoding } from '../reading/encoding.ts'
+import { codePageEncoding, type Encoding, findEncoding } from '../reading/text/encoding.ts'
 
 /** The code pages of dBase's language drivers, which are in the 30th byte of the header. */
 const DRIVERS: { [driver: number]: number } = {

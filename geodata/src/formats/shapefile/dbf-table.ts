@@ -1,7 +1,7 @@
 import type { Feature, FeatureStream, UnreadableRow } from '../../feature.ts'
 import type { ByteSource } from '../reading/byte-source.ts'
-import { encodingNamed } from '../reading/encoding.ts'
 import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
+import { encodingNamed } from '../reading/text/encoding.ts'
 import { DbfReader } from './dbf.ts'
 
 const BATCH_ROWS = 2000

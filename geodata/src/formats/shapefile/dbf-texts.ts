@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer'
 import { SourceError } from '../../source-error.ts'
-import { detectEncoding } from '../reading/detect-encoding.ts'
-import { type Encoding, findEncoding } from '../reading/encoding.ts'
+import { detectEncoding } from '../reading/text/detect-encoding.ts'
+import { type Encoding, findEncoding } from '../reading/text/encoding.ts'
 
 const SPACE = 0x20
 /** A character of UTF-8 has at most four bytes, so at most three of them can be left of one that was cut. */

@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes'
 import { SourceError } from '../../source-error.ts'
 import type { ByteSource } from '../reading/byte-source.ts'
 import { megabytes } from '../reading/source-limits.ts'
-import { XmlText } from '../reading/xml-text.ts'
+import { XmlText } from '../reading/text/xml-text.ts'
 
 /** The receiver of a document's elements. Names have no namespace prefix. */
 export interface XmlEvents {

@@ -2,9 +2,9 @@ import type { Feature, SourceColumn, UnreadableRow, Value } from '../../feature.
 import { writeWkt } from '../../geometry/wkt.ts'
 import { quoteName } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
-import { invalidText } from '../reading/invalid-text.ts'
 import { parseJson } from '../reading/parse-json.ts'
 import { expandsBeyond, largerThan, maxValueBytes, type SourceLimits } from '../reading/source-limits.ts'
+import { invalidText } from '../reading/text/invalid-text.ts'
 import {
   type ExpansionBound,
   type SqliteColumn,

@@ -1,6 +1,6 @@
 import { quoteName } from '../../quote-sql.ts'
-import { type Encoding, findEncoding } from '../reading/encoding.ts'
-import { hasReplacement } from '../reading/invalid-text.ts'
+import { type Encoding, findEncoding } from '../reading/text/encoding.ts'
+import { hasReplacement } from '../reading/text/invalid-text.ts'
 import type { UntrustedDatabase } from '../sqlite/untrusted-database.ts'
 
 /**

@@ -5,7 +5,7 @@ import type { ByteSource } from '../reading/byte-source.ts'
 import { chooseLayer } from '../reading/choose-layer.ts'
 import { parseJson } from '../reading/parse-json.ts'
 import { DEFAULT_LIMITS, largerThan, megabytes, type SourceLimits } from '../reading/source-limits.ts'
-import { TextDecoding } from '../reading/text-decoding.ts'
+import { TextDecoding } from '../reading/text/text-decoding.ts'
 
 type Topology = Parameters<typeof toFeature>[0]
 type GeometryObject = Exclude<Parameters<typeof toFeature>[1], string>

@@ -11,7 +11,7 @@ export async function buildPointTiles(build: TileBuild): Promise<BuiltZooms> {
   const count = tree.count
   const xs = new Uint32Array(count)
   const ys = new Uint32Array(count)
-  projectPoints(tree.leaves, 2, 0, count, xs, ys)
+  projectPoints(tree.leaves!, 2, 0, count, xs, ys)
   const { order, keys } = orderPoints(xs, ys)
   const maxZoom = maxZoomOfPoints({ order, keys }, build.zoomLimit)
   const bytesOf = (position: number) => offsets[position + 1]! - offsets[position]!

@@ -46,7 +46,7 @@ export class SelectedTiles {
   /** `pack` is the pack if it is not in the folder. */
   constructor(snapshot: TileSnapshot, maxBlocks: number, pack: PackBytes | null = null) {
     const { table, columns, offsets, places } = snapshot
-    this.#tree = new IndexTree(snapshot.leaves, snapshot.isPoints, snapshot.nodes)
+    this.#tree = IndexTree.of(snapshot.leaves, snapshot.isPoints, snapshot.nodes)
     this.#places = places && placesOf(snapshot, places)
     this.#offsets = offsets
     this.#source = new PackFile(pack ?? new LocalPack(snapshot.folder), offsets, {

@@ -21,28 +21,24 @@ export interface TileSnapshot {
 /** The bytes before the coordinates in `places`: its state. */
 export const PLACES_HEAD_BYTES = 8
 
-const tileSnapshots = new WeakMap<Snapshot, TileSnapshot>()
+const tileSnapshots = new WeakMap<Snapshot, Promise<TileSnapshot>>()
 
 /** The same object for the same open snapshot, so that its places are computed once. */
-export function tileSnapshotOf(snapshot: Snapshot, table: string): TileSnapshot {
-  let tiles = tileSnapshots.get(snapshot)
-  if (tiles === undefined) {
-    const { folder, manifest, index, packBlocks } = snapshot
-    const { isPoints, located, leaves, nodes, offsets } = index
-    const places = isPoints ? new SharedArrayBuffer(PLACES_HEAD_BYTES + located * 8) : null
-    tiles = {
-      folder,
-      table,
-      columns: manifest.columns,
-      isPoints,
-      located,
-      leaves,
-      nodes,
-      offsets,
-      packBlocks,
-      places,
-    }
-    tileSnapshots.set(snapshot, tiles)
+export function tileSnapshotOf(snapshot: Snapshot, table: string): Promise<TileSnapshot> {
+  let reading = tileSnapshots.get(snapshot)
+  if (reading === undefined) {
+    reading = readTileSnapshot(snapshot, table)
+    // A failed attempt is not kept: the next call tries again.
+    reading.catch(() => tileSnapshots.delete(snapshot))
+    tileSnapshots.set(snapshot, reading)
   }
-  return tiles
+  return reading
+}
+
+async function readTileSnapshot(snapshot: Snapshot, table: string): Promise<TileSnapshot> {
+  const { folder, manifest, packBlocks } = snapshot
+  const { isPoints, located, leaves, nodes, offsets } = await snapshot.wholeIndex()
+  const places = isPoints ? new SharedArrayBuffer(PLACES_HEAD_BYTES + located * 8) : null
+  const { columns } = manifest
+  return { folder, table, columns, isPoints, located, leaves, nodes, offsets, packBlocks, places }
 }

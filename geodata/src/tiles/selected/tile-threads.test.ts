@@ -19,7 +19,7 @@ async function pointsSnapshot() {
   const selected = { tile: WHOLE_WORLD, positions: positions.bytes, isDeepest: true }
   const opened = await openSnapshot(folder)
   await opened.close()
-  return { snapshot: tileSnapshotOf(opened, 'points'), selected }
+  return { snapshot: await tileSnapshotOf(opened, 'points'), selected }
 }
 
 test('all threads make the same tiles, of more snapshots than each keeps open', async () => {

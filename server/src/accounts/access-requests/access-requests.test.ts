@@ -21,7 +21,7 @@ for (const database of databaseKinds) {
     assert.equal(asked.body.requestedBy, 'ada@example.org')
     for (const address of [ROOT, 'desk@example.org']) {
       const mail = await nextMail(service, address)
-      assert.match(mail.source, /ada@example\.org asks for GIS_ACCESS, API_ACCESS, 50 credits/)
+      assert.match(mail.source, /ada@example\.org asks for "Maps and GIS", "File downloads", 50 credits/)
       assert.ok(mail.link.endsWith('/administration/requests'))
       assert.doesNotMatch(mail.source, /https:\/\/evil/)
     }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { test } from 'node:test'
 import type { AdminEvent } from '@wayleave/contract/records'
-import { testedProgram } from '../../../../scripts/program/tested-program.ts'
+import { testedProgramArguments } from '../../../../scripts/program/tested-program.ts'
 import { needs } from '../../../../scripts/test-run/needs.ts'
 import { systemClock } from '../../base/clock.ts'
 import { RevocationLog, revocationLogFile } from '../../operation/backup/revocations/revocation-log.ts'
@@ -19,7 +19,7 @@ needs('processes')
 /** Runs `wayleave key find` with a text on standard input. */
 async function find({ config }: TestServer, input: string, ...args: string[]) {
   const { PATH = '' } = process.env
-  const child = spawn(process.execPath, [testedProgram(), 'key', 'find', '--json', ...args], {
+  const child = spawn(process.execPath, [...testedProgramArguments(), 'key', 'find', '--json', ...args], {
     env: { PATH, WAYLEAVE_DATA_DIR: config.dataDir },
     stdio: ['pipe', 'pipe', 'ignore'],
   })

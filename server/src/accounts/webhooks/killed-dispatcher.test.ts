@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { openAccount } from '../../testing/account.ts'
 import { startServerProcess } from '../../testing/processes/server-process.ts'
 import { openTestServer, temporaryFolder } from '../../testing/test-server.ts'
 import { until } from '../../testing/until.ts'
 import { openReceiver } from '../../testing/webhook-receiver.ts'
+
+needs('time')
 
 test('a server that is killed before a message is delivered loses none, and sends it with the same id', async (t) => {
   const dataDir = temporaryFolder(t)

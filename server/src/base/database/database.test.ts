@@ -14,14 +14,14 @@ import { cleanUp } from '../../testing/cleanup.ts'
 import {
   type DatabaseKind,
   databaseKinds,
-  temporaryDatabase,
+  emptyDatabase,
   temporaryFolder,
 } from '../../testing/test-server.ts'
 import { migrations } from './migrations/migrations.ts'
 import { isUniqueViolation, openDatabase } from './open.ts'
 
 async function place(t: TestContext, kind: DatabaseKind) {
-  return { dataDir: temporaryFolder(t), databaseUrl: kind === 'postgres' ? await temporaryDatabase(t) : null }
+  return { dataDir: temporaryFolder(t), databaseUrl: kind === 'postgres' ? await emptyDatabase(t) : null }
 }
 
 const user = (id: string) => ({
@@ -140,7 +140,7 @@ test('a PostgreSQL that ends its connections fails what runs, and is used again 
   skip: lacks('postgres'),
   timeout: 120_000,
 }, async (t) => {
-  const databaseUrl = await temporaryDatabase(t)
+  const databaseUrl = await emptyDatabase(t)
   const { db, close } = await openDatabase({ databaseUrl, dataDir: '' })
   cleanUp(t, close)
   const client = new pg.Client({ connectionString: databaseUrl })

@@ -9,7 +9,7 @@ import { needs } from '../../../../scripts/test-run/needs.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { keyOpens } from '../../testing/key-opens.ts'
 import { signIn } from '../../testing/sign-in.ts'
-import { openTestServer, temporaryDatabase, temporaryFolder } from '../../testing/test-server.ts'
+import { emptyDatabase, openTestServer, temporaryFolder } from '../../testing/test-server.ts'
 
 needs('postgres')
 
@@ -18,7 +18,7 @@ const isRoot = process.getuid?.() === 0
 test('a PostgreSQL without disk space is 503 disk-full on writes, reads go on, and it recovers by itself', {
   skip: isRoot ? false : 'needs root to mount a small disk',
 }, async (t) => {
-  const databaseUrl = await temporaryDatabase(t)
+  const databaseUrl = await emptyDatabase(t)
   const { disk, fill } = smallDisk(temporaryFolder(t))
   cleanUp(t, () => execFileSync('umount', ['--lazy', disk]))
   const service = await openTestServer(t, { databaseUrl, settings: { keysPerUser: 100_000 } })

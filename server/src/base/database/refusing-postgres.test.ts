@@ -7,7 +7,7 @@ import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { openAccount } from '../../testing/account.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { points, publishText } from '../../testing/publish.ts'
-import { openTestServer, postgresServer, temporaryDatabase } from '../../testing/test-server.ts'
+import { emptyDatabase, openTestServer, postgresServer } from '../../testing/test-server.ts'
 import { DatabaseError } from './database-error.ts'
 import { openPostgres } from './open.ts'
 
@@ -29,7 +29,7 @@ async function openPlace(t: TestContext) {
   await onServer(server, `create role ${role} login superuser password 'secret'`)
   // Cleaned up in reverse: the database with everything that the role owns goes first.
   cleanUp(t, () => onServer(server, `drop role ${role}`))
-  const adminUrl = await temporaryDatabase(t)
+  const adminUrl = await emptyDatabase(t)
   const name = new URL(adminUrl).pathname.slice(1)
   const url = new URL(adminUrl)
   url.username = role

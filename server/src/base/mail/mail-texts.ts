@@ -1,3 +1,4 @@
+import { ADD_ON_NAMES } from '@wayleave/contract/add-ons'
 import type { AccessRequest } from '@wayleave/contract/records'
 import type { Mail } from './mail.ts'
 
@@ -111,7 +112,7 @@ export function testMail(to: string, link: string): Mail {
 }
 
 function wishOf({ addOns, credits }: AccessRequest): string {
-  const wishes: string[] = [...addOns]
+  const wishes = addOns.map((addOn) => `"${ADD_ON_NAMES[addOn]}"`)
   if (credits > 0) wishes.push(`${credits} credits`)
   return wishes.join(', ')
 }

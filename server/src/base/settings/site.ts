@@ -11,6 +11,12 @@ export const siteSettings = {
     text(),
     'The large line on the start page: what visitors can do here, in a few words.',
   ),
+  audience: setting(
+    'WAYLEAVE_AUDIENCE',
+    null as string | null,
+    text(),
+    'The small line above it: for whom the service is. Without it, the name of the contact.',
+  ),
   startMap: setting(
     'WAYLEAVE_START_MAP',
     null as string | null,

@@ -13,6 +13,7 @@ import { ProgressBar } from '../output/progress-bar.ts'
 import { count } from '../output/progress-line.ts'
 import { withParts } from '../with-parts.ts'
 import {
+  modeOf,
   type ReadingFlags,
   readingOfFlags,
   requireFile,
@@ -23,6 +24,8 @@ import {
 
 interface InspectFlags extends OperatorFlags, ReadingFlags {
   table?: string
+  append?: boolean
+  update?: boolean
 }
 
 export function inspectCommand(inspect?: DataWork['inspect']): Command {
@@ -30,7 +33,10 @@ export function inspectCommand(inspect?: DataWork['inspect']): Command {
     'inspect <file>',
     'Show what a file contains and what publishing it would do. Nothing is published.',
     ['inspect trees.csv', 'inspect trees.csv --table trees', 'inspect stops.csv --type code=text --json'],
-  ).option('--table <name>', 'the dataset that the file is for: it is read by its schema', tableName)
+  )
+    .option('--table <name>', 'the dataset that the file is for: it is read by its schema', tableName)
+    .option('--append', 'with --table: the file has features to add, so it may have fewer rows')
+    .option('--update', 'with --table: the same, and the file may have fewer columns')
   return withReadingFlags(command).action((file: string, flags: InspectFlags, self: Command) =>
     run(file, flags, self, inspect),
   )
@@ -47,6 +53,7 @@ async function run(
   const name = file === '-' ? 'standard input' : basename(file)
   const bar = new ProgressBar(process.stderr)
   const { table } = flags
+  const mode = modeOf(flags, command)
   const work = (signal: AbortSignal) => {
     const options = {
       onProgress: (progress: Parameters<ProgressBar['show']>[0]) => bar.show(progress),
@@ -55,7 +62,7 @@ async function run(
     if (table !== undefined)
       return withParts(flags, ({ publishing, config }) =>
         withInput(file, config.maxUploadBytes, signal, (path) =>
-          publishing.inspect({ ...reading, table, path, file: name }, options),
+          publishing.inspect({ ...reading, table, mode, path, file: name }, options),
         ),
       )
     const config = newOrExistingConfig(flags)

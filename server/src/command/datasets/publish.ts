@@ -8,6 +8,7 @@ import { ProgressBar } from '../output/progress-bar.ts'
 import { withParts } from '../with-parts.ts'
 import { type DescriptionFlags, descriptionOfFlags, withDescriptionFlags } from './description-flags.ts'
 import {
+  modeOf,
   type ReadingFlags,
   readingOfFlags,
   requireFile,
@@ -78,6 +79,8 @@ async function publish(
 ): Promise<void> {
   const reading = await readingOfFlags(flags, command)
   const mode = modeOf(flags, command)
+  if (flags.deleteMissing && mode !== 'update')
+    command.error('error: --delete-missing needs --update', { exitCode: 2 })
   // Loaded here: `--help` needs none of it.
   const { isSourceAddress, parseSourceAddress } = await import('../../data/sources/source-address.ts')
   const isAddress = isSourceAddress(file)
@@ -184,15 +187,6 @@ function describe(report: PublishReport, urls: Record<string, string>): string {
     '',
     ...(report.version === null ? [] : Object.entries(urls)).map(([name, url]) => `${name.padEnd(10)}${url}`),
   ].join('\n')
-}
-
-function modeOf(
-  { append, update, deleteMissing }: PublishFlags,
-  command: Command,
-): 'append' | 'update' | undefined {
-  if (append && update) command.error('error: give one of --append and --update', { exitCode: 2 })
-  if (deleteMissing && !update) command.error('error: --delete-missing needs --update', { exitCode: 2 })
-  return append ? 'append' : update ? 'update' : undefined
 }
 
 function changesText({ changes }: PublishReport): string {

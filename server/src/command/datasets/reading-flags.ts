@@ -66,6 +66,15 @@ export function withReadingFlags(command: Command): Command {
     )
 }
 
+/** What a file of changes does. Exits with a usage error if both are given. */
+export function modeOf(
+  { append, update }: { append?: boolean; update?: boolean },
+  command: Command,
+): 'append' | 'update' | undefined {
+  if (append && update) command.error('error: give one of --append and --update', { exitCode: 2 })
+  return append ? 'append' : update ? 'update' : undefined
+}
+
 /** The options of a request. Exits with a usage error if flags contradict each other. */
 export async function readingOfFlags(flags: ReadingFlags, command: Command) {
   if ((flags.longitude === undefined) !== (flags.latitude === undefined))

@@ -4,9 +4,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { demoDatasets } from '@wayleave/demo/demo-datasets.ts'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { system } from '../../base/events/events.ts'
 import { openTestServer } from '../../testing/test-server.ts'
 import { publishDemoData } from './demo.ts'
+
+needs('time')
 
 test('the start after an interrupted first start publishes the rest of the demo data, and no later one does', async (t) => {
   const { parts } = await openTestServer(t)

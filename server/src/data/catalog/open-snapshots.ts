@@ -7,10 +7,10 @@ import type { SnapshotHealth } from './snapshot-health.ts'
 
 /**
  * Max open snapshots. An index takes about 25 bytes per feature, so 64 snapshots of a million features take
- * 1.6 GB.
+ * 1.6 GB. Those of more than 64 MB are read by blocks.
  */
 const MAX_OPEN = 64
-/** Size of the cache of pack blocks, which keeps the areas that clients view repeatedly. */
+/** Size of the cache of blocks of packs and large indexes, which keeps the areas that clients view repeatedly. */
 const PACK_CACHE_BYTES = Math.min(1024 ** 3, Math.floor(totalmem() / 16))
 
 interface Entry {

@@ -71,7 +71,7 @@ async function readPage(
 ): Promise<{ features: number; text: string }> {
   let features = positions.length
   let runs = PositionRuns.of(positions)
-  while (features > 1 && snapshot.bytesOf(runs) > MAX_BYTES) {
+  while (features > 1 && (await snapshot.bytesOf(runs)) > MAX_BYTES) {
     features = Math.ceil(features / 2)
     runs = PositionRuns.of(positions.subarray(0, features))
   }

@@ -108,6 +108,8 @@ test('an inspection needs the right to publish, and its file is only for those w
   assert.equal((await send({ key: limited })).status, 403)
   assert.equal((await send({ key: limited }, '&table=other')).status, 202)
   assert.equal((await send({ key }, '&table=No')).status, 400)
+  assert.equal((await send({ key }, '&mode=append')).status, 202)
+  assert.equal((await send({ key }, '&mode=replace')).status, 400)
   const job = await inspect(service, { key })
   const stolen = await service.request('PUT', `/v1/dataset/other?inspection=${job.id}`, { key: limited })
   assert.equal(stolen.status, 404)

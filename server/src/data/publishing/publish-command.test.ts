@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Sandbox } from '@wayleave/geodata/compile'
-import { testedProgram } from '../../../../scripts/program/tested-program.ts'
+import { testedProgramArguments } from '../../../../scripts/program/tested-program.ts'
 import { needs } from '../../../../scripts/test-run/needs.ts'
 import { childProcessWork } from '../../base/data-work.ts'
 import { operator } from '../../base/events/events.ts'
@@ -70,7 +70,7 @@ test('Ctrl+C ends a publishing with exit code 130, and leaves no files behind', 
   for (const { source, isBusy } of cases) {
     const child = spawn(
       process.execPath,
-      [testedProgram(), 'publish', source, '--table', 'places', '--data-dir', dataDir],
+      [...testedProgramArguments(), 'publish', source, '--table', 'places', '--data-dir', dataDir],
       { stdio: ['pipe', 'ignore', 'pipe'], env: { ...process.env, TMPDIR: temporary } },
     )
     let stderr = ''
@@ -125,7 +125,7 @@ test('kill -9 at any moment of publishing leaves the previous version, and no pa
   for (const moment of [250, 500, 800, 1200]) {
     const child = spawn(
       process.execPath,
-      [testedProgram(), 'publish', file, '--table', 'places', '--data-dir', dataDir],
+      [...testedProgramArguments(), 'publish', file, '--table', 'places', '--data-dir', dataDir],
       { stdio: 'ignore' },
     )
     const exit = once(child, 'exit')
@@ -150,7 +150,7 @@ test('a start does not sweep away what another process is publishing', async (t)
   writeFileSync(file, points(60_000))
   const child = spawn(
     process.execPath,
-    [testedProgram(), 'publish', file, '--table', 'places', '--data-dir', dataDir, '--json'],
+    [...testedProgramArguments(), 'publish', file, '--table', 'places', '--data-dir', dataDir, '--json'],
     { stdio: ['ignore', 'ignore', 'inherit'] },
   )
   const exit = once(child, 'exit')

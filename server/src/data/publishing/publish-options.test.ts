@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { testedProgram } from '../../../../scripts/program/tested-program.ts'
+import { testedProgramArguments } from '../../../../scripts/program/tested-program.ts'
 import { needs } from '../../../../scripts/test-run/needs.ts'
 import { operator } from '../../base/events/events.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
@@ -54,7 +54,7 @@ test('the command takes a dry run, standard input, types, and lists every proble
   const piped = spawnSync(
     process.execPath,
     [
-      testedProgram(),
+      ...testedProgramArguments(),
       'publish',
       '-',
       '--format',

@@ -77,7 +77,7 @@ export interface PublishReport extends CompileReport {
 
 /** A file that is inspected, with the options of publishing; `table` is empty if it is for no dataset yet. */
 export type InspectRequest = Omit<CompileOptions, 'folder' | 'columns' | 'revision'> &
-  Pick<PublishRequest, 'table' | 'schema'>
+  Pick<PublishRequest, 'table' | 'schema' | 'mode'>
 
 export interface PublishOptions {
   onProgress?: (progress: CompileProgress) => void

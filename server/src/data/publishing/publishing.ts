@@ -24,7 +24,7 @@ import type {
 } from './publish-request.ts'
 import { requireColumns, requireOwner, requireUnchanged, titleOf } from './publishing-checks.ts'
 import { withRevision } from './revise-version.ts'
-import { requireRows, withSchema } from './schema/apply-schema.ts'
+import { requireRows, rowMisfit, withSchema } from './schema/apply-schema.ts'
 import { readSchema } from './schema/schema-store.ts'
 
 /** An inspection sorts nothing, so it needs less than publishing. */
@@ -139,18 +139,26 @@ export class Publishing {
     { onProgress, signal }: Pick<PublishOptions, 'onProgress' | 'signal'> = {},
   ): Promise<Inspection> {
     const { staging, limits, gdal, memoryMegabytes = MAX_INSPECT_MEGABYTES, work } = this.#parts
-    const { table, path, file = basename(path), schema: _schema, ...options } = request
+    const { table, path, file = basename(path), schema: _schema, mode, ...options } = request
     await this.#requireSize(path, file)
     const schema = await this.#schemaFor(request)
     const stage = staging.begin(table || 'inspection')
     try {
       const place = { path, file, folder: join(stage.folder, 'snapshot') }
       const memory = Math.min(memoryMegabytes, MAX_INSPECT_MEGABYTES)
-      return await work.inspect(
-        { ...withSchema(options, schema, true), ...place, limits, gdal, memoryMegabytes: memory },
+      const reading = withSchema(options, schema, true)
+      // Columns that an update lacks keep their values.
+      if (mode === 'update')
+        reading.columns = reading.columns?.map((column) => ({ ...column, isOptional: true }))
+      const inspection = await work.inspect(
+        { ...reading, ...place, limits, gdal, memoryMegabytes: memory },
         onProgress,
         signal,
       )
+      // A file of changes need not have the rows of the version that it changes.
+      if (schema === null || table === '' || mode !== undefined) return inspection
+      const misfit = rowMisfit(schema, inspection.rows, await readDataset(this.#parts.database.db, table))
+      return misfit === null ? inspection : { ...inspection, misfits: [...inspection.misfits, misfit] }
     } finally {
       await stage.end()
     }

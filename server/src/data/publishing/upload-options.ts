@@ -77,6 +77,9 @@ const readingProperties = {
   schema: schemaOption(MAX_SCHEMA_CHARACTERS.query),
 }
 
+const modeOf = (description: string) =>
+  Type.Optional(Type.Unsafe<'append' | 'update'>({ type: 'string', enum: ['append', 'update'], description }))
+
 /** The options of an inspection. */
 export const inspectOptions = Type.Object(
   {
@@ -86,6 +89,9 @@ export const inspectOptions = Type.Object(
         pattern: '^[a-z][a-z0-9_]{0,62}$',
         description: 'The dataset that the file is for. It is then read by the schema of the dataset.',
       }),
+    ),
+    mode: modeOf(
+      'The file has changes to the current version, as in an upload: it may have fewer rows, and an update fewer columns.',
     ),
   },
   { additionalProperties: false },
@@ -117,13 +123,8 @@ export const uploadOptions = Type.Object(
       Type.Boolean({ description: 'Publish although the file differs from the schema of the dataset.' }),
     ),
     draft: Type.Optional(Type.Boolean({ description: 'Keep the version back until it is released.' })),
-    mode: Type.Optional(
-      Type.Unsafe<'append' | 'update'>({
-        type: 'string',
-        enum: ['append', 'update'],
-        description:
-          'The file has changes to the current version: features to add (`append`), or features to add and to replace, by their ids (`update`). Columns that an update lacks keep their values.',
-      }),
+    mode: modeOf(
+      'The file has changes to the current version: features to add (`append`), or features to add and to replace, by their ids (`update`). Columns that an update lacks keep their values.',
     ),
     deleteMissing: Type.Optional(
       Type.Boolean({ description: 'With `mode=update`: remove the features that the file does not have.' }),

@@ -6,7 +6,7 @@ import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import { DAY, plus } from '../../base/clock.ts'
 import { operator } from '../../base/events/events.ts'
 import { openAccount } from '../../testing/account.ts'
-import { emptyPlace, serverAt } from '../../testing/backup-place.ts'
+import { emptyPlace, newPlace, serverAt } from '../../testing/backup-place.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { databaseKinds } from '../../testing/test-server.ts'
@@ -15,7 +15,7 @@ import { Retention } from './retention.ts'
 
 for (const kind of databaseKinds) {
   test(`${kind}: what is older than the settings say is deleted, all else and the ledger are kept`, async (t) => {
-    const place = await emptyPlace(t, kind)
+    const place = await newPlace(t, kind)
     const service = await serverAt(t, place)
     const { parts } = service
     const { db } = parts.database
@@ -79,7 +79,7 @@ for (const kind of databaseKinds) {
   })
 
   test(`${kind}: many rows are deleted in steps, and no more than asked for`, async (t) => {
-    const place = await emptyPlace(t, kind)
+    const place = await newPlace(t, kind)
     // The server itself deletes nothing: its first round would otherwise take some of the rows.
     const service = await serverAt(t, place, { keepEventDays: null, keepUsageDays: null })
     const { db } = service.parts.database

@@ -21,7 +21,7 @@ export class Metrics {
   readonly refusals = new RefusalCounts()
 
   constructor() {
-    collectDefaultMetrics({ register: this.registry, prefix: 'wayleave_' })
+    for (const metric of processMetrics()) this.registry.registerMetric(metric)
   }
 
   /** Registers a metric of the table. */
@@ -35,6 +35,24 @@ export class Metrics {
     const get = async () => ({ name, help, type, aggregator: 'sum', values: await values() })
     this.registry.registerMetric({ name, get, reset: () => {} } as unknown as Metric)
   }
+}
+
+let ofProcess: Metric[] | undefined
+
+/**
+ * The metrics of the process. They are collected once, because prom-client never stops the observer and the timers
+ * of a collection: those of every server that was opened before would go on, and keep it in memory.
+ */
+function processMetrics(): Metric[] {
+  ofProcess ??= collectedMetrics()
+  return ofProcess
+}
+
+function collectedMetrics(): Metric[] {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry, prefix: 'wayleave_' })
+  // The type of the package describes what its method for JSON returns; these are the metrics themselves.
+  return registry.getMetricsAsArray() as unknown as Metric[]
 }
 
 function valuesOf(name: string, { label }: MetricRow, value: MetricResult): MetricValue[] {

@@ -1,3 +1,4 @@
+import { withCodeNames } from '@wayleave/contract/code-names'
 import type { FastifyRequest } from 'fastify'
 import type { Problem } from '../../base/problem.ts'
 import type { About } from '../about.ts'
@@ -25,7 +26,7 @@ export function problemPage(problem: Problem, requestId: string, about: About): 
   const { title, detail, code, status } = problem
   const { why, ways } = explanationOf(code, status)
   const content = html`<h1>${title}</h1>
-${detail ? html`<p>${withCode(detail)}</p>` : ''}
+${detail ? html`<p>${withCode(withCodeNames(detail))}</p>` : ''}
 <p>${why}</p>
 ${wayLinks(ways)}
 <p class="small soft">If you ask for help, name the problem <a href="/problems/${code}"><code>${code}</code></a> and this request: <code>${requestId}</code>${helpLink(about)}</p>`

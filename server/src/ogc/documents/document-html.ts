@@ -1,9 +1,11 @@
+import { UPDATE_WORDS } from '@wayleave/contract/update-frequencies'
 import type { Dataset } from '../../data/catalog/dataset.ts'
 import { describedColumns } from '../../data/catalog/metadata.ts'
 import type { About } from '../../http/about.ts'
 import { type Content, html } from '../../http/pages/html.ts'
 import { plainText } from '../../http/pages/plain-text.ts'
 import { collectionTrail, facts, htmlPage, type Place, table, timeText } from '../html/layout.ts'
+import { featureMap } from '../html/map.ts'
 import { ITEMS_ENCODINGS } from '../request/encodings.ts'
 import { type Link, ROOT } from '../write/links.ts'
 import type { apiDefinition } from './api-definition.ts'
@@ -25,11 +27,24 @@ export function landingHtml({ base, about }: Place, document: ReturnType<typeof 
     links: document.links,
     body: html`<p>${document.description}</p>
 <ul class="choices">
-<li><a href="${root}/collections?f=html">Collections</a><p class="soft">The datasets that your API key may read. Your browser asks for the key: give it as the user name.</p></li>
+<li><a href="${root}/collections?f=html">Collections</a><p class="soft">The datasets that you may read. Sign in first; without an account, your browser asks for an API key as the user name.</p></li>
 <li><a href="${root}/api?f=html">The API</a><p class="soft">Every address and parameter, described.</p></li>
 <li><a href="${root}/conformance?f=html">Conformance</a><p class="soft">The parts of the standard that are supported.</p></li>
 </ul>
-<p>Connect QGIS, GDAL or any other client of OGC API - Features to <code>${root}</code>, and send the key in the header <code>X-API-Key</code> or as Basic authentication with the key as the user name and an empty password. For GDAL: <code>GDAL_HTTP_USERPWD='KEY:' ogrinfo OAPIF:${root}</code></p>
+<h2>Connect a program</h2>
+<p>Every client of OGC API - Features takes this address, with a key in the header <code>X-API-Key</code>, or as the user name of Basic authentication with an empty password.</p>
+${facts([
+  ['Address', html`<code>${root}</code>`],
+  [
+    'QGIS',
+    'Layer, Add Layer, Add WFS / OGC API - Features Layer, New: the address, and Basic with the key as the user name',
+  ],
+  ['GDAL', html`<code>GDAL_HTTP_USERPWD='KEY:' ogrinfo OAPIF:${root}</code>`],
+  [
+    'More',
+    html`<a href="${base}/docs/ogc">How to filter, page and count</a>, <a href="${base}/docs/gallery">examples in R, Python and web maps</a>`,
+  ],
+])}
 ${facts([
   ['Contact', contact === undefined ? null : contactText(contact)],
   ['License', license ?? null],
@@ -71,7 +86,7 @@ export function collectionsHtml({ base, about }: Place, document: ReturnType<typ
     links,
     body:
       collections.length === 0
-        ? html`<p>There is no collection that this key may read.</p>`
+        ? html`<p class="note">There is no collection that you may read. <a href="${base}/datasets">Look at all datasets</a> and ask for access there.</p>`
         : html`<ul class="choices">${collections.map(
             ({ id, title, description, itemCount }) =>
               html`<li><a href="${root}/${id}?f=html">${title}</a><p>${shorten(plainText(description))}</p><p class="soft">${COUNT.format(itemCount)} features</p></li>`,
@@ -91,17 +106,18 @@ export function collectionHtml({ base, about }: Place, dataset: Dataset, documen
     links: document.links,
     body: html`<p>${plainText(dataset.description)}</p>
 <p class="pages"><a class="button primary" href="${url}/items?f=html">Look at the features</a><a class="button" href="${base}/datasets/${dataset.table}">Explore the dataset</a></p>
+${box === undefined ? null : extentMap(box, { title: `Where the features of ${dataset.title} are`, base })}
 ${facts([
   ['Features', COUNT.format(manifest.rows)],
   ['Geometry', manifest.geometryTypes.join(', ') || (manifest.geometryType ?? 'none')],
-  ['Extent', box ? box.join(', ') : null],
+  ['Extent', box ? extentText(box) : null],
   ['Time', manifest.timeExtent ? periodText(manifest.timeExtent) : null],
   ['Updated', timeText(dataset.updatedAt)],
   ['License', dataset.license],
   ['Attribution', dataset.attribution],
   ['Contact', dataset.contact],
   ['Citation', dataset.citation],
-  ['Updates', dataset.updateFrequency],
+  ['Updates', UPDATE_WORDS[dataset.updateFrequency] ?? dataset.updateFrequency],
   ['Keywords', dataset.keywords.join(', ')],
   ['Coordinate systems', html`${document.crs.map((uri) => html`<code>${uri}</code><br>`)}`],
   [
@@ -113,17 +129,52 @@ ${facts([
 ])}
 <h2>Properties</h2>
 ${table(
-  ['Name', 'Type', 'Unit', 'About', 'May be missing'],
+  ['Name', 'Type', 'Unit', 'About', 'Values'],
   describedColumns(dataset).map(({ name, type, nullable, title, description = '', unit = '' }) => [
     html`<code>${name}</code>`,
     type,
     unit,
     title === undefined ? description : html`<b>${title}</b> ${description}`,
-    nullable ? 'yes' : 'no',
+    nullable ? 'may be missing' : 'always there',
   ]),
 )}
 <p><a href="${url}/queryables?f=html">What features can be filtered by</a>, <a href="${url}/sortables?f=html">sorted by</a>, and <a href="${url}/schema?f=html">their schema</a>.</p>`,
   })
+}
+
+/** Such as `5.9° to 10.5° east, 45.8° to 47.8° north`. */
+function extentText(box: readonly number[]): string {
+  const { west, south, east, north } = sidesOf(box)
+  const side = (value: number, [positive, negative]: [string, string]) =>
+    `${Number(Math.abs(value).toFixed(4))}° ${value < 0 ? negative : positive}`
+  const [longitude, latitude]: [string, string][] = [
+    ['east', 'west'],
+    ['north', 'south'],
+  ]
+  return `${side(west, longitude!)} to ${side(east, longitude!)}, ${side(south, latitude!)} to ${side(north, latitude!)}`
+}
+
+/** A box may have heights. */
+function sidesOf(box: readonly number[]) {
+  const [west, south, east, north] = box.length === 6 ? [box[0], box[1], box[3], box[4]] : box
+  return { west: west!, south: south!, east: east!, north: north! }
+}
+
+/** A box that is wider tells nothing: nearly all of the world. */
+const MAX_DRAWN_DEGREES = 270
+
+/** Null for a box across the antimeridian, which would be drawn around the other side of the world. */
+function extentMap(box: readonly number[], frame: { title: string; base: string }): Content {
+  const { west, south, east, north } = sidesOf(box)
+  if (west > east || east - west > MAX_DRAWN_DEGREES) return null
+  const ring = [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ]
+  return html`<div class="extent">${featureMap({ type: 'Polygon', coordinates: [ring] }, frame)}</div>`
 }
 
 export function schemaHtml(

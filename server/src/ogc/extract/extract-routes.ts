@@ -222,7 +222,7 @@ async function selectRows(
   const select = async () => finish(engine.page(snapshot, query, plan, reading), work)
   const { runs, more } = await workload.search(work, select)
   if (more) throw tooLarge(`More than ${maxRows} rows match`, { maxRows })
-  if (snapshot.bytesOf(runs) > maxBytes)
+  if ((await snapshot.bytesOf(runs)) > maxBytes)
     throw tooLarge(`The rows have more than ${maxBytes} bytes`, { maxBytes })
   return runs
 }

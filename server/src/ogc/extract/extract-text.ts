@@ -18,7 +18,7 @@ export async function* geojsonChunks(
   const { head, tail } = geojsonParts({ ...snapshot.manifest, bbox: null })
   yield head
   let isFirst = true
-  for (const chunk of chunksOf(snapshot, runs)) {
+  for await (const chunk of chunksOf(snapshot, runs)) {
     if (!isFirst) yield Buffer.from(PACK_SEPARATOR)
     isFirst = false
     yield* await readPieces(snapshot, chunk, work)
@@ -37,7 +37,7 @@ export async function* csvChunks(
 ): AsyncGenerator<Buffer> {
   const writer = csvWriter({ manifest: snapshot.manifest, crs, shown, escapeFormulas })
   yield Buffer.from(writer.head)
-  for (const chunk of chunksOf(snapshot, runs)) {
+  for await (const chunk of chunksOf(snapshot, runs)) {
     const block = await readBlock(snapshot, chunk, work)
     const page = new PageBytes(block.bytes.length + 1024)
     await work.each(block.count, (i) => writer.writeRow(page, block, i))
@@ -46,19 +46,15 @@ export async function* csvChunks(
 }
 
 /** Divides a selection into parts of limited size, in its order. */
-function* chunksOf({ offsets }: Snapshot, { bounds, length }: PositionRuns): Generator<PositionRuns> {
-  let chunk = new PositionRuns()
-  let bytes = 0
-  for (let run = 0; run < length; run++) {
-    const end = bounds[run * 2 + 1]!
-    for (let position = bounds[run * 2]!; position < end; position++) {
-      chunk.add(position, position + 1)
-      bytes += offsets[position + 1]! - offsets[position]!
-      if (chunk.count < CHUNK_ROWS && bytes < CHUNK_BYTES) continue
-      yield chunk
-      chunk = new PositionRuns()
-      bytes = 0
-    }
+async function* chunksOf(snapshot: Snapshot, runs: PositionRuns): AsyncGenerator<PositionRuns> {
+  const positions = runs.toArray()
+  for (let from = 0; from < positions.length; ) {
+    const some = positions.subarray(from, from + CHUNK_ROWS)
+    const sizes = await snapshot.sizesOf(some)
+    let bytes = 0
+    let count = 0
+    while (count < some.length && bytes < CHUNK_BYTES) bytes += sizes[count++]!
+    yield PositionRuns.of(some.subarray(0, count))
+    from += count
   }
-  if (chunk.count > 0) yield chunk
 }

@@ -6,7 +6,7 @@ import type { Dataset } from '../../data/catalog/dataset.ts'
 import { type Content, Html, html } from '../../http/pages/html.ts'
 import { type Link, linkQuery, ROOT } from '../write/links.ts'
 import type { WritePage } from '../write/page-content.ts'
-import { collectionTrail, facts, htmlPage, type Place, tableOf, tableRow } from './layout.ts'
+import { collectionTrail, facts, htmlPage, type Place, tableOf, tableRow, timeText } from './layout.ts'
 import { featureMap, featuresMap } from './map.ts'
 
 const COUNT = new Intl.NumberFormat('en')
@@ -23,7 +23,7 @@ export const writeItemsHtml: WritePage = async (content) => {
     if (geometry !== null) shapes.push(geometry)
     const row = tableRow([
       html`<a href="${url}/${encodeURIComponent(String(id))}?f=html">${String(id)}</a>`,
-      ...columns.map(({ name }) => cell(properties[name])),
+      ...columns.map(({ name, type }) => cell(properties[name], type)),
     ])
     rows.text(row.text)
   }
@@ -46,6 +46,7 @@ export const writeItemsHtml: WritePage = async (content) => {
     about,
     links: head.links,
     body: html`${queryForm(url, manifest, parameterValue)}
+${head.returned === 0 ? noFeatures(url) : null}
 <p class="pages"><span>${COUNT.format(head.returned)}${of} features</span>${pageLinks(next, query.cursor !== null || query.offset > 0, first)}</p>
 ${new Html(MAP)}
 <div class="rows">${tableOf(['id', ...columns.map(({ name }) => name)], [new Html(ROWS)])}</div>
@@ -79,10 +80,40 @@ function queryForm(url: string, manifest: Manifest, parameterValue: (name: strin
 <input type="hidden" name="f" value="html">
 ${manifest.geometryType === null ? null : field('West, south, east, north', 'bbox', '-10,35,30,60')}
 ${manifest.timeColumn === null ? null : field('Day, or first/last', 'datetime', days.join('/'))}
-${field('Filter in CQL2', 'filter', '')}
-${field('Sort by', 'sortby', '')}
+${field('Filter in CQL2', 'filter', filterExample(manifest))}
+${sortField(manifest, parameterValue('sortby'))}
 <button class="button primary">Show</button>
 </form>`
+}
+
+/** A condition on the first column that people would filter by. */
+function filterExample({ columns }: Manifest): string {
+  const first = (...types: string[]) =>
+    columns.find(({ name, type }) => types.includes(type) && /^\w+$/.test(name))
+  const number = first('number', 'integer')
+  if (number) return `${number.name} > 10`
+  const text = first('text')
+  return text ? `${text.name} LIKE 'A%'` : ''
+}
+
+/** Every column in both directions. An order that the address has and the list has not, such as by two columns, stays. */
+function sortField({ columns }: Manifest, sorted: string): Html {
+  const names = columns.filter(({ type }) => type !== 'json').map(({ name }) => name)
+  const choices = names.flatMap((name) => [
+    { value: name, text: `${name}, ascending` },
+    { value: `-${name}`, text: `${name}, descending` },
+  ])
+  const isListed = sorted === '' || choices.some(({ value }) => value === sorted)
+  const options = [...(isListed ? [] : [{ value: sorted, text: sorted }]), ...choices].map(
+    ({ value, text }) =>
+      html`<option value="${value}"${value === sorted ? html` selected` : null}>${text}</option>`,
+  )
+  return html`<label>Sort by<select name="sortby"><option value="">the order of the dataset</option>${options}</select></label>
+`
+}
+
+function noFeatures(url: string): Html {
+  return html`<p class="note">No feature matches. <a href="${url}?f=html">Show all features</a></p>`
 }
 
 function pageLinks(next: Link | undefined, isLater: boolean, first: string): Content {
@@ -100,6 +131,7 @@ export function itemHtml(
 ): string {
   const url = `${base}${ROOT}/collections/${dataset.table}/items`
   const id = String(feature.id)
+  const typeOf = (name: string) => dataset.manifest.columns.find((column) => column.name === name)?.type
   return htmlPage({
     title: `${dataset.title}: ${id}`,
     trail: [
@@ -111,12 +143,15 @@ export function itemHtml(
     about,
     links,
     body: html`${feature.geometry && featureMap(feature.geometry, { title: `A map of ${id}`, base })}
-${facts(Object.entries(feature.properties).map(([name, value]) => [name, cell(value)]))}`,
+${facts(Object.entries(feature.properties).map(([name, value]) => [name, cell(value, typeOf(name))]))}`,
   })
 }
 
-function cell(value: Value | undefined): Content {
+/** Times are written as people read them; the exact value appears on hover. */
+function cell(value: Value | undefined, type: string | undefined): Content {
   if (value === null || value === undefined) return null
+  if ((type === 'timestamp' || type === 'date') && typeof value === 'string')
+    return html`<time datetime="${value}" title="${value}">${timeText(value)}</time>`
   if (typeof value === 'object') return html`<code>${jsonText(value)}</code>`
   return String(value)
 }

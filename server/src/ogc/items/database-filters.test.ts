@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { publishText } from '../../testing/publish.ts'
 import { type OgcService, openOgc } from '../testing/open-ogc.ts'
+
+needs('time')
 
 /** Publishes a table as CSV with these columns, a line for each row. */
 async function openTable(t: TestContext, rows: Record<string, unknown>[]): Promise<OgcService> {

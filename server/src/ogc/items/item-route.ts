@@ -148,7 +148,8 @@ function itemResponse(
 /** The feature as it is in the pack, with its links; null if it has to be read. */
 function plainItemInMemory(snapshot: Snapshot, item: ItemRequest, position: number): DataResponse | null {
   const links = linksText(item)
-  const length = snapshot.bytesOf(runOf(position))
+  const length = snapshot.bytesInMemory(runOf(position))
+  if (Number.isNaN(length)) return null
   const { buffer, sizeClass } = takeBuffer(HEAD_ROOM + length + links.length * MAX_BYTES_PER_CHARACTER)
   const copied = snapshot.copyRuns(runOf(position), buffer, HEAD_ROOM)
   const release = () => releaseBuffer(sizeClass, buffer)

@@ -277,9 +277,9 @@ async function writeSelected(
   const { selected: all, matched } = await traced('select', () =>
     finishSelection(waitingPage, snapshot, work, deps),
   )
-  const selected = shortenToBytes(snapshot, all, pageBytes(query.encoding, deps.workload))
+  const selected = await shortenToBytes(snapshot, all, pageBytes(query.encoding, deps.workload))
   if (selected !== all) deps.workload.shortened.bytes++
-  const memory = await holdMemory(exchange, page, snapshot.bytesOf(selected.runs), work, deps.workload)
+  const memory = await holdMemory(exchange, page, await snapshot.bytesOf(selected.runs), work, deps.workload)
   if (isPlain(page)) {
     const response = await finish(plainPage(page, snapshot, { selected, matched }, deps.clock()), work)
     const setHeaders = () => exchange.setHeader('content-type', geojson.mediaType)

@@ -31,7 +31,8 @@ export function plainPage(
 ): MaybeUnfinished<DataResponse> {
   const { runs } = selected
   const text = pageHeadText(geojsonHead(page, selected, matched, now))
-  const length = snapshot.bytesOf(runs)
+  const length = snapshot.bytesInMemory(runs)
+  if (Number.isNaN(length)) return readPlainPage(text, snapshot, runs)
   const cached = length >= Math.max(2, runs.length) * MIN_PIECE_BYTES ? snapshot.piecesInMemory(runs) : null
   const start = HEAD_ROOM + text.length
   const { buffer: bytes, sizeClass } = takeBuffer(start + (cached ? 0 : length + PAGE_TAIL.length))
@@ -46,6 +47,11 @@ export function plainPage(
     return { status: 200, text, bytes, start, end, pieces: NO_PIECES, release }
   }
   release()
+  return readPlainPage(text, snapshot, runs)
+}
+
+/** A plain page whose bytes have to be read. */
+function readPlainPage(text: string, snapshot: Snapshot, runs: PositionRuns): Unfinished<DataResponse> {
   return new Unfinished(async (work) => {
     const pieces = [...(await readPieces(snapshot, runs, work)), PAGE_TAIL]
     return { status: 200, text, bytes: NO_BYTES, start: 0, end: 0, pieces, release() {} }
@@ -78,7 +84,8 @@ export function plainPageInMemory(
   const runs = spareRuns ?? new PositionRuns()
   spareRuns = null
   const selecting = selectPage(snapshot, page, plan, { limit, runs }, engine)
-  if (selecting instanceof Unfinished || snapshot.bytesOf(runs) > workload.pageBytes)
+  // The size of a page whose offsets have to be read is NaN.
+  if (selecting instanceof Unfinished || !(snapshot.bytesInMemory(runs) <= workload.pageBytes))
     return new StartedPage(snapshot, selecting)
   const response = plainPage(page, snapshot, selecting, clock())
   if (response instanceof Unfinished) return new StartedPage(snapshot, selecting)

@@ -125,11 +125,10 @@ export class DynamicTiles {
     signal: AbortSignal,
   ): Promise<Buffer> {
     const { files } = snapshot
+    const tileSnapshot = await tileSnapshotOf(snapshot, version.table)
     // If the pack is in a bucket, only the parts that the tile shows are fetched.
     const pack = files.isLocal ? null : await files.open(SNAPSHOT_FILES.pack)
-    return this.#threads
-      .encode(tileSnapshotOf(snapshot, version.table), selected, { pack, signal })
-      .finally(() => pack?.close())
+    return this.#threads.encode(tileSnapshot, selected, { pack, signal }).finally(() => pack?.close())
   }
 
   /** The features in a tile, and perhaps others. A selection of all features is kept under `key`. */

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { needs } from '../../../../scripts/test-run/needs.ts'
 import { openAccount, readAccountLedger } from '../../testing/account.ts'
-import { emptyPlace, type Place, serverAt } from '../../testing/backup-place.ts'
+import { emptyPlace, newPlace, type Place, serverAt } from '../../testing/backup-place.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { signIn } from '../../testing/sign-in.ts'
 import { databaseKinds, type TestServer, temporaryFolder } from '../../testing/test-server.ts'
+
+needs('time')
 
 /** Runs the command, which must succeed, and returns its JSON output. */
 async function run(place: Place, ...args: string[]) {
@@ -37,7 +40,7 @@ const ALL = ['API_ACCESS', 'GIS_ACCESS', 'ARCHIVED_DATA'] as const
 
 for (const kind of databaseKinds) {
   test(`${kind}: a restore serves all data with the same bytes, and every account as it was`, async (t) => {
-    const place = await emptyPlace(t, kind)
+    const place = await newPlace(t, kind)
     const target = join(temporaryFolder(t), 'backup')
     const service = await serverAt(t, place)
     const ada = await openAccount(service, 'ada@example.org', { addOns: [...ALL], credits: 100 })
@@ -75,7 +78,7 @@ for (const kind of databaseKinds) {
   })
 
   test(`${kind}: keys that were revoked, rotated or deleted after the backup stay revoked`, async (t) => {
-    const place = await emptyPlace(t, kind)
+    const place = await newPlace(t, kind)
     const target = join(temporaryFolder(t), 'backup')
     const service = await serverAt(t, place)
     const { parts } = service

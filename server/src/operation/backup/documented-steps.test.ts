@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { needs } from '../../../../scripts/test-run/needs.ts'
 import { openAccount } from '../../testing/account.ts'
-import { emptyPlace, type Place, serverAt } from '../../testing/backup-place.ts'
+import { emptyPlace, newPlace, type Place, serverAt } from '../../testing/backup-place.ts'
 import { runCommand, runProgramFile } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
-import { databaseKinds, temporaryDatabase, temporaryFolder } from '../../testing/test-server.ts'
+import { databaseKinds, emptyDatabase, temporaryFolder } from '../../testing/test-server.ts'
 
 needs('postgres', 'processes')
 
@@ -27,7 +27,7 @@ for (const kind of databaseKinds) {
       ...(kind === 'sqlite' ? commandsOf('### From SQLite to PostgreSQL', '## Checks') : []),
     ]
     assert.equal(steps.length, kind === 'sqlite' ? 7 : 6)
-    const old = await emptyPlace(t, kind)
+    const old = await newPlace(t, kind)
     const fresh = await emptyPlace(t, kind)
     const target = join(temporaryFolder(t), 'backup')
     const service = await serverAt(t, old)
@@ -35,7 +35,7 @@ for (const kind of databaseKinds) {
     await publishText(service, 'places', 'places.geojson', points(100))
     const page = (running: Awaited<ReturnType<typeof serverAt>>) =>
       running.request('GET', '/v1/ogc/collections/places/items?limit=1', { key: ada.key })
-    const moved = kind === 'sqlite' ? await temporaryDatabase(t) : ''
+    const moved = kind === 'sqlite' ? await emptyDatabase(t) : ''
 
     for (const step of steps) {
       // The document says to stop the server for these commands only.

@@ -5,11 +5,11 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { testedProgram } from '../../../../scripts/program/tested-program.ts'
+import { testedProgramArguments } from '../../../../scripts/program/tested-program.ts'
 import { needs } from '../../../../scripts/test-run/needs.ts'
 import { systemClock } from '../../base/clock.ts'
 import { openAccount } from '../../testing/account.ts'
-import { backUp, emptyPlace, type Place, restore, serverAt } from '../../testing/backup-place.ts'
+import { backUp, emptyPlace, newPlace, type Place, restore, serverAt } from '../../testing/backup-place.ts'
 import { newBucketSettings, openTestBucket } from '../../testing/bucket.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { points, publishText } from '../../testing/publish.ts'
@@ -28,7 +28,7 @@ async function killAt(
   ...args: string[]
 ): Promise<boolean> {
   const environment = { ...process.env, ...place.environment, WAYLEAVE_DATA_DIR: place.dataDir }
-  const child = spawn(process.execPath, [testedProgram(), ...args], {
+  const child = spawn(process.execPath, [...testedProgramArguments(), ...args], {
     env: place.databaseUrl ? { ...environment, WAYLEAVE_DATABASE_URL: place.databaseUrl } : environment,
     stdio: 'ignore',
   })
@@ -51,8 +51,8 @@ async function killAt(
 const names = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
 
 for (const kind of databaseKinds) {
-  test(`${kind}: a backup and a restore that are killed leave nothing wrong, and the next try finishes`, async (t) => {
-    const place = await emptyPlace(t, kind)
+  test(`${kind}: a restore that is killed, and a backup on SQLite, leave nothing wrong, and the next try finishes`, async (t) => {
+    const place = await newPlace(t, kind)
     const target = join(temporaryFolder(t), 'backup')
     const service = await serverAt(t, place)
     const ada = await openAccount(service, 'ada@example.org', { addOns: ['GIS_ACCESS'], credits: 10 })
@@ -65,14 +65,15 @@ for (const kind of databaseKinds) {
       () => names(folder.snapshots).filter((name) => !name.startsWith('.')).length >= 2,
     ]
     let kills = 0
-    for (const isMoment of backupMoments) {
+    // What a killed backup leaves is in the target, whatever the database is.
+    for (const isMoment of kind === 'sqlite' ? backupMoments : []) {
       if (await killAt(place, isMoment, 'backup', target)) kills++
       // Every folder that counts as a backup is complete.
       if ((await folder.generations()).length > 0) {
         assert.deepEqual((await verifyBackup(folder, null)).findings, [])
       }
     }
-    assert.ok(kills >= 2, `only ${kills} kills came in time`)
+    assert.ok(kind === 'postgres' || kills >= 2, `only ${kills} kills came in time`)
     assert.deepEqual((await backUp(place, target)).missing, [])
     assert.deepEqual((await verifyBackup(folder, null)).findings, [])
     assert.equal(names(folder.backups).filter((name) => name.startsWith('.')).length, 0)

@@ -10,7 +10,7 @@ import { openAccount, readAccountLedger } from '../../testing/account.ts'
 import { emptyPlace, serverAt } from '../../testing/backup-place.ts'
 import { runCommand, runProgramFile } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
-import { temporaryDatabase } from '../../testing/test-server.ts'
+import { emptyDatabase } from '../../testing/test-server.ts'
 import { moveDatabase } from './move-database.ts'
 import { isPostgresEmpty } from './rows/postgres-rows-store.ts'
 import { latestSchemaVersion, tableShapes } from './rows/table-shapes-store.ts'
@@ -25,7 +25,7 @@ test('a moved database serves the same on PostgreSQL, and the SQLite file is lef
   const path = '/v1/dataset/places/files/csv'
   const csv = await service.request('GET', path, { key: ada.key })
   const ledger = await readAccountLedger(service, ada)
-  const to = await temporaryDatabase(t)
+  const to = await emptyDatabase(t)
   await assert.rejects(
     moveDatabase({ dataDir: place.dataDir, to, clock: systemClock }),
     /Another server uses/,
@@ -78,7 +78,7 @@ test('a move that was cut off after its commit is finished by the next one', asy
   const service = await serverAt(t, place)
   await openAccount(service, 'ada@example.org', { credits: 5 })
   await service.stop()
-  const to = await temporaryDatabase(t)
+  const to = await emptyDatabase(t)
   const options = { dataDir: place.dataDir, to, clock: systemClock }
   const first = await moveDatabase(options)
   rmSync(join(place.dataDir, 'database-moved.json'))
@@ -89,7 +89,7 @@ test('a move that was cut off after its commit is finished by the next one', asy
 test('a move whose data folder cannot be marked leaves PostgreSQL empty', async (t) => {
   const place = await emptyPlace(t, 'sqlite')
   await (await serverAt(t, place)).stop()
-  const to = await temporaryDatabase(t)
+  const to = await emptyDatabase(t)
   const options = { dataDir: place.dataDir, to, clock: systemClock }
   mkdirSync(join(place.dataDir, 'database-moved.json', 'in the way'), { recursive: true })
   await assert.rejects(moveDatabase(options))

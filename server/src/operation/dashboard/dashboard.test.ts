@@ -20,6 +20,13 @@ for (const database of databaseKinds) {
     assert.equal(status, 200)
     assert.equal(body.days.length, 30)
     assert.equal(body.days.at(-1).calls, 3)
+    const dates = [...body.daysBefore, ...body.days].map(({ date }: { date: string }) => Date.parse(date))
+    assert.deepEqual(
+      dates,
+      dates.map((_, i) => dates[0]! + i * 86_400_000),
+      'the 30 days before end where the 30 days begin',
+    )
+    assert.equal(body.daysBefore.length, 30)
     assert.deepEqual(
       body.organizations.map(({ organizationId, calls }: { organizationId: string; calls: number }) => [
         organizationId,

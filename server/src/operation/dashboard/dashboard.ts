@@ -33,9 +33,10 @@ export class DashboardReports {
 
   async read(): Promise<Dashboard> {
     const { db, catalog } = this.#deps
-    const dates = this.#dates()
+    const before = this.#dates(2 * DAYS).slice(0, DAYS)
+    const dates = this.#dates(DAYS)
     const [byDay, byDataset, byOrganization, jobs, counts, openRequests, datasets] = await Promise.all([
-      usageByDay(db, dates[0]!),
+      usageByDay(db, before[0]!),
       usageByDataset(db, dates[0]!),
       usageByOrganization(db, dates[0]!),
       jobsByState(db),
@@ -44,6 +45,10 @@ export class DashboardReports {
       catalog.all(),
     ])
     const daily = new Map(byDay.map((day) => [day.name, day]))
+    const dayOf = (date: string) => {
+      const { calls = 0, credits = 0 } = daily.get(date) ?? {}
+      return { date, calls, credits }
+    }
     const titles = new Map(datasets.map(({ table, title }) => [table, title]))
     const names = await readPartyNames(
       db,
@@ -51,10 +56,8 @@ export class DashboardReports {
     )
     const { versions, ...accounts } = counts
     return {
-      days: dates.map((date) => {
-        const { calls = 0, credits = 0 } = daily.get(date) ?? {}
-        return { date, calls, credits }
-      }),
+      days: dates.map(dayOf),
+      daysBefore: before.map(dayOf),
       datasets: byDataset.map(({ name, calls, credits }) => ({
         table: name,
         title: titles.get(name) ?? null,
@@ -92,10 +95,10 @@ export class DashboardReports {
   }
 
   /** The last days up to today, in UTC. */
-  #dates(): string[] {
+  #dates(length: number): string[] {
     const today = this.#deps.clock().getTime()
-    return Array.from({ length: DAYS }, (_, i) =>
-      new Date(today - (DAYS - 1 - i) * DAY).toISOString().slice(0, 10),
+    return Array.from({ length }, (_, i) =>
+      new Date(today - (length - 1 - i) * DAY).toISOString().slice(0, 10),
     )
   }
 }

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { readConfig } from '../../base/settings/config.ts'
-import { emptyPlace, serverAt } from '../../testing/backup-place.ts'
+import { emptyPlace, newPlace, serverAt } from '../../testing/backup-place.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { databaseKinds } from '../../testing/test-server.ts'
@@ -19,7 +19,7 @@ const statuses = (checks: Check[]) => checks.map(({ status }) => status)
 
 for (const kind of databaseKinds) {
   test(`${kind}: next to a healthy server, every check passes`, async (t) => {
-    const place = await emptyPlace(t, kind)
+    const place = await newPlace(t, kind)
     await serverAt(t, place)
     const { code, json } = await runCommand(place, 'doctor', '--json')
     assert.equal(code, 0, JSON.stringify(json))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { openAccount } from '../../testing/account.ts'
-import { emptyPlace, serverAt } from '../../testing/backup-place.ts'
+import { emptyPlace, newPlace, serverAt } from '../../testing/backup-place.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { databaseKinds } from '../../testing/test-server.ts'
@@ -35,7 +35,7 @@ test('a version from a SpatiaLite file of an earlier program is a warning, and n
 
 for (const kind of databaseKinds) {
   test(`${kind}: every contradiction in what is stored is found, and nothing else`, async (t) => {
-    const place = await emptyPlace(t, kind)
+    const place = await newPlace(t, kind)
     const service = await serverAt(t, place, { newOrganizationCredits: 25 })
     const { database } = service.parts
     const { db } = database

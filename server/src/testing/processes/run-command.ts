@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { testedProgram } from '../../../../scripts/program/tested-program.ts'
+import { testedProgramArguments } from '../../../../scripts/program/tested-program.ts'
 import type { TestServer } from '../test-server.ts'
 import { type CommandOutput, runInSharedProcess } from './shared-process.ts'
 
@@ -22,12 +22,13 @@ export async function runCommand(place: Place, ...args: string[]): Promise<Comma
 
 /** Runs the real program in a process of its own, as operators do. */
 export function runProgramFile(place: Place, ...args: string[]): Promise<CommandResult> {
-  const { PATH = '', NODE_COMPILE_CACHE, NODE_OPTIONS } = process.env
-  const env: NodeJS.ProcessEnv = { PATH, NODE_COMPILE_CACHE, NODE_OPTIONS, ...settingsOf(place) }
+  const { PATH = '', NODE_COMPILE_CACHE, NODE_OPTIONS, UV_THREADPOOL_SIZE } = process.env
+  const own = { PATH, NODE_COMPILE_CACHE, NODE_OPTIONS, UV_THREADPOOL_SIZE }
+  const env: NodeJS.ProcessEnv = { ...own, ...settingsOf(place) }
   return new Promise((resolve, reject) => {
     execFile(
       process.execPath,
-      [testedProgram(), ...args],
+      [...testedProgramArguments(), ...args],
       { env, cwd: place.dataDir },
       (error, stdout, stderr) => {
         const code = error ? error.code : 0

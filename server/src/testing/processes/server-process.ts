@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
-import { testedProgram } from '../../../../scripts/program/tested-program.ts'
+import { testedProgramArguments } from '../../../../scripts/program/tested-program.ts'
 import { cleanUp } from '../cleanup.ts'
 
 export interface ServerProcess {
@@ -19,7 +19,15 @@ export async function startServerProcess(
   environment: Record<string, string> = {},
   options: { descriptors?: number; args?: string[] } = {},
 ): Promise<ServerProcess> {
-  const command = options.args ?? [testedProgram(), 'serve', '--json', '--port', '0', '--data-dir', dataDir]
+  const command = options.args ?? [
+    ...testedProgramArguments(),
+    'serve',
+    '--json',
+    '--port',
+    '0',
+    '--data-dir',
+    dataDir,
+  ]
   // Sets both the soft and the hard limit, because Node raises the soft to the hard limit.
   const shell = ['-c', `ulimit -n ${options.descriptors ?? '$(ulimit -n)'} && exec "$0" "$@"`]
   const child = spawn('sh', [...shell, process.execPath, ...command], {
@@ -29,6 +37,8 @@ export async function startServerProcess(
       WAYLEAVE_KEY_RATE: '1000000',
       WAYLEAVE_TILES: 'false',
       WAYLEAVE_DRAIN_SECONDS: '0',
+      // To try the sandbox takes a process for every server.
+      WAYLEAVE_SANDBOX: 'off',
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { lacks } from '../../../../../scripts/test-run/needs.ts'
 import { cleanUp } from '../../../testing/cleanup.ts'
 import { type EarlierRelease, earlierReleases, unpackRelease } from '../../../testing/releases.ts'
-import { temporaryDatabase, temporaryFolder } from '../../../testing/test-server.ts'
+import { emptyDatabase, temporaryFolder } from '../../../testing/test-server.ts'
 import { openDatabase } from '../open.ts'
 import { MIGRATIONS_TABLE } from './migrate.ts'
 import { indexName, isIndexStatement, migrations } from './migrations.ts'
@@ -65,7 +65,7 @@ async function releasedDatabase(
 ): Promise<{ url: string; version: number }> {
   const file = new DatabaseSync(join(unpackRelease(release, temporaryFolder(t)), 'wayleave.db'))
   cleanUp(t, async () => file.close())
-  const url = await temporaryDatabase(t)
+  const url = await emptyDatabase(t)
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const applied = file.prepare('select * from migrations order by number').all() as { number: number }[]

@@ -11,9 +11,9 @@ import { keyOpens } from '../../../testing/key-opens.ts'
 import { signIn } from '../../../testing/sign-in.ts'
 import {
   databaseKinds,
+  emptyDatabase,
   openTestServer,
   type TestServer,
-  temporaryDatabase,
   temporaryFolder,
 } from '../../../testing/test-server.ts'
 import { openChanges } from '../changes/open-changes.ts'
@@ -61,7 +61,7 @@ function rememberHistory(databaseUrl: string) {
 
 for (const climbing of [0, 60]) {
   test(`after a restore to an older state a revoked key is 401 on every node at once (${climbing} changes later)`, async (t) => {
-    const databaseUrl = await temporaryDatabase(t)
+    const databaseUrl = await emptyDatabase(t)
     const dataDir = temporaryFolder(t)
     const history = rememberHistory(databaseUrl)
     const nodes = [
@@ -116,7 +116,7 @@ for (const kind of databaseKinds) {
   test(`a node that finds another history forgets everything, on ${kind}`, async (t) => {
     const options = {
       dataDir: temporaryFolder(t),
-      databaseUrl: kind === 'postgres' ? await temporaryDatabase(t) : null,
+      databaseUrl: kind === 'postgres' ? await emptyDatabase(t) : null,
     }
     const database = await openDatabase(options)
     cleanUp(t, () => database.close())
@@ -145,7 +145,7 @@ for (const kind of databaseKinds) {
 }
 
 test('a change waits for nodes whose leases a restored database does not know', async (t) => {
-  const databaseUrl = await temporaryDatabase(t)
+  const databaseUrl = await emptyDatabase(t)
   const options = { dataDir: temporaryFolder(t), databaseUrl }
   const database = await openDatabase(options)
   cleanUp(t, () => database.close())
@@ -193,7 +193,7 @@ test('on SQLite a lower number means that everything is forgotten', async (t) =>
 })
 
 test('a dump that is restored over the database of running nodes is followed by every node', async (t) => {
-  const databaseUrl = await temporaryDatabase(t)
+  const databaseUrl = await emptyDatabase(t)
   const dataDir = temporaryFolder(t)
   const nodes = [
     await openTestServer(t, { databaseUrl, dataDir }),

@@ -45,14 +45,22 @@ export function columnNotesOf({ columns }: PublishingSchema): ColumnNotes {
 
 /** Throws if the version has unusually fewer rows than the one before. */
 export function requireRows(
-  { maxRowDrop = DEFAULT_MAX_ROW_DROP }: PublishingSchema,
+  schema: PublishingSchema,
   { rows, source }: Manifest,
   current: Dataset | undefined,
 ): void {
-  if (current === undefined || rows >= current.manifest.rows * (1 - maxRowDrop)) return
+  const misfit = rowMisfit(schema, rows, current)
+  if (misfit !== null) throw new SchemaMismatchError(source.file, [misfit])
+}
+
+/** What a publisher reads about a version that has unusually fewer rows than the one before; otherwise null. */
+export function rowMisfit(
+  { maxRowDrop = DEFAULT_MAX_ROW_DROP }: PublishingSchema,
+  rows: number,
+  current: Dataset | undefined,
+): string | null {
+  if (current === undefined || rows >= current.manifest.rows * (1 - maxRowDrop)) return null
   const before = current.manifest.rows
   const percent = Math.floor((1 - rows / before) * 100)
-  throw new SchemaMismatchError(source.file, [
-    `It has ${rows} rows, and version ${current.version} has ${before}: ${percent} % fewer, and the schema allows ${Math.round(maxRowDrop * 100)} %.`,
-  ])
+  return `It has ${rows} rows, and version ${current.version} has ${before}: ${percent} % fewer, and the schema allows ${Math.round(maxRowDrop * 100)} %.`
 }

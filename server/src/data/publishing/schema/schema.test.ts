@@ -91,6 +91,17 @@ test('an unusual drop in rows stops the publishing, within the limit of the publ
   const schema: PublishingSchema = { columns: [{ name: 'n', type: 'integer' }], maxRowDrop: 0.1 }
   await publishText(service, 'counts', 'a.csv', rows(100), { schema })
   assert.equal((await publishText(service, 'counts', 'a.csv', rows(90))).version, 2)
+  const file = join(temporaryFolder(t), 'fewer.csv')
+  writeFileSync(file, rows(80))
+  const inspect = async (mode?: 'append' | 'update') =>
+    (await service.parts.publishing.inspect({ table: 'counts', path: file, ...(mode && { mode }) })).misfits
+  assert.deepEqual(await inspect(), [
+    'It has 80 rows, and version 2 has 90: 11 % fewer, and the schema allows 10 %.',
+  ])
+  assert.deepEqual(await inspect('append'), [])
+  writeFileSync(file, 'm\n1\n')
+  assert.match(String(await inspect('append')), /"n"|column n/)
+  assert.deepEqual(await inspect('update'), [])
   const refused = publishText(service, 'counts', 'a.csv', rows(80))
   await assert.rejects(refused, /has 80 rows, and version 2 has 90: 11 % fewer, and the schema allows 10 %/)
   const confirmed = await publishText(service, 'counts', 'a.csv', rows(80), { ignoreSchema: true })

@@ -200,7 +200,7 @@ export class Jobs implements JobHandler {
       throw error
     }
     if (row.kind === 'inspect') {
-      const { description: _, ownerId: _owner, mode: _mode, deleteMissing: _missing, ...inspected } = publish
+      const { description: _, ownerId: _owner, deleteMissing: _missing, ...inspected } = publish
       const inspection = await publishing
         .inspect({ ...inspected, path }, { onProgress, signal })
         .catch(retried)

@@ -6,6 +6,7 @@ import type { Authenticate } from '../../../accounts/access/authenticate.ts'
 import { notFound } from '../../../base/problem.ts'
 import type { Catalog } from '../../../data/catalog/catalog.ts'
 import { metadataCacheControl } from '../../../data/catalog/metadata.ts'
+import type { OpenSnapshots } from '../../../data/catalog/open-snapshots.ts'
 import type { App } from '../../../http/fastify-app.ts'
 import { matchesEtag, preferredEncoding } from '../../../http/headers.ts'
 import { tags } from '../../../http/openapi.ts'
@@ -18,6 +19,7 @@ import { Previews } from './previews.ts'
 interface PreviewRoutesDeps {
   authenticate: Authenticate
   catalog: Catalog
+  snapshots: OpenSnapshots
   tileArchives: TileArchives
   tileStates: TileStates
 }
@@ -51,10 +53,10 @@ class PackedPreviews {
   }
 }
 
-/** Small maps of datasets, drawn from tiles. They are public, like the sample. */
+/** Small maps of datasets. They are public, like the sample. */
 export function previewRoutes(app: App, deps: PreviewRoutesDeps): void {
-  const { authenticate, catalog, tileArchives, tileStates } = deps
-  const previews = new Previews(tileArchives, tileStates)
+  const { authenticate, catalog } = deps
+  const previews = new Previews(deps)
   const packed = new PackedPreviews()
   const find = async (request: FastifyRequest, reply: FastifyReply, table: string) => {
     const grant = await authenticate.optionalKey(request, reply)
@@ -71,7 +73,8 @@ export function previewRoutes(app: App, deps: PreviewRoutesDeps): void {
     schema: {
       tags: [tags.catalog],
       summary: 'A small map of a dataset, as SVG paths',
-      description: 'Drawn from its tiles; 204 for a table, and until the tiles are built.',
+      description:
+        'Drawn from its tiles, or from its points if there are no tiles; 204 for a table, and for shapes until the tiles are built.',
       params,
       querystring: noQuery,
       response: { 200: previewSchema, 204: noPreview, 304: notModified },
@@ -96,7 +99,8 @@ export function previewRoutes(app: App, deps: PreviewRoutesDeps): void {
     schema: {
       tags: [tags.catalog],
       summary: 'A small map of a dataset, as a picture',
-      description: 'Drawn from its tiles; 404 for a table, and until the tiles are built.',
+      description:
+        'Drawn from its tiles, or from its points if there are no tiles; 404 for a table, and for shapes until the tiles are built.',
       documented: {
         responses: {
           200: { description: 'The picture.', content: { 'image/svg+xml': { schema: { type: 'string' } } } },

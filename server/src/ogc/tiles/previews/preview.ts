@@ -72,13 +72,43 @@ export async function drawPreview(
   tiles: readonly PreviewTile[],
   isCoarse: boolean,
 ): Promise<Preview> {
-  const [west, south, east, north] = bbox
-  const degreesPerPixel = (west > east ? 360 : Math.max(east - west, north - south, 0.001)) / WIDTH
   for (const step of STEPS) {
     if (isCoarse && step < COARSE_STEP) continue
-    const drawing = new Drawing(degreesPerPixel, step, isCoarse)
+    const drawing = new Drawing(degreesPerPixel(bbox), step, isCoarse)
     const isLast = step === STEPS.at(-1)
     await drawTiles(drawing, tiles, isLast)
+    if (isLast || !drawing.isFull) return { bbox, ...drawing.paths }
+  }
+  throw new Error('there is a last step')
+}
+
+function degreesPerPixel([west, south, east, north]: Box): number {
+  return (west > east ? 360 : Math.max(east - west, north - south, 0.001)) / WIDTH
+}
+
+/** How many points are drawn without tiles. More of them would hardly have a dot of their own. */
+const MAX_POINTS = 100_000
+/** Looking at the clock takes as long as a few points. */
+const POINTS_AT_ONCE = 256
+
+/**
+ * Draws points that no tile has: `coordinates` is x, y of each, in the order of a snapshot, where neighbours follow each
+ * other. Of more than `MAX_POINTS`, every nth is drawn.
+ */
+export async function drawPoints(bbox: Box, coordinates: Float64Array, isCoarse: boolean): Promise<Preview> {
+  const count = coordinates.length / 2
+  const every = Math.ceil(count / MAX_POINTS)
+  for (const step of STEPS) {
+    if (isCoarse && step < COARSE_STEP) continue
+    const drawing = new Drawing(degreesPerPixel(bbox), step, isCoarse)
+    const isLast = step === STEPS.at(-1)
+    let sliceEnd = timeSlices.sliceEnd()
+    for (let i = 0, drawn = 1; i < count && !drawing.isFull; i += every, drawn++) {
+      drawing.addPoint([coordinates[i * 2]!, coordinates[i * 2 + 1]!])
+      if (drawn % POINTS_AT_ONCE > 0 || performance.now() < sliceEnd) continue
+      await timeSlices.next('previews')
+      sliceEnd = timeSlices.sliceEnd()
+    }
     if (isLast || !drawing.isFull) return { bbox, ...drawing.paths }
   }
   throw new Error('there is a last step')
@@ -164,7 +194,7 @@ class Drawing {
 
   add({ points, lines, areas, cutAreas }: InsideTile, positionOf: PositionOf): void {
     const { paths } = this
-    for (const { x, y } of points.flat()) this.#dot(positionOf(x, y))
+    for (const { x, y } of points.flat()) this.addPoint(positionOf(x, y))
     const drawn = { lines: '', areas: '', cutAreas: '' }
     for (const part of lines) drawn.lines += this.#path(part, 2, positionOf)
     for (const ring of areas) drawn.areas += closed(this.#path(ring, 3, positionOf))
@@ -176,6 +206,10 @@ class Drawing {
     const first = (lines[0] ?? areas[0] ?? cutAreas[0])?.[0]
     const isShown = drawn.lines !== '' || drawn.areas !== '' || drawn.cutAreas !== ''
     if (first && !isShown) this.#dot(positionOf(first.x, first.y))
+  }
+
+  addPoint(position: [longitude: number, latitude: number]): void {
+    this.#dot(position)
   }
 
   #dot(position: number[]): void {

@@ -11,9 +11,9 @@ import { backUp, emptyPlace, serverAt } from '../../../testing/backup-place.ts'
 import { cleanUp } from '../../../testing/cleanup.ts'
 import { signIn } from '../../../testing/sign-in.ts'
 import {
+  emptyDatabase,
   openTestServer,
   type TestServer,
-  temporaryDatabase,
   temporaryFolder,
 } from '../../../testing/test-server.ts'
 import { checkDatabase } from '../../doctor/check-servers.ts'
@@ -47,7 +47,7 @@ test('while a restore to PostgreSQL is unfinished, nodes with other data folders
   await service.request('POST', `/v1/api-keys/${ada.keyId}/revoke`, { token: ada.token })
   await service.stop()
 
-  const databaseUrl = await temporaryDatabase(t)
+  const databaseUrl = await emptyDatabase(t)
   const { proxy, url } = await TcpProxy.open(databaseUrl, (close) => cleanUp(t, close))
   const running = await openTestServer(t, { databaseUrl: url })
   // Its lease lapses, as on a machine that is paused, so the restore does not know of it.

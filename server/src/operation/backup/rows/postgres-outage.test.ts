@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { TcpProxy } from '../../../../../scripts/test-servers/tcp-proxy.ts'
 import { SECOND } from '../../../base/clock.ts'
-import { emptyPlace, serverAt } from '../../../testing/backup-place.ts'
+import { newPlace, serverAt } from '../../../testing/backup-place.ts'
 import { cleanUp } from '../../../testing/cleanup.ts'
 import { runCommand } from '../../../testing/processes/run-command.ts'
 import { databaseKinds, temporaryFolder } from '../../../testing/test-server.ts'
@@ -13,7 +13,7 @@ import { tableShapes } from './table-shapes-store.ts'
 const skip = !databaseKinds.includes('postgres') && 'needs PostgreSQL'
 
 test('a backup over a silent link to PostgreSQL ends after the time for one batch', { skip }, async (t) => {
-  const place = await emptyPlace(t, 'postgres')
+  const place = await newPlace(t, 'postgres')
   await (await serverAt(t, place)).stop()
   const { proxy, url } = await TcpProxy.open(place.databaseUrl!, (close) => cleanUp(t, close))
   const reader = await openPostgresReader(url, SECOND)
@@ -34,7 +34,7 @@ test('a backup over a silent link to PostgreSQL ends after the time for one batc
 })
 
 test('a backup without PostgreSQL says that PostgreSQL is not available', { skip }, async (t) => {
-  const place = await emptyPlace(t, 'postgres')
+  const place = await newPlace(t, 'postgres')
   await (await serverAt(t, place)).stop()
   const { proxy, url } = await TcpProxy.open(place.databaseUrl!, () => {})
   await proxy.close()

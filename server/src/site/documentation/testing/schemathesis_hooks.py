@@ -177,18 +177,50 @@ WRONG_TYPES = 5
 """Schemathesis replaces each value by this many values of other types."""
 wrong_values: dict[tuple[Any, ...], int] = {}
 """How many values of a wrong type were generated for a value of a request."""
+MAX_REPETITIONS = 2
+violations: dict[tuple[Any, ...], set[str]] = {}
+"""The operations that got a violation of a parameter."""
+
+
+def violated_value(case: schemathesis.Case, data: CoveragePhaseData) -> Any:
+    """What an invalid request has at the place of the violation."""
+    containers = {"query": case.query, "path": case.path_parameters, "header": case.headers, "body": case.body}
+    value: Any = containers.get(str(data.parameter_location).lower())
+    if isinstance(value, dict) and data.parameter in value:
+        value = value[data.parameter]
+    for part in (data.location or "").split("/")[1:]:
+        if isinstance(value, dict) and part in value:
+            value = value[part]
+    return value
+
+
+def is_repeated(case: schemathesis.Case, data: CoveragePhaseData) -> bool:
+    """Whether operations before got the same violation of the same parameter, such as a `limit` of -1."""
+    value = violated_value(case, data)
+    violation = (data.scenario, str(data.parameter_location), data.parameter, data.location, data.description, repr(value))
+    operations = violations.setdefault(violation, set())
+    if len(operations) < MAX_REPETITIONS:
+        operations.add(case.operation.label)
+    return case.operation.label not in operations
 
 
 @schemathesis.hook
 def filter_case(context: schemathesis.HookContext, case: schemathesis.Case) -> bool:
-    """Sends two of the five wrong types for each value. They rotate: every type is sent for every fifth value."""
+    """Leaves out violations that repeat those of other operations, and all but one of the five wrong types of a value.
+
+    The types rotate: every type is sent for every fifth value.
+    """
     data = case.meta.phase.data if case.meta else None
-    if not isinstance(data, CoveragePhaseData) or data.scenario != CoverageScenario.INCORRECT_TYPE:
+    if not isinstance(data, CoveragePhaseData) or case.meta.generation.mode.is_positive:
+        return True
+    if data.parameter is not None and is_repeated(case, data):
+        return False
+    if data.scenario != CoverageScenario.INCORRECT_TYPE:
         return True
     value = (case.operation.label, data.parameter_location, data.parameter, data.description)
     index = wrong_values.get(value, 0)
     wrong_values[value] = index + 1
-    return (index + list(wrong_values).index(value)) % WRONG_TYPES < 2
+    return (index + list(wrong_values).index(value)) % WRONG_TYPES == 0
 
 
 @schemathesis.hook
