@@ -99,8 +99,9 @@ export class Installation {
       appendFileSync(log, text)
     })
     if (url === null) {
+      const late = hasExited(child) ? '' : `It did not listen within ${START_WITHIN_MS / 1000} s. `
       await this.#end(child)
-      throw new StartError(child.exitCode, errors)
+      throw new StartError(child.exitCode, late + errors)
     }
     const node = { name, url, child, pid: child.pid! }
     const nodes = role === 'worker' ? this.jobNodes : this.nodes
