@@ -1,5 +1,4 @@
 import type { AdminOrganization } from '@wayleave/contract/records'
-import { useState } from 'react'
 import { Link, useParams } from 'react-router'
 import { OrganizationActions } from '../../administration/organization-actions.tsx'
 import { useAdminKeys, useAdminMembers, useAdminOrganization, useUsage } from '../../api/queries.ts'
