@@ -7,7 +7,7 @@ import { needs } from '../../scripts/test-run/needs.ts'
 import { check } from './check-accessibility.ts'
 import { parcelsGeojson } from './parcels.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
-import { navigate } from './test-page-actions.ts'
+import { drawMapsIfAsked, navigate } from './test-page-actions.ts'
 
 needs('chromium', 'processes')
 
@@ -271,15 +271,6 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     await context.close()
   })
 })
-
-/** Maps are drawn on one page only: the software renderer takes more time than all pages without maps. */
-function drawMapsIfAsked(): void {
-  const { getContext } = HTMLCanvasElement.prototype
-  HTMLCanvasElement.prototype.getContext = function (this: HTMLCanvasElement, ...args: never[]) {
-    const isOff = /webgl/.test(String(args[0])) && !('areMapsDrawn' in window && window.areMapsDrawn)
-    return isOff ? null : Reflect.apply(getContext, this, args)
-  } as never
-}
 
 /** Creates a dataset, add-ons, credits and keys, so that no page is empty. */
 async function prepare(url: string, authorization: string): Promise<string> {

@@ -353,7 +353,7 @@ describe('the console', { concurrency: 1 }, () => {
       return /^2 calls and 1 credit /.test((await totals.textContent())!)
     })
     await user.locator('.chart canvas').waitFor()
-    await user.getByRole('row', { name: 'File download Parcels CSV 1 1' }).waitFor()
+    await user.getByRole('row', { name: 'File download Parcels of the town CSV 1 1' }).waitFor()
     await user.getByLabel('Last day').fill('2026-01-31')
     await user.getByLabel('First day').fill('2026-01-01')
     await user.getByText(/0 calls and 0 credits from 1 Jan 2026/).waitFor()

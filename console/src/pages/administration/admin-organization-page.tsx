@@ -1,5 +1,4 @@
 import type { AdminOrganization } from '@wayleave/contract/records'
-import { useState } from 'react'
 import { Link, useParams } from 'react-router'
 import { OrganizationActions } from '../../administration/organization-actions.tsx'
 import { useAdminKeys, useAdminMembers, useAdminOrganization, useUsage } from '../../api/queries.ts'
@@ -13,7 +12,8 @@ import { KeyStatus } from '../../keys/key-status.tsx'
 import { LedgerCard } from '../../organization/ledger-card.tsx'
 import { PermissionBadges } from '../../organization/member-permissions.tsx'
 import { UsageByDay } from '../../usage/usage-report.tsx'
-import { lastDays, plural } from '../../words.ts'
+import { useUsageRange } from '../../usage/use-usage-range.ts'
+import { plural } from '../../words.ts'
 
 /** One organization, for administrators. */
 export function AdminOrganizationPage() {
@@ -31,7 +31,7 @@ function Organization({ organization }: { organization: AdminOrganization }) {
   const path = `/v1/admin/organizations/${id}`
   const members = useAdminMembers(id)
   const keys = useAdminKeys(id)
-  const [range, setRange] = useState(() => lastDays(30, Date.now()))
+  const [range, setRange] = useUsageRange()
   const usage = useUsage(`${path}/usage`, range)
   return (
     <div className="stack">
@@ -85,7 +85,7 @@ function Organization({ organization }: { organization: AdminOrganization }) {
           { head: 'Last used', cell: ({ lastUsedAt }) => <When at={lastUsedAt} /> },
         ]}
       />
-      <UsageByDay usage={usage} range={range} onRange={setRange} />
+      <UsageByDay path={`${path}/usage`} usage={usage} range={range} onRange={setRange} />
       <LedgerCard path={path} keys={keys.data ?? []} members={members.data ?? []} hasCsv={false} />
     </div>
   )
