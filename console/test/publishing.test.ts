@@ -90,7 +90,9 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
     await page.reload()
     await drop(page, 'stations.csv', `${STATIONS.split('\n').slice(0, 3).join('\n')}\n`)
     await page.getByRole('button', { name: 'Look at the file first' }).click()
-    const misfit = page.getByText('It has 2 rows, and version 1 has 4: 50 % fewer, and the schema allows 10 %.')
+    const misfit = page.getByText(
+      'It has 2 rows, and version 1 has 4: 50 % fewer, and the schema allows 10 %.',
+    )
     await misfit.waitFor()
     await page.getByLabel('Geometries are in').selectOption('opened')
     await page.getByLabel('Geometries are in').selectOption('')

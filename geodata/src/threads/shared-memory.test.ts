@@ -10,7 +10,8 @@ test('arrays are copied to shared memory with their values, and others stay', ()
   const values = { codes: Uint16Array.of(1, 65_535), large: BigInt64Array.of(-1n), texts: ['a'], shared }
   const copy = inSharedMemory({ ...values, codes: values.codes.subarray(1) })
   assert.deepEqual(copy, { ...values, codes: Uint16Array.of(65_535) })
-  for (const part of [copy.codes, copy.large, copy.shared]) assert.ok(part.buffer instanceof SharedArrayBuffer)
+  for (const part of [copy.codes, copy.large, copy.shared])
+    assert.ok(part.buffer instanceof SharedArrayBuffer)
   assert.equal(inSharedMemory(copy).codes, copy.codes)
 })
 
