@@ -50,6 +50,7 @@ export type {
   Inspection,
   Job,
   PublishedFile,
+  PublishedJob,
   Publisher,
   SourceOptions,
 } from './publisher.ts'

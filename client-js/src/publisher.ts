@@ -42,6 +42,9 @@ export interface Job {
   updatedAt: string
 }
 
+/** A job that has published a file, or tried to. */
+export type PublishedJob = Job & { report: NonNullable<Job['report']> }
+
 /** What a file contains, and what publishing it would do. It has more members than are listed here. */
 export interface Inspection {
   rows: number
@@ -82,12 +85,13 @@ export class Publisher {
   }
 
   /** Uploads a file, and waits until it is published as a new version, or as a draft. */
-  publish(table: string, file: PublishedFile, options: PublishOptions = {}): Call<Job> {
+  publish(table: string, file: PublishedFile, options: PublishOptions = {}): Call<PublishedJob> {
     return startCall(async (receipt) => {
       checkTable('publish()', table)
       checkOptions('publish()', options, [...PUBLISH_PARAMETERS, ...UPLOAD_OPTIONS])
       const path = `/v1/dataset/${encodeURIComponent(table)}`
-      return this.#upload({ method: 'PUT', path, file }, options, PUBLISH_PARAMETERS, receipt)
+      const sent = { method: 'PUT' as const, path, file }
+      return this.#upload<PublishedJob>(sent, options, PUBLISH_PARAMETERS, receipt)
     })
   }
 
@@ -96,8 +100,8 @@ export class Publisher {
     return startCall(async (receipt) => {
       checkOptions('inspect()', options, [...INSPECT_PARAMETERS, ...UPLOAD_OPTIONS])
       const sent = { method: 'POST' as const, path: '/v1/inspect', file }
-      const job = await this.#upload(sent, options, INSPECT_PARAMETERS, receipt)
-      return (job as Job & { inspection: Inspection }).inspection
+      type InspectedJob = Job & { inspection: Inspection }
+      return (await this.#upload<InspectedJob>(sent, options, INSPECT_PARAMETERS, receipt)).inspection
     })
   }
 
@@ -184,12 +188,12 @@ export class Publisher {
   }
 
   /** Sends the file and waits for its job. */
-  async #upload(
+  async #upload<J extends Job>(
     { method, path, file }: { method: 'PUT' | 'POST'; path: string; file: PublishedFile },
     options: PublishOptions | InspectOptions,
     parameters: readonly string[],
     receipt: Receipt,
-  ): Promise<Job> {
+  ): Promise<J> {
     const body = blobOf(file)
     const query = uploadQuery(options, parameters, (file as Partial<File>).name)
     const { signal, maxRetries, timeout, onProgress } = options
@@ -199,7 +203,7 @@ export class Publisher {
     let job = await requestJson<Job>(this.#transport, path + query, sending, receipt, upload)
     for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 1.5, LONGEST_POLL_MS)) {
       if (job.progress) onProgress?.(job.progress)
-      if (job.state !== 'waiting' && job.state !== 'running') return finished(job)
+      if (job.state !== 'waiting' && job.state !== 'running') return finished(job) as J
       await this.#transport.sleep(pause, signal)
       job = await this.#job(method, job.id, undefined, { signal, maxRetries, timeout }, receipt)
     }

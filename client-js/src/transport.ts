@@ -112,7 +112,7 @@ async function send(
   headers: Record<string, string>,
   key: string,
   { signal, timeout = transport.timeout }: CallOptions,
-  { method = 'GET', body }: Partial<Sending> = {},
+  sending?: Sending,
 ): Promise<Opened> {
   signal?.throwIfAborted()
   const controller = new AbortController()
@@ -145,8 +145,8 @@ async function send(
   const ask = (url: string, sent: Record<string, string>) =>
     inTime(
       transport.fetch(url, {
-        method,
-        ...(body !== undefined && { body }),
+        method: sending?.method ?? 'GET',
+        ...(sending?.body !== undefined && { body: sending.body }),
         headers: sent,
         signal: controller.signal,
         // Following a redirect would send the key to another address.

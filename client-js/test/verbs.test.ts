@@ -271,7 +271,7 @@ test('a publisher looks at a file, publishes it, releases a draft and rolls back
     ...{ filename: 'managed.csv', title: 'Managed & <new>', keywords: ['one', 'two'], credits: 3 },
     onProgress: ({ phase }) => phases.push(phase),
   })
-  assert.deepEqual([job.state, job.report?.version, job.report?.rows], ['done', 1, 2])
+  assert.deepEqual([job.state, job.report.version, job.report.rows], ['done', 1, 2])
   const { title, keywords, credits } = await client.dataset('managed')
   assert.deepEqual([title, keywords, credits], ['Managed & <new>', ['one', 'two'], 3])
   assert.equal((await publisher.job(job.id)).state, 'done')

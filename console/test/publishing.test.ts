@@ -63,6 +63,8 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
     await page.getByRole('button', { name: 'Look again' }).click()
     await page.getByRole('cell', { name: '31-12-2020' }).waitFor()
     await page.getByLabel('Check later versions against these columns').check()
+    await page.getByLabel('Rows that a version may lack, in percent').fill('10')
+    await picture('row-limit')
     await page.getByRole('button', { name: 'Publish', exact: true }).click()
     await page.getByText(/version 1: 4 rows/).waitFor()
     const { columns } = await (await fetch(`${service.url}/v1/dataset/stations`)).json()
@@ -83,6 +85,22 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
     await page.getByLabel('Keep it back as a draft until it is released').check()
     await page.getByRole('button', { name: 'Publish although it differs from the schema' }).click()
     await page.getByText(/It is a draft: nobody else sees it/).waitFor()
+  })
+
+  step('a file with too few rows says so before it is published, unless it has new rows only', async () => {
+    await page.reload()
+    await drop(page, 'stations.csv', `${STATIONS.split('\n').slice(0, 3).join('\n')}\n`)
+    await page.getByRole('button', { name: 'Look at the file first' }).click()
+    const misfit = page.getByText(
+      'It has 2 rows, and version 1 has 4: 50 % fewer, and the schema allows 10 %.',
+    )
+    await misfit.waitFor()
+    await page.getByLabel('Geometries are in').selectOption('opened')
+    await page.getByLabel('Geometries are in').selectOption('')
+    await picture('row-misfit')
+    await page.getByLabel('What the file has').selectOption('append')
+    await page.getByRole('button', { name: 'Look again' }).click()
+    await misfit.waitFor({ state: 'detached' })
   })
 
   step('a draft is released, and a version is rolled back to and deleted', async () => {

@@ -25,9 +25,10 @@ export function inSharedMemory<T extends object>(parts: T): T {
 
 function sharedPart(part: unknown): unknown {
   if (!ArrayBuffer.isView(part) || part.buffer instanceof SharedArrayBuffer) return part
-  const { length, constructor } = part as Uint8Array
-  const copy = new (constructor as Uint8ArrayConstructor)(new SharedArrayBuffer(part.byteLength), 0, length)
-  copy.set(part as Uint8Array)
+  const array = part as Uint8Array
+  const ArrayClass = array.constructor as Uint8ArrayConstructor
+  const copy = new ArrayClass(new SharedArrayBuffer(array.byteLength), 0, array.length)
+  copy.set(array)
   return copy
 }
 
