@@ -175,8 +175,8 @@ def is_rejected_part(form: dict[str, Any], problem: dict[str, Any]) -> bool:
 
 WRONG_TYPES = 5
 """Schemathesis replaces each value by this many values of other types."""
-wrong_values: dict[tuple[Any, ...], int] = {}
-"""How many values of a wrong type were generated for a value of a request."""
+wrong_values: dict[tuple[Any, ...], list[int]] = {}
+"""For a value of a request: its number among all values, and how many values of a wrong type were generated for it."""
 MAX_REPETITIONS = 2
 violations: dict[tuple[Any, ...], set[str]] = {}
 """The operations that got a violation of a parameter."""
@@ -218,9 +218,9 @@ def filter_case(context: schemathesis.HookContext, case: schemathesis.Case) -> b
     if data.scenario != CoverageScenario.INCORRECT_TYPE:
         return True
     value = (case.operation.label, data.parameter_location, data.parameter, data.description)
-    index = wrong_values.get(value, 0)
-    wrong_values[value] = index + 1
-    return (index + list(wrong_values).index(value)) % WRONG_TYPES == 0
+    count = wrong_values.setdefault(value, [len(wrong_values), 0])
+    count[1] += 1
+    return (count[0] + count[1]) % WRONG_TYPES == 0
 
 
 @schemathesis.hook
