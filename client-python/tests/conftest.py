@@ -14,7 +14,7 @@ import wayleave
 
 MANY = 30_000
 
-# Every client reads all certificate authorities, which takes longer than most tests. All clients here share one context.
+# Every client reads all certificate authorities, which takes longer than most tests, so clients share them.
 ssl.create_default_context = functools.cache(ssl.create_default_context)
 
 

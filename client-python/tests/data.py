@@ -117,4 +117,4 @@ def many(path: Path, count: int) -> Path:
 
 def wide(path: Path) -> Path:
     """Rows longer than a shapefile can have."""
-    return write(path, [feature(1, {f"c{i}": "x" * 254 for i in range(300)}, point(1, 2))])
+    return write(path, [feature(1, {f"c{i}": "x" * 254 for i in range(260)}, point(1, 2))])

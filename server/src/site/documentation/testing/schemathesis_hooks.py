@@ -175,8 +175,8 @@ def is_rejected_part(form: dict[str, Any], problem: dict[str, Any]) -> bool:
 
 WRONG_TYPES = 5
 """Schemathesis replaces each value by this many values of other types."""
-wrong_values: dict[tuple[Any, ...], int] = {}
-"""How many values of a wrong type were generated for a value of a request."""
+wrong_values: dict[tuple[Any, ...], list[int]] = {}
+"""For a value of a request: its number among all values, and how many values of a wrong type were generated for it."""
 MAX_REPETITIONS = 2
 violations: dict[tuple[Any, ...], set[str]] = {}
 """The operations that got a violation of a parameter."""
@@ -185,7 +185,7 @@ violations: dict[tuple[Any, ...], set[str]] = {}
 def violated_value(case: schemathesis.Case, data: CoveragePhaseData) -> Any:
     """What an invalid request has at the place of the violation."""
     containers = {"query": case.query, "path": case.path_parameters, "header": case.headers, "body": case.body}
-    value: Any = containers.get(str(data.parameter_location).lower())
+    value: Any = containers.get(data.parameter_location.value) if data.parameter_location else None
     if isinstance(value, dict) and data.parameter in value:
         value = value[data.parameter]
     for part in (data.location or "").split("/")[1:]:
@@ -213,14 +213,13 @@ def filter_case(context: schemathesis.HookContext, case: schemathesis.Case) -> b
     data = case.meta.phase.data if case.meta else None
     if not isinstance(data, CoveragePhaseData) or case.meta.generation.mode.is_positive:
         return True
-    if data.parameter is not None and is_repeated(case, data):
-        return False
-    if data.scenario != CoverageScenario.INCORRECT_TYPE:
-        return True
-    value = (case.operation.label, data.parameter_location, data.parameter, data.description)
-    index = wrong_values.get(value, 0)
-    wrong_values[value] = index + 1
-    return (index + list(wrong_values).index(value)) % WRONG_TYPES == 0
+    if data.scenario == CoverageScenario.INCORRECT_TYPE:
+        value = (case.operation.label, data.parameter_location, data.parameter, data.description)
+        count = wrong_values.setdefault(value, [len(wrong_values), 0])
+        count[1] += 1
+        if (count[0] + count[1] - 1) % WRONG_TYPES != 0:
+            return False
+    return data.parameter is None or not is_repeated(case, data)
 
 
 @schemathesis.hook
