@@ -1,4 +1,4 @@
-/** The entry of a serving thread: see `ServingThreads`. */
+/** The entry of a serving thread: see `ServingThreads` and docs/decisions/serving-threads.md. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../base/clock.ts'
 import { isTracingWanted } from '../../base/settings/config.ts'

@@ -17,6 +17,8 @@ interface Entry {
  * What the serving threads of a process have loaded into shared memory, in the first thread. Each key is loaded by the
  * thread that asks for it first; the others wait for it. Data that no thread uses any more is forgotten, and its memory
  * is free when the last array over it is collected.
+ *
+ * See docs/decisions/serving-threads.md.
  */
 export class LoadRegistry {
   readonly #entries = new Map<string, Entry>()
