@@ -1,7 +1,7 @@
 import type { SharedLoads } from '@wayleave/geodata/base'
 
 /** What a thread that asks for a key is told: the loaded data, or to load it. */
-export type LoadReply = { value: object } | 'load'
+type LoadReply = { value: object } | 'load'
 
 interface Entry {
   /** Null while it is loaded. */
@@ -83,7 +83,7 @@ export class LoadRegistry {
 }
 
 /** How a thread reaches the registry: directly in the first thread, by messages in the others. */
-export interface RegistryLink {
+interface RegistryLink {
   ask(key: string): LoadReply | Promise<LoadReply>
   loaded(key: string, value: object | null): void
   release(key: string): void
