@@ -12,7 +12,7 @@ import type { App } from '../http/fastify-app.ts'
 import type { RouteTable } from '../http/route-table.ts'
 import { requireFreePort } from '../http/sockets/free-port.ts'
 import { sweepTiles } from '../ogc/tiles/tile-files.ts'
-import { type HttpService, openHttpService } from './open-http-service.ts'
+import { type HttpServer, openHttpServer } from './open-http-server.ts'
 import type { Opening } from './opening.ts'
 import { recordServerAddress } from './server-address.ts'
 import { ServingThreads } from './threads/serving-threads.ts'
@@ -79,7 +79,7 @@ interface Serving {
 async function serve(parts: Parts, { unlock, prepare, grace, loads }: Serving): Promise<RunningServer> {
   const { config, log, thread } = parts
   await scheduleNodeWork(parts)
-  const http = await openHttpService(parts, grace)
+  const http = await openHttpServer(parts, grace)
   if (config.role !== 'api') await describeSandbox(parts)
   await prepare(parts)
   await parts.runner.start()
@@ -109,7 +109,7 @@ async function serve(parts: Parts, { unlock, prepare, grace, loads }: Serving): 
 /** If they do not start, nothing is served. */
 async function startThreads(
   deps: Parameters<typeof ServingThreads.start>[0],
-  http: HttpService,
+  http: HttpServer,
 ): Promise<ServingThreads> {
   return ServingThreads.start(deps).catch(async (error: unknown) => {
     await http.stop(0)

@@ -1,4 +1,4 @@
-/** The entry of a serving thread: see `ServingThreads`. */
+/** The entry of a serving thread: see `ServingThreads` and docs/decisions/serving-threads.md. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../base/clock.ts'
 import { isTracingWanted } from '../../base/settings/config.ts'
@@ -6,7 +6,7 @@ import { ThreadLoads } from '../../base/threads/load-registry.ts'
 import { ThreadLink } from '../../base/threads/thread-link.ts'
 import { startTracing } from '../../base/tracing/start-tracing.ts'
 import { makeThreadLogger } from '../../http/observability/logger.ts'
-import { openHttpService } from '../open-http-service.ts'
+import { openHttpServer } from '../open-http-server.ts'
 import { openParts } from '../wiring.ts'
 import type { ThreadStart } from './serving-threads.ts'
 
@@ -39,7 +39,7 @@ async function open() {
     text: () => link.ask('metrics'),
     responses: () => link.ask('responses'),
   }
-  return { parts, http: await openHttpService(parts, grace), stopTracing }
+  return { parts, http: await openHttpServer(parts, grace), stopTracing }
 }
 
 /** Resolves when the last request has ended. The thread ends when its parts are closed. */

@@ -1,7 +1,7 @@
 import type { SharedLoads } from '@wayleave/geodata/base'
 
 /** What a thread that asks for a key is told: the loaded data, or to load it. */
-export type LoadReply = { value: object } | 'load'
+type LoadReply = { value: object } | 'load'
 
 interface Entry {
   /** Null while it is loaded. */
@@ -17,6 +17,8 @@ interface Entry {
  * What the serving threads of a process have loaded into shared memory, in the first thread. Each key is loaded by the
  * thread that asks for it first; the others wait for it. Data that no thread uses any more is forgotten, and its memory
  * is free when the last array over it is collected.
+ *
+ * See docs/decisions/serving-threads.md.
  */
 export class LoadRegistry {
   readonly #entries = new Map<string, Entry>()
@@ -81,7 +83,7 @@ export class LoadRegistry {
 }
 
 /** How a thread reaches the registry: directly in the first thread, by messages in the others. */
-export interface RegistryLink {
+interface RegistryLink {
   ask(key: string): LoadReply | Promise<LoadReply>
   loaded(key: string, value: object | null): void
   release(key: string): void

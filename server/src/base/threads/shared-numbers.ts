@@ -33,6 +33,8 @@ export function createNumbers(slots: number): SharedArrayBuffer {
  *
  * Between `hold` and `release` no other thread reads or changes the held names, so that a step which reads and writes
  * is exact. Only held names may be read or set.
+ *
+ * See docs/decisions/serving-threads.md.
  */
 export class SharedNumbers {
   readonly #expiries: Float64Array

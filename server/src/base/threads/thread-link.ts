@@ -1,11 +1,11 @@
 /** One end of the connection between two threads: a `Worker`, or the `parentPort` of one. */
-export interface ThreadPort {
+interface ThreadPort {
   postMessage(message: unknown, transfer?: readonly ArrayBuffer[]): void
   on(event: 'message', listener: (message: unknown) => void): unknown
 }
 
 /** Answers to the questions of the other thread, by the name of the question. */
-export type Answers = Record<string, (value: never) => unknown>
+type Answers = Record<string, (value: never) => unknown>
 
 type Message =
   | { ask: string; id: number; value: unknown }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { firstThread, servingThreads } from './thread-place.ts'
 
-test('one core is left for jobs, and whoever serves alone shares nothing', () => {
+test('one core is left for jobs, and a thread that serves alone shares nothing', () => {
   const count = (cores: number, settings = {}, platform: NodeJS.Platform = 'linux') =>
     servingThreads({ threads: null, role: 'all', ...settings }, cores, platform)
   assert.deepEqual(

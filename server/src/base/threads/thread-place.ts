@@ -11,7 +11,7 @@ const MAX_OWNERS = 100_000
 const MAX_ADDRESSES = 65_536
 
 /** What all serving threads of a process read and write. */
-export interface ThreadMemory {
+interface ThreadMemory {
   buckets: SharedArrayBuffer
   features: SharedArrayBuffer
   addresses: SharedArrayBuffer

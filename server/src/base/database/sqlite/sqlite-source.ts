@@ -112,7 +112,7 @@ export class OwnSession implements SqliteSession {
     this.#turn = null
   }
 
-  /** Whoever used it has gone: what it has not committed is undone, and what still waits does not run. */
+  /** The thread that used it has ended: what is not committed is rolled back, and what still waits does not run. */
   async abandon(): Promise<void> {
     this.#isAbandoned = true
     await this.rollback()

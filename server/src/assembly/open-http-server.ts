@@ -22,7 +22,7 @@ const MAX_STALLED_BYTES = 256 * 1024 ** 2
 /** Max time for work after the last request, such as refunds of aborted downloads. */
 const HOOKS_DEADLINE = 5 * SECOND
 
-export interface HttpService {
+export interface HttpServer {
   app: App
   routes: RouteTable
   /** Begins to accept connections; returns the port. */
@@ -38,7 +38,7 @@ export interface HttpService {
  * The routes of the service on a port, in one thread. `grace` is how long a stop waits for requests under way, in
  * milliseconds.
  */
-export async function openHttpService(parts: Parts, grace: number): Promise<HttpService> {
+export async function openHttpServer(parts: Parts, grace: number): Promise<HttpServer> {
   const { config, log, thread } = parts
   const { app, routes } = await buildApp(parts)
   const connections = limitConnections(app, parts)
