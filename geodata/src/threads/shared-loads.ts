@@ -1,7 +1,8 @@
 /**
  * Data that one of several threads has loaded and the others use too. What is loaded is an object of typed arrays in
- * shared memory, texts and numbers, and is never changed. Without such threads there is none, and every array is
- * private.
+ * shared memory, texts and numbers, and is never changed. With one thread there is none.
+ *
+ * See docs/decisions/serving-threads.md.
  */
 export interface SharedLoads {
   /** What a thread has loaded under this key; otherwise what `read` returns, which no other thread reads meanwhile. */
