@@ -17,7 +17,7 @@ import {
 } from './read-column.ts'
 
 /** Columns with more different values are left to the database: their dictionary alone takes 32 MB. */
-export const MAX_DISTINCT_KEYS = 1 << 22
+const MAX_DISTINCT_KEYS = 1 << 22
 /** The max rows that the database passes on at once. */
 const CHUNK_ROWS = 2048
 

@@ -7,6 +7,7 @@ import { collection, compileText, feature } from '../compile/compile-fixture.ts'
 import { PACK_BLOCK_BYTES, PackCache } from '../pack/pack-cache.ts'
 import { PositionRuns } from '../pack/position-runs.ts'
 import { openSnapshot } from './open.ts'
+import { folderFiles, type SnapshotFiles } from './snapshot-files.ts'
 import { verifySnapshot } from './verify.ts'
 
 const LONG = 'x'.repeat(PACK_BLOCK_BYTES * 1.5)
@@ -83,6 +84,38 @@ for (const [name, cache, options] of [
     assert.equal(shared?.bytes ?? 0, 0)
   })
 }
+
+test('an index that is read by blocks is not fetched as a whole, and is verified by the reader if it can', async () => {
+  const fetched: string[] = []
+  const read: string[] = []
+  const local = folderFiles(folder)
+  const files: SnapshotFiles = {
+    ...local,
+    isLocal: false,
+    fetch: async (names) => void fetched.push(...names),
+    async open(name) {
+      const file = await local.open(name)
+      const bytes = await readFile(join(folder, name))
+      return {
+        read: () => Promise.reject(new Error('not verified')),
+        stat: () => file.stat(),
+        close: () => file.close(),
+        async readVerified(from, to) {
+          assert.ok(from % PACK_BLOCK_BYTES === 0 && (to % PACK_BLOCK_BYTES === 0 || to === bytes.length))
+          read.push(name)
+          return bytes.subarray(from, to)
+        },
+      }
+    },
+  }
+  const cache = new PackCache(PACK_BLOCK_BYTES * 64)
+  const snapshot = await openSnapshot(files, cache, undefined, { wholeIndexBytes: 0 })
+  assert.deepEqual(fetched, ['checksums.json'])
+  assert.equal(read.length, 2)
+  assert.equal(await snapshot.findById(String(features[1500]!.id)), 1500)
+  assert.equal((await snapshot.readPack(10, 20)).toString('utf8'), texts.slice(10, 20).join(',\n'))
+  await snapshot.close()
+})
 
 test('the cache never holds more than its bound, and several readers of a block share one read', async () => {
   const cache = new PackCache(PACK_BLOCK_BYTES * 3)

@@ -145,17 +145,9 @@ export function countByBox(
 ): MaybeUnfinished<number | null> {
   const counted = countCheaply(snapshot, query)
   if (counted === null) return null
-  if (counted?.uncertain.length === 0) return counted.certain
-  return begin(countSteps(snapshot, query, geometries))
-}
-
-function* countSteps(snapshot: Snapshot, query: BoxQuery, geometries: GeometryCache): Steps<number | null> {
-  let counted = countCheaply(snapshot, query)
-  while (counted === undefined) {
-    yield* need(() => snapshot.tree.loadMissing())
-    counted = countCheaply(snapshot, query)
-  }
-  return counted === null ? null : yield* countUncertain(snapshot, query, geometries, counted)
+  if (counted === undefined) return whenLoaded(snapshot, () => countByBox(snapshot, query, geometries))
+  if (counted.uncertain.length === 0) return counted.certain
+  return begin(countUncertain(snapshot, query, geometries, counted))
 }
 
 function* countUncertain(
