@@ -20,7 +20,7 @@ export { FeatureSlices } from '../pack/pack-reader.ts'
 export { PositionBits } from '../pack/position-bits.ts'
 export { PositionRuns } from '../pack/position-runs.ts'
 export { PropertySlices, stringValue } from '../pack/property-slices.ts'
-export { quoteName, quoteText } from '../quote-sql.ts'
+export { parquetSql, quoteName, quoteText } from '../quote-sql.ts'
 export {
   buildTree,
   IndexTree,
