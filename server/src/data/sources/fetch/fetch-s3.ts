@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { SourceError } from '@wayleave/geodata/compile'
+import { MAX_PARTS, SourceError } from '@wayleave/geodata/compile'
 import type { Config } from '../../../base/settings/config.ts'
 import {
   type ObjectInfo,
@@ -13,8 +13,6 @@ import { SourceFile } from './source-file.ts'
 import { TransientSourceError } from './source-http.ts'
 
 const PART_BYTES = 8 << 20
-/** As many as are read together: see `MAX_PARTS` of geodata. */
-const MAX_PARTS = 10_000
 
 export interface S3Access {
   config: Pick<Config, 's3Endpoint' | 's3Region' | 's3PathStyle'>
@@ -145,7 +143,9 @@ async function readObject(
     await file.write(part)
   }
   const again = await store.head(key, { signal })
-  if (again?.modifiedAt.getTime() !== object.modifiedAt.getTime())
+  // A listing has milliseconds, and a single object the seconds of an HTTP date.
+  const seconds = ({ modifiedAt }: ObjectInfo) => Math.floor(modifiedAt.getTime() / 1000)
+  if (!again || again.bytes !== object.bytes || seconds(again) !== seconds(object))
     throw new TransientSourceError(`The object ${key} was replaced while it was read.`)
 }
 
