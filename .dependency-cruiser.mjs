@@ -41,6 +41,7 @@ const folders = {
   'geodata/src/formats': [
     'reading',
     'zip',
+    'parts',
     'csv',
     'geojson',
     'json',

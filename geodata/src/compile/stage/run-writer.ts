@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { ColumnBytes } from '../../pack/column-bytes.ts'
 import { GEOMETRY_HEAD } from '../../pack/pack.ts'
-import { type Cursor, CursorHeap } from '../merge/cursor-heap.ts'
+import { type Cursor, CursorHeap } from './cursor-heap.ts'
 import type { StagedPlaces } from './staged-places.ts'
 
 /**
