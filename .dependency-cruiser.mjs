@@ -42,6 +42,7 @@ const folders = {
   'geodata/src/formats': [
     'reading',
     'zip',
+    'parts',
     'csv',
     'geojson',
     'json',

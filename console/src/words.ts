@@ -24,6 +24,12 @@ export function bytes(value: number): string {
   return `${scaled >= 100 || power === 0 ? Math.round(scaled) : scaled.toFixed(1)} ${units[power]}`
 }
 
+/** A duration, not more precise than an estimate is. */
+export function roughly(seconds: number): string {
+  if (seconds < 90) return plural(seconds, 'second')
+  return seconds < 5400 ? plural(Math.round(seconds / 60), 'minute') : `${(seconds / 3600).toFixed(1)} hours`
+}
+
 /** A date in UTC, like all dates of the service. */
 export function day(iso: string): string {
   return new Date(iso).toLocaleDateString('en-GB', {

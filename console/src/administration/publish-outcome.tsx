@@ -3,7 +3,7 @@ import { Link } from 'react-router'
 import { useDatasets } from '../api/queries.ts'
 import { FixList } from '../publishing/fix-list.tsx'
 import { type FormChange, fixesOf } from '../publishing/fixes.ts'
-import { count, plural, shapeName } from '../words.ts'
+import { count, plural, roughly, shapeName } from '../words.ts'
 import { publishWords } from './publish-words.ts'
 
 const phases: Record<string, string> = {
@@ -44,13 +44,15 @@ export function PublishOutcome({
   }
   const { progress } = job
   const total = progress?.phase === 'reading' ? (progress.totalBytes ?? undefined) : undefined
+  const fraction = progress?.fraction ?? (total && progress ? progress.bytesRead / total : undefined)
   return (
     <div className="stack-small" role="status">
       <p>
         {progress ? (phases[progress.phase] ?? progress.phase) : 'Queued'}
         {progress && progress.rows > 0 && `, ${plural(progress.rows, 'row')}`}
+        {progress?.remainingSeconds != null && `, about ${roughly(progress.remainingSeconds)} left`}
       </p>
-      <progress aria-label="Publishing" value={total ? progress?.bytesRead : undefined} max={total} />
+      <progress aria-label="Publishing" value={fraction} max={1} />
     </div>
   )
 }

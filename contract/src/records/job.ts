@@ -9,6 +9,16 @@ const progress = Type.Object({
   rows: Type.Integer(),
   bytesRead: Type.Integer(),
   totalBytes: nullable(Type.Integer()),
+  fraction: Type.Optional(
+    nullable(
+      Type.Number({
+        description: 'How much of all work is done, from 0 to 1; null while that is not known.',
+      }),
+    ),
+  ),
+  remainingSeconds: Type.Optional(
+    nullable(Type.Integer({ description: 'How long the rest takes, estimated by the rate so far.' })),
+  ),
 })
 
 const report = Type.Object({

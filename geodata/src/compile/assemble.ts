@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { writeColumns } from '../columns/write-columns.ts'
@@ -6,7 +6,7 @@ import { type Column, type ColumnType, GEOMETRY_TYPES, type GeometryType } from 
 import type { Bbox } from '../geometry/bbox.ts'
 import { type DuckDb, openDuckDb } from '../open-duckdb.ts'
 import { FEATURE_TAIL, PROPERTIES_HEAD } from '../pack/pack.ts'
-import { quoteName, quoteText } from '../quote-sql.ts'
+import { parquetSql, quoteName, quoteText } from '../quote-sql.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { columnSql, jsonTextSql, numberText, textSql } from './columns/column-sql.ts'
 import { ColumnsThread } from './columns-in-thread.ts'
@@ -39,7 +39,8 @@ export interface ExtraIds {
 
 export interface AssembleOptions {
   folder: string
-  temporaryFolder: string
+  /** The folder with the staged files. */
+  staging: string
   files: string[]
   columns: FinalColumn[]
   spatial: boolean
@@ -70,12 +71,15 @@ export class Assembly {
   }
 
   static async open(options: AssembleOptions): Promise<Assembly> {
-    await mkdir(options.temporaryFolder, { recursive: true })
+    const temporaryFolder = spillFolder(options.staging)
+    // An attempt that was killed may have left some.
+    await rm(temporaryFolder, { recursive: true, force: true })
+    await mkdir(temporaryFolder, { recursive: true })
     const database = await openDuckDb({
       threads: options.threads,
       memoryLimit: `${options.memoryMegabytes}MB`,
-      folders: [options.folder, options.temporaryFolder],
-      temporaryFolder: options.temporaryFolder,
+      folders: [options.folder, options.staging],
+      temporaryFolder,
     })
     await database.connection.run(`CREATE VIEW staged AS ${stagedSql(options)}`)
     return new Assembly(database, options)
@@ -102,6 +106,11 @@ export class Assembly {
     column: FinalColumn,
     limit: number,
   ): Promise<{ rows: { row: number; id: string | null }[]; count: number }> {
+    // Usually there are none, and finding that out takes a fraction of the memory and time.
+    const [unique] = await this.#rows(
+      `SELECT count(*) = count(DISTINCT ${this.#usableIdSql(column)}) FROM staged`,
+    )
+    if (unique![0] === true) return { rows: [], count: 0 }
     const bad = this.#badIdsSql(column)
     const [total] = await this.#rows(`SELECT count(*) FROM (${bad})`)
     const listed = await this.#rows(`SELECT row, id FROM (${bad}) ORDER BY row LIMIT ${limit}`)
@@ -150,8 +159,12 @@ export class Assembly {
     this.#source = '(SELECT * FROM staged WHERE row NOT IN (SELECT row FROM excluded))'
   }
 
+  #usableIdSql({ profile, type }: FinalColumn): string {
+    return `nullif(${columnSql(profile, type)}::VARCHAR, '')`
+  }
+
   #badIdsSql(column: FinalColumn): string {
-    const id = `nullif(${columnSql(column.profile, column.type)}::VARCHAR, '')`
+    const id = this.#usableIdSql(column)
     return `SELECT row, id FROM (SELECT row, ${id} AS id, row_number() OVER (PARTITION BY ${id} ORDER BY row) AS nth FROM staged) WHERE id IS NULL OR nth > 1`
   }
 
@@ -205,10 +218,10 @@ export class Assembly {
   /** Prepares for `writeColumns`. Returns whether the columns of so many rows are compiled in a thread. */
   startColumnsThread(rows: number): boolean {
     if (rows < ROWS_FOR_THREAD) return false
-    const { folder, temporaryFolder } = this.#options
+    const { folder, staging } = this.#options
     this.#columnsThread = new ColumnsThread({
       folder,
-      temporaryFolder: join(temporaryFolder, 'columns'),
+      temporaryFolder: join(spillFolder(staging), 'columns'),
       memoryMegabytes: COLUMNS_MEGABYTES,
     })
     return true
@@ -225,7 +238,7 @@ export class Assembly {
     const path = this.#file(SNAPSHOT_FILES.columns)
     const thread = this.#columnsThread
     if (thread) return thread.write({ rowsPath, path, rows, columns }, signal)
-    const source = { instance: this.#database.instance, from: `read_parquet(${quoteText(rowsPath)})`, rows }
+    const source = { instance: this.#database.instance, from: parquetSql(rowsPath), rows }
     return writeColumns(path, source, columns, signal)
   }
 
@@ -234,7 +247,7 @@ export class Assembly {
     const { type } = this.#options.columns.find((column) => column.name === name)!
     const ends = ['min', 'max'].map((end) => jsonTextSql(`${end}(${quoteName(name)})`, type))
     const [row] = await this.#rows(
-      `SELECT ${ends.join(', ')} FROM read_parquet(${quoteText(this.#file(SNAPSHOT_FILES.rows))})`,
+      `SELECT ${ends.join(', ')} FROM ${parquetSql(this.#file(SNAPSHOT_FILES.rows))}`,
     )
     const texts = row!.map((text) => JSON.parse((text as string | null) ?? 'null') as string | null)
     return texts[0] === null ? null : (texts as [string, string])
@@ -324,6 +337,11 @@ function shownTextSql(value: string, type: ColumnType): string {
 function stagedSql({ files, hasGeometry }: AssembleOptions): string {
   const noPlace = `NULL::BLOB AS wkb, NULL::DOUBLE AS longitude, NULL::DOUBLE AS latitude`
   if (files.length === 0) return `SELECT NULL::DOUBLE AS key, NULL::BIGINT AS row, ${noPlace} WHERE false`
-  const table = `read_parquet([${files.map(quoteText).join(', ')}], union_by_name = true)`
+  const table = parquetSql(files, 'union_by_name = true')
   return hasGeometry ? `SELECT * FROM ${table}` : `SELECT *, ${noPlace} FROM ${table}`
+}
+
+/** Where DuckDB writes what does not fit into its memory. */
+function spillFolder(staging: string): string {
+  return join(staging, 'spill')
 }

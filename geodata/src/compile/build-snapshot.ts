@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { readFully } from '../bytes/read-fully.ts'
 import { GEOMETRY_TYPES } from '../feature.ts'
 import { isEmptyBbox } from '../geometry/bbox.ts'
+import { isOutOfMemory } from '../open-duckdb.ts'
+import { PACK_SEPARATOR } from '../pack/pack.ts'
 import { idName } from '../snapshot/feature-ids.ts'
-import { buildIdTable } from '../snapshot/id-table.ts'
-import { type IndexParts, layIndex, writeIndex } from '../snapshot/index-file.ts'
-import { buildTree } from '../snapshot/index-tree.ts'
 import { FORMAT_VERSION, hasPointsFile, type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { RenamedProperties } from '../snapshot/renamed-properties.ts'
 import { Assembly, type FinalColumn, type IdSource } from './assemble.ts'
@@ -14,7 +13,8 @@ import { chooseColumns, chooseIds, chooseTimeColumn } from './columns/choose-col
 import { chooseNotations } from './columns/choose-notations.ts'
 import type { Compiled, CompileOptions, CompilePhase } from './compile-options.ts'
 import { DEFAULT_THREADS } from './limits.ts'
-import { divideMemory } from './memory.ts'
+import { sortLimits } from './memory.ts'
+import { IndexWriter } from './merge/index-writer.ts'
 import { type MergedPack, mergeRuns } from './merge/merge-runs.ts'
 import { PropertyLines } from './merge/property-lines.ts'
 import { RowNumbersFile } from './merge/row-numbers-file.ts'
@@ -31,17 +31,42 @@ export interface BuildOptions {
   spatial: boolean
   source: Manifest['source']
   notes: string[]
-  onPhase: (phase: CompilePhase) => void
+  /** Called when a phase begins, and while rows are indexed. */
+  onPhase: (phase: CompilePhase, indexedRows?: number) => void
   signal: AbortSignal | undefined
+}
+
+/** With the memory limit of the database, in megabytes. */
+interface LimitedBuild extends BuildOptions {
+  databaseMegabytes: number
 }
 
 type ManifestHead = Omit<Manifest, 'files'>
 
 /** Builds the files of a snapshot from staged rows; the manifest is written last. */
 export async function buildSnapshot(build: BuildOptions): Promise<Compiled> {
+  const { rows, texts } = build.summary
+  const limits = sortLimits(build.options.memoryMegabytes, { rows, bytes: texts.bytes })
+  for (const [i, databaseMegabytes] of limits.entries()) {
+    // An attempt adds to the notes and to the summary.
+    const attempt = {
+      ...build,
+      databaseMegabytes,
+      ...structuredClone({ summary: build.summary, notes: build.notes }),
+    }
+    try {
+      return await buildWithin(attempt)
+    } catch (error) {
+      if (i === limits.length - 1 || !isOutOfMemory(error)) throw error
+    }
+  }
+  throw new Error('there is no limit of memory')
+}
+
+async function buildWithin(build: LimitedBuild): Promise<Compiled> {
   const { folder } = build.options
-  const { head, index, sealed } = await writeFeatures(build)
-  if (build.options.sample !== false) await writeSample(folder, index, head)
+  const { head, sampled, sealed } = await writeFeatures(build)
+  if (build.options.sample !== false) await writeSample(folder, sampled, head)
   build.signal?.throwIfAborted()
   const manifest = await sealSnapshot(folder, head, sealed)
   return { manifest, report: reportOf(manifest, build.summary) }
@@ -49,13 +74,14 @@ export async function buildSnapshot(build: BuildOptions): Promise<Compiled> {
 
 interface Written {
   head: ManifestHead
-  index: IndexParts
+  /** The ranges in the pack of the features of the sample. */
+  sampled: [from: number, to: number][]
   /** All large files but the compiled columns. */
   sealed: Map<string, SealedFile>
 }
 
 /** Writes the row files, with the database, the pack and its index. */
-async function writeFeatures(build: BuildOptions): Promise<Written> {
+async function writeFeatures(build: LimitedBuild): Promise<Written> {
   const { options, summary, spatial, notes, source } = build
   const { places } = summary
   const { assembly, allColumns, columns, geometryType, geometryTypes } = await openAssembly(build)
@@ -74,7 +100,7 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
     const counts = summary.skippedForIds > 0 ? await assembly.bounds() : countsOf(summary)
     build.onPhase('sorting')
     const ids = await describeIds(assembly, columns, id)
-    const { index, sealed, statistics } = await writeRowsAndPack(build, assembly, counts, columns, id, ids)
+    const { sampled, sealed, statistics } = await writeRowsAndPack(build, assembly, counts, columns, id, ids)
     build.signal?.throwIfAborted()
     const head: ManifestHead = {
       formatVersion: FORMAT_VERSION,
@@ -91,7 +117,7 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
       tiles: options.tiles !== false && spatial,
       ...(statistics ? { statistics } : {}),
     }
-    return { head, index, sealed }
+    return { head, sampled, sealed }
   } finally {
     build.signal?.removeEventListener('abort', interrupt)
     assembly.close()
@@ -108,7 +134,7 @@ export interface OpenAssembly {
 }
 
 /** Opens a database over the staged rows, with the columns that they will have. */
-export async function openAssembly(build: Omit<BuildOptions, 'source' | 'onPhase'>): Promise<OpenAssembly> {
+export async function openAssembly(build: Omit<LimitedBuild, 'source' | 'onPhase'>): Promise<OpenAssembly> {
   const { options, summary, spatial, notes } = build
   const { places } = summary
   const allColumns = chooseColumns(summary, spatial, notes, options.columns)
@@ -118,14 +144,14 @@ export async function openAssembly(build: Omit<BuildOptions, 'source' | 'onPhase
   const geometryType = !spatial ? null : geometryTypes.length === 1 ? geometryTypes[0]! : 'Geometry'
   const assembly = await Assembly.open({
     folder: options.folder,
-    temporaryFolder: join(build.staging, 'spill'),
+    staging: build.staging,
     files: summary.files,
     columns,
     spatial,
     hasPointsFile: hasPointsFile(geometryType),
     hasGeometry: places.hasGeometry,
     hasShapes: places.hasShapes,
-    memoryMegabytes: divideMemory(options.memoryMegabytes).database,
+    memoryMegabytes: build.databaseMegabytes,
     threads: options.threads ?? DEFAULT_THREADS,
   })
   return { assembly, allColumns, columns, geometryType, geometryTypes }
@@ -178,7 +204,7 @@ async function writeRowsAndPack(
     // The rows first, with all processors: compiling columns takes about as long as merging the pack. If the pack
     // were merged beside writing the rows, the columns would be compiled alone at the end.
     if (hasColumnsThread) await rows
-    const { index, pack } = await writePack(build, counts, {
+    const { sampled, pack } = await writePack(build, counts, {
       hasIds: id !== null,
       writesRowNumbers: extraIds?.isRowNumber === true,
       linesPath,
@@ -187,7 +213,7 @@ async function writeRowsAndPack(
     const written = CHECKED_FILES.filter((file) => file !== SNAPSHOT_FILES.columns)
     const sealed = await sealFiles(options.folder, written, new Map([[SNAPSHOT_FILES.pack, pack]]))
     const statistics = await compiling
-    return { index, sealed, ...(statistics ? { statistics } : {}) }
+    return { sampled, sealed, ...(statistics ? { statistics } : {}) }
   } finally {
     // Neither may still run when the caller closes the database.
     await Promise.allSettled([writing, compiling])
@@ -204,31 +230,32 @@ interface PackOptions {
 
 /** Merges the runs into the pack, and writes its index. */
 async function writePack(
-  { options: { folder }, summary, signal, onPhase }: BuildOptions,
+  { options: { folder }, staging, summary, signal, onPhase }: BuildOptions,
   counts: Pick<Manifest, 'rows' | 'located'>,
   { hasIds, writesRowNumbers, linesPath }: PackOptions,
-): Promise<{ index: IndexParts; pack: MergedPack }> {
+): Promise<Pick<Written, 'sampled'> & { pack: MergedPack }> {
   const maxBytes = summary.texts.bytes + (linesPath === null ? 0 : (await stat(linesPath)).size)
-  const index = layIndex({
-    ...counts,
+  const shape = {
+    ...{ rows: counts.rows, located: counts.located },
     isPoints: !summary.places.hasShapes,
     narrow: maxBytes < 2 ** 32 - 2,
-  })
+  }
+  const index = new IndexWriter(join(folder, SNAPSHOT_FILES.index), shape, staging)
   const lines = linesPath === null ? null : new PropertyLines(linesPath)
   const rowNumbers = writesRowNumbers
     ? new RowNumbersFile(join(folder, SNAPSHOT_FILES.ids), counts.rows)
     : null
   try {
     const path = join(folder, SNAPSHOT_FILES.pack)
-    const pack = await mergeRuns(summary.runs, path, index, { ids: hasIds, lines, rowNumbers, signal })
-    onPhase('indexing')
-    buildTree(index.leaves, index.isPoints, index.nodes)
-    buildIdTable(pack.idHashes, index.idStarts, index.idPositions)
-    await writeIndex(join(folder, SNAPSHOT_FILES.index), index)
-    return { index, pack }
+    const onRows = (merged: number) => onPhase('indexing', merged)
+    const merging = { ids: hasIds, lines, rowNumbers, signal, onRows }
+    const pack = await mergeRuns(summary.runs, path, index, merging)
+    index.finish()
+    return { sampled: samplePositions(counts.rows).map((position) => index.rangeOf(position)), pack }
   } finally {
     lines?.close()
     rowNumbers?.close()
+    index.close()
   }
 }
 
@@ -253,14 +280,13 @@ function reportOf(manifest: Manifest, summary: StageSummary): Compiled['report']
   }
 }
 
-async function writeSample(folder: string, { offsets }: IndexParts, head: ManifestHead): Promise<void> {
+async function writeSample(folder: string, sampled: Written['sampled'], head: ManifestHead): Promise<void> {
   const handle = await open(join(folder, SNAPSHOT_FILES.pack))
   try {
     const texts: string[] = []
     const properties = new RenamedProperties(head)
-    for (const position of samplePositions(head.rows)) {
-      const from = offsets[position]!
-      const feature = Buffer.alloc(offsets[position + 1]! - 2 - from)
+    for (const [from, to] of sampled) {
+      const feature = Buffer.alloc(to - PACK_SEPARATOR.length - from)
       await readFully(handle, feature, from)
       texts.push(sampleRow(feature, head, properties))
     }

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type SourceColumn, writeColumns } from '../columns/write-columns.ts'
 import { openDuckDb } from '../open-duckdb.ts'
-import { quoteText } from '../quote-sql.ts'
+import { parquetSql } from '../quote-sql.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 
 /** The folder of the snapshot, and for the database that reads it a folder to spill to, and a memory limit. */
@@ -39,7 +39,7 @@ const request = await new Promise<ColumnsRequest | null>((resolve) => {
 try {
   if (request !== null) {
     const { rowsPath, path, rows, columns } = request
-    const source = { instance, from: `read_parquet(${quoteText(rowsPath)})`, rows }
+    const source = { instance, from: parquetSql(rowsPath), rows }
     const statistics = await writeColumns(path, source, columns, stop.signal)
     port.postMessage({ statistics } satisfies ColumnsReply)
   }

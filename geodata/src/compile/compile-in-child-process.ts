@@ -11,7 +11,7 @@ import { acceptOutput } from './accept-output.ts'
 import { type CompileMessage, type CompileTask, readMessages } from './compile-messages.ts'
 import type { Compiled, CompileOptions, CompileProgress, Inspection } from './compile-options.ts'
 import { fillModuleCache } from './fill-module-cache.ts'
-import { inputBytes, revisedFiles } from './input-bytes.ts'
+import { inputBytes, otherFiles } from './input-bytes.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 import { DEFAULT_THREADS } from './limits.ts'
 import { defaultMemoryMegabytes, divideMemory, needsMoreMemory } from './memory.ts'
@@ -91,7 +91,9 @@ async function inFolder<T>(
   const absolute = {
     ...options,
     path: resolve(options.path),
+    ...(options.parts && { parts: options.parts.map((part) => ({ ...part, path: resolve(part.path) })) }),
     folder: resolve(options.folder),
+    ...(options.resume && { resume: { ...options.resume, folder: resolve(options.resume.folder) } }),
     // The child cannot see how much memory there is.
     memoryMegabytes: options.memoryMegabytes ?? defaultMemoryMegabytes(),
   }
@@ -173,8 +175,9 @@ async function commandFor(
   return sandbox.command({
     entry: ENTRY,
     nodeFlags: compileNodeFlags(memoryMegabytes),
-    input: { path, isAlone: file !== undefined && file !== basename(path), others: revisedFiles(options) },
+    input: { path, isAlone: file !== undefined && file !== basename(path), others: otherFiles(options) },
     folder,
+    ...(options.resume && { otherFolder: options.resume.folder }),
     fillsCache,
     program: gdal?.program === undefined ? 'ogr2ogr' : gdal.program,
     limits: {

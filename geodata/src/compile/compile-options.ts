@@ -37,8 +37,20 @@ export interface ColumnChoice {
   isOptional?: boolean
 }
 
-export interface CompileOptions extends ReadOptions {
+/** One of several files of a source. */
+export interface SourceFile {
   path: string
+  /** The path with the folders of a partition, such as `year=2024/part-0.parquet`. */
+  name: string
+  /** The name for messages. */
+  file: string
+}
+
+export interface CompileOptions extends ReadOptions {
+  /** A file, or a folder of files whose rows are read together. */
+  path: string
+  /** Several files whose rows are read together; `path` is the first of them. */
+  parts?: SourceFile[]
   /** The file name for reports and the manifest, if `path` is a temporary file. */
   file?: string
   /** The name of a format in the table of formats; detected from the file if absent. */
@@ -69,6 +81,11 @@ export interface CompileOptions extends ReadOptions {
   gdal?: GdalOptions
   /** The folder for the snapshot's files; created if it does not exist. */
   folder: string
+  /**
+   * A folder in which staged rows are kept until the compilation succeeds, so that another attempt of the same
+   * program goes on after reading. Without it, every attempt begins with the first row.
+   */
+  resume?: { folder: string; version: string; minRows?: number }
   /** How much memory compiling may use, in megabytes; by default half of the machine's. */
   memoryMegabytes?: number
   threads?: number
@@ -81,6 +98,11 @@ export interface CompileProgress {
   rows: number
   bytesRead: number
   totalBytes: number | null
+  /** While the features are written and indexed: how many of the rows are. */
+  indexedRows?: number
+  /** How much of all work is done, from 0 to 1, and how long the rest takes; null while that is not known. */
+  fraction?: number | null
+  remainingSeconds?: number | null
 }
 
 /** The report for the publisher. */

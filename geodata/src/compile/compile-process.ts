@@ -11,6 +11,7 @@ import type { CompileProgress } from './compile-options.ts'
 import { compileSource } from './compile-source.ts'
 import { inspectSource } from './inspect.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
+import { RemainingTime } from './remaining-time.ts'
 import { SchemaMismatchError } from './schema-mismatch-error.ts'
 
 const PROGRESS_INTERVAL_MS = 100
@@ -24,12 +25,13 @@ const ALIVE_INTERVAL_MS = 1000
 async function main({ inspects, options }: CompileTask): Promise<void> {
   let lastReportAt = 0
   let reportedPhase = ''
+  const remaining = new RemainingTime(performance.now())
   const tell = (progress: CompileProgress) => {
     const now = performance.now()
     if (progress.phase === reportedPhase && now - lastReportAt < PROGRESS_INTERVAL_MS) return
     lastReportAt = now
     reportedPhase = progress.phase
-    send({ progress })
+    send({ progress: inspects ? progress : remaining.at(progress, now) })
   }
   send({ alive: true })
   const aliveTimer = setInterval(() => send({ alive: true }), ALIVE_INTERVAL_MS)

@@ -9,6 +9,7 @@ import { READER_GENERATION } from '../snapshot/manifest.ts'
 import { SourceError } from '../source-error.ts'
 import { syncFolder } from '../write-durably.ts'
 import { buildSnapshot } from './build-snapshot.ts'
+import { Checkpoint } from './checkpoint.ts'
 import type { Compiled, CompileOptions, CompileProgress } from './compile-options.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 import { divideMemory, needsMoreMemory } from './memory.ts'
@@ -37,15 +38,19 @@ export async function compileSnapshot(
   source?: OpenSource,
 ): Promise<Compiled> {
   return inFolder(options, async (staging) => {
-    const { opened, file, summary, ...staged } = await stageSource(
-      options,
-      staging,
-      onProgress,
-      signal,
-      source,
-    )
+    const checkpoint = await Checkpoint.of<StagedSource>(options, staging)
+    const stored = await checkpoint?.read()
+    const { opened, file, summary, ...staged } =
+      stored ?? (await stageSource(options, staging, onProgress, signal, source))
     refuseInvalid(file, summary, options.skipInvalid === true)
     if (summary.rows === 0 && source === undefined) throw new SourceError(`${file} has no rows.`)
+    if (!stored)
+      await checkpoint?.write({
+        ...staged,
+        summary,
+        file,
+        opened: { format: opened.format, bytes: opened.bytes },
+      })
     const compiled = await buildSnapshot({
       options,
       staging,
@@ -56,8 +61,11 @@ export async function compileSnapshot(
         ...{ bytes: opened.bytes, reader: READER_GENERATION },
       },
       notes: staged.notes,
-      onPhase: (phase) =>
-        onProgress({ phase, rows: summary.rows, bytesRead: opened.bytes, totalBytes: opened.bytes }),
+      onPhase: (phase, indexedRows) =>
+        onProgress({
+          ...{ phase, rows: summary.rows, bytesRead: opened.bytes, totalBytes: opened.bytes },
+          ...(indexedRows !== undefined && { indexedRows }),
+        }),
       signal,
     })
     await rm(staging, { recursive: true, force: true })
@@ -72,7 +80,8 @@ export async function inFolder<T>(
   options: CompileOptions,
   work: (staging: string) => Promise<T>,
 ): Promise<T> {
-  const staging = join(options.folder, 'staging')
+  const staging = join(options.resume?.folder ?? options.folder, 'staging')
+  await mkdir(options.folder, { recursive: true })
   await mkdir(staging, { recursive: true })
   try {
     return await work(staging)
@@ -85,6 +94,13 @@ export async function inFolder<T>(
   }
 }
 
+/** A source whose rows are staged. */
+interface StagedSource extends Staged {
+  opened: Pick<OpenSource, 'format' | 'bytes'>
+  file: string
+  spatial: boolean
+}
+
 /** Opens a source and stages all of its rows. */
 export async function stageSource(
   options: CompileOptions,
@@ -92,7 +108,7 @@ export async function stageSource(
   onProgress: (progress: CompileProgress) => void,
   signal?: AbortSignal,
   source?: OpenSource,
-): Promise<Staged & { opened: OpenSource; file: string; spatial: boolean }> {
+): Promise<StagedSource> {
   const opened = source ?? (await openPath(options, staging))
   const file = options.file ?? basename(options.path)
   const staged = await stageStream(
@@ -114,10 +130,11 @@ function refuseInvalid(file: string, summary: StageSummary, skipInvalid: boolean
 }
 
 async function openPath(options: CompileOptions, staging: string): Promise<OpenSource> {
-  const { path, file, format, layer, crs, limits, gdal, memoryMegabytes } = options
+  const { path, parts, file, format, layer, crs, limits, gdal, memoryMegabytes } = options
   const { FORMATS, openSource } = await import('../formats/index.ts')
   const stream = await openSource(path, {
     originalName: file,
+    parts,
     scratchFolder: staging,
     format,
     layer,
@@ -127,11 +144,13 @@ async function openPath(options: CompileOptions, staging: string): Promise<OpenS
     ...readOptionsOf(options),
     databaseMegabytes: divideMemory(memoryMegabytes).database,
   })
+  const stats = await stat(path)
+  const bytes = await sourceBytes(path, parts)
   const isColumnar = FORMATS.find(({ name }) => name === stream.format)?.isColumnar
   return {
     stream,
     format: stream.format,
-    bytes: (await stat(path)).size,
-    maxValueBytes: maxValueBytes(await sourceBytes(path), limitsOf(limits), isColumnar),
+    bytes: stats.isFile() && !parts ? stats.size : bytes,
+    maxValueBytes: maxValueBytes(bytes, limitsOf(limits), isColumnar),
   }
 }

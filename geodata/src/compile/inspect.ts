@@ -7,6 +7,7 @@ import { formatOf } from './columns/column-format.ts'
 import { likelyTypes } from './columns/likely-types.ts'
 import { inFolder, stageSource } from './compile.ts'
 import type { CompileOptions, CompileProgress, InspectedColumn, Inspection } from './compile-options.ts'
+import { divideMemory } from './memory.ts'
 
 /** The rows of a preview, fewer if the source has many columns, so that the result stays small. */
 const PREVIEW_ROWS = 20
@@ -29,7 +30,8 @@ export async function inspectSource(
     const listing = { maxProblems: LISTED_PROBLEMS, ...options }
     const staged = await stageSource(listing, staging, onProgress, signal)
     const { opened, file, summary, spatial, notes, crs, crsTransformation } = staged
-    const build = { options, staging, summary, spatial, notes, signal }
+    const { database: databaseMegabytes } = divideMemory(options.memoryMegabytes)
+    const build = { options, staging, summary, spatial, notes, signal, databaseMegabytes }
     const { assembly, allColumns, columns, geometryType, geometryTypes } = await openAssembly(build)
     const interrupt = () => assembly.interrupt()
     signal?.addEventListener('abort', interrupt)

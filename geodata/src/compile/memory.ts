@@ -24,6 +24,24 @@ export function divideMemory(totalMegabytes: number = defaultMemoryMegabytes()):
   }
 }
 
+/** Sorting spills to the disk beyond this, in megabytes, which hardly takes longer. */
+const SORT_MEGABYTES = 1024
+/** The average size of a feature, in bytes, from which on the database may need more for a vector of rows. */
+const DETAILED_BYTES = 1 << 14
+
+/**
+ * The limits of the database that sorts so many bytes of features, in megabytes. If it cannot work with the first,
+ * it gets the next: only detailed features need that much, and the disk is as good for many small ones.
+ */
+export function sortLimits(
+  total: number | undefined,
+  { rows, bytes }: { rows: number; bytes: number },
+): number[] {
+  const { database } = divideMemory(total)
+  const isDetailed = bytes > rows * DETAILED_BYTES
+  return isDetailed || database <= SORT_MEGABYTES ? [database] : [SORT_MEGABYTES, database]
+}
+
 /**
  * Half of the memory of the machine or of the container, whichever is less. DuckDB holds about five copies of
  * a feature's geometry, and sorts vectors of 2,048 rows, which it cannot split: few but detailed features need

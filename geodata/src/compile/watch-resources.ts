@@ -20,10 +20,10 @@ export interface ResourceLimits {
 
 /** The limits for a compilation in a process, by the size of its file and the memory that it may use. */
 export async function resourceLimitsOf(options: CompileOptions): Promise<ResourceLimits> {
-  const { folder, limits, gdal, memoryMegabytes = defaultMemoryMegabytes() } = options
+  const { folder, resume, limits, gdal, memoryMegabytes = defaultMemoryMegabytes() } = options
   const fileBytes = await inputBytes(options)
   return {
-    folders: [folder],
+    folders: resume ? [folder, resume.folder] : [folder],
     maxBytes: maxWrittenBytes(fileBytes, limitsOf(limits)),
     minFreeBytes: limits?.minFreeBytes,
     // The parts of the memory add up to more than the whole, and are rarely used at the same time.

@@ -30,5 +30,6 @@ export const compileSnapshot: typeof import('../compile/compile-source.ts').comp
   (await import('../compile/compile-source.ts')).compileSource(...args)
 export const inspectSource: typeof import('../compile/inspect.ts').inspectSource = async (...args) =>
   (await import('../compile/inspect.ts')).inspectSource(...args)
+export { MAX_PARTS } from '../formats/parts/source-part.ts'
 export type { GdalOptions } from '../formats/reading/gdal-options.ts'
 export type { ReadOptions } from '../formats/reading/read-options.ts'

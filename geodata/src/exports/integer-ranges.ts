@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Column } from '../feature.ts'
 import { openDuckDb } from '../open-duckdb.ts'
-import { quoteName, quoteText } from '../quote-sql.ts'
+import { parquetSql, quoteName } from '../quote-sql.ts'
 import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { duckDbOptions, type ExportOptions } from './export-options.ts'
 
@@ -26,9 +26,7 @@ export async function integerSizes(
       return `min(${column})::VARCHAR, max(${column})::VARCHAR`
     })
     const path = join(folder, SNAPSHOT_FILES.rows)
-    const rows = await connection.runAndReadAll(
-      `SELECT ${bounds.join(', ')} FROM read_parquet(${quoteText(path)})`,
-    )
+    const rows = await connection.runAndReadAll(`SELECT ${bounds.join(', ')} FROM ${parquetSql(path)}`)
     const row = rows.getRows()[0]!
     let at = 0
     return columns.map((column) => {

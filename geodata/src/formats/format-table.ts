@@ -1,4 +1,5 @@
 import type { FeatureStream } from '../feature.ts'
+import type { SourcePart } from './parts/source-part.ts'
 import type { ByteSource } from './reading/byte-source.ts'
 import type { GdalOptions } from './reading/gdal-options.ts'
 import type { ReadOptions } from './reading/read-options.ts'
@@ -39,6 +40,8 @@ export interface Input {
   stays: boolean
   /** Whether the file was received under another name, without any files that belong to it. */
   isAlone: boolean
+  /** The files whose rows are read together, if there are several. */
+  parts?: SourcePart[]
 }
 
 export interface OpenOptions extends ReadOptions {
@@ -172,11 +175,13 @@ export const FORMATS: Format[] = [
     extensions: ['.parquet', '.geoparquet', '.pq'],
     isColumnar: true,
     geometry: 'columns',
-    async open({ path, file, stays }, options) {
-      const { openParquet } = await import('./parquet/parquet.ts')
+    async open({ path, file, stays, parts }, options) {
       const { limits, crs, databaseMegabytes, longitude, latitude, geometryColumn, geometry } = options
       const coordinates = { longitude, latitude, geometryColumn, geometry }
-      return openParquet(await path(), file, { limits, crs, stays, databaseMegabytes, coordinates })
+      const reading = { limits, crs, stays, databaseMegabytes, coordinates }
+      if (parts) return (await import('./parquet/parquet-parts.ts')).openParquetParts(parts, reading)
+      const { openParquet } = await import('./parquet/parquet.ts')
+      return openParquet(await path(), file, reading)
     },
   },
   {

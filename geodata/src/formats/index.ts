@@ -5,6 +5,7 @@ import { SourceError } from '../source-error.ts'
 import { chooseFormat, formatNamed, formatsWithExtension } from './choose-format.ts'
 import type { Format, Input } from './format-table.ts'
 import { openCompressed } from './open-compressed.ts'
+import { partsOfFolder, type SourcePart, sourceParts } from './parts/source-part.ts'
 import { type ByteSource, fileSource, peek } from './reading/byte-source.ts'
 import { refuseNonDataset } from './reading/not-a-dataset.ts'
 import { sniff } from './reading/sniff.ts'
@@ -39,17 +40,41 @@ export async function openSource(path: string, options: SourceOptions = {}): Pro
     cleanups: [],
   }
   const stats = await stat(path).catch(() => null)
-  if (!stats?.isFile() && !(stats?.isDirectory() && /\.gdb\/?$/i.test(path)))
+  if (!stats?.isFile() && !stats?.isDirectory())
     throw new SourceError(`${file} cannot be read: it is not a file.`)
   try {
-    const stream = stats.isDirectory()
-      ? await openFormat(formatNamed('filegdb'), folderInput(path, file), path, context)
-      : await openBytes(await fileSource(path, file), file, path, context)
+    const stream =
+      options.parts !== undefined
+        ? await openParts(sourceParts(file, options.parts), true, path, file, context)
+        : stats.isDirectory()
+          ? await openFolder(path, file, context)
+          : await openBytes(await fileSource(path, file), file, path, context)
     return whenDone(stream, () => cleanUp(context))
   } catch (error) {
     await cleanUp(context)
     throw error
   }
+}
+
+/** A folder is a geodatabase, by its name, or has files whose rows are read together. */
+async function openFolder(path: string, file: string, context: SourceContext): Promise<OpenedSource> {
+  if (/\.gdb\/?$/i.test(path))
+    return openFormat(formatNamed('filegdb'), folderInput(path, file), path, context)
+  return openParts(await partsOfFolder(path, file), true, path, file, context)
+}
+
+async function openParts(
+  parts: SourcePart[],
+  stays: boolean,
+  path: string,
+  file: string,
+  context: SourceContext,
+): Promise<OpenedSource> {
+  const format = formatNamed('parquet')
+  const { requestedFormat } = context
+  if (requestedFormat && requestedFormat !== format)
+    throw new SourceError(`${file} has several files, which are not read as ${requestedFormat.title}.`)
+  return openFormat(format, { ...folderInput(path, file), parts, stays }, '', context)
 }
 
 /** `path` is the path of the same bytes on disk, or null if they come from a compressed file. */
@@ -66,7 +91,7 @@ async function openBytes(
   // The publisher's encoding may be one whose bytes do not look like text, such as UTF-16 without a mark.
   if (kind === 'binary' && encoding) kind = sniff(Buffer.from(encoding.decodeLossy(head)))
   if (kind === 'zip' || kind === 'gzip' || kind === 'zstd')
-    return openCompressed(kind, name, path, context, source, openBytes, openFormat)
+    return openCompressed(kind, name, path, context, source, { openBytes, openFormat, openParts })
   refuseNonDataset(head, kind === 'binary', file)
   const copy = kind === 'geopackage' && path !== null ? await copyWithLog(path, file, context) : null
   const ownPath = copy ?? path

@@ -1,7 +1,9 @@
-import { extname } from 'node:path'
+import { mkdtemp } from 'node:fs/promises'
+import { extname, join } from 'node:path'
 import { SourceError } from '../source-error.ts'
 import { formatNamed, formatsWithExtension } from './choose-format.ts'
 import type { Format, Input } from './format-table.ts'
+import { type SourcePart, sourceParts } from './parts/source-part.ts'
 import { type ByteSource, decompressedSource } from './reading/byte-source.ts'
 import { type OpenedSource, type SourceContext, temporaryFolder } from './source-context.ts'
 
@@ -17,6 +19,19 @@ type OpenFormat = (
   name: string,
   context: SourceContext,
 ) => Promise<OpenedSource>
+type OpenParts = (
+  parts: SourcePart[],
+  stays: boolean,
+  path: string,
+  file: string,
+  context: SourceContext,
+) => Promise<OpenedSource>
+
+interface Openers {
+  openBytes: OpenBytes
+  openFormat: OpenFormat
+  openParts: OpenParts
+}
 
 /** Opens what is in a compressed file. Spreadsheets are zip files as well. */
 export async function openCompressed(
@@ -25,8 +40,7 @@ export async function openCompressed(
   path: string | null,
   context: SourceContext,
   source: ByteSource,
-  openBytes: OpenBytes,
-  openFormat: OpenFormat,
+  { openBytes, openFormat, openParts }: Openers,
 ): Promise<OpenedSource> {
   const { file } = source
   if (path === null) throw new SourceError(`${file} is compressed twice.`)
@@ -59,6 +73,16 @@ export async function openCompressed(
     isReadable: (each) => formatsWithExtension(extname(each).toLowerCase()).length > 0,
     openFile: (inner, innerName) => openBytes(inner, innerName, null, { ...context, layer: undefined }),
     openLayered: (inner, innerName) => openBytes(inner, innerName, null, context),
+    async openParts(names) {
+      // A compilation removes its scratch folder itself, so that threads can read the files until it ends.
+      const stays = context.scratchFolder !== undefined
+      const folder = stays
+        ? await mkdtemp(join(context.scratchFolder!, 'parts-'))
+        : await temporaryFolder(context)
+      const paths = await archive.extractNumbered(names, folder)
+      const named = names.map((each, i) => ({ path: paths[i]!, name: each, file: `${file}/${each}` }))
+      return openParts(sourceParts(file, named), stays, path, file, context)
+    },
     async openExtracted(formatName, names, main) {
       const folder = await temporaryFolder(context)
       const extracted = await archive.extract(names, folder)

@@ -1,5 +1,6 @@
 import { basename, dirname, extname } from 'node:path'
 import { SourceError } from '../source-error.ts'
+import { isParquetName } from './parts/source-part.ts'
 import type { ByteSource } from './reading/byte-source.ts'
 import { chooseLayer } from './reading/choose-layer.ts'
 import type { SourceLimits } from './reading/source-limits.ts'
@@ -14,6 +15,8 @@ export interface ZipOpeners {
   openFile(source: ByteSource, name: string): Promise<OpenedSource>
   /** Opens the only file, of which `--layer` chooses a layer. */
   openLayered(source: ByteSource, name: string): Promise<OpenedSource>
+  /** Opens several files whose rows are read together. */
+  openParts(names: string[]): Promise<OpenedSource>
   /** Opens a format that consists of several files, after these were extracted; `main` is one of them or their folder. */
   openExtracted(format: string, names: string[], main: string): Promise<OpenedSource>
 }
@@ -33,8 +36,8 @@ export async function documentFormat(archive: ZipArchive): Promise<'xlsx' | 'ods
 }
 
 /**
- * Opens the content of a zip: a layer of shapefiles, a geodatabase or MapInfo table, or one other file. If there
- * are several, `layer` selects one by name.
+ * Opens the content of a zip: a layer of shapefiles, a geodatabase or MapInfo table, Parquet files whose rows are
+ * read together, or one other file. If there are several, `layer` selects one by name.
  */
 export async function openZip(
   archive: ZipArchive,
@@ -86,6 +89,8 @@ export async function openZip(
     return noting(await openers.openLayered(archive.source(main), main), (name) => name === main)
   if (readable.length === 0) throw new SourceError(`${file} has no file in it that can be read.`)
   if (readable.length === 1) return openers.openLayered(archive.source(readable[0]!), readable[0]!)
+  if (context.layer === undefined && readable.every(isParquetName))
+    return openers.openParts(readable.filter((name) => !/(^|\/)_/.test(name)))
   const files = readable.map((path) => ({ name: basename(path), path }))
   const { path } = chooseLayer(files, context.layer, file)
   return openers.openFile(archive.source(path), path)

@@ -20,6 +20,8 @@ export interface SourceOptions extends ReadOptions {
   limits?: Partial<SourceLimits>
   /** The original file name, if `path` is a temporary file. */
   originalName?: string
+  /** Several files whose rows are read together; `name` is the path with the folders of a partition. */
+  parts?: { path: string; name: string; file: string }[]
   /** Where to unpack a file that must be on disk to be read; by default the system's temporary folder. */
   scratchFolder?: string
   /** How to run GDAL for formats without a reader of our own. */

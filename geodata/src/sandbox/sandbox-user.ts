@@ -21,16 +21,23 @@ export function userCommand(command: string[], user: number | null = SANDBOX_USE
  * Makes the output folder the user's own, and returns the input in a form that the user can read: files that are
  * only for their owner are copied, as a clone if the file system can do that.
  */
-export async function prepareFor(user: number | null, input: Bind[], folder: string): Promise<Bind[]> {
+export async function prepareFor(
+  user: number | null,
+  input: Bind[],
+  folder: string,
+  otherFolder?: string,
+): Promise<Bind[]> {
   if (user === null) return input
-  await chown(folder, user, user)
+  for (const writable of otherFolder === undefined ? [folder] : [folder, otherFolder])
+    await chown(writable, user, user)
   const copies = join(folder, 'staging', 'input')
   const readable: Bind[] = []
-  for (const { source, target } of input) {
+  for (const [i, { source, target }] of input.entries()) {
     if (await isForEverybody(source)) readable.push({ source, target })
     else {
       await mkdir(copies, { recursive: true })
-      const copy = join(copies, basename(target))
+      // Files from several folders may have the same name.
+      const copy = join(copies, `${i}-${basename(target)}`)
       await cp(source, copy, { recursive: true, mode: 2 })
       await giveTo(user, copy)
       readable.push({ source: copy, target })

@@ -20,8 +20,10 @@ export interface SandboxedRun {
   nodeFlags: string[]
   /** The file, or the folder, that is read. Files that belong to it are found beside it unless it is alone; `others` are read too. */
   input: { path: string; isAlone: boolean; others?: string[] }
-  /** The only folder that may be written to; it exists. */
+  /** The folder that may be written to; it exists. */
   folder: string
+  /** Another one, for what another run may need. */
+  otherFolder?: string
   /** Another program that the module starts, by name or path. */
   program: string | null
   limits: ProcessLimits
@@ -89,14 +91,14 @@ export class Sandbox {
     await this.requireWanted()
     const { layers, isClosed } = await this.state()
     const input = await inputBinds(run.input)
-    const binds = isClosed ? await prepareFor(SANDBOX_USER, input, run.folder) : input
+    const binds = isClosed ? await prepareFor(SANDBOX_USER, input, run.folder, run.otherFolder) : input
     const inner = [
       ...(layers.includes('limits') ? prlimitCommand(run.limits) : []),
       process.execPath,
       ...permissionFlags({
         binds: [...(await programBinds()), ...binds],
         // Node uses the cache of modules only if it may write to it; bubblewrap makes it read-only.
-        writable: [run.folder, ...(isClosed ? ownCache() : [])],
+        writable: [...writableFolders(run), ...(isClosed ? ownCache() : [])],
         program: run.program,
       }),
       ...run.nodeFlags,
@@ -109,7 +111,7 @@ export class Sandbox {
   async #closed(
     inner: string[],
     input: Bind[],
-    run: Pick<SandboxedRun, 'folder' | 'program' | 'fillsCache'>,
+    run: Pick<SandboxedRun, 'folder' | 'otherFolder' | 'program' | 'fillsCache'>,
   ) {
     const cache = ownCache()
     return bubblewrapCommand(userCommand(inner), {
@@ -120,7 +122,7 @@ export class Sandbox {
       ],
       hidden: this.#hidden,
       input,
-      writable: [run.folder, ...(run.fillsCache ? cache : [])],
+      writable: [...writableFolders(run), ...(run.fillsCache ? cache : [])],
     })
   }
 
@@ -139,6 +141,10 @@ export class Sandbox {
     layers.unshift('bubblewrap', ...(SANDBOX_USER === null ? [] : ['a user of its own']))
     return { layers, missing, isClosed: true }
   }
+}
+
+function writableFolders({ folder, otherFolder }: Pick<SandboxedRun, 'folder' | 'otherFolder'>): string[] {
+  return otherFolder === undefined ? [folder] : [folder, otherFolder]
 }
 
 /** The folder of compiled modules, once it exists. */

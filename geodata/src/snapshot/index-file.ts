@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
 import { readFully } from '../bytes/read-fully.ts'
 import { BlockCheck } from './block-checksums.ts'
 import { DamagedSnapshotError } from './damaged-snapshot-error.ts'
@@ -21,7 +20,7 @@ import { wrongSize } from './verify.ts'
  * | offsets | rows + 1 offsets into the pack, float64, or uint32 while the pack is below 4 GB |
  * | ids | bucket starts, then positions, uint32 |
  */
-const MAGIC = 0x574c_4958_0001
+export const MAGIC = 0x574c_4958_0001
 export const HEAD_NUMBERS = 8
 /** Hashing this much with SHA-256 takes a few milliseconds. */
 const READ_BYTES = 1 << 20
@@ -82,10 +81,6 @@ export function layIndex(shape: IndexShape, buffer?: ArrayBufferLike): IndexPart
     idPositions: new Uint32Array(bytes, at.positionsAt, rows),
     bytes: new Uint8Array(bytes),
   }
-}
-
-export async function writeIndex(path: string, parts: IndexParts): Promise<void> {
-  await writeFile(path, parts.bytes)
 }
 
 /**

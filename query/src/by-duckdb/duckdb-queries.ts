@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { BoundedCache } from '@wayleave/geodata/base'
-import { quoteName, quoteText, type Snapshot } from '@wayleave/geodata/features'
+import { parquetSql, quoteName, type Snapshot } from '@wayleave/geodata/features'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import { QueryError } from '../query-error.ts'
 import { FairQueue } from '../work/fair-queue.ts'
@@ -257,12 +257,12 @@ function tooMuchMemory(megabytes: number): QueryError {
  * numbers are in a file of their own, so that the GeoParquet download does not have them.
  */
 function rowsFile({ snapshot: { folder, manifest }, columns }: DuckdbSource): string {
-  const rows = `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.rows))}, file_row_number = true)`
+  const rows = parquetSql(join(folder, SNAPSHOT_FILES.rows), 'file_row_number = true')
   const { name, isRowNumber } = manifest.id
   if (!isRowNumber || name === undefined || !columns.has(name)) return rows
   const own = new Set(columns.keys().map(originalName))
   own.delete(name)
   const list = ['r.file_row_number', ...[...own].map((column) => `r.${quoteName(column)}`)]
-  const ids = `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.ids))})`
+  const ids = parquetSql(join(folder, SNAPSHOT_FILES.ids))
   return `(SELECT ${list.join(', ')}, i.id AS ${quoteName(name)} FROM ${rows} r POSITIONAL JOIN ${ids} i)`
 }

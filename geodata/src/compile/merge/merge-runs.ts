@@ -3,15 +3,13 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { FEATURE_HEAD, PACK_SEPARATOR } from '../../pack/pack.ts'
 import { BlockHasher } from '../../snapshot/block-checksums.ts'
 import { hashId } from '../../snapshot/id-table.ts'
-import type { IndexParts } from '../../snapshot/index-file.ts'
 import type { Run } from '../stage/run-writer.ts'
+import type { IndexWriter } from './index-writer.ts'
 import type { PropertyLines } from './property-lines.ts'
 import type { RowNumbersFile } from './row-numbers-file.ts'
 import { type RunCursor, RunReader } from './run-reader.ts'
 
 export interface MergedPack {
-  /** The hash of each feature's id. */
-  idHashes: Uint32Array
   bytes: number
   sha256: string
   /** The checksum of each block: see block-checksums.ts. */
@@ -33,10 +31,12 @@ export interface MergeOptions {
   /** Gets the numbers of the rows in snapshot order. */
   rowNumbers: RowNumbersFile | null
   signal: AbortSignal | undefined
+  /** Called with the number of rows that were merged so far. */
+  onRows: (rows: number) => void
 }
 
 /**
- * Writes the pack from all runs, and fills the leaves and offsets of the index on the way.
+ * Writes the pack from all runs, and its index on the way.
  *
  * Ids and properties come from the runs (without `ids`, row numbers are the ids) or, if `lines` are given,
  * from the lines; rows without a line are then left out.
@@ -44,19 +44,21 @@ export interface MergeOptions {
 export async function mergeRuns(
   runs: Run[],
   path: string,
-  index: IndexParts,
+  index: IndexWriter,
   options: MergeOptions,
 ): Promise<MergedPack> {
   const reader = new RunReader(runs)
   const handle = await open(path, 'w')
   const pack = new PackWriter(handle, index)
-  const { ids, lines, rowNumbers, signal } = options
+  const { ids, lines, rowNumbers, signal, onRows } = options
+  onRows(0)
   try {
     for (let cursor = reader.first(); cursor !== null; cursor = reader.first()) {
       if (lines === null || lines.reach(cursor.row)) {
         const room = HEAD.length + ID_BYTES + cursor.end - cursor.id + (lines?.length ?? 0)
         if (!pack.hasRoom(room)) {
           signal?.throwIfAborted()
+          onRows(pack.rows)
           await pack.flush(room)
         }
         pack.feature(cursor, ids, lines)
@@ -75,24 +77,25 @@ export async function mergeRuns(
 
 class PackWriter {
   readonly #handle: FileHandle
-  readonly #index: IndexParts
+  readonly #index: IndexWriter
   readonly #hash = createHash('sha256')
   readonly #blocks = new BlockHasher()
-  readonly #idHashes: Uint32Array
   #block: Buffer
   #spare: Buffer | null = null
   #length = 0
   #written = 0
   #rows = 0
-  #leaves = 0
   #writing: Promise<void> = Promise.resolve()
 
-  constructor(handle: FileHandle, index: IndexParts) {
+  constructor(handle: FileHandle, index: IndexWriter) {
     this.#handle = handle
     this.#index = index
     // A small dataset needs only a part of a block.
-    this.#block = Buffer.allocUnsafeSlow(Math.min(BLOCK_BYTES, index.rows * FEATURE_BYTES))
-    this.#idHashes = new Uint32Array(index.rows)
+    this.#block = Buffer.allocUnsafeSlow(Math.min(BLOCK_BYTES, index.shape.rows * FEATURE_BYTES))
+  }
+
+  get rows(): number {
+    return this.#rows
   }
 
   hasRoom(bytes: number): boolean {
@@ -103,13 +106,14 @@ class PackWriter {
     const block = this.#block
     const { bytes } = cursor
     let at = this.#length
-    this.#index.offsets[this.#rows] = this.#written + at
+    this.#index.addOffset(this.#written + at)
     at += HEAD.copy(block, at)
     const id = at
     if (lines !== null) at += lines.bytes.copy(block, at, lines.id, lines.properties - 1)
     else if (ids) at += bytes.copy(block, at, cursor.id, cursor.geometry)
     else at = writeDigits(block, at, cursor.row)
-    this.#idHashes[this.#rows++] = hashId(block, id, at)
+    this.#index.addId(hashId(block, id, at))
+    this.#rows++
     if (lines === null) at += bytes.copy(block, at, cursor.geometry, cursor.end)
     else {
       at += bytes.copy(block, at, cursor.geometry, cursor.properties)
@@ -121,15 +125,11 @@ class PackWriter {
 
   #leaf({ view, box, id }: RunCursor): void {
     if (box === id) return
-    const { leaves, isPoints } = this.#index
     const isPoint = id - box === 16
     const west = view.getFloat64(box, true)
     const south = view.getFloat64(box + 8, true)
-    leaves[this.#leaves++] = west
-    leaves[this.#leaves++] = south
-    if (isPoints) return
-    leaves[this.#leaves++] = isPoint ? west : view.getFloat64(box + 16, true)
-    leaves[this.#leaves++] = isPoint ? south : view.getFloat64(box + 24, true)
+    const east = isPoint ? west : view.getFloat64(box + 16, true)
+    this.#index.addLeaf(west, south, east, isPoint ? south : view.getFloat64(box + 24, true))
   }
 
   /** Writes the current block in the background and starts the next one with room for `room` bytes. */
@@ -157,17 +157,14 @@ class PackWriter {
   }
 
   async finish(): Promise<MergedPack> {
-    const { rows, leaves, offsets } = this.#index
+    const { rows } = this.#index.shape
     if (this.#rows !== rows) throw new Error(`the pack has ${this.#rows} features instead of ${rows}`)
-    if (this.#leaves !== leaves.length)
-      throw new Error(`${this.#leaves} of ${leaves.length} numbers of the index were found`)
-    offsets[rows] = rows === 0 ? PACK_SEPARATOR.length : this.#written + this.#length
+    this.#index.addOffset(rows === 0 ? PACK_SEPARATOR.length : this.#written + this.#length)
     // There is no separator after the last feature.
     this.#length = Math.max(0, this.#length - PACK_SEPARATOR.length)
     await this.#write()
     await this.#writing
     return {
-      idHashes: this.#idHashes,
       bytes: this.#written,
       sha256: this.#hash.digest('hex'),
       blocks: this.#blocks.finish(),

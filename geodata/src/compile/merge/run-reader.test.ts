@@ -41,6 +41,7 @@ test('runs are read as one, in the order of key and row, whatever the size of th
           })
         }
       }
+      for (const writer of writers) writer.finish()
       expected.sort((a, b) => a.key - b.key || a.row - b.row)
       const reader = new RunReader(writers.flatMap((writer) => writer.runs))
       for (const wanted of expected) {

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { RECORD_HEAD, type Run } from '../stage/run-writer.ts'
+import { type Cursor, CursorHeap } from '../stage/cursor-heap.ts'
 
 /** The memory for the buffers of all runs together, and the min and max for one run. */
 const ALL_BYTES = 48 << 20
@@ -9,15 +10,11 @@ const MAX_BYTES = 1 << 18
 /** Merges many runs into one sequence ordered by key and row. */
 export class RunReader {
   readonly #handles = new Map<string, number>()
-  readonly #cursors: RunCursor[]
-  /** A min-heap of the cursors that have a record. */
-  readonly #heap: RunCursor[]
+  readonly #heap: CursorHeap<RunCursor>
 
   constructor(runs: Run[]) {
     const bytes = Math.max(MIN_BYTES, Math.min(MAX_BYTES, Math.floor(ALL_BYTES / Math.max(1, runs.length))))
-    this.#cursors = runs.map((run) => new RunCursor(this.#open(run.file), run, bytes))
-    this.#heap = this.#cursors.filter((cursor) => cursor.next())
-    for (let i = (this.#heap.length >> 1) - 1; i >= 0; i--) this.#sink(i)
+    this.#heap = new CursorHeap(runs.map((run) => new RunCursor(this.#open(run.file), run, bytes)))
   }
 
   #open(file: string): number {
@@ -34,48 +31,17 @@ export class RunReader {
 
   /** The cursor at the smallest record, or null if none is left. */
   first(): RunCursor | null {
-    return this.#heap[0] ?? null
+    return this.#heap.first()
   }
 
   /** Advances past the first record. */
   advance(): void {
-    const heap = this.#heap
-    if (!heap[0]!.next()) {
-      const last = heap.pop()!
-      if (heap.length === 0) return
-      heap[0] = last
-    }
-    this.#sink(0)
+    this.#heap.advance()
   }
-
-  #sink(from: number): void {
-    const heap = this.#heap
-    const moving = heap[from]!
-    const { key, row } = moving
-    let at = from
-    for (;;) {
-      let child = at * 2 + 1
-      if (child >= heap.length) break
-      let smallerChild = heap[child]!
-      const other = heap[child + 1]
-      if (other !== undefined && isBefore(other.key, other.row, smallerChild.key, smallerChild.row)) {
-        smallerChild = other
-        child++
-      }
-      if (!isBefore(smallerChild.key, smallerChild.row, key, row)) break
-      heap[at] = smallerChild
-      at = child
-    }
-    heap[at] = moving
-  }
-}
-
-function isBefore(key: number, row: number, otherKey: number, otherRow: number): boolean {
-  return key < otherKey || (key === otherKey && row < otherRow)
 }
 
 /** The read position in one run: a record in `bytes`, with the offsets of its parts. */
-export class RunCursor {
+export class RunCursor implements Cursor {
   key = 0
   row = 0
   bytes: Buffer

@@ -2,7 +2,7 @@ import { type Feature, type FeatureStream, isUnreadable, type UnreadableRow } fr
 import { openParquet } from '../../formats/parquet/parquet.ts'
 import { limitsOf } from '../../formats/reading/source-limits.ts'
 import { type DuckDb, openDuckDb } from '../../open-duckdb.ts'
-import { quoteName, quoteText } from '../../quote-sql.ts'
+import { parquetSql, quoteName, quoteText } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import type { CompileOptions } from '../compile-options.ts'
 import { DEFAULT_THREADS } from '../limits.ts'
@@ -65,10 +65,10 @@ export async function writeMerged(
 
 /** The rows with their numbers: ids if these are row numbers, otherwise positions. */
 function numberedSql({ rows, ids }: RowFiles, row: string, offset: string): string {
-  const table = `read_parquet(${quoteText(rows)}, file_row_number = true)`
+  const table = parquetSql(rows, 'file_row_number = true')
   if (ids === null)
     return `SELECT * EXCLUDE (file_row_number), ${offset} + file_row_number + 1 AS ${row} FROM ${table}`
-  return `SELECT r.* EXCLUDE (file_row_number), ${offset} + i.id AS ${row} FROM ${table} AS r POSITIONAL JOIN read_parquet(${quoteText(ids)}) AS i`
+  return `SELECT r.* EXCLUDE (file_row_number), ${offset} + i.id AS ${row} FROM ${table} AS r POSITIONAL JOIN ${parquetSql(ids)} AS i`
 }
 
 async function countChanges(

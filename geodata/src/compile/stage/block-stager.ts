@@ -70,15 +70,15 @@ function csvStaging({ layout }: Parsing<'csv'>, stage: Stage) {
 }
 
 /** Reads the rows of its blocks itself, because data in another thread's database cannot be transferred. */
-async function parquetStager(parsing: Parsing<'parquet'>, stage: Stage): Promise<BlockStager> {
+async function parquetStager({ columns, parts }: Parsing<'parquet'>, stage: Stage): Promise<BlockStager> {
   // This import loads the database, which other sources do not need.
-  const { openParquet } = await import('../../formats/parquet/parquet.ts')
-  const source = await openParquet(parsing.path, parsing.file, parsing.options)
+  const { PartReader } = await import('../../formats/parquet/part-reader.ts')
+  const reader = new PartReader(parts)
   return {
     async take(block) {
-      for await (const batch of source.read(block as ParquetBlock))
-        stage.add(batch, source.columns, (index) => `column${index}`)
+      for await (const batch of reader.read(block as ParquetBlock))
+        stage.add(batch, columns, (index) => `column${index}`)
     },
-    close: () => source.close(),
+    close: () => reader.close(),
   }
 }

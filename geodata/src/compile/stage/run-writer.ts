@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { ColumnBytes } from '../../pack/column-bytes.ts'
 import { GEOMETRY_HEAD } from '../../pack/pack.ts'
+import { type Cursor, CursorHeap } from './cursor-heap.ts'
 import type { StagedPlaces } from './staged-places.ts'
 
 /**
@@ -30,11 +31,21 @@ export interface RowTexts {
   properties(row: number, out: ColumnBytes): void
 }
 
-/** Sorts the rows of a chunk and writes them as a run. */
+/**
+ * The chunks that become one run. They are merged in memory, in the threads that stage them: with fewer and longer
+ * runs, the final merge has larger buffers and a smaller heap.
+ */
+const RUN_CHUNKS = 16
+const RUN_BYTES = 1 << 24
+
+/** Sorts the rows of chunks and writes them as runs. */
 export class RunWriter {
   readonly runs: Run[] = []
   readonly #file: string
+  /** The records of the sorted chunks of the next run, and where each chunk ends. */
   readonly #out = new ColumnBytes()
+  readonly #merged = new ColumnBytes()
+  #ends: number[] = []
   #written = 0
   #order = new Uint32Array(0)
   #spare = new Uint32Array(0)
@@ -45,14 +56,41 @@ export class RunWriter {
     this.#file = file
   }
 
+  /** The bytes of all rows so far. */
+  get bytes(): number {
+    return this.#written + this.#out.length
+  }
+
   write(rows: number[], places: StagedPlaces, texts: RowTexts): void {
-    const out = this.#out
-    out.clear()
     for (const row of this.#sort(places.keys, rows.length)) this.#record(row, rows[row]!, places, texts)
-    const bytes = out.bytes()
+    this.#ends.push(this.#out.length)
+    if (this.#ends.length === RUN_CHUNKS || this.#out.length >= RUN_BYTES) this.finish()
+  }
+
+  /** Writes the chunks so far as a run. */
+  finish(): void {
+    const out = this.#out
+    if (this.#ends.length === 0) return
+    const bytes = this.#ends.length === 1 ? out.bytes() : this.#mergeChunks()
     appendFileSync(this.#file, bytes)
     this.runs.push({ file: this.#file, start: this.#written, end: this.#written + bytes.length })
     this.#written += bytes.length
+    this.#ends = []
+    out.clear()
+    this.#merged.clear()
+  }
+
+  #mergeChunks(): Buffer {
+    const { buffer, view } = this.#out
+    const merged = this.#merged
+    merged.reserve(this.#out.length)
+    const cursors = this.#ends.map((end, i) => new ChunkCursor(view, this.#ends[i - 1] ?? 0, end))
+    const heap = new CursorHeap(cursors)
+    for (let cursor = heap.first(); cursor !== null; cursor = heap.first()) {
+      merged.copy(buffer, cursor.at, cursor.end)
+      heap.advance()
+    }
+    return merged.bytes()
   }
 
   #record(row: number, number: number, places: StagedPlaces, texts: RowTexts): void {
@@ -107,5 +145,32 @@ export class RunWriter {
       }
     }
     return from.subarray(0, rows)
+  }
+}
+
+/** The position in a chunk: a record from `at` to `end`. */
+class ChunkCursor implements Cursor {
+  key = 0
+  row = 0
+  at: number
+  end: number
+  readonly #view: DataView
+  readonly #chunkEnd: number
+
+  constructor(view: DataView, start: number, chunkEnd: number) {
+    this.#view = view
+    this.at = start
+    this.end = start
+    this.#chunkEnd = chunkEnd
+  }
+
+  next(): boolean {
+    if (this.end === this.#chunkEnd) return false
+    const view = this.#view
+    this.at = this.end
+    this.key = view.getFloat64(this.at, true)
+    this.row = view.getFloat64(this.at + 8, true)
+    this.end = this.at + view.getUint32(this.at + 16, true)
+    return true
   }
 }

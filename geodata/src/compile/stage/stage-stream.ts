@@ -108,7 +108,7 @@ async function stageHere(
         stage.add(batch, stream.columns, (index) => `column${index}`)
       }
     }
-    stage.flush()
+    stage.finish()
   } catch (error) {
     throw withRowProblems(error, file, stage.summary)
   }

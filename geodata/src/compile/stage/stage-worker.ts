@@ -44,7 +44,7 @@ async function stageBlock(block: StageRequest): Promise<void> {
 async function handle(block: StageRequest): Promise<StageReply> {
   if (block === null) {
     stager.close()
-    stage.flush()
+    stage.finish()
     return { summary: stage.summary }
   }
   await stager.take(block)

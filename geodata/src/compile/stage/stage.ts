@@ -1,4 +1,3 @@
-import { closeSync, openSync, writevSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type Feature,
@@ -19,12 +18,13 @@ import { wkbSize } from '../../geometry/wkb.ts'
 import { ColumnBytes } from '../../pack/column-bytes.ts'
 import { FEATURE_TAIL, PACK_SEPARATOR, PROPERTIES_HEAD } from '../../pack/pack.ts'
 import { type RowProblem, SourceError } from '../../source-error.ts'
-import { type PlainColumn, PlainParquet } from '../plain-parquet.ts'
+import type { PlainColumn } from '../plain-parquet.ts'
 import { columnNames } from '../values/column-names.ts'
 import { type ExpansionBound, ExpansionLimit } from './expansion-limit.ts'
 import { type RowTexts, type Run, RunWriter } from './run-writer.ts'
 import { type ColumnProfile, StagedColumn } from './staged-column.ts'
 import { type StagedField, stagedField } from './staged-fields.ts'
+import { StagedFiles } from './staged-files.ts'
 import { type PlaceProfile, StagedPlaces } from './staged-places.ts'
 import { StagedText } from './staged-text.ts'
 import { joinTexts, noTexts, type StagedTexts } from './staged-texts.ts'
@@ -85,14 +85,13 @@ export interface StageOptions {
  */
 export class Stage {
   readonly summary: StageSummary
-  readonly #folder: string
-  readonly #prefix: string
   readonly #transform: Transformer | null
   readonly #idColumn: string | undefined
   readonly #maxProblems: number
   readonly #columns: StagedColumn[] = []
   readonly #id: StagedColumn
   readonly #runs: RunWriter
+  readonly #files: StagedFiles
   readonly #rowNumbers = new ColumnBytes()
   readonly #places = new StagedPlaces(CHUNK_ROWS)
   readonly #texts: StagedText[] = []
@@ -109,8 +108,6 @@ export class Stage {
   readonly #maxRowBytes: number
 
   constructor(options: StageOptions) {
-    this.#folder = options.folder
-    this.#prefix = options.prefix
     this.#transform = options.transform
     this.#idColumn = options.idColumn
     this.#maxProblems = options.maxProblems ?? DEFAULT_LISTED_PROBLEMS
@@ -118,6 +115,7 @@ export class Stage {
     this.#file = options.bound.file
     this.#maxRowBytes = options.maxRowBytes
     this.#runs = new RunWriter(join(options.folder, `${options.prefix}.runs`))
+    this.#files = new StagedFiles(join(options.folder, options.prefix))
     this.#id = new StagedColumn(newProfile({ name: 'id', type: 'infer-json' }, 'id', 0, 0))
     this.summary = {
       rows: 0,
@@ -129,7 +127,7 @@ export class Stage {
       changes: noChanges(),
       columns: [],
       id: this.#id.profile,
-      files: [],
+      files: this.#files.paths,
       runs: this.#runs.runs,
       texts: noTexts(),
     }
@@ -223,7 +221,7 @@ export class Stage {
     this.#rows.push(row)
     this.#places.add(geometry)
     const isFull = this.#rows.length >= CHUNK_ROWS || this.#chunkBytes >= CHUNK_BYTES
-    if (isFull || this.#rows.length * this.#nameBytes >= CHUNK_NAME_BYTES) this.flush()
+    if (isFull || this.#rows.length * this.#nameBytes >= CHUNK_NAME_BYTES) this.#flush()
   }
 
   #prepare(row: number, geometry: Geometry | null): boolean {
@@ -242,8 +240,15 @@ export class Stage {
     if (this.summary.problems.length < this.#maxProblems) this.summary.problems.push({ row, message })
   }
 
-  /** Writes the current chunk. Call it once more at the end of the source. */
-  flush(): void {
+  /** Ends the files after the last row. */
+  finish(): void {
+    this.#flush()
+    this.#runs.finish()
+    this.#files.finish()
+  }
+
+  /** Writes the current chunk. */
+  #flush(): void {
     const rows = this.#rows.length
     if (rows === 0) return
     // Before anything is encoded: a text that many rows share takes memory only then.
@@ -254,10 +259,7 @@ export class Stage {
       ...this.#ownColumns.map((column) => column.encode()).filter((column) => column !== null),
       ...this.#encodeValues(this.#features),
     ]
-    const file = join(this.#folder, `${this.#prefix}-${this.summary.files.length}.parquet`)
-    const parquet = new PlainParquet({ isCompressed: false })
-    writeParts(file, [...parquet.rowGroup(rows, columns), ...parquet.finish()])
-    this.summary.files.push(file)
+    this.#files.write(rows, columns)
     this.#writeRun()
     this.summary.rows += rows
     for (const column of this.#ownColumns) column.clear()
@@ -282,7 +284,7 @@ export class Stage {
     joinTexts(texts, { ...noTexts(), names, types, idTypes })
     const isUsable = texts.isWhole && texts.types.every((each) => each !== 0)
     this.#runs.write(this.#rows, this.#places, this.#rowTexts(isUsable ? names : null, id))
-    texts.bytes = this.#runs.runs.at(-1)!.end
+    texts.bytes = this.#runs.bytes
   }
 
   #rowTexts(names: string[] | null, idColumn: number | null): RowTexts {
@@ -352,24 +354,4 @@ function newProfile(
 ): ColumnProfile {
   const nothing = { kinds: 0, present: 0, blank: 0, notFinite: 0 }
   return { name, staged, declared: type, number, ...nothing, stagedAs: [], firstRow, firstPlace }
-}
-
-function writeParts(file: string, parts: Uint8Array[]): void {
-  const handle = openSync(file, 'w')
-  try {
-    // A file has three parts per column, and writev accepts at most 1,024 parts per call.
-    for (let i = 0; i < parts.length; i += 512) writeAll(handle, parts.slice(i, i + 512))
-  } finally {
-    closeSync(handle)
-  }
-}
-
-function writeAll(handle: number, parts: Uint8Array[]): void {
-  let unwrittenParts = parts.filter((part) => part.length > 0)
-  while (unwrittenParts.length > 0) {
-    let written = writevSync(handle, unwrittenParts)
-    while (unwrittenParts.length > 0 && written >= unwrittenParts[0]!.length)
-      written -= unwrittenParts.shift()!.length
-    if (written > 0) unwrittenParts = [unwrittenParts[0]!.subarray(written), ...unwrittenParts.slice(1)]
-  }
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { blobValue, type DuckDBConnection } from '@duckdb/node-api'
 import { openDuckDb } from '../../open-duckdb.ts'
 import { PositionBits } from '../../pack/position-bits.ts'
-import { quoteName, quoteText } from '../../quote-sql.ts'
+import { parquetSql, quoteName, quoteText } from '../../quote-sql.ts'
 import { exportColumns, idColumn } from '../../snapshot/feature-ids.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
 import { duckDbOptions } from '../export-options.ts'
@@ -98,12 +98,12 @@ function idName(manifest: Manifest): string {
 }
 
 async function typesOf(connection: DuckDBConnection, path: string): Promise<Map<string, string>> {
-  const rows = await connection.runAndReadAll(`DESCRIBE SELECT * FROM read_parquet(${quoteText(path)})`)
+  const rows = await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${parquetSql(path)}`)
   return new Map(rows.getRowsJS().map(([name, type]) => [String(name), String(type)]))
 }
 
 function rowsFrom(path: string): string {
-  return `read_parquet(${quoteText(path)}, file_row_number = true)`
+  return parquetSql(path, 'file_row_number = true')
 }
 
 /** DuckDB has no empty bit strings. */

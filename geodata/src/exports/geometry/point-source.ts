@@ -3,7 +3,7 @@ import type { DuckDBResult } from '@duckdb/node-api'
 import { copyBytes } from '../../bytes/copy-bytes.ts'
 import { ExportError } from '../../export-error.ts'
 import type { DuckDb } from '../../open-duckdb.ts'
-import { quoteText } from '../../quote-sql.ts'
+import { parquetSql } from '../../quote-sql.ts'
 import { hasPointsFile, type Manifest, SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
 import { duckDbOptions, type ExportOptions } from '../export-options.ts'
 
@@ -75,7 +75,7 @@ class PointsFile extends PointSource {
   static async read(path: string, options: ExportOptions): Promise<PointSource> {
     const { openDuckDb } = await import('../../open-duckdb.ts')
     const database = await openDuckDb({ ...duckDbOptions(options), files: [path] })
-    const sql = `SELECT longitude, latitude FROM read_parquet(${quoteText(path)})`
+    const sql = `SELECT longitude, latitude FROM ${parquetSql(path)}`
     return new PointsFile(database, await database.connection.stream(sql))
   }
 

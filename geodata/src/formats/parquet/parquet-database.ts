@@ -1,9 +1,9 @@
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api'
 import { type DuckDb, isOutOfMemory, openDuckDb } from '../../open-duckdb.ts'
-import { quoteName, quoteText } from '../../quote-sql.ts'
+import { parquetSql, quoteName, quoteText } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import type { DescribedColumn } from './described-column.ts'
-import type { ParquetBlock, ParquetOptions } from './parquet-block.ts'
+import type { ParquetOptions, RowRange } from './parquet-block.ts'
 import type { ParquetColumn } from './parquet-column.ts'
 import type { ParquetGeometry } from './parquet-geometry.ts'
 import { columnElements, type SchemaElement } from './schema-element.ts'
@@ -27,7 +27,7 @@ export class ParquetDatabase {
     this.#connection = database.connection
     this.#path = path
     this.#file = file
-    this.#from = `read_parquet(${quoteText(path)})`
+    this.#from = parquetSql(path)
   }
 
   /** Opens a session that can only read this one file; the restriction cannot be lifted. */
@@ -136,7 +136,7 @@ export class ParquetDatabase {
   }
 
   /** Measures the values of rows. The sizes are SQL. */
-  async measure(sizes: string[], block: ParquetBlock | null, stepRows: number): Promise<RowSizes[]> {
+  async measure(sizes: string[], block: RowRange | null, stepRows: number): Promise<RowSizes[]> {
     const size = sizes.map((each) => `coalesce(${each}, 0)`).join(' + ')
     const sums = 'count(*), CAST(sum(size) AS DOUBLE), CAST(max(size) AS DOUBLE)'
     const measured = await this.#rows(
@@ -156,7 +156,7 @@ export class ParquetDatabase {
   async *columns(
     geometry: ParquetGeometry | null,
     columns: ParquetColumn[],
-    block: ParquetBlock | null,
+    block: RowRange | null,
   ): AsyncGenerator<unknown[][]> {
     const selected = [...(geometry ? [geometry.sql] : []), ...columns.map(({ sql }) => sql)]
     const list = selected.length > 0 ? selected.join(', ') : 'true'
@@ -181,7 +181,7 @@ export class ParquetDatabase {
   }
 }
 
-function rangeOf(block: ParquetBlock | null): string {
+function rangeOf(block: RowRange | null): string {
   if (block === null) return ''
   const { firstRow, rows } = block
   return ` WHERE ${ROW_NUMBER} >= ${firstRow - 1} AND ${ROW_NUMBER} < ${firstRow - 1 + rows}`

@@ -4,7 +4,7 @@ import { type FoundColumns, findCoordinateColumns, otherColumns } from '../readi
 import { geometryReader } from '../reading/coordinate-reader.ts'
 import type { CoordinateChoice } from '../reading/read-options.ts'
 import { ExactColumns } from './exact-columns.ts'
-import type { ParquetBlock } from './parquet-block.ts'
+import type { RowRange } from './parquet-block.ts'
 import type { ParquetColumn } from './parquet-column.ts'
 import { type ParquetDatabase, ROW_NUMBER } from './parquet-database.ts'
 import type { ParquetTable } from './parquet-table.ts'
@@ -67,7 +67,17 @@ export class ParquetRows {
     this.#read = this.#geometry?.usesTable ? table.columns : this.columns
   }
 
-  async *read(block: ParquetBlock): AsyncGenerator<Batch> {
+  /** What chooses the same coordinates in another file with these columns. */
+  coordinateChoice(): CoordinateChoice {
+    const found = this.coordinates?.columns
+    if (!found) return { geometry: false }
+    const name = (index: number) => this.#table.columns[index]!.name
+    return found.kind === 'pair'
+      ? { longitude: name(found.x), latitude: name(found.y) }
+      : { geometryColumn: name(found.column) }
+  }
+
+  async *read(block: RowRange): AsyncGenerator<Batch> {
     const { path, file, database } = this.#source
     const { geometry, columns } = this.#table
     const exact = columns.flatMap((column) => (column.exact ? [{ name: column.name, ...column.exact }] : []))
@@ -147,8 +157,8 @@ async function sampleOf(source: ParquetFile, table: ParquetTable): Promise<Value
 async function* readableRanges(
   { database, file, limits }: ParquetFile,
   { geometry, columns, hasRowNumbers }: ParquetTable,
-  block: ParquetBlock,
-): AsyncGenerator<ParquetBlock | null> {
+  block: RowRange,
+): AsyncGenerator<RowRange | null> {
   // The SQL of the sizes of all values whose size varies.
   const sizes = [geometry, ...columns].flatMap((column) => column?.size ?? [])
   if (sizes.length === 0) yield hasRowNumbers ? block : null

@@ -3,9 +3,10 @@ import { readFully } from '../../bytes/read-fully.ts'
 import type { FeatureStream } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import type { BlockStream } from '../reading/block-stream.ts'
+import type { CoordinateChoice } from '../reading/read-options.ts'
 import { DEFAULT_LIMITS, maxValueBytes } from '../reading/source-limits.ts'
 import { inspectDictionaries } from './inspect-dictionaries.ts'
-import type { ParquetBlock, ParquetOptions, ParquetParsing } from './parquet-block.ts'
+import type { ParquetBlock, ParquetOptions, ParquetParsing, ParquetPart, RowRange } from './parquet-block.ts'
 import { ParquetDatabase } from './parquet-database.ts'
 import { type Batch, type ParquetFile, ParquetRows } from './parquet-rows.ts'
 import { describeTable, type ParquetTable } from './parquet-table.ts'
@@ -15,19 +16,21 @@ const BLOCK_ROWS = 122_880
 
 export interface ParquetStream extends FeatureStream {
   readonly rows: number
-  /** Reads the rows of a block; not possible after `close`. */
-  read(block: ParquetBlock): AsyncGenerator<Batch>
+  /** The columns of the coordinates, by which other files with the same columns are read alike. */
+  readonly coordinates: CoordinateChoice
+  /** Reads a range of rows; not possible after `close`. */
+  read(range: RowRange): AsyncGenerator<Batch>
   close(): void
 }
 
-type BlockwiseStream = ParquetStream & BlockStream<ParquetParsing, ParquetBlock>
+export type ParquetBlocks = BlockStream<ParquetParsing, ParquetBlock>
 
 /** Reads Parquet and GeoParquet with DuckDB, column by column. */
 export async function openParquet(
   path: string,
   file: string,
   options: ParquetOptions = {},
-): Promise<ParquetStream | BlockwiseStream> {
+): Promise<ParquetStream | (ParquetStream & ParquetBlocks)> {
   const limits = options.limits ?? DEFAULT_LIMITS
   const size = await refuseTruncated(path, file)
   if (!options.isInspected) await inspectDictionaries({ path, file, limits })
@@ -49,7 +52,7 @@ function streamOf(
   table: ParquetTable,
   rows: ParquetRows,
   options: ParquetOptions,
-): ParquetStream | BlockwiseStream {
+): ParquetStream | (ParquetStream & ParquetBlocks) {
   const { database, limits } = source
   const { geometry, rows: total } = table
   const { coordinates } = rows
@@ -65,12 +68,13 @@ function streamOf(
       return total === 0 ? size : Math.round((row / total) * size)
     },
     rows: total,
-    read: (block) => rows.read(block),
+    coordinates: geometry ? {} : rows.coordinateChoice(),
+    read: (range) => rows.read(range),
     close: () => database.close(),
     async *batches() {
       try {
-        for (const block of table.hasRowNumbers ? blocksOf(total) : [{ firstRow: 1, rows: total }]) {
-          for await (const batch of rows.read(block)) {
+        for (const range of table.hasRowNumbers ? rangesOf(total) : [{ firstRow: 1, rows: total }]) {
+          for await (const batch of rows.read(range)) {
             row += batch.length
             yield batch
           }
@@ -82,32 +86,40 @@ function streamOf(
   }
   if (!options.stays || !table.hasRowNumbers) return stream
   return Object.assign(stream, {
-    parsing: parsingOf(source, table, options),
+    parsing: {
+      format: 'parquet' as const,
+      columns: stream.columns,
+      parts: [partOf(source, table, stream.columns.length, options)],
+    },
     async *blocks() {
       database.close()
-      for (const block of blocksOf(total)) {
-        yield block
-        row += block.rows
+      for (const range of rangesOf(total)) {
+        yield { part: 0, ...range }
+        row += range.rows
       }
     },
   })
 }
 
 /** For the workers that read the blocks, which open the file again. */
-function parsingOf(
+function partOf(
   { path, file }: ParquetFile,
   { fineTimes }: ParquetTable,
+  columns: number,
   { limits = DEFAULT_LIMITS, crs, coordinates, databaseMegabytes }: ParquetOptions,
-): ParquetParsing {
+): ParquetPart {
   return {
-    format: 'parquet',
     path,
     file,
     options: { limits, crs, coordinates, databaseMegabytes, threads: 1, fineTimes, isInspected: true },
+    rowsBefore: 0,
+    places: Array.from({ length: columns }, (_, i) => i),
+    constants: [],
   }
 }
 
-function* blocksOf(total: number): Generator<ParquetBlock> {
+/** The ranges in which the rows of a file are read. */
+export function* rangesOf(total: number): Generator<RowRange> {
   for (let row = 0; row < total; row += BLOCK_ROWS)
     yield { firstRow: row + 1, rows: Math.min(BLOCK_ROWS, total - row) }
 }

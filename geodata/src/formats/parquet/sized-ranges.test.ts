@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ParquetBlock } from './parquet-block.ts'
+import type { RowRange } from './parquet-block.ts'
 import { RANGE_BYTES, type RowSizes, sizedRanges } from './sized-ranges.ts'
 
 /** Measures rows whose sizes are given. */
 function measuring(sizes: number[]) {
-  return async ({ firstRow, rows }: ParquetBlock, stepRows: number): Promise<RowSizes[]> => {
+  return async ({ firstRow, rows }: RowRange, stepRows: number): Promise<RowSizes[]> => {
     const steps: RowSizes[] = []
     for (let row = firstRow - 1; row < firstRow - 1 + rows; row += stepRows) {
       const step = sizes.slice(row, Math.min(row + stepRows, firstRow - 1 + rows))
@@ -21,7 +21,7 @@ function measuring(sizes: number[]) {
 
 const LIMITS = { rowBytes: RANGE_BYTES, maxBytes: 100 * RANGE_BYTES, fileBytes: 1 }
 
-async function rangesOf(sizes: number[], limits = LIMITS): Promise<ParquetBlock[]> {
+async function rangesOf(sizes: number[], limits = LIMITS): Promise<RowRange[]> {
   const block = { firstRow: 1, rows: sizes.length }
   return Array.fromAsync(sizedRanges(block, measuring(sizes), 'a.parquet', limits))
 }

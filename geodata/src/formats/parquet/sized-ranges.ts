@@ -1,6 +1,6 @@
 import { SourceError } from '../../source-error.ts'
 import { expandsBeyond, largerThan } from '../reading/source-limits.ts'
-import type { ParquetBlock } from './parquet-block.ts'
+import type { RowRange } from './parquet-block.ts'
 
 /**
  * How many bytes of texts are read at once. A text in a dictionary takes its bytes once in the file, but as many
@@ -17,7 +17,7 @@ export interface RowSizes {
 }
 
 /** Measures the rows of a block in steps. */
-export type Measure = (block: ParquetBlock, stepRows: number) => Promise<RowSizes[]>
+export type Measure = (block: RowRange, stepRows: number) => Promise<RowSizes[]>
 
 export interface RangeLimits {
   /** The max bytes of one row. */
@@ -29,17 +29,17 @@ export interface RangeLimits {
 
 /** Splits a block into ranges of rows whose texts fit into memory. Their sizes are computed without copying them. */
 export async function* sizedRanges(
-  block: ParquetBlock,
+  block: RowRange,
   measure: Measure,
   file: string,
   limits: RangeLimits,
   stepRows = STEP_ROWS,
-): AsyncGenerator<ParquetBlock> {
+): AsyncGenerator<RowRange> {
   const { rowBytes, maxBytes, fileBytes } = limits
   const steps = await measure(block, stepRows)
   if (steps.reduce((sum, step) => sum + step.bytes, 0) > maxBytes)
     throw new SourceError(expandsBeyond(file, maxBytes, fileBytes))
-  let range: ParquetBlock = { firstRow: block.firstRow, rows: 0 }
+  let range: RowRange = { firstRow: block.firstRow, rows: 0 }
   let bytes = 0
   for (const step of steps) {
     const firstRow = range.firstRow + range.rows

@@ -84,18 +84,28 @@ export class ZipArchive {
       const parts = name.split('/').filter((part) => part !== '' && part !== '.' && part !== '..')
       return join(folder, ...parts.slice(-2))
     }
+    await this.#extractTo(names.map((name) => ({ name, path: pathOf(name) })))
+    return (name) => (this.#entries.has(name) ? pathOf(name) : dirname(pathOf(`${name}/file`)))
+  }
+
+  /** Extracts entries that do not refer to each other under names of their own. Returns their paths. */
+  async extractNumbered(names: string[], folder: string): Promise<string[]> {
+    const paths = names.map((_, i) => join(folder, String(i)))
+    await this.#extractTo(names.map((name, i) => ({ name, path: paths[i]! })))
+    return paths
+  }
+
+  async #extractTo(targets: { name: string; path: string }[]): Promise<void> {
     let bytes = 0
-    for (const name of names) {
-      const { uncompressedSize } = this.#entries.get(name)!
-      bytes += uncompressedSize
+    for (const { name, path } of targets) {
+      bytes += this.#entries.get(name)!.uncompressedSize
       if (bytes > this.#limits.decompressedBytes)
         throw new SourceError(
           `${this.file} decompresses to more than ${megabytes(this.#limits.decompressedBytes)}.`,
         )
-      await mkdir(dirname(pathOf(name)), { recursive: true })
-      await pipeline(this.source(name).bytes, createWriteStream(pathOf(name)))
+      await mkdir(dirname(path), { recursive: true })
+      await pipeline(this.source(name).bytes, createWriteStream(path))
     }
-    return (name) => (this.#entries.has(name) ? pathOf(name) : dirname(pathOf(`${name}/file`)))
   }
 
   /** Rejects a decompression bomb by the sizes in the central directory, before anything is read. */

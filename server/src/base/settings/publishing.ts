@@ -43,7 +43,7 @@ export const publishingSettings = {
     integer(1024, MAX_TEXT_BYTES),
     'The largest single feature or row that may be published, in bytes of its file.',
   ),
-  maxRows: setting('WAYLEAVE_MAX_ROWS', 200_000_000, integer(1, 2_000_000_000), 'Max rows of a dataset.'),
+  maxRows: setting('WAYLEAVE_MAX_ROWS', 1_000_000_000, integer(1, 2_000_000_000), 'Max rows of a dataset.'),
   maxColumns: setting('WAYLEAVE_MAX_COLUMNS', 1000, integer(1, 10_000), 'Max columns of a dataset.'),
   maxNesting: setting(
     'WAYLEAVE_MAX_NESTING',

@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import type { Inspection } from '@wayleave/geodata/compile'
 import type { Command } from 'commander'
 import type { DataWork } from '../../base/data-work.ts'
@@ -13,10 +13,11 @@ import { ProgressBar } from '../output/progress-bar.ts'
 import { count } from '../output/progress-line.ts'
 import { withParts } from '../with-parts.ts'
 import {
+  inputOf,
   modeOf,
   type ReadingFlags,
   readingOfFlags,
-  requireFile,
+  requireFiles,
   tableName,
   withInput,
   withReadingFlags,
@@ -30,27 +31,27 @@ interface InspectFlags extends OperatorFlags, ReadingFlags {
 
 export function inspectCommand(inspect?: DataWork['inspect']): Command {
   const command = operatorCommand(
-    'inspect <file>',
+    'inspect <file...>',
     'Show what a file contains and what publishing it would do. Nothing is published.',
     ['inspect trees.csv', 'inspect trees.csv --table trees', 'inspect stops.csv --type code=text --json'],
   )
     .option('--table <name>', 'the dataset that the file is for: it is read by its schema', tableName)
     .option('--append', 'with --table: the file has features to add, so it may have fewer rows')
     .option('--update', 'with --table: the same, and the file may have fewer columns')
-  return withReadingFlags(command).action((file: string, flags: InspectFlags, self: Command) =>
-    run(file, flags, self, inspect),
+  return withReadingFlags(command).action((files: string[], flags: InspectFlags, self: Command) =>
+    run(files, flags, self, inspect),
   )
 }
 
 async function run(
-  file: string,
+  files: string[],
   flags: InspectFlags,
   command: Command,
   inspect: DataWork['inspect'] | undefined,
 ): Promise<void> {
-  requireFile(file)
+  requireFiles(files)
+  const [file] = files as [string]
   const reading = await readingOfFlags(flags, command)
-  const name = file === '-' ? 'standard input' : basename(file)
   const bar = new ProgressBar(process.stderr)
   const { table } = flags
   const mode = modeOf(flags, command)
@@ -62,12 +63,12 @@ async function run(
     if (table !== undefined)
       return withParts(flags, ({ publishing, config }) =>
         withInput(file, config.maxUploadBytes, signal, (path) =>
-          publishing.inspect({ ...reading, table, mode, path, file: name }, options),
+          publishing.inspect({ ...reading, table, mode, ...inputOf(files, path) }, options),
         ),
       )
     const config = newOrExistingConfig(flags)
     return withInput(file, config.maxUploadBytes, signal, (path) =>
-      inspectAlone(config, { ...reading, path, ...(file === '-' && { file: name }) }, options, inspect),
+      inspectAlone(config, { ...reading, ...inputOf(files, path) }, options, inspect),
     )
   }
   try {
@@ -82,7 +83,7 @@ async function run(
 /** A file that is for no dataset yet needs no service. */
 async function inspectAlone(
   config: Config,
-  { schema, ...reading }: { path: string; file?: string } & Awaited<ReturnType<typeof readingOfFlags>>,
+  { schema, ...reading }: ReturnType<typeof inputOf> & Awaited<ReturnType<typeof readingOfFlags>>,
   { onProgress, signal }: Pick<PublishOptions, 'onProgress' | 'signal'>,
   inspect: DataWork['inspect'] | undefined,
 ): Promise<Inspection> {

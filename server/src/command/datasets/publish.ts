@@ -8,10 +8,11 @@ import { ProgressBar } from '../output/progress-bar.ts'
 import { withParts } from '../with-parts.ts'
 import { type DescriptionFlags, descriptionOfFlags, withDescriptionFlags } from './description-flags.ts'
 import {
+  inputOf,
   modeOf,
   type ReadingFlags,
   readingOfFlags,
-  requireFile,
+  requireFiles,
   tableName,
   withInput,
   withReadingFlags,
@@ -40,16 +41,20 @@ interface PublishFlags extends OperatorFlags, DescriptionFlags, ReadingFlags {
 const MAX_JSON_PROBLEMS = 100_000
 
 export function publishCommand(compile?: PublishOptions['compile']): Command {
-  const about = 'Publish a file, or what is at an address, as a dataset or as a dataset’s new version.'
-  const command = operatorCommand('publish <file>', about, [
+  const about =
+    'Publish a file, the Parquet files of a folder, or what is at an address, as a dataset or as a dataset’s new version.'
+  const command = operatorCommand('publish <file...>', about, [
     'publish parcels.gpkg --table parcels --title "Parcels" --license CC-BY-4.0',
     'publish trees.csv --table trees --id-column tree_id --credits 5',
     'publish roads.zip --table roads --crs EPSG:25832 --skip-invalid',
     'publish stops.csv --table stops --longitude x --latitude y --type code=text --dry-run',
     'publish new-trees.csv --table trees --append',
     'publish trees.csv --table trees --update --delete-missing',
+    'publish parts/*.parquet --table buildings',
+    'publish buildings/ --table buildings',
     'publish - --format csv --table stops < stops.csv',
     'publish https://data.example.org/stops.zip --table stops',
+    'publish s3://exports/buildings/ --table buildings',
     'publish postgres://reader@db.example.org/gis --source-table public.parcels --table parcels',
   ]).requiredOption('--table <name>', 'the dataset’s name in addresses (required)', tableName)
   return withReadingFlags(
@@ -68,11 +73,11 @@ export function publishCommand(compile?: PublishOptions['compile']): Command {
     )
     .option('--delete-missing', 'with --update: remove the features that the file does not have')
     .option('--draft', 'keep the version back until `wayleave release`')
-    .action((file: string, flags: PublishFlags, self: Command) => publish(file, flags, self, compile))
+    .action((files: string[], flags: PublishFlags, self: Command) => publish(files, flags, self, compile))
 }
 
 async function publish(
-  file: string,
+  files: string[],
   flags: PublishFlags,
   command: Command,
   compile: PublishOptions['compile'],
@@ -83,8 +88,9 @@ async function publish(
     command.error('error: --delete-missing needs --update', { exitCode: 2 })
   // Loaded here: `--help` needs none of it.
   const { isSourceAddress, parseSourceAddress } = await import('../../data/sources/source-address.ts')
-  const isAddress = isSourceAddress(file)
-  if (!isAddress) requireFile(file)
+  const [file] = files as [string]
+  const isAddress = files.length === 1 && isSourceAddress(file)
+  if (!isAddress) requireFiles(files)
   const bar = new ProgressBar(process.stderr)
   const { table, note, skipInvalid, sample, tiles, buildExports, dryRun, ignoreSchema } = flags
   const { draft, deleteMissing } = flags
@@ -102,11 +108,7 @@ async function publish(
           const onProgress: PublishOptions['onProgress'] = (progress) => bar.show(progress)
           const options = { onProgress, signal, ...(compile && { compile }) }
           const publishPath = (path: string) =>
-            parts.publishing.publish(
-              { ...request, path, ...(file === '-' && { file: 'standard input' }) },
-              operator,
-              options,
-            )
+            parts.publishing.publish({ ...request, ...inputOf(files, path) }, operator, options)
           const publishAddress = async () => {
             const { credentials, ...address } = parseSourceAddress(file, flags.sourceHeader)
             const { sourceTable, query, geometryColumn } = flags

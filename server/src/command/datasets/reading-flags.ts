@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { addAbortSignal } from 'node:stream'
+import type { CompileOptions } from '@wayleave/geodata/compile'
 import type { ColumnType } from '@wayleave/geodata/features'
 import { type Command, InvalidArgumentError } from 'commander'
 import { isTable } from '../../data/catalog/dataset.ts'
@@ -108,8 +109,34 @@ export async function withInput<T>(
   return work(file)
 }
 
-export function requireFile(file: string): void {
-  if (file !== '-' && !existsSync(file)) throw new Error(`There is no file ${file}.`)
+/** The sandbox shows each file by an argument of its own, and the length of a command line is limited. */
+const MAX_FILES = 1000
+
+/** One file, a folder, standard input, or several files. */
+export function requireFiles(files: string[]): void {
+  if (files.length > MAX_FILES)
+    throw new Error(
+      `${files.length} files were named; at most ${MAX_FILES} can be. Name their folder instead.`,
+    )
+  for (const file of files) {
+    if (file === '-' && files.length === 1) continue
+    const stats = statSync(file, { throwIfNoEntry: false })
+    if (!stats) throw new Error(`There is no file ${file}.`)
+    if (files.length > 1 && !stats.isFile())
+      throw new Error(`${file} is not a file. Name one folder, or several files.`)
+  }
+}
+
+/** What is published for the arguments of a command, whose first file is at `path`. */
+export function inputOf(files: string[], path: string): Pick<CompileOptions, 'path' | 'parts' | 'file'> {
+  const [first] = files as [string]
+  if (first === '-') return { path, file: 'standard input' }
+  if (files.length === 1) return { path, file: basename(first) }
+  return {
+    path,
+    parts: files.map((file) => ({ path: file, name: file, file })),
+    file: `${basename(first)} and ${files.length - 1} more`,
+  }
 }
 
 /** Receives standard input into a temporary file, which is removed afterwards. */

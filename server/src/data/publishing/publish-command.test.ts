@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Sandbox } from '@wayleave/geodata/compile'
+import { writePart } from '@wayleave/geodata/testing'
 import { testedProgramArguments } from '../../../../scripts/program/tested-program.ts'
 import { needs } from '../../../../scripts/test-run/needs.ts'
 import { childProcessWork } from '../../base/data-work.ts'
@@ -37,6 +38,20 @@ test('what the command line publishes and removes is seen by the running serverâ
     assert.deepEqual([report.rows, report.urls.dataset.endsWith('/v1/dataset/places')], [count, true])
     assert.equal(published.stderr, '', 'quiet in a pipe')
     assert.equal((await service.request('GET', '/v1/dataset/places')).body.rows, count)
+  }
+  const parts = join(temporaryFolder(t), 'parts')
+  mkdirSync(join(parts, 'kind=a'), { recursive: true })
+  const names = ['0.parquet', '1.parquet'].map((name) => join(parts, 'kind=a', name))
+  await writePart(names[0]!, 1, 4)
+  await writePart(names[1]!, 5, 9)
+  for (const [run, arguments_, name] of [
+    [runProgramFile, names, '0.parquet and 1 more'],
+    [runCommand, [parts], 'parts'],
+  ] as const) {
+    const published = await run(service.config, 'publish', ...arguments_, '--table', 'places', '--json')
+    assert.equal(published.code, 0, published.stderr)
+    const { rows, file: source, columns } = JSON.parse(published.stdout)
+    assert.deepEqual([rows, source, columns.at(-1).name], [9, name, 'kind'])
   }
   const listed = await runCommand(service.config, 'datasets', '--json')
   assert.deepEqual(

@@ -24,7 +24,10 @@ export interface PublishRequest extends ReadOptions {
   table: string
   /** The organization that publishes and owns the dataset; without it, the operator. */
   ownerId?: string
+  /** A file, or a folder of files whose rows are published together. */
   path: string
+  /** Several files whose rows are published together; `path` is the first of them. */
+  parts?: CompileOptions['parts']
   /** The file's name if `path` is a temporary file. */
   file?: string
   description: DatasetDescription
@@ -84,6 +87,8 @@ export interface PublishOptions {
   signal?: AbortSignal
   /** Runs in the transaction that makes the version visible: both are committed, or neither is. */
   alongside?: (tx: Tx, report: PublishReport) => Promise<void>
+  /** Where an attempt that is killed leaves what the next one need not do again. */
+  resumeFolder?: string | undefined
   /** Replaces the way in which the service compiles. */
   compile?: DataWork['compile']
 }

@@ -1,5 +1,6 @@
-import type { Stats } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { SourceError } from '@wayleave/geodata/compile'
 import { isPublishing } from '../../accounts/access/membership-store.ts'
 import type { Tx } from '../../base/database/open.ts'
@@ -22,12 +23,39 @@ export async function requirePublisher(tx: Tx, table: string, ownerId: string): 
     throw new SourceError(`The name "${table}" is taken by another publisher: nothing was published.`)
 }
 
-/** A file that another program is still writing would be published in part. */
-export async function requireUnchanged(path: string, file: string, before: Stats): Promise<void> {
-  const { size, mtimeMs, ino } = await stat(path)
-  if (size !== before.size || mtimeMs !== before.mtimeMs || ino !== before.ino) {
-    throw new SourceError(`${file} was changed while it was read: nothing was published. Publish it again.`)
+/** The files of a source before it is read. */
+export interface SourceState {
+  bytes: number
+  /** Changes if a file is added, removed, replaced or written to. */
+  stamp: string
+}
+
+/** The state of a file, of the files in a folder, or of the files of a source with several parts. */
+export async function sourceState(path: string, parts: { path: string }[] = []): Promise<SourceState> {
+  const files = parts.length > 0 ? parts.map((part) => part.path) : await filesOf(path)
+  const hash = createHash('sha256')
+  let bytes = 0
+  for (const file of files) {
+    const { size, mtimeMs, ino } = await stat(file)
+    hash.update(`${file}\0${size} ${mtimeMs} ${ino}\n`)
+    bytes += size
   }
+  return { bytes, stamp: hash.digest('hex') }
+}
+
+async function filesOf(path: string): Promise<string[]> {
+  if (!(await stat(path)).isDirectory()) return [path]
+  const entries = await readdir(path, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}
+
+/** A file that another program is still writing would be published in part. */
+export function requireUnchanged(file: string, before: SourceState, after: SourceState): void {
+  if (after.stamp !== before.stamp)
+    throw new SourceError(`${file} was changed while it was read: nothing was published. Publish it again.`)
 }
 
 /** Notes on columns that the dataset does not have are mistakes in their names. */

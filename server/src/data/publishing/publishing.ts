@@ -1,5 +1,3 @@
-import type { Stats } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { PublishingSchema } from '@wayleave/contract/records'
 import { type Inspection, SourceError } from '@wayleave/geodata/compile'
@@ -7,6 +5,7 @@ import type { Tx } from '../../base/database/open.ts'
 import { type Origin, recordEvent } from '../../base/events/events.ts'
 import { datasetAudience } from '../../base/events/webhook-outbox-store.ts'
 import { notFound, Problem } from '../../base/problem.ts'
+import { version as programVersion } from '../../base/version.ts'
 import type { DatasetDescription } from '../catalog/dataset.ts'
 import { isSnapshotNamed, readDataset, updateDescription } from '../catalog/store.ts'
 import { deleteDataset } from '../catalog/version-store.ts'
@@ -22,7 +21,14 @@ import type {
   PublishReport,
   PublishRequest,
 } from './publish-request.ts'
-import { requireColumns, requireOwner, requireUnchanged, titleOf } from './publishing-checks.ts'
+import {
+  requireColumns,
+  requireOwner,
+  requireUnchanged,
+  type SourceState,
+  sourceState,
+  titleOf,
+} from './publishing-checks.ts'
 import { withRevision } from './revise-version.ts'
 import { requireRows, rowMisfit, withSchema } from './schema/apply-schema.ts'
 import { readSchema } from './schema/schema-store.ts'
@@ -44,13 +50,14 @@ export class Publishing {
   async publish(
     request: PublishRequest,
     origin: Origin,
-    { onProgress, signal, alongside, compile = this.#parts.work.compile }: PublishOptions = {},
+    { onProgress, signal, alongside, resumeFolder, compile = this.#parts.work.compile }: PublishOptions = {},
   ): Promise<PublishReport> {
     const { blobs, staging, limits, gdal, memoryMegabytes, work } = this.#parts
     const {
       table,
       ownerId: _owner,
       path,
+      parts,
       description,
       note: _note,
       sample = true,
@@ -64,7 +71,7 @@ export class Publishing {
       deleteMissing: _missing,
       ...options
     } = request
-    const before = await this.#requireSize(path, file)
+    const before = await this.#requireSize(path, file, parts)
     const began = performance.now()
     const schema = await this.#schemaFor(request)
     const stage = staging.begin(table)
@@ -74,14 +81,17 @@ export class Publishing {
         compile(
           {
             ...withSchema(options, schema, ignoreSchema),
-            ...{ sample, path, file, folder, limits, gdal, memoryMegabytes },
-            ...(revision && { revision }),
+            ...{ sample, path, parts, file, folder, limits, gdal, memoryMegabytes },
+            // A revision is compiled twice, and depends on a version that may be another one at the next attempt.
+            ...(revision
+              ? { revision }
+              : resumeFolder && { resume: { folder: resumeFolder, version: programVersion } }),
           },
           onProgress,
           signal,
         ),
       )
-      await requireUnchanged(path, file, before)
+      requireUnchanged(file, before, await sourceState(path, parts))
       if (schema && !ignoreSchema)
         requireRows(schema, manifest, await readDataset(this.#parts.database.db, table))
       requireColumns({ table, manifest }, description.columnNotes)
@@ -139,12 +149,12 @@ export class Publishing {
     { onProgress, signal }: Pick<PublishOptions, 'onProgress' | 'signal'> = {},
   ): Promise<Inspection> {
     const { staging, limits, gdal, memoryMegabytes = MAX_INSPECT_MEGABYTES, work } = this.#parts
-    const { table, path, file = basename(path), schema: _schema, mode, ...options } = request
-    await this.#requireSize(path, file)
+    const { table, path, parts, file = basename(path), schema: _schema, mode, ...options } = request
+    await this.#requireSize(path, file, parts)
     const schema = await this.#schemaFor(request)
     const stage = staging.begin(table || 'inspection')
     try {
-      const place = { path, file, folder: join(stage.folder, 'snapshot') }
+      const place = { path, parts, file, folder: join(stage.folder, 'snapshot') }
       const memory = Math.min(memoryMegabytes, MAX_INSPECT_MEGABYTES)
       const reading = withSchema(options, schema, true)
       // Columns that an update lacks keep their values.
@@ -229,15 +239,15 @@ export class Publishing {
     return schema ?? (table === '' ? null : readSchema(this.#parts.database.db, table))
   }
 
-  async #requireSize(path: string, file: string): Promise<Stats> {
+  async #requireSize(path: string, file: string, parts: PublishRequest['parts']): Promise<SourceState> {
     const { maxBytes } = this.#parts
-    const stats = await stat(path)
-    if (stats.size > maxBytes) {
+    const state = await sourceState(path, parts)
+    if (state.bytes > maxBytes) {
       throw new SourceError(
-        `${file} has ${stats.size} bytes, and WAYLEAVE_MAX_UPLOAD_BYTES allows ${maxBytes}.`,
+        `${file} has ${state.bytes} bytes, and WAYLEAVE_MAX_UPLOAD_BYTES allows ${maxBytes}.`,
       )
     }
-    return stats
+    return state
   }
 
   /** The description for the exports: the given values, falling back to those of the existing dataset. */

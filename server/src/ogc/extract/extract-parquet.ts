@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import {
   PositionBits,
   type PositionRuns,
+  parquetSql,
   quoteName,
   quoteText,
   type Snapshot,
@@ -44,10 +45,10 @@ const IS_SELECTED = 'get_bit(CAST(CAST($1 AS BLOB) AS BIT), CAST(file_row_number
 
 function fileOf(snapshot: Snapshot): string {
   const { folder } = snapshot
-  const rows = `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.rows))}, file_row_number = true)`
+  const rows = parquetSql(join(folder, SNAPSHOT_FILES.rows), 'file_row_number = true')
   const name = rowNumberName(snapshot)
   if (name === null) return rows
-  const ids = `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.ids))})`
+  const ids = parquetSql(join(folder, SNAPSHOT_FILES.ids))
   return `(SELECT r.*, i.id AS ${quoteName(name)} FROM ${rows} r POSITIONAL JOIN ${ids} i)`
 }
 

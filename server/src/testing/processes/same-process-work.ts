@@ -50,7 +50,12 @@ async function compile(...args: Parameters<typeof compileSnapshot>): ReturnType<
 }
 
 /** Null for what is not kept: large files, and formats that read files beside theirs. */
-async function keyOf({ path, folder: _, ...options }: Parameters<typeof compileSnapshot>[0]) {
+async function keyOf({
+  path,
+  folder: _,
+  resume: _resume,
+  ...options
+}: Parameters<typeof compileSnapshot>[0]) {
   if (!/\.(geojson|json|csv)$/.test(options.file ?? path)) return null
   const { size } = await stat(path)
   if (size > MAX_KEPT_BYTES) return null

@@ -78,7 +78,7 @@ type StoredRequest = Static<typeof storedRequest>
 
 /** A request whose file is an upload; `table` is empty for an inspection for no dataset. The process that reads it determines the path. */
 export interface JobRequest {
-  publish: Omit<PublishRequest, 'path' | 'file'> & { file: string }
+  publish: Omit<PublishRequest, 'path' | 'parts' | 'file'> & { file: string }
   origin: Origin
   /** The size of the complete upload, in bytes. A file of another size is incomplete. */
   uploadBytes: number

@@ -206,14 +206,17 @@ export class Jobs implements JobHandler {
         .catch(retried)
       return job.finish(database.db, { report: JSON.stringify(inspection) })
     }
+    const kept = await uploads.keepStages(row.id)
     const published = await publishing
       .publish({ ...publish, path }, origin, {
         onProgress,
         signal,
+        resumeFolder: kept?.folder,
         alongside: (tx, report) =>
           job.finish(tx, { report: JSON.stringify(report), version: report.version }),
       })
       .catch(retried)
+      .finally(() => kept?.release())
     // A dry run makes no version, so there is no transaction to end the job in.
     if (publish.dryRun) await job.finish(database.db, { report: JSON.stringify(published) })
   }

@@ -1,11 +1,14 @@
-import { readdir, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolderDurably } from '@wayleave/geodata/snapshot'
 import { isId } from '../../../base/id.ts'
+import { tryLock } from '../../../base/locks/file-lock.ts'
 import { downloadObject } from '../../../base/storage/download-object.ts'
 import { ObjectMissingError, type ObjectStore } from '../../../base/storage/object-store.ts'
 
 const UPLOADS = 'uploads/'
+/** The end of the names of folders beside the uploads. */
+const STAGES = '.stages'
 
 /**
  * For how long a failed part of an upload is stored again while its request waits, in ms. Each part has this time,
@@ -62,14 +65,26 @@ export class UploadFiles {
     return (await this.#size(path)) === bytes ? path : null
   }
 
+  /**
+   * A folder for what an attempt to publish the upload leaves to the next one on this machine. Null if another attempt
+   * uses it: one that lost its job, and is about to end.
+   */
+  async keepStages(jobId: string): Promise<{ folder: string; release: () => void } | null> {
+    const path = this.#path(jobId) + STAGES
+    const folder = join(path, 'stages')
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const release = tryLock(join(path, 'lock'))
+    return release && { folder, release }
+  }
+
   async remove(jobId: string): Promise<void> {
-    await rm(this.#path(jobId), { force: true })
+    await this.#removeLocal(jobId)
     await this.#bucket?.delete([UPLOADS + jobId])
   }
 
   /** The same for a request: it waits for the bucket for seconds only. */
   async removeSoon(jobId: string): Promise<void> {
-    await rm(this.#path(jobId), { force: true })
+    await this.#removeLocal(jobId)
     const signal = AbortSignal.timeout(REMOVE_PATIENCE)
     await this.#bucket?.delete([UPLOADS + jobId], { patienceMs: REMOVE_PATIENCE, signal })
   }
@@ -77,8 +92,9 @@ export class UploadFiles {
   /** Also those that are only here or only in the bucket. */
   async list(): Promise<StoredUpload[]> {
     const uploads = new Map<string, StoredUpload>()
-    for (const jobId of await readdir(this.#folder).catch(() => [])) {
-      const file = isId('job', jobId) ? await stat(this.#path(jobId)).catch(() => null) : null
+    for (const name of await readdir(this.#folder).catch(() => [])) {
+      const jobId = name.replace(STAGES, '')
+      const file = isId('job', jobId) ? await stat(this.#path(name)).catch(() => null) : null
       if (file) uploads.set(jobId, { jobId, modifiedAt: file.mtime })
     }
     if (this.#bucket) {
@@ -88,6 +104,11 @@ export class UploadFiles {
       }
     }
     return [...uploads.values()]
+  }
+
+  async #removeLocal(jobId: string): Promise<void> {
+    await rm(this.#path(jobId), { force: true })
+    await rm(this.#path(jobId) + STAGES, { recursive: true, force: true })
   }
 
   async #size(path: string): Promise<number | null> {

@@ -5,12 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { writePart } from '@wayleave/geodata/testing'
 import { needs } from '../../../../../scripts/test-run/needs.ts'
 import { startNginx } from '../../../../../scripts/test-servers/nginx.ts'
 import { operator } from '../../../base/events/events.ts'
 import { newBucketSettings, openTestBucket } from '../../../testing/bucket.ts'
 import { points, publishText } from '../../../testing/publish.ts'
-import { openTestServer } from '../../../testing/test-server.ts'
+import { openTestServer, temporaryFolder } from '../../../testing/test-server.ts'
 import { featuresOf, publishAddress, serve } from '../sources.test-kit.ts'
 
 needs('tools', 's3')
@@ -140,6 +141,34 @@ test('an object of a bucket is published, and not again while it is the same', a
   assert.equal(await publishAddress(service, 'places', address, { validators: published!.validators }), null)
   await assert.rejects(publishAddress(service, 'places', `${address}x`), /There is no object/)
   await assert.rejects(publishAddress(service, 'places', address, { isOperator: false }), /needs credentials/)
+})
+
+test('the Parquet files below a prefix of a bucket are published together, and not again while they are the same', async (t) => {
+  const settings = newBucketSettings()
+  const service = await openTestServer(t, { settings: { s3Endpoint: settings.s3Endpoint } })
+  const bucket = await openTestBucket(t, settings)
+  const key = new URL(settings.storageUrl!).pathname.slice(1)
+  const local = join(temporaryFolder(t), 'part.parquet')
+  const write = async (name: string, first: number, last: number) => {
+    await writePart(local, first, last)
+    await bucket.write(name, readFileSync(local))
+  }
+  await write('places/year=2023/part-0.parquet', 1, 3)
+  await write('places/year=2024/part-0.parquet', 4, 5)
+  await bucket.write('places/_SUCCESS', Buffer.from('x'))
+  const address = `s3://wayleave/${key}/places/`
+  const published = await publishAddress(service, 'places', address)
+  assert.deepEqual([published!.report.rows, published!.report.file], [5, 'places'])
+  const features = await featuresOf(service, 'places')
+  assert.deepEqual(
+    features.map(({ properties }) => [properties['n'], properties['year']]),
+    [1, 2, 3, 4, 5].map((n) => [n, n < 4 ? 2023 : 2024]),
+  )
+  const { validators } = published!
+  assert.equal(await publishAddress(service, 'places', address, { validators }), null)
+  await write('places/year=2025/part-0.parquet', 6, 6)
+  assert.equal((await publishAddress(service, 'places', address, { validators }))?.report.rows, 6)
+  await assert.rejects(publishAddress(service, 'places', `${address}none/`), /There is no Parquet file below/)
 })
 
 test('a collection of an OGC API is read page by page from another service', async (t) => {
