@@ -1,5 +1,5 @@
+import { inSharedMemory } from '../bytes/shared-memory.ts'
 import { performRequests } from '../threads/perform-requests.ts'
-import { inSharedMemory } from '../threads/shared-memory.ts'
 import type { Codes, ColumnParts } from './compiled-column.ts'
 import { orderOf, type PackedColumn, unpackColumn } from './unpack-column.ts'
 

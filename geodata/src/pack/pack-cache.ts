@@ -1,5 +1,5 @@
-import type { SharedLoads } from '../threads/shared-loads.ts'
-import { sharedBytes } from '../threads/shared-memory.ts'
+import type { SharedLoads } from '../bytes/shared-loads.ts'
+import { sharedBytes } from '../bytes/shared-memory.ts'
 
 /**
  * An in-memory cache of pack blocks with a byte limit, shared by all snapshots, so that frequently requested

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ColumnCache } from '../columns/column-cache.ts'
+import type { SharedLoads } from '../bytes/shared-loads.ts'
 import { collection, compileText, feature } from '../compile/compile-fixture.ts'
 import { PackCache } from '../pack/pack-cache.ts'
 import { openSnapshot } from '../snapshot/open.ts'
-import type { SharedLoads } from './shared-loads.ts'
+import { ColumnCache } from './column-cache.ts'
 
 const ROWS = 40_000
 const COLUMNS = ['number', 'text', 'time']
