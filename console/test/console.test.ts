@@ -435,9 +435,9 @@ describe('the console', { concurrency: 1 }, () => {
       await alerts.filter({ hasText: 'Choose' }).waitFor({ state: 'detached' })
       await user.getByLabel('Name').fill('Town map')
       await user.getByRole('button', { name: 'Create the key' }).click()
+      await user.getByRole('link', { name: 'Town map' }).waitFor({ state: 'attached' })
       const shared = await storedSecret(user)
-      await user.locator('button:focus', { hasText: 'Create an organization key' }).waitFor()
-      await user.getByRole('link', { name: 'Town map' }).waitFor()
+      await user.locator('a:focus', { hasText: 'Town map' }).waitFor()
       assert.equal(await statusOf(items, shared), 200)
     },
   )
