@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { RECORD_HEAD, type Run } from '../stage/run-writer.ts'
 import { type Cursor, CursorHeap } from '../stage/cursor-heap.ts'
+import { RECORD_HEAD, type Run } from '../stage/run-writer.ts'
 
 /** The memory for the buffers of all runs together, and the min and max for one run. */
 const ALL_BYTES = 48 << 20
