@@ -181,7 +181,10 @@ describe('the way in', { concurrency: 1 }, () => {
       ['events', ['What', 'By', 'From']],
     ] as const) {
       await page.goto(`${service.url}/organization/${part}`)
-      const row = page.getByRole('row').nth(1)
+      const row = page
+        .getByRole('row')
+        .filter({ has: page.getByRole('cell') })
+        .first()
       await row.waitFor()
       const shown = await row.evaluate((element) =>
         [...element.querySelectorAll<HTMLElement>('td')].map((cell) => ({

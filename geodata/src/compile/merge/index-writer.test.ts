@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -8,6 +8,10 @@ import { layIndex } from '../../snapshot/index-file.ts'
 import { buildTree } from '../../snapshot/index-tree.ts'
 import { scratch } from '../compile-fixture.ts'
 import { IndexWriter } from './index-writer.ts'
+
+/** Of its own, because other tests compile into the same scratch folder. */
+const folder = join(scratch, 'index-writer')
+mkdirSync(folder)
 
 const indexes = fc.record({
   rows: fc.integer({ min: 0, max: 700 }),
@@ -41,8 +45,8 @@ test('an index that is written feature by feature has the bytes of one that is b
       buildTree(expected.leaves, isPoints, expected.nodes)
       buildIdTable(hashes, expected.idStarts, expected.idPositions)
 
-      const path = join(scratch, 'written.index')
-      const writer = new IndexWriter(path, shape, scratch, partitionRows)
+      const path = join(folder, 'written.index')
+      const writer = new IndexWriter(path, shape, folder, partitionRows)
       for (const offset of offsets) writer.addOffset(offset)
       for (const hash of hashes) writer.addId(hash)
       for (const box of boxes) writer.addLeaf(...box)
@@ -50,7 +54,7 @@ test('an index that is written feature by feature has the bytes of one that is b
       if (rows > 0) assert.deepEqual(writer.rangeOf(rows - 1), [(rows - 1) * 100, rows * 100])
       writer.close()
       assert.ok(readFileSync(path).equals(expected.bytes))
-      assert.deepEqual(readdirSync(scratch), ['written.index'])
+      assert.deepEqual(readdirSync(folder), ['written.index'])
     }),
     { numRuns: 50 },
   )
