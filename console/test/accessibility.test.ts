@@ -7,7 +7,7 @@ import { needs } from '../../scripts/test-run/needs.ts'
 import { check } from './check-accessibility.ts'
 import { parcelsGeojson } from './parcels.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
-import { drawMapsIfAsked, navigate } from './test-page-actions.ts'
+import { drawMapsIfAsked, navigate, poll } from './test-page-actions.ts'
 
 needs('chromium', 'processes')
 
@@ -216,6 +216,16 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
   test('a key with its usage', async () => {
     await page.goto(`${service.url}/keys`)
     await page.getByRole('link', { name: 'Town map' }).click()
+    await page.getByText('No calls in this period').waitFor()
+    await check(page)
+    const items = `${service.url}/v1/ogc/collections/parcels/items?limit=1`
+    assert.equal((await fetch(items, { headers: { 'x-api-key': key } })).status, 200)
+    await poll(async () => {
+      await page.reload()
+      const totals = page.locator('[data-usage-totals]')
+      await totals.waitFor()
+      return (await totals.textContent())!.startsWith('1 call')
+    })
     await page.locator('.chart canvas').waitFor()
     await check(page)
     await page.getByRole('button', { name: 'Revoke' }).click()
