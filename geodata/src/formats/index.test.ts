@@ -254,7 +254,7 @@ test('what cannot be read gets a sentence that names the file', async (t) => {
     /^inner\.zip\/a\.csv is compressed twice\.$/,
   )
   await refusal(join(scratch(t), 'missing.csv'), /^missing\.csv cannot be read: it is not a file\.$/)
-  await refusal(scratch(t), /cannot be read: it is not a file\.$/)
+  await refusal(scratch(t), /is a folder without Parquet files\./)
 })
 
 function tar(): Buffer {

@@ -38,8 +38,12 @@ function useChange() {
 
 function Switches({ notices }: { notices: NoticeSwitches }) {
   const change = useChange()
-  // What was chosen is shown while it is saved.
-  const saving = change.isPending ? (change.variables.switches ?? {}) : {}
+  // What was chosen is shown at once, and while it is saved.
+  const [saving, setSaving] = useState<Record<string, boolean>>({})
+  const set = (notice: string, on: boolean) => {
+    setSaving({ [notice]: on })
+    change.mutate({ switches: { [notice]: on } }, { onSettled: () => setSaving({}) })
+  }
   return (
     <section className="card stack-small">
       <h2>Notices by mail</h2>
@@ -52,7 +56,7 @@ function Switches({ notices }: { notices: NoticeSwitches }) {
             type="checkbox"
             checked={saving[notice] ?? on}
             disabled={change.isPending}
-            onChange={() => change.mutate({ switches: { [notice]: !on } })}
+            onChange={() => set(notice, !on)}
           />
           {meaning}
         </label>
