@@ -68,10 +68,15 @@ function Switches({ notices }: { notices: NoticeSwitches }) {
 
 function CreditLimit({ limit }: { limit: number | null }) {
   const change = useChange()
-  const [text, setText] = useState(limit === null ? '' : String(limit))
+  // Null until something is typed: then the limit is shown, also if it changes.
+  const [typed, setTyped] = useState<string | null>(null)
+  const text = typed ?? String(limit ?? '')
   const save = (event: FormEvent) => {
     event.preventDefault()
-    change.mutate({ creditLimit: text.trim() === '' ? null : Number(text) })
+    change.mutate(
+      { creditLimit: text.trim() === '' ? null : Number(text) },
+      { onSuccess: () => setTyped(null) },
+    )
   }
   return (
     <section className="card">
@@ -89,7 +94,7 @@ function CreditLimit({ limit }: { limit: number | null }) {
               min={1}
               step={1}
               value={text}
-              onChange={(event) => setText(event.target.value)}
+              onChange={(event) => setTyped(event.target.value)}
             />
           )}
         </Field>

@@ -135,10 +135,12 @@ const typeOf = ({ name, type }: { name: string; type: string }) => [name, type]
 
 test('appends keep the numbers of rows, and are what one file with all rows gives', async () => {
   await fc.assert(
-    fc.asyncProperty(rows, rows, async (first, second) => {
+    fc.asyncProperty(rows, rows, async (first, others) => {
       const base: Rows = new Map([[100, FULL], ...first])
       const version = await compile('a.geojson', textOf(base, false), { types: TYPES })
       const revision = revisionOf(version, { mode: 'append' })
+      // A file without any geometry is refused.
+      const second = [[100, FULL] as const, ...others]
       const appended = await compile('b.geojson', textOf(new Map(second), false), { revision })
       const all = new Map([...base, ...second.map(([id, value]) => [id + 1000, value] as const)])
       const whole = await compile('c.geojson', textOf(all, false), { types: TYPES })
