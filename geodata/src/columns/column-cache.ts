@@ -3,8 +3,9 @@ import { discardShared, inSharedMemory } from '../bytes/shared-memory.ts'
 import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import type { Snapshot } from '../snapshot/open.ts'
 import type { StoredColumn } from './column-file.ts'
-import { readColumnDirectory, readCompiledColumn } from './column-reader.ts'
-import { type CompiledColumn, memoryOf } from './compiled-column.ts'
+import { readColumnDirectory, readColumnLists, readColumnParts } from './column-reader.ts'
+import { type ColumnParts, CompiledColumn, memoryOf, memoryOfLists } from './compiled-column.ts'
+import type { PackedLists } from './unpack-column.ts'
 import { UnpackInThread } from './unpack-in-thread.ts'
 
 /** With several serving threads, each has a thread that unpacks: one that rests takes ten megabytes or more. */
@@ -37,6 +38,8 @@ interface SnapshotColumns {
   segmentRows: number
   stored: ReadonlyMap<string, StoredColumn>
   entries: Map<string, ColumnEntry>
+  /** Columns that are loaded without their codes. */
+  lists: Map<string, ColumnEntry>
 }
 
 /**
@@ -107,28 +110,72 @@ export class ColumnCache {
    */
   async load(snapshot: Snapshot, name: string): Promise<CompiledColumn | null> {
     const opened = await this.#open(snapshot)
-    const cached = opened.entries.get(name)
+    const stored = opened.stored.get(name)
+    if (stored === undefined || !this.#canBeLoaded(snapshot, stored)) return null
+    const { rows } = snapshot.manifest
+    return this.#load(snapshot, name, opened.entries, {
+      bytes: bytesOf(rows, stored),
+      key: keyOf(snapshot, name),
+      read: () =>
+        readColumnParts(snapshot.files, { rows, segmentRows: opened.segmentRows }, stored, (packed) =>
+          this.#thread.unpack(packed),
+        ),
+    })
+  }
+
+  /** Synchronous: the column with its posting lists alone, as `peek` does. */
+  peekLists(snapshot: Snapshot, name: string): CompiledColumn | null | undefined {
+    const opened = this.#opened.get(snapshot)
+    if (opened === undefined) return undefined
+    const entry = opened.lists.get(name)
+    if (entry) this.#touch(entry)
+    if (entry?.column) return entry.column
+    return listsOf(snapshot, opened.stored.get(name)) ? undefined : null
+  }
+
+  /**
+   * The column with its posting lists alone, which are read when they are used: its memory does not grow with the number
+   * of rows. Null if they are not stored, as for columns of few rows. Throws a DamagedSnapshotError.
+   */
+  async loadLists(snapshot: Snapshot, name: string): Promise<CompiledColumn | null> {
+    const opened = await this.#open(snapshot)
+    const stored = listsOf(snapshot, opened.stored.get(name))
+    if (stored === null) return null
+    const bytes = memoryOfLists(stored.distinct, stored.dictionary.size)
+    if (bytes > this.#maxBytes) return null
+    return this.#load(snapshot, name, opened.lists, {
+      bytes,
+      key: `${keyOf(snapshot, name)} lists`,
+      read: () => readColumnLists(snapshot.files, stored, (packed) => this.#thread.unpackLists(packed)),
+    })
+  }
+
+  async #load(
+    snapshot: Snapshot,
+    name: string,
+    entries: Map<string, ColumnEntry>,
+    { bytes, key, read }: { bytes: number; key: string; read: () => Promise<ColumnParts> },
+  ): Promise<CompiledColumn> {
+    const cached = entries.get(name)
     if (cached) {
       this.#touch(cached)
       this.lookups.hits++
       return cached.loading
     }
-    const stored = opened.stored.get(name)
-    if (stored === undefined || !this.#canBeLoaded(snapshot, stored)) return null
     this.lookups.misses++
     const entry: ColumnEntry = {
-      bytes: bytesOf(snapshot.manifest.rows, stored),
+      bytes,
       forget: () => {
-        opened.entries.delete(name)
-        this.#release(snapshot, name, entry)
+        entries.delete(name)
+        this.#release(key, entry)
         this.#onEvict()
       },
-      loading: this.#read(snapshot, stored, opened.segmentRows),
+      loading: this.#read(snapshot, name, key, read),
       column: null,
       ordering: null,
       hasSharedOrder: false,
     }
-    opened.entries.set(name, entry)
+    entries.set(name, entry)
     this.#add(entry)
     try {
       entry.column = await entry.loading
@@ -198,7 +245,7 @@ export class ColumnCache {
       opening = readColumnDirectory(snapshot.files, snapshot.manifest).then((directory) => {
         const stored = new Map((directory?.columns ?? []).map((column) => [column.name, column]))
         const segmentRows = directory?.segmentRows ?? 1
-        const opened = { segmentRows, stored, entries: new Map<string, ColumnEntry>() }
+        const opened = { segmentRows, stored, entries: new Map(), lists: new Map() }
         this.#opened.set(snapshot, opened)
         return opened
       })
@@ -209,25 +256,25 @@ export class ColumnCache {
     return opening
   }
 
-  #read(snapshot: Snapshot, stored: StoredColumn, segmentRows: number): Promise<CompiledColumn> {
-    const { files, manifest } = snapshot
+  async #read(
+    snapshot: Snapshot,
+    name: string,
+    key: string,
+    read: () => Promise<ColumnParts>,
+  ): Promise<CompiledColumn> {
     const shared = this.#shared
-    return readCompiledColumn(
-      files,
-      { rows: manifest.rows, segmentRows },
-      stored,
-      (packed) => this.#thread.unpack(packed),
-      shared
-        ? (read) => shared.load(keyOf(snapshot, stored.name), async () => inSharedMemory(await read()))
-        : undefined,
-    )
+    const stored = this.#opened.get(snapshot)!.stored.get(name)!
+    const listed = listsOf(snapshot, stored)
+    const { rows } = snapshot.manifest
+    const order = listed && (await snapshot.integers.open(SNAPSHOT_FILES.columns, listed.lists.orderAt, rows))
+    const parts = await (shared ? shared.load(key, async () => inSharedMemory(await read())) : read())
+    return new CompiledColumn(name, stored.type, parts, order)
   }
 
   /** Also if it is evicted while it is being loaded. */
-  #release(snapshot: Snapshot, name: string, { loading, hasSharedOrder }: ColumnEntry): void {
+  #release(key: string, { loading, hasSharedOrder }: ColumnEntry): void {
     const shared = this.#shared
     if (!shared) return
-    const key = keyOf(snapshot, name)
     if (hasSharedOrder) shared.release(`${key} order`)
     loading.then(() => shared.release(key)).catch(() => {})
   }
@@ -271,4 +318,10 @@ function keyOf({ folder }: Snapshot, column: string): string {
 
 function bytesOf(rows: number, { distinct, width, dictionary }: StoredColumn): number {
   return memoryOf(rows, distinct, width, dictionary.size)
+}
+
+/** The column if its posting lists can be read from the file by parts. */
+function listsOf({ integers }: Snapshot, stored: StoredColumn | undefined): PackedLists['stored'] | null {
+  if (stored?.lists === undefined || !integers.canRead(SNAPSHOT_FILES.columns)) return null
+  return { ...stored, lists: stored.lists }
 }

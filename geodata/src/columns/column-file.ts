@@ -20,7 +20,8 @@ import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
  * little-endian: the directory's length and CRC-32, and a magic number in two words.
  *
  * What follows from the codes in one pass is not stored but made when a column is loaded: the rows of each
- * code (posting lists, which together are the sorted order), and the smallest and largest code of each block.
+ * code (posting lists, which together are the sorted order), and the smallest and largest code of each block. Columns of
+ * many rows have their posting lists in the file, because a pass over all codes takes long there.
  * See docs/decisions/compiled-columns.md.
  */
 const VERSION = 2
@@ -55,6 +56,19 @@ export interface StoredColumn {
   codes: Section[]
   /** The number of bytes of a code. */
   width: number
+  /** Of columns of many rows, see `StoredLists`. */
+  lists?: StoredLists
+}
+
+/**
+ * What rows a code has, of columns of many rows, so that a search reads a part of a list instead of all codes. Missing in
+ * smaller columns, and in those that were compiled before it existed: there it follows from the codes.
+ */
+export interface StoredLists {
+  /** How many rows have each code, in byte planes. */
+  counts: Section
+  /** Where the rows are, by their codes: uint32, little-endian, not compressed, because parts of it are read. */
+  orderAt: number
 }
 
 export interface ColumnDirectory {
@@ -96,6 +110,28 @@ export function parseDirectory(text: Buffer): ColumnDirectory | null {
   const { rows } = directory
   const columns = directory.columns.map((column) => ({ ...column, codes: [column.codes].flat() }))
   return { rows, segmentRows: Math.max(1, rows), columns }
+}
+
+/** More than the texts of a dictionary may have. */
+const MAX_TEXT_SECTION = 64 << 20
+
+/**
+ * Throws a DamagedSnapshotError unless all sections lie in the file and are no larger than their rows need: memory is
+ * taken for what the directory says before the section is read.
+ */
+export function checkDirectory({ rows, segmentRows, columns }: ColumnDirectory, fileBytes: number): void {
+  const isCount = (value: number, max: number) => Number.isInteger(value) && value >= 0 && value <= max
+  const maxSize = MAX_TEXT_SECTION + 8 * rows
+  const isSection = ({ at, bytes, size }: Section) =>
+    isCount(at, fileBytes) && isCount(bytes, fileBytes - at) && isCount(size, maxSize)
+  const isBounded = ({ distinct, width, dictionary, codes, lists }: StoredColumn) =>
+    isCount(distinct, rows) &&
+    isCount(width, 4) &&
+    codes.length === Math.max(1, Math.ceil(rows / segmentRows)) &&
+    [dictionary, ...codes].every(isSection) &&
+    (lists === undefined || (isSection(lists.counts) && isCount(lists.orderAt + rows * 4, fileBytes)))
+  if (!isCount(segmentRows - 1, Number.MAX_SAFE_INTEGER) || !columns.every(isBounded))
+    throw damagedColumns('has sections that are not in it')
 }
 
 export function damagedColumns(what: string): DamagedSnapshotError {

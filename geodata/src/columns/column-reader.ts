@@ -5,14 +5,16 @@ import { folderFiles, type ReadableFile, type SnapshotFiles } from '../snapshot/
 import { wrongSize } from '../snapshot/verify.ts'
 import {
   type ColumnDirectory,
+  checkDirectory,
   damagedColumns,
   directoryLength,
   parseDirectory,
+  type Section,
   type StoredColumn,
   TAIL_BYTES,
 } from './column-file.ts'
 import { type ColumnParts, CompiledColumn } from './compiled-column.ts'
-import { type PackedColumn, unpackColumn } from './unpack-column.ts'
+import { type PackedColumn, type PackedLists, unpackColumn, unpackLists } from './unpack-column.ts'
 
 const NAME = SNAPSHOT_FILES.columns
 
@@ -35,33 +37,54 @@ export async function readColumnDirectory(
     const text = await readExactly(file, size - TAIL_BYTES - length, length)
     if (crc32(text) !== tail.readUInt32LE(4)) throw damagedColumns('has a damaged directory')
     const directory = parseDirectory(text)
-    if (directory && directory.rows !== manifest.rows) throw damagedColumns('belongs to another snapshot')
+    if (directory === null) return null
+    if (directory.rows !== manifest.rows) throw damagedColumns('belongs to another snapshot')
+    checkDirectory(directory, size)
     return directory
   })
 }
 
-/**
- * Loads one column. `unpack` makes it of its sections, for example in another thread; `loaded` may know that a thread
- * has read it already. Throws a DamagedSnapshotError.
- */
+/** Loads one column as a whole. Throws a DamagedSnapshotError. */
 export async function readCompiledColumn(
+  source: string | SnapshotFiles,
+  directory: ColumnDirectory,
+  stored: StoredColumn,
+): Promise<CompiledColumn> {
+  return new CompiledColumn(stored.name, stored.type, await readColumnParts(source, directory, stored))
+}
+
+/** Reads one column. `unpack` makes it of its sections, for example in another thread. Throws a DamagedSnapshotError. */
+export async function readColumnParts(
   source: string | SnapshotFiles,
   { rows, segmentRows }: Pick<ColumnDirectory, 'rows' | 'segmentRows'>,
   stored: StoredColumn,
   unpack: (packed: PackedColumn) => Promise<ColumnParts> = unpackColumn,
-  loaded: (read: () => Promise<ColumnParts>) => Promise<ColumnParts> = (read) => read(),
-): Promise<CompiledColumn> {
-  const read = async () => {
-    const packed = await withFile(source, async (file) => {
-      const { at, bytes } = stored.dictionary
-      const dictionary = await readExactly(file, at, bytes)
-      const codes: Buffer<ArrayBuffer>[] = []
-      for (const segment of stored.codes) codes.push(await readExactly(file, segment.at, segment.bytes))
-      return { rows, segmentRows, stored, dictionary, codes }
-    })
-    return unpack(packed)
-  }
-  return new CompiledColumn(stored.name, stored.type, await loaded(read))
+): Promise<ColumnParts> {
+  const packed = await withFile(source, async (file) => {
+    const dictionary = await readSection(file, stored.dictionary)
+    const codes: Buffer<ArrayBuffer>[] = []
+    for (const segment of stored.codes) codes.push(await readSection(file, segment))
+    return { rows, segmentRows, stored, dictionary, codes }
+  })
+  return unpack(packed)
+}
+
+/** The same without the codes of a column that has posting lists. */
+export async function readColumnLists(
+  source: string | SnapshotFiles,
+  stored: PackedLists['stored'],
+  unpack: (packed: PackedLists) => Promise<ColumnParts> = unpackLists,
+): Promise<ColumnParts> {
+  const packed = await withFile(source, async (file) => ({
+    stored,
+    dictionary: await readSection(file, stored.dictionary),
+    counts: await readSection(file, stored.lists.counts),
+  }))
+  return unpack(packed)
+}
+
+function readSection(file: ReadableFile, { at, bytes }: Section): Promise<Buffer<ArrayBuffer>> {
+  return readExactly(file, at, bytes)
 }
 
 async function readExactly(file: ReadableFile, at: number, length: number): Promise<Buffer<ArrayBuffer>> {

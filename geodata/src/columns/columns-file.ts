@@ -2,8 +2,10 @@ import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import type { Column } from '../feature.ts'
 import { bytesFor, PlaneMemory } from './byte-planes.ts'
-import { directoryBytes, type Section, type StoredColumn } from './column-file.ts'
+import { directoryBytes, type Section, type StoredColumn, type StoredLists } from './column-file.ts'
 import { type DictionaryValues, type Packed, packCodes } from './dictionary.ts'
+import { orderOf, startsOf } from './unpack-column.ts'
+import { orderedParts, packCounts } from './write-lists.ts'
 
 /** In larger snapshots, only one column is in memory at a time. */
 const MAX_ROWS_FOR_TWO = 5_000_000
@@ -23,16 +25,19 @@ export class ColumnsFile {
   readonly #handle: FileHandle
   readonly #rows: number
   readonly #segmentRows: number
+  readonly #hasLists: boolean
   readonly #memory: PlaneMemory
   readonly #stored: StoredColumn[] = []
   #at = 0
   /** The end of the last column that was added. */
   #adding: Promise<void> = Promise.resolve()
 
-  constructor(handle: FileHandle, rows: number, segmentRows: number) {
+  /** `handle` is open for reading too. If `hasLists`, columns are written with their posting lists. */
+  constructor(handle: FileHandle, rows: number, segmentRows: number, hasLists: boolean) {
     this.#handle = handle
     this.#rows = rows
     this.#segmentRows = segmentRows
+    this.#hasLists = hasLists
     this.#memory = new PlaneMemory(rows * MAX_PLANES, rows <= MAX_ROWS_FOR_TWO)
   }
 
@@ -41,36 +46,46 @@ export class ColumnsFile {
     return new ColumnSegments(bytesFor(codeCount - 1), this.#segmentRows, (packed) => this.#write(packed))
   }
 
-  /** Ends a column whose codes are in these segments. */
+  /** Ends a column whose codes are in these segments. `counts` are the rows of each code. */
   async addSegments(
     { name, type }: Column,
     form: StoredColumn['form'],
-    distinct: number,
     packed: Packed,
     segments: ColumnSegments,
+    counts: Uint32Array,
   ): Promise<void> {
+    const { width } = segments
     const codes = await segments.finish()
     const dictionary = await this.#write(packed)
-    this.#stored.push({ name, type, distinct, form, dictionary, codes, width: segments.width })
+    const column: StoredColumn = { name, type, distinct: counts.length - 1, form, dictionary, codes, width }
+    if (this.#hasLists) {
+      const parts = orderedParts({ handle: this.#handle, sections: codes, width, counts })
+      column.lists = await this.#writeLists(await packCounts(counts), parts)
+    }
+    this.#stored.push(column)
   }
 
   /**
    * Compresses a column, and writes it behind the others. Returns when the column before it is written, and when
    * the arrays of this one are no longer needed: it is compressed while the next one is ranked.
    */
-  async add(column: Column, { form, values, codes, packDictionary }: RankedColumn): Promise<void> {
+  async add({ name, type }: Column, ranked: RankedColumn): Promise<void> {
+    const { form, values, codes, counts, packDictionary } = ranked
     const width = bytesFor(values.length)
     const packing = Promise.all([
       packDictionary(this.#memory),
       packCodes(codes, width, this.#segmentRows, this.#memory),
+      this.#hasLists ? packCounts(counts) : null,
     ])
+    const order = this.#hasLists ? orderOf(codes, startsOf(counts)) : null
     const previous = this.#adding
     this.#adding = previous.then(async () => {
-      const [dictionary, segments] = await packing
-      const { name, type } = column
+      const [dictionary, segments, packedCounts] = await packing
       const sections = { dictionary: await this.#write(dictionary), codes: [] as Section[] }
       for (const segment of segments) sections.codes.push(await this.#write(segment))
-      this.#stored.push({ name, type, distinct: values.length, form, ...sections, width })
+      const column: StoredColumn = { name, type, distinct: values.length, form, ...sections, width }
+      if (packedCounts && order) column.lists = await this.#writeLists(packedCounts, [order])
+      this.#stored.push(column)
     })
     // If one of them fails, the next `await` throws; until then nobody waits for it.
     packing.catch(() => {})
@@ -87,6 +102,19 @@ export class ColumnsFile {
   async close(): Promise<void> {
     await Promise.allSettled([this.#adding])
     await this.#handle.close()
+  }
+
+  async #writeLists(
+    counts: Packed,
+    order: Iterable<Uint32Array> | AsyncIterable<Uint32Array>,
+  ): Promise<StoredLists> {
+    const section = await this.#write(counts)
+    const orderAt = this.#at
+    for await (const { buffer, byteOffset, byteLength } of order) {
+      await this.#handle.writeFile(new Uint8Array(buffer, byteOffset, byteLength))
+      this.#at += byteLength
+    }
+    return { counts: section, orderAt }
   }
 
   async #write({ packed, size }: Packed): Promise<Section> {

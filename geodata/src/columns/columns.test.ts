@@ -1,18 +1,24 @@
 import assert from 'node:assert/strict'
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { collection, compileText, feature } from '../compile/compile-fixture.ts'
+import { lacks } from '../../../scripts/test-run/needs.ts'
+import { collection, compileText, feature, withStoredLists } from '../compile/compile-fixture.ts'
 import { openDuckDb } from '../open-duckdb.ts'
+import { PackCache } from '../pack/pack-cache.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { openSnapshot } from '../snapshot/open.ts'
+import { readManifest } from '../snapshot/read-manifest.ts'
 import { verifySnapshot } from '../snapshot/verify.ts'
 import { ColumnCache } from './column-cache.ts'
+import { checkDirectory, type StoredColumn } from './column-file.ts'
 import { ColumnKeys } from './column-keys.ts'
-import { readColumnDirectory, readCompiledColumn } from './column-reader.ts'
+import { readColumnDirectory, readColumnLists, readColumnParts } from './column-reader.ts'
+import type { ColumnParts } from './compiled-column.ts'
 import { Ranking } from './rank-values.ts'
 import { writeColumns } from './write-columns.ts'
+import { orderedParts } from './write-lists.ts'
 
 const ROWS = 9000
 const TEXTS = ['', 'a', 'B', '\0', '\u0001', 'é', '😀', '\uffee', null]
@@ -130,7 +136,7 @@ test('a column that does not fit into the cache is left to the database, and old
   assert.notEqual(await one.load(snapshot, 'flag'), null)
 })
 
-test('what is derived from columns is bounded together with them, and the least recently used leaves first', async () => {
+test('results derived from columns share the memory limit of columns, and the least recently used is evicted first', async () => {
   const cache = new ColumnCache(300_000)
   const [first, second] = [new Uint8Array(100_000), new Uint8Array(100_000)]
   cache.keep('first', first, first.byteLength)
@@ -172,7 +178,79 @@ test('damage of the file is found when a column is loaded, and by the verificati
   assert.ok(await new ColumnCache(1 << 26).load(snapshot, 'text'))
 })
 
-test('columns of several segments, and those that the database ranks, are the same as others', async (t) => {
+test('a directory cannot ask for more memory than its rows need, or for bytes outside of its file', async () => {
+  const directory = (await readColumnDirectory(compiled.folder, compiled.manifest))!
+  const { bytes } = compiled.manifest.files[SNAPSHOT_FILES.columns]!
+  const [column, ...others] = directory.columns
+  const { dictionary, codes } = column!
+  checkDirectory(directory, bytes)
+  for (const wrong of [
+    { distinct: directory.rows + 1 },
+    { width: 5 },
+    { dictionary: { ...dictionary, size: 2 ** 40 } },
+    { dictionary: { ...dictionary, bytes: bytes + 1 } },
+    { codes: [{ ...codes[0]!, at: -1 }] },
+    { codes: [...codes, ...codes] },
+    { lists: { counts: dictionary, orderAt: bytes } },
+  ]) {
+    const columns = [{ ...column!, ...wrong }, ...others]
+    assert.throws(
+      () => checkDirectory({ ...directory, columns }, bytes),
+      DamagedSnapshotError,
+      JSON.stringify(wrong),
+    )
+  }
+})
+
+test('stored posting lists are read by parts without the codes, and a damaged part is not used', async () => {
+  const folder = await withStoredLists(compiled.folder, compiled.manifest)
+  const manifest = await readManifest(folder)
+  const parts = new PackCache(1 << 24)
+  const opened = await openSnapshot(folder, parts)
+  const expected = (await new ColumnCache(1 << 26).load(snapshot, 'integer'))!
+  const cache = new ColumnCache(1 << 26, { maxListedRows: 10 })
+  assert.equal(cache.peekLists(opened, 'integer'), undefined)
+  const column = (await cache.loadLists(opened, 'integer'))!
+  assert.equal(cache.peekLists(opened, 'integer'), column)
+  assert.equal(cache.peek(opened, 'integer'), undefined)
+  assert.throws(() => column.codes, /not loaded/)
+  assert.deepEqual([column.values, column.starts], [expected.values, expected.starts])
+  assert.equal(column.sorted!.range(0, 1), null, 'nothing of the order was read')
+  // A part has 8,192 rows.
+  for (const [from, to] of [
+    [8191, 8193],
+    [8192, 8192],
+    [8192, ROWS],
+    [0, ROWS],
+  ] as const) {
+    await column.sorted!.loadRange(from, to)
+    assert.deepEqual(column.sorted!.range(from, to), expected.order!.slice(from, to))
+  }
+  const large = (await cache.load(opened, 'integer'))!
+  assert.deepEqual([large.order, large.hasStoredOrder, large.codes], [null, true, expected.codes])
+  await opened.close()
+  assert.equal(parts.bytes, 0)
+  const withoutCache = await openSnapshot(folder)
+  assert.equal(await cache.loadLists(withoutCache, 'integer'), null)
+  await withoutCache.close()
+  assert.equal(await cache.loadLists(snapshot, 'integer'), null, 'small columns have none')
+
+  const stored = (await readColumnDirectory(folder, manifest))!.columns.find(
+    ({ name }) => name === 'integer',
+  )!
+  const path = join(folder, SNAPSHOT_FILES.columns)
+  const bytes = await readFile(path)
+  bytes[stored.lists!.orderAt + 5]! ^= 1
+  await writeFile(path, bytes)
+  const damaged = await openSnapshot(folder, parts)
+  const lists = (await new ColumnCache(1 << 26).loadLists(damaged, 'integer'))!
+  await assert.rejects(lists.sorted!.loadRange(0, 1), DamagedSnapshotError)
+  await damaged.close()
+})
+
+test('columns of several segments, and those that the database ranks, are the same as others', {
+  skip: lacks('time'),
+}, async (t) => {
   const database = await openDuckDb({ threads: 1, memoryLimit: '256MB', folders: [compiled.folder] })
   t.after(() => database.close())
   const rowsPath = join(compiled.folder, SNAPSHOT_FILES.rows)
@@ -186,26 +264,50 @@ test('columns of several segments, and those that the database ranks, are the sa
     const statistics = await writeColumns(path, { instance, from, rows }, columns, undefined, options)
     const files = { [SNAPSHOT_FILES.columns]: { bytes: (await stat(path)).size, sha256: '' } }
     const directory = (await readColumnDirectory(folder, { rows, files } as unknown as Manifest))!
-    const parts = new Map<string, object>()
-    for (const stored of directory.columns) {
-      const { name: _, ...column } = await readCompiledColumn(folder, directory, stored)
-      parts.set(stored.name, column)
-    }
-    return { statistics, parts, segments: directory.columns[0]!.codes.length }
+    const parts = new Map<string, ColumnParts>()
+    for (const stored of directory.columns)
+      parts.set(stored.name, await readColumnParts(folder, directory, stored))
+    return { path, folder, statistics, parts, stored: directory.columns }
   }
+  const segmentsOf = ({ stored }: Awaited<ReturnType<typeof write>>) => stored[0]!.codes.length
   for (const rows of [0, 1, 4095, 4096, 4097, 8192, 8193]) {
     const whole = await write(rows, {})
-    assert.equal(whole.segments, 1)
+    assert.equal(segmentsOf(whole), 1)
+    assert.equal(whole.stored[0]!.lists, undefined)
     const inSegments = await write(rows, { segmentRows: 4096 })
     const byDatabase = await write(rows, { segmentRows: 4096, maxRanked: -1 })
-    for (const { statistics, parts, segments } of [inSegments, byDatabase]) {
-      assert.equal(segments, Math.max(1, Math.ceil(rows / 4096)))
-      assert.deepEqual(statistics, whole.statistics)
+    const withLists = [
+      await write(rows, { segmentRows: 4096, maxListed: -1 }),
+      await write(rows, { segmentRows: 4096, maxListed: -1, maxRanked: -1 }),
+    ]
+    for (const written of [inSegments, byDatabase, ...withLists]) {
+      assert.equal(segmentsOf(written), Math.max(1, Math.ceil(rows / 4096)))
+      assert.deepEqual(written.statistics, whole.statistics)
       for (const [name, column] of whole.parts)
-        assert.deepEqual(parts.get(name), column, `${name} of ${rows}`)
+        assert.deepEqual(written.parts.get(name), column, `${name} of ${rows}`)
+    }
+    for (const { path, folder, stored } of withLists) {
+      const handle = await open(path)
+      for (const column of stored) await requireLists(handle, folder, column, whole.parts.get(column.name)!)
+      await handle.close()
     }
   }
 })
+
+/** The posting lists in the file are those that are made when a column is loaded. */
+async function requireLists(handle: FileHandle, folder: string, stored: StoredColumn, column: ColumnParts) {
+  const lists = stored.lists!
+  const { values, starts, codes } = await readColumnLists(folder, { ...stored, lists })
+  assert.deepEqual({ values, starts, codes }, { values: column.values, starts: column.starts, codes: null })
+  const order = new Uint32Array(column.order!.length)
+  await handle.read(new Uint8Array(order.buffer), 0, order.byteLength, lists.orderAt)
+  assert.deepEqual(order, column.order)
+  const counts = column.starts.slice(1).map((start, code) => start - column.starts[code]!)
+  const written = { handle, sections: stored.codes, width: stored.width, counts }
+  const inPasses: number[] = []
+  for await (const part of orderedParts(written, 1000)) inPasses.push(...part)
+  assert.deepEqual(inPasses, [...order])
+}
 
 test('a large column is loaded without its order, gets it when it is needed, and is bounded with it', async () => {
   const cache = new ColumnCache(300_000, { maxListedRows: 10 })

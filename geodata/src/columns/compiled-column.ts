@@ -1,4 +1,5 @@
 import type { ColumnType } from '../feature.ts'
+import { IndexNumbers } from '../snapshot/index-numbers.ts'
 import { type CodeBitmaps, MAX_EDGES, wordsOf } from './code-bitmaps.ts'
 import { featureValue } from './column-value.ts'
 import type { DictionaryValues } from './dictionary.ts'
@@ -15,8 +16,8 @@ export type Codes = Uint8Array | Uint16Array | Uint32Array
 /** What a column consists of. Code 0 is null, code c is the c-th distinct value, ascending. */
 export interface ColumnParts extends CodeBitmaps {
   values: DictionaryValues
-  /** The code of each row. */
-  codes: Codes
+  /** The code of each row; null if only the posting lists are loaded. */
+  codes: Codes | null
   /** The rows of code c are `order[starts[c]]` to `order[starts[c + 1] - 1]`, ascending. */
   starts: Uint32Array
   /** Null until `ColumnCache.loadOrder`, if the column has many rows: most requests do not need it. */
@@ -31,25 +32,56 @@ export class CompiledColumn implements ColumnParts {
   readonly name: string
   readonly type: ColumnType
   readonly values: DictionaryValues
-  readonly codes: Codes
+  readonly #codes: Codes | null
   readonly starts: Uint32Array
   order: Uint32Array | null
   readonly blockMin: Codes
   readonly blockMax: Codes
   readonly edges: Uint32Array
   readonly below: Int32Array
+  readonly #storedOrder: IndexNumbers<Uint32Array> | null
+  #wholeOrder: IndexNumbers<Uint32Array> | null = null
 
-  constructor(name: string, type: ColumnType, parts: ColumnParts) {
+  /** `storedOrder` is the order in the file, if it has one. */
+  constructor(
+    name: string,
+    type: ColumnType,
+    parts: ColumnParts,
+    storedOrder: IndexNumbers<Uint32Array> | null = null,
+  ) {
     this.name = name
     this.type = type
     this.values = parts.values
-    this.codes = parts.codes
+    this.#codes = parts.codes
+    this.#storedOrder = storedOrder
     this.starts = parts.starts
     this.order = parts.order
     this.blockMin = parts.blockMin
     this.blockMax = parts.blockMax
     this.edges = parts.edges
     this.below = parts.below
+  }
+
+  /** Whether it was loaded with its codes. */
+  get hasCodes(): boolean {
+    return this.#codes !== null
+  }
+
+  get codes(): Codes {
+    if (this.#codes === null) throw new Error(`the codes of column ${this.name} are not loaded`)
+    return this.#codes
+  }
+
+  /** Whether the order is in the file. */
+  get hasStoredOrder(): boolean {
+    return this.#storedOrder !== null
+  }
+
+  /** The order in memory or, by parts, in the file; null if it has to be loaded. */
+  get sorted(): IndexNumbers<Uint32Array> | null {
+    if (this.order === null) return this.#storedOrder
+    this.#wholeOrder ??= IndexNumbers.whole(this.order, 1)
+    return this.#wholeOrder
   }
 
   /** The number of codes, including that of null. */
@@ -86,5 +118,10 @@ export function memoryOf(rows: number, distinct: number, width: number, dictiona
   const codeBytes = width === 3 ? 4 : width
   const bitmaps = Math.min(distinct, MAX_EDGES) * wordsOf(rows) * 4
   const lists = rows > MAX_LISTED_ROWS ? 0 : rows * 4 + bitmaps
-  return rows * codeBytes + lists + distinct * 4 + dictionaryBytes * 2 + distinct * 16
+  return rows * codeBytes + lists + memoryOfLists(distinct, dictionaryBytes)
+}
+
+/** The same without its codes. */
+export function memoryOfLists(distinct: number, dictionaryBytes: number): number {
+  return distinct * 4 + dictionaryBytes * 2 + distinct * 16
 }

@@ -84,7 +84,7 @@ test('a column that was unpacked without lists gets the same order later', async
     const { codes, starts, order, edges } = await thread.unpack(packed)
     assert.deepEqual([order, edges.length], [null, 0])
     assert.deepEqual({ codes, starts }, { codes: expected.codes, starts: expected.starts })
-    assert.deepEqual(await thread.order(codes, starts), expected.order)
+    assert.deepEqual(await thread.order(codes!, starts), expected.order)
   }
 })
 

@@ -1,6 +1,6 @@
 import { RequestThread } from '../threads/request-thread.ts'
 import { type Codes, type ColumnParts, MAX_LISTED_ROWS } from './compiled-column.ts'
-import { orderOf, type PackedColumn, unpackColumn } from './unpack-column.ts'
+import { orderOf, type PackedColumn, type PackedLists, unpackColumn, unpackLists } from './unpack-column.ts'
 import type { UnpackRequest, UnpackValue } from './unpack-thread.ts'
 
 /** Smaller columns are unpacked at once, which takes 1 to 2 ms; asking the thread would take longer. */
@@ -44,6 +44,14 @@ export class UnpackInThread {
       return unpackColumn(packed, this.#maxListed)
     const moved = [dictionary.buffer, ...codes.map(({ buffer }) => buffer)]
     const value = await this.#thread.perform({ packed, maxListed: this.#maxListed }, moved)
+    return value as ColumnParts
+  }
+
+  /** The same without the codes. */
+  async unpackLists(lists: PackedLists): Promise<ColumnParts> {
+    const { dictionary, counts, stored } = lists
+    if (stored.dictionary.size <= MAX_INLINE_BYTES) return unpackLists(lists)
+    const value = await this.#thread.perform({ lists }, [dictionary.buffer, counts.buffer])
     return value as ColumnParts
   }
 

@@ -8,6 +8,7 @@ import { SEGMENT_ROWS } from './column-file.ts'
 import { ColumnKeys, doublesOfKeys, integersOfKeys } from './column-keys.ts'
 import { columnStatistics } from './column-statistics.ts'
 import { ColumnsFile, type RankedColumn } from './columns-file.ts'
+import { MAX_LISTED_ROWS } from './compiled-column.ts'
 import { packKeys, packTexts } from './dictionary.ts'
 import { Ranking } from './rank-values.ts'
 import {
@@ -53,9 +54,9 @@ export async function writeColumns(
   columns: readonly SourceColumn[],
   signal?: AbortSignal,
   // Tests pass smaller numbers.
-  { segmentRows = SEGMENT_ROWS, maxRanked = MAX_RANKED_ROWS } = {},
+  { segmentRows = SEGMENT_ROWS, maxRanked = MAX_RANKED_ROWS, maxListed = MAX_LISTED_ROWS } = {},
 ): Promise<Record<string, ColumnStatistics>> {
-  const file = new ColumnsFile(await open(path, 'w'), rows, segmentRows)
+  const file = new ColumnsFile(await open(path, 'w+'), rows, segmentRows, rows > maxListed)
   const statistics = new Map<string, ColumnStatistics>()
   const connections = [await instance.connect(), await instance.connect()] as const
   const interrupt = () => {

@@ -70,7 +70,7 @@ async function writeTexts(
   if (ranked === null) return null
   const { texts, counts } = ranked
   segments ??= file.segments(1)
-  await file.addSegments(column, 'text', texts.length, await packTexts(texts), segments)
+  await file.addSegments(column, 'text', await packTexts(texts), segments, counts)
   return columnStatistics(column, texts, counts)
 }
 
@@ -101,6 +101,6 @@ async function writeKeys(
   const packed = await packKeys(high, low, new PlaneMemory(0, false))
   const isNumber = column.type === 'number'
   const values = isNumber ? doublesOfKeys(high, low) : integersOfKeys(high, low)
-  await file.addSegments(column, isNumber ? 'number' : 'integer', distinct, packed, segments)
+  await file.addSegments(column, isNumber ? 'number' : 'integer', packed, segments, distinctKeys.counts)
   return columnStatistics(column, values, distinctKeys.counts)
 }

@@ -6,8 +6,27 @@ import type { Manifest } from '../snapshot/manifest.ts'
 import { acceptOutput } from './accept-output.ts'
 import { scratch } from './compile-fixture.ts'
 
-const manifest = (...names: string[]) =>
-  ({ files: Object.fromEntries(names.map((name) => [name, { bytes: 1, sha256: '' }])) }) as Manifest
+const sha256 = '0'.repeat(64)
+const manifest = (...others: string[]): Manifest => ({
+  formatVersion: 1,
+  rows: 0,
+  located: 0,
+  columns: [],
+  geometryType: null,
+  geometryTypes: [],
+  hasZ: false,
+  bbox: null,
+  id: { column: null, type: 'integer' },
+  timeColumn: null,
+  source: { file: 'a', format: 'csv', crs: null, bytes: 1 },
+  notes: [],
+  files: Object.fromEntries(
+    ['rows.parquet', 'features.pack', 'features.index', ...others].map((name) => [
+      name,
+      { bytes: 1, sha256 },
+    ]),
+  ),
+})
 
 test('a snapshot with anything but its own plain files is not accepted', async () => {
   const attempts: [name: string, leave: (folder: string) => void][] = [
@@ -16,6 +35,7 @@ test('a snapshot with anything but its own plain files is not accepted', async (
     ['exports', (folder) => mkdirSync(join(folder, 'exports'))],
     ['sample.json', (folder) => mkdirSync(join(folder, 'sample.json'))],
     ['other.js', (folder) => writeFileSync(join(folder, 'other.js'), '')],
+    ['features.index', (folder) => writeFileSync(join(folder, 'features.index'), 'longer')],
   ]
   for (const [name, leave] of attempts) {
     const folder = mkdtempSync(join(scratch, 'left-'))
@@ -26,5 +46,8 @@ test('a snapshot with anything but its own plain files is not accepted', async (
     await assert.rejects(acceptOutput(folder, manifest()), /^Error: compiling left "/, name)
   }
   const folder = mkdtempSync(join(scratch, 'left-'))
-  await assert.rejects(acceptOutput(folder, manifest('../../wayleave.db')), /"\.\.\/\.\.\/wayleave\.db"/)
+  await assert.rejects(acceptOutput(folder, manifest('../../wayleave.db')), /has no valid "files"/)
+  await assert.rejects(acceptOutput(folder, manifest('wayleave.db')), /"wayleave\.db"/)
+  const wrong = { ...manifest(), located: 1 }
+  await assert.rejects(acceptOutput(folder, wrong), /more features with a place than rows/)
 })

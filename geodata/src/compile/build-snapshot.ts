@@ -11,9 +11,9 @@ import { RenamedProperties } from '../snapshot/renamed-properties.ts'
 import { Assembly, type FinalColumn, type IdSource } from './assemble.ts'
 import { chooseColumns, chooseIds, chooseTimeColumn } from './columns/choose-columns.ts'
 import { chooseNotations } from './columns/choose-notations.ts'
+import { formatOf } from './columns/column-format.ts'
 import type { Compiled, CompileOptions, CompilePhase } from './compile-options.ts'
-import { DEFAULT_THREADS } from './limits.ts'
-import { sortLimits } from './memory.ts'
+import { databaseThreads, sortLimits } from './memory.ts'
 import { IndexWriter } from './merge/index-writer.ts'
 import { type MergedPack, mergeRuns } from './merge/merge-runs.ts'
 import { PropertyLines } from './merge/property-lines.ts'
@@ -112,7 +112,7 @@ async function writeFeatures(build: LimitedBuild): Promise<Written> {
       id: ids,
       timeColumn,
       timeExtent: timeColumn === null ? null : await assembly.timeExtent(timeColumn),
-      source,
+      source: { ...source, ...formatsOf(columns) },
       notes,
       tiles: options.tiles !== false && spatial,
       ...(statistics ? { statistics } : {}),
@@ -122,6 +122,15 @@ async function writeFeatures(build: LimitedBuild): Promise<Written> {
     build.signal?.removeEventListener('abort', interrupt)
     assembly.close()
   }
+}
+
+/** The formats that were recognised or stated, for a schema that is made from the version. */
+function formatsOf(columns: FinalColumn[]): Pick<Manifest['source'], 'formats'> {
+  const formats = columns.flatMap(({ name, profile }) => {
+    const format = formatOf(profile.notation)
+    return format === null ? [] : [[name, format] as const]
+  })
+  return formats.length === 0 ? {} : { formats: Object.fromEntries(formats) }
 }
 
 export interface OpenAssembly {
@@ -152,7 +161,7 @@ export async function openAssembly(build: Omit<LimitedBuild, 'source' | 'onPhase
     hasGeometry: places.hasGeometry,
     hasShapes: places.hasShapes,
     memoryMegabytes: build.databaseMegabytes,
-    threads: options.threads ?? DEFAULT_THREADS,
+    threads: databaseThreads(options),
   })
   return { assembly, allColumns, columns, geometryType, geometryTypes }
 }

@@ -55,10 +55,19 @@ export class Checkpoint<T extends { summary: { rows: number } }> {
 
 async function keyOf(options: CompileOptions): Promise<string> {
   const { folder: _folder, memoryMegabytes: _memory, threads: _threads, ...reading } = options
-  const hash = createHash('sha256').update(JSON.stringify(reading))
-  for (const path of options.parts?.map((part) => part.path) ?? [options.path]) {
-    const { size, mtimeMs, ino } = await stat(path)
-    hash.update(`${size} ${mtimeMs} ${ino}\n`)
+  const source = options.resume?.source ?? (await stateOfSource(options))
+  return createHash('sha256').update(JSON.stringify(reading)).update(source).digest('hex')
+}
+
+/** Changes with the files of a source, as far as their sizes, times and places tell. */
+export async function stateOfSource({
+  parts,
+  path,
+}: Pick<CompileOptions, 'parts' | 'path'>): Promise<string> {
+  let state = ''
+  for (const file of parts?.map((part) => part.path) ?? [path]) {
+    const { size, mtimeMs, ino } = await stat(file)
+    state += `${size} ${mtimeMs} ${ino}\n`
   }
-  return hash.digest('hex')
+  return state
 }

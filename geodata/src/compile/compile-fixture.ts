@@ -1,11 +1,14 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
+import { writeColumns } from '../columns/write-columns.ts'
 import type { Geometry } from '../feature.ts'
+import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { compileSnapshot } from './compile.ts'
 import type { Compiled, CompileOptions } from './compile-options.ts'
+import { sealSnapshot } from './seal-snapshot.ts'
 
 /** For tests: a temporary folder that is removed at the end of the test file. */
 export const scratch = await mkdtemp(join(tmpdir(), 'compile-test-'))
@@ -29,6 +32,23 @@ export async function compileText(
   const compiled = await compileSnapshot({ path, folder, threads: 1, ...options })
   const features = JSON.parse(`[${await readFile(join(folder, 'features.pack'), 'utf8')}]`)
   return { ...compiled, folder, features }
+}
+
+/** A copy of a snapshot with columns as those of millions of rows are: in segments, with their posting lists. */
+export async function withStoredLists(folder: string, { files: _, ...head }: Manifest): Promise<string> {
+  const copy = join(scratch, `${++serial}`)
+  await cp(folder, copy, { recursive: true })
+  const instance = await DuckDBInstance.create(':memory:')
+  try {
+    const source = { instance, from: `read_parquet('${join(copy, SNAPSHOT_FILES.rows)}')`, rows: head.rows }
+    const columns = head.columns.map((column) => ({ ...column, isWide: false }))
+    const options = { segmentRows: 4096, maxListed: -1 }
+    await writeColumns(join(copy, SNAPSHOT_FILES.columns), source, columns, undefined, options)
+  } finally {
+    instance.closeSync()
+  }
+  await sealSnapshot(copy, head, new Map())
+  return copy
 }
 
 export function collection(features: unknown[]): string {

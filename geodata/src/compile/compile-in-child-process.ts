@@ -6,15 +6,16 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { limitsOf, maxWrittenBytes } from '../formats/reading/source-limits.ts'
 import { type Command, Sandbox } from '../sandbox/sandbox.ts'
+import { removeCopies } from '../sandbox/sandbox-user.ts'
 import { SourceError } from '../source-error.ts'
 import { acceptOutput } from './accept-output.ts'
+import { stateOfSource } from './checkpoint.ts'
 import { type CompileMessage, type CompileTask, readMessages } from './compile-messages.ts'
 import type { Compiled, CompileOptions, CompileProgress, Inspection } from './compile-options.ts'
 import { fillModuleCache } from './fill-module-cache.ts'
 import { inputBytes, otherFiles } from './input-bytes.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
-import { DEFAULT_THREADS } from './limits.ts'
-import { defaultMemoryMegabytes, divideMemory, needsMoreMemory } from './memory.ts'
+import { defaultMemoryMegabytes, divideMemory, needsMoreMemory, readingThreads } from './memory.ts'
 import { SchemaMismatchError } from './schema-mismatch-error.ts'
 import { TimeLimits } from './time-limits.ts'
 import { type Exceeded, resourceLimitsOf, watchResources } from './watch-resources.ts'
@@ -58,6 +59,7 @@ export async function compileInChildProcess(
   return inFolder(options, signal, sandbox, async (absolute) => {
     const message = await run({ inspects: false, options: absolute }, onProgress, signal, sandbox)
     if (!('compiled' in message)) throw new Error('the process that compiled sent another result')
+    await removeCopies(absolute.folder)
     await acceptOutput(absolute.folder, message.compiled.manifest)
     return message.compiled
   })
@@ -93,7 +95,13 @@ async function inFolder<T>(
     path: resolve(options.path),
     ...(options.parts && { parts: options.parts.map((part) => ({ ...part, path: resolve(part.path) })) }),
     folder: resolve(options.folder),
-    ...(options.resume && { resume: { ...options.resume, folder: resolve(options.resume.folder) } }),
+    ...(options.resume && {
+      resume: {
+        ...options.resume,
+        folder: resolve(options.resume.folder),
+        source: await stateOfSource(options),
+      },
+    }),
     // The child cannot see how much memory there is.
     memoryMegabytes: options.memoryMegabytes ?? defaultMemoryMegabytes(),
   }
@@ -171,7 +179,7 @@ async function commandFor(
   sandbox: Sandbox,
   fillsCache: true | undefined,
 ): Promise<Command> {
-  const { path, file, folder, gdal, limits, memoryMegabytes, threads = DEFAULT_THREADS } = options
+  const { path, file, folder, gdal, limits, memoryMegabytes } = options
   return sandbox.command({
     entry: ENTRY,
     nodeFlags: compileNodeFlags(memoryMegabytes),
@@ -184,7 +192,7 @@ async function commandFor(
       fileBytes: maxWrittenBytes(await inputBytes(options), limitsOf(limits)),
       // Heaps and the database may use this together, with room for code and stacks.
       dataMegabytes: memoryMegabytes * 3 + 2048,
-      processorSeconds: (limits?.seconds ?? DEFAULT_SECONDS) * (threads + 2),
+      processorSeconds: (limits?.seconds ?? DEFAULT_SECONDS) * (readingThreads(options) + 2),
     },
   })
 }

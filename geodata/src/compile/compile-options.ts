@@ -49,6 +49,11 @@ export interface SourceFile {
 export interface CompileOptions extends ReadOptions {
   /** A file, or a folder of files whose rows are read together. */
   path: string
+  /**
+   * The file is still being written by the caller, up to this size, and is readable by everybody. Only for formats
+   * that state their end in the file, as the rows of PostgreSQL do; the caller aborts if writing fails.
+   */
+  growsTo?: number
   /** Several files whose rows are read together; `path` is the first of them. */
   parts?: SourceFile[]
   /** The file name for reports and the manifest, if `path` is a temporary file. */
@@ -83,9 +88,10 @@ export interface CompileOptions extends ReadOptions {
   folder: string
   /**
    * A folder in which staged rows are kept until the compilation succeeds, so that another attempt of the same
-   * program goes on after reading. Without it, every attempt begins with the first row.
+   * program goes on after reading. Without it, every attempt begins with the first row. `source` is the state of the
+   * source, if it is read from a copy.
    */
-  resume?: { folder: string; version: string; minRows?: number }
+  resume?: { folder: string; version: string; minRows?: number; source?: string }
   /** How much memory compiling may use, in megabytes; by default half of the machine's. */
   memoryMegabytes?: number
   threads?: number

@@ -3,6 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { cases } from '../../../scripts/test-run/needs.ts'
 import type { Geometry, Value } from '../feature.ts'
 import { geometryBbox, isEmptyBbox } from '../geometry/bbox.ts'
 import { hilbertKey } from '../hilbert.ts'
@@ -74,7 +75,7 @@ test('reading back what was compiled gives the source', async () => {
       const [count] = await query(`SELECT count(*) FROM '${folder}/rows.parquet'`)
       assert.equal(Number(count![0]), rows.length)
     }),
-    { numRuns: 12 },
+    { numRuns: cases(12) },
   )
 })
 
@@ -136,7 +137,7 @@ test('features are in Hilbert order, ties in source order, those without geometr
         assert.deepEqual(snapshot.tree.box(leaf), geometryBbox(places[row - 1]!))
       await snapshot.close()
     }),
-    { numRuns: 8 },
+    { numRuns: cases(8) },
   )
 })
 

@@ -119,6 +119,7 @@ export async function stageSource(
     onProgress,
     signal,
   )
+  if (options.growsTo !== undefined) opened.bytes = (await stat(options.path)).size
   return { ...staged, opened, file, spatial: opened.stream.spatial || staged.summary.places.hasGeometry }
 }
 
@@ -130,11 +131,12 @@ function refuseInvalid(file: string, summary: StageSummary, skipInvalid: boolean
 }
 
 async function openPath(options: CompileOptions, staging: string): Promise<OpenSource> {
-  const { path, parts, file, format, layer, crs, limits, gdal, memoryMegabytes } = options
+  const { path, parts, file, format, layer, crs, limits, gdal, memoryMegabytes, growsTo } = options
   const { FORMATS, openSource } = await import('../formats/index.ts')
   const stream = await openSource(path, {
     originalName: file,
     parts,
+    grows: growsTo !== undefined,
     scratchFolder: staging,
     format,
     layer,
@@ -145,12 +147,12 @@ async function openPath(options: CompileOptions, staging: string): Promise<OpenS
     databaseMegabytes: divideMemory(memoryMegabytes).database,
   })
   const stats = await stat(path)
-  const bytes = await sourceBytes(path, parts)
+  const bytes = growsTo ?? (await sourceBytes(path, parts))
   const isColumnar = FORMATS.find(({ name }) => name === stream.format)?.isColumnar
   return {
     stream,
     format: stream.format,
-    bytes: stats.isFile() && !parts ? stats.size : bytes,
+    bytes: stats.isFile() && !parts && growsTo === undefined ? stats.size : bytes,
     maxValueBytes: maxValueBytes(bytes, limitsOf(limits), isColumnar),
   }
 }

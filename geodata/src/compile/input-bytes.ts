@@ -15,7 +15,7 @@ export function otherFiles(options: CompileOptions): string[] {
 
 /** The bytes of all files that a compilation reads, by which what it may write is bounded. */
 export async function inputBytes(options: CompileOptions): Promise<number> {
-  let bytes = await sourceBytes(options.path, options.parts).catch(() => 0)
+  let bytes = options.growsTo ?? (await sourceBytes(options.path, options.parts).catch(() => 0))
   for (const path of revisedFiles(options)) bytes += (await stat(path)).size
   return bytes
 }

@@ -120,8 +120,8 @@ test('a source that differs from what was fixed is refused with every difference
     assert.ok(error instanceof SchemaMismatchError)
     assert.equal(error.misfits.length, 3)
     assert.match(error.message, /"gone" is missing/)
-    assert.match(error.message, /column a cannot be published as integer: row 2 has "x"/)
-    assert.match(error.message, /column b cannot be published as dd-mm-yyyy: row 2 has "soon"/)
+    assert.match(error.message, /Column a cannot be published as integer: row 2 has "x"/)
+    assert.match(error.message, /Column b cannot be published as dd-mm-yyyy: row 2 has "soon"/)
     return true
   })
   const lenient = { ...(await source(text)), threads: 1, columns, ignoresMisfits: true }

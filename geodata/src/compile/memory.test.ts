@@ -5,7 +5,13 @@ import { needs } from '../../../scripts/test-run/needs.ts'
 import { SourceError } from '../source-error.ts'
 import { compileSnapshot } from './compile.ts'
 import { collection, compileText, feature, scratch } from './compile-fixture.ts'
-import { defaultMemoryMegabytes, divideMemory, memoryPerCompilation } from './memory.ts'
+import {
+  databaseThreads,
+  defaultMemoryMegabytes,
+  divideMemory,
+  memoryPerCompilation,
+  readingThreads,
+} from './memory.ts'
 
 needs('time')
 
@@ -19,6 +25,17 @@ test('publishing may use half of the memory of the machine or the container', ()
   assert.equal(memoryPerCompilation(2, 2048), 1024)
   assert.equal(memoryPerCompilation(4, 2048), 800)
   assert.equal(divideMemory(2048).database, 1024)
+})
+
+test('rows are read by all cores, as far as the memory allows', () => {
+  assert.equal(readingThreads({ memoryMegabytes: 12_288 }, 6), 6)
+  assert.equal(readingThreads({ memoryMegabytes: 12_288 }, 64), 8)
+  assert.equal(readingThreads({ memoryMegabytes: 2048 }, 64), 4)
+  assert.equal(readingThreads({ memoryMegabytes: 800 }, 64), 2)
+  assert.equal(readingThreads({ memoryMegabytes: 12_288 }, 1), 2, 'one waits for the disk')
+  assert.equal(readingThreads({ memoryMegabytes: 800, threads: 5 }, 1), 5)
+  assert.equal(databaseThreads({ memoryMegabytes: 12_288 }, 64), 4)
+  assert.equal(databaseThreads({ threads: 1 }, 64), 1)
 })
 
 /** Few features with many positions: 30 rings of 10,000 positions each. */

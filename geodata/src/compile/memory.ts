@@ -1,4 +1,5 @@
-import { totalmem } from 'node:os'
+import { availableParallelism } from 'node:os'
+import { machineMemory } from '../machine-memory.ts'
 
 /** Enough for any file whose features are of ordinary size. */
 const MIN_DEFAULT_MEGABYTES = 800
@@ -47,18 +48,39 @@ export function sortLimits(
  * a feature's geometry, and sorts vectors of 2,048 rows, which it cannot split: few but detailed features need
  * gigabytes where millions of points need little.
  */
-export function defaultMemoryMegabytes(
-  machineBytes: number = totalmem(),
-  /** 0 if there is no container, or a huge number if it has no limit. */
-  containerBytes: number = process.constrainedMemory(),
-): number {
-  const bytes = containerBytes > 0 ? Math.min(machineBytes, containerBytes) : machineBytes
+export function defaultMemoryMegabytes(machineBytes?: number, containerBytes?: number): number {
+  const bytes = machineMemory(machineBytes, containerBytes)
   return Math.max(MIN_DEFAULT_MEGABYTES, Math.floor(bytes / 2 / 2 ** 20))
 }
 
 /** What each of several compilations may use that run at the same time. */
 export function memoryPerCompilation(count: number, total: number = defaultMemoryMegabytes()): number {
   return Math.max(MIN_DEFAULT_MEGABYTES, Math.floor(total / count))
+}
+
+const MIN_THREADS = 2
+/** More threads read faster than the thread that divides the source gives them rows. */
+const MAX_THREADS = 8
+/** What a compilation has to be allowed for each thread, in megabytes, so that the threads take a part of it only. */
+const THREAD_MEGABYTES = 512
+/** With its limit of memory, the database that sorts has at least 256 MB for each of its threads. */
+const MAX_DATABASE_THREADS = 4
+
+/** How many threads read the rows of a source: one for each core of the machine or its container. */
+export function readingThreads(
+  { threads, memoryMegabytes = defaultMemoryMegabytes() }: { threads?: number; memoryMegabytes?: number },
+  cores: number = availableParallelism(),
+): number {
+  const affordable = Math.floor(memoryMegabytes / THREAD_MEGABYTES)
+  return threads ?? Math.max(MIN_THREADS, Math.min(MAX_THREADS, cores, affordable))
+}
+
+/** How many threads the database has that sorts the rows. */
+export function databaseThreads(
+  options: { threads?: number; memoryMegabytes?: number },
+  cores: number = availableParallelism(),
+): number {
+  return Math.min(MAX_DATABASE_THREADS, readingThreads(options, cores))
 }
 
 /** The sentence for a publisher whose file needs more. */

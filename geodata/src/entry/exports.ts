@@ -5,7 +5,6 @@ export {
   buildExportInChildProcess,
   buildVariantInChildProcess,
 } from '../exports/build-in-child-process.ts'
-export { buildChanges } from '../exports/changes/build-changes.ts'
 export { CHANGES_FORMATS, type ChangesFormat } from '../exports/changes/changes-formats.ts'
 export { type ChangeCounts, hasStableIds } from '../exports/changes/compare-snapshots.ts'
 export type { ExportOptions } from '../exports/export-options.ts'
@@ -19,3 +18,7 @@ export {
 } from '../exports/index.ts'
 export { buildVariant, type Variant, variantPath } from '../exports/variant.ts'
 export { type BuiltFile, removeStalePartials, writeAtomically } from '../exports/write-atomically.ts'
+
+export const buildChanges: typeof import('../exports/changes/build-changes.ts').buildChanges = async (
+  ...args
+) => (await import('../exports/changes/build-changes.ts')).buildChanges(...args)

@@ -37,7 +37,7 @@ const MANY = Array.from({ length: 20_000 }, (_, i) => ({
 
 test('the same snapshot gives the same bytes, here and in a process of its own', async (t) => {
   const { root, folder } = await compiled(t)
-  for (const { format } of EXPORT_ENTRIES) {
+  for (const { format } of EXPORT_ENTRIES.filter(({ writer }) => writer)) {
     const here = await buildExport(folder, format, join(root, `${format}-1`), { table: 'nasty' })
     const there = await buildExportInChildProcess(folder, format, join(root, `${format}-2`), {
       table: 'nasty',

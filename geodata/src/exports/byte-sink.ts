@@ -1,14 +1,8 @@
 import { createHash, type Hash } from 'node:crypto'
 import { closeSync, openSync, writeSync } from 'node:fs'
+import type { GrowingRoom } from './encoding/growing-room.ts'
 
 const CAPACITY = 1 << 20
-
-/** A buffer to be filled from `at` on. `view` covers the same bytes as `buffer`. */
-export interface Room {
-  buffer: Buffer
-  view: DataView
-  at: number
-}
 
 /**
  * A file that is written sequentially through one buffer. Writers reserve the max size of a feature, put
@@ -17,7 +11,7 @@ export interface Room {
  * Writing is synchronous: exports are built in a separate process in which nothing else waits, and the disk
  * itself provides the backpressure.
  */
-export class ByteSink implements Room {
+export class ByteSink implements GrowingRoom {
   buffer: Buffer = Buffer.allocUnsafeSlow(CAPACITY)
   /** Covers the same bytes as `buffer`. */
   view: DataView = viewOf(this.buffer)
@@ -46,6 +40,11 @@ export class ByteSink implements Room {
   }
 
   write(bytes: Uint8Array): void {
+    if (bytes.length > this.buffer.length) {
+      this.flush()
+      this.#put(bytes)
+      return
+    }
     this.reserve(bytes.length)
     this.buffer.set(bytes, this.at)
     this.at += bytes.length
@@ -58,11 +57,14 @@ export class ByteSink implements Room {
 
   flush(): void {
     if (this.at === 0) return
-    const bytes = this.buffer.subarray(0, this.at)
+    this.#put(this.buffer.subarray(0, this.at))
+    this.at = 0
+  }
+
+  #put(bytes: Uint8Array): void {
     this.#hash?.update(bytes)
     writeAll(this.#file, bytes, null)
-    this.#written += this.at
-    this.at = 0
+    this.#written += bytes.length
   }
 
   /** Overwrites bytes that are already in the file, such as a header that is only known at the end. */

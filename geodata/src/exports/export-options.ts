@@ -12,7 +12,7 @@ export interface ExportOptions {
   /** For CSV: put an apostrophe before texts that spreadsheets would execute as formulas. */
   escapeFormulas?: boolean
   signal?: AbortSignal
-  /** For DuckDB, if a format needs it. */
+  /** Max threads that encode features or, if a format needs it, of DuckDB. */
   threads?: number
   /** For DuckDB, such as `256MB`. */
   memoryLimit?: string

@@ -23,7 +23,8 @@ interface ExportWriter {
   ready: boolean
   /** The files of the snapshot that the writer reads; they are verified before it runs. */
   reads: readonly string[]
-  writer: () => Promise<Writer>
+  /** Null if another folder builds the format. */
+  writer: (() => Promise<Writer>) | null
 }
 
 /** See docs/decisions/export-generations.md. */
@@ -72,12 +73,8 @@ const WRITERS: Record<ExportFormat, ExportWriter> = {
   },
   gpkg: built(async () => (await import('./geopackage/write-geopackage.ts')).writeGeopackage),
   fgb: built(async () => (await import('./flatgeobuf/write-flatgeobuf.ts')).writeFlatgeobuf),
-  pmtiles: {
-    // The archive that serves the tiles.
-    ready: true,
-    reads: [pack],
-    writer: async () => (await import('../tiles/build/build-tiles.ts')).writePmtiles,
-  },
+  // The archive that serves the tiles: see tiles/build/build-tiles.ts.
+  pmtiles: { ready: true, reads: [], writer: null },
 }
 
 function built(writer: () => Promise<Writer>): ExportWriter {
@@ -119,6 +116,7 @@ export async function buildExport(
   manifest?: Manifest,
 ): Promise<BuiltFile> {
   const { writer, reads } = WRITERS[format]
+  if (!writer) throw new Error(`${format} is not built by this function.`)
   const write = await writer()
   const trusted = manifest ?? (await readManifest(snapshotFolder))
   await verifyFilesFast(snapshotFolder, trusted, [...reads])

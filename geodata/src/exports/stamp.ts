@@ -1,4 +1,4 @@
-import type { ByteSink } from './byte-sink.ts'
+import type { Room } from './encoding/growing-room.ts'
 
 /**
  * Fixed bytes that are written often, such as a tag, stored as 32-bit words. Writing words is several times
@@ -16,9 +16,9 @@ export class Stamp {
     for (let i = 0; i < bytes.length; i++) this.#words[i >> 2]! |= bytes[i]! << ((i & 3) * 8)
   }
 
-  /** Returns the next free offset in `sink.buffer`. */
-  put(sink: ByteSink, at: number): number {
-    const { view } = sink
+  /** Returns the next free offset in `room.buffer`. */
+  put(room: Room, at: number): number {
+    const { view } = room
     const words = this.#words
     for (let i = 0; i < words.length; i++) view.setUint32(at + i * 4, words[i]!, true)
     return at + this.length

@@ -62,7 +62,7 @@ test('json rows write nulls, and integers of any size as numbers', async (t) => 
 
 test('a dataset without rows or without columns is a whole file in every format', async (t) => {
   const bare: FixtureFeature[] = [{ geometry: { type: 'Point', coordinates: [1, 2] }, properties: {} }]
-  for (const { format } of EXPORT_ENTRIES) {
+  for (const { format } of EXPORT_ENTRIES.filter(({ writer }) => writer)) {
     await exported(t, format, bare)
     await exported(t, format, [])
   }

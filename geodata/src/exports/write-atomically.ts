@@ -20,8 +20,9 @@ export async function writeAtomically(
 ): Promise<BuiltFile> {
   const partial = partialPath(path, process.pid)
   try {
-    const sha256 = (await write(partial)) ?? (await checksum(partial))
-    const bytes = await syncFile(partial)
+    const known = await write(partial)
+    // The disk writes while the checksum is computed.
+    const [sha256, bytes] = await Promise.all([known ?? checksum(partial), syncFile(partial)])
     await renameDurably(partial, path)
     return { bytes, sha256 }
   } catch (error) {
@@ -31,13 +32,13 @@ export async function writeAtomically(
   }
 }
 
-/** SQLite and the shapefile writer have additional files next to the partial one. */
+/** SQLite, the shapefile writer and tiles have additional files next to the partial one. */
 const PARTIAL_SUFFIXES = ['', '-journal', '.parts']
 
-/** Removes the files of a process that has ended; `more` names further suffixes. */
-export async function removePartial(path: string, pid: number, more: readonly string[] = []): Promise<void> {
+/** Removes the files of a process that has ended. */
+export async function removePartial(path: string, pid: number): Promise<void> {
   const partial = partialPath(path, pid)
-  for (const suffix of [...PARTIAL_SUFFIXES, ...more]) {
+  for (const suffix of PARTIAL_SUFFIXES) {
     await rm(partial + suffix, { recursive: true, force: true })
   }
 }

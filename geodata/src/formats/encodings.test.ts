@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { lacks } from '../../../scripts/test-run/needs.ts'
 import { SourceError } from '../source-error.ts'
@@ -128,6 +129,9 @@ test('what cannot be decoded is refused', async (t) => {
       (error: Error) => error instanceof SourceError && message.test(error.message),
     )
   const gpkg = join(scratch(t), 'a.gpkg')
-  copyFileSync('/usr/lib/R/site-library/sf/gpkg/nc.gpkg', gpkg)
+  const database = new DatabaseSync(gpkg)
+  database.exec(`CREATE TABLE gpkg_contents (table_name TEXT, data_type TEXT);
+    INSERT INTO gpkg_contents VALUES ('t', 'attributes'); CREATE TABLE t (name TEXT)`)
+  database.close()
   await assert.rejects(openSource(gpkg, { encoding: 'utf-8' }), /whose encoding is fixed/)
 })

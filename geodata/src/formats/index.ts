@@ -6,7 +6,7 @@ import { chooseFormat, formatNamed, formatsWithExtension } from './choose-format
 import type { Format, Input } from './format-table.ts'
 import { openCompressed } from './open-compressed.ts'
 import { partsOfFolder, type SourcePart, sourceParts } from './parts/source-part.ts'
-import { type ByteSource, fileSource, peek } from './reading/byte-source.ts'
+import { type ByteSource, fileSource, growingSource, peek } from './reading/byte-source.ts'
 import { refuseNonDataset } from './reading/not-a-dataset.ts'
 import { sniff } from './reading/sniff.ts'
 import { limitsOf } from './reading/source-limits.ts'
@@ -48,7 +48,12 @@ export async function openSource(path: string, options: SourceOptions = {}): Pro
         ? await openParts(sourceParts(file, options.parts), true, path, file, context)
         : stats.isDirectory()
           ? await openFolder(path, file, context)
-          : await openBytes(await fileSource(path, file), file, path, context)
+          : await openBytes(
+              context.grows ? growingSource(path, file) : await fileSource(path, file),
+              file,
+              path,
+              context,
+            )
     return whenDone(stream, () => cleanUp(context))
   } catch (error) {
     await cleanUp(context)

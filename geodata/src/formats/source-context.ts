@@ -22,6 +22,8 @@ export interface SourceOptions extends ReadOptions {
   originalName?: string
   /** Several files whose rows are read together; `name` is the path with the folders of a partition. */
   parts?: { path: string; name: string; file: string }[]
+  /** The file is still being written. Its format states its end; others are read for ever. */
+  grows?: boolean
   /** Where to unpack a file that must be on disk to be read; by default the system's temporary folder. */
   scratchFolder?: string
   /** How to run GDAL for formats without a reader of our own. */

@@ -145,15 +145,21 @@ export class ColumnBytes extends GrowingBytes {
     // Both parts fit into 31 bits, in which division is fast.
     const whole = (scaled / 1e9) | 0
     this.#digits(whole, digitCount(whole))
-    let fraction = (scaled - whole * 1e9) | 0
-    if (fraction === 0) return
-    let digits = 9
-    while (fraction % 10 === 0) {
-      fraction = (fraction / 10) | 0
+    this.fraction((scaled - whole * 1e9) | 0, 9)
+  }
+
+  /** Appends a point and this many decimals, without zeros at their end, to an open text; nothing for 0. */
+  fraction(value: number, decimals: number): void {
+    if (value === 0) return
+    this.reserve(1 + decimals)
+    let rest = value
+    let digits = decimals
+    while (rest % 10 === 0) {
+      rest = (rest / 10) | 0
       digits--
     }
-    bytes[this.length++] = POINT
-    this.#digits(fraction, digits)
+    this.buffer[this.length++] = POINT
+    this.#digits(rest, digits)
   }
 
   /** Appends an integer, as JavaScript formats it. Most need no conversion to text, which takes longer. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
+import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../exports/testing/compiled-fixture.ts'
+import { PackRange } from './pack-range.ts'
 import { FeatureSlices, readPack } from './pack-reader.ts'
 
 test('features are found whole whatever their size and wherever a block ends', async (t) => {
@@ -34,4 +35,18 @@ test('features are found whole whatever their size and wherever a block ends', a
     }
   }
   assert.equal(at, features.length)
+
+  const file = await open(join(folder, 'features.pack'))
+  t.after(() => file.close())
+  const { size } = await file.stat()
+  const range = new PackRange(file)
+  for (const rangeBytes of [1 << 12, 99_991, size, size + 1]) {
+    at = 0
+    for (let start = 0; start < size; start += rangeBytes) {
+      const { bytes, count, starts, ends } = await range.read(start, Math.min(size, start + rangeBytes))
+      for (let i = 0; i < count; i++, at++)
+        assert.equal(bytes.toString('utf8', starts[i]!, ends[i]!), JSON.stringify(features[at]))
+    }
+    assert.equal(at, features.length, `${rangeBytes}`)
+  }
 })

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { doubled, doubledBuffer } from '../bytes/doubled.ts'
+import { doubled } from '../bytes/doubled.ts'
 import { ExportError } from '../export-error.ts'
 import { PACK_FILE } from './pack.ts'
 
@@ -9,6 +9,7 @@ const NEWLINE = 0x0a
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
+const SMALL_P = 0x70
 /** The length of `{"type":"Feature","id":`. */
 const ID_AT = 23
 /** The length of `,"geometry":`. */
@@ -37,34 +38,45 @@ export async function* readPack(
 ): AsyncGenerator<PackBlock> {
   const file = await open(join(folder, PACK_FILE), 'r')
   let featureCount = 0
+  let reading: Promise<{ bytesRead: number }> = Promise.resolve({ bytesRead: 0 })
   try {
-    let bytes = Buffer.allocUnsafeSlow(BLOCK)
+    let [bytes, next] = [Buffer.allocUnsafeSlow(BLOCK), Buffer.allocUnsafeSlow(BLOCK)]
     let held = 0
     const block: PackBlock = { bytes, count: 0, starts: new Int32Array(4096), ends: new Int32Array(4096) }
+    reading = file.read(bytes, 0, bytes.length)
     for (;;) {
       signal?.throwIfAborted()
-      if (held === bytes.length) bytes = doubledBuffer(bytes)
-      const { bytesRead } = await file.read(bytes, held, bytes.length - held)
+      const { bytesRead } = await reading
       const last = bytesRead === 0
       held += bytesRead
-      const rest = split(bytes, held, last, block)
+      const rest = splitPack(bytes, held, last, block)
       featureCount += block.count
+      if (!last) {
+        // The next block is read while this one is processed.
+        if ((held - rest) * 2 > next.length) next = Buffer.allocUnsafeSlow((held - rest) * 2)
+        held = bytes.copy(next, 0, rest, held)
+        reading = file.read(next, held, next.length - held)
+        reading.catch(() => {})
+      }
       if (block.count > 0) yield block
       if (last) break
-      bytes.copy(bytes, 0, rest, held)
-      held -= rest
+      ;[bytes, next] = [next, bytes]
     }
-    if (featureCount !== rows) {
-      const message = `features.pack has ${featureCount} features and manifest.json says ${rows}.`
-      throw new ExportError('snapshot-damaged', message)
-    }
+    requireFeatures(featureCount, { rows })
   } finally {
+    await Promise.allSettled([reading])
     await file.close()
   }
 }
 
+export function requireFeatures(featureCount: number, { rows }: { rows: number }): void {
+  if (featureCount === rows) return
+  const message = `features.pack has ${featureCount} features and manifest.json says ${rows}.`
+  throw new ExportError('snapshot-damaged', message)
+}
+
 /** Fills `block` with the complete features in the first `held` bytes; returns the remainder's offset. */
-function split(bytes: Buffer, held: number, last: boolean, block: PackBlock): number {
+export function splitPack(bytes: Buffer, held: number, last: boolean, block: PackBlock): number {
   block.bytes = bytes
   block.count = 0
   let start = 0
@@ -94,19 +106,23 @@ export class FeatureSlices {
   propertiesStart = 0
   propertiesEnd = 0
 
-  /** The id alone. */
+  /** The id, and where the geometry begins. */
   locateId(bytes: Buffer, start: number): void {
     this.idStart = start + ID_AT
     this.idEnd = skipScalar(bytes, this.idStart)
+    this.geometryStart = this.idEnd + GEOMETRY_KEY
   }
 
   locate(bytes: Buffer, start: number, end: number): void {
     this.locateId(bytes, start)
-    this.geometryStart = this.idEnd + GEOMETRY_KEY
-    const key = propertiesKey(bytes, this.geometryStart, end)
-    if (key < 0)
+    this.locateProperties(bytes, propertiesKey(bytes, this.geometryStart, end) - 1, end)
+  }
+
+  /** The properties of a feature whose geometry has been read up to its end. */
+  locateProperties(bytes: Buffer, geometryEnd: number, end: number): void {
+    if (bytes[geometryEnd + 1] !== QUOTE || bytes[geometryEnd + 2] !== SMALL_P)
       throw new ExportError('snapshot-damaged', 'features.pack holds a feature without properties.')
-    this.geometryEnd = key - 1
+    this.geometryEnd = geometryEnd
     this.propertiesStart = this.geometryEnd + PROPERTIES_KEY
     this.propertiesEnd = end - 1
   }
@@ -129,7 +145,7 @@ function skipScalar(bytes: Buffer, start: number): number {
 function propertiesKey(bytes: Buffer, start: number, end: number): number {
   const near = Math.min(end, start + 160)
   for (let p = start; p < near; p++) {
-    if (bytes[p] === QUOTE && bytes[p + 1] === 0x70) return p
+    if (bytes[p] === QUOTE && bytes[p + 1] === SMALL_P) return p
   }
   const keyStart = bytes.indexOf(PROPERTIES, near - PROPERTIES.length)
   return keyStart < end ? keyStart : -1

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { lacks } from '../../../scripts/test-run/needs.ts'
+import { cases, lacks } from '../../../scripts/test-run/needs.ts'
 import type { Geometry, Position } from '../feature.ts'
 import { orient2d } from './orient2d.ts'
 import { matches, prepare, RelationCostError, relates, type SpatialPredicate } from './predicates.ts'
@@ -129,7 +129,7 @@ test('the side of a line is exact for any doubles', () => {
       const [ax, ay, bx, by, cx, cy] = values as [number, number, number, number, number, number]
       assert.equal(Math.sign(orient2d(ax, ay, bx, by, cx, cy)) + 0, exact(values))
     }),
-    { numRuns: 2500 },
+    { numRuns: cases(2500) },
   )
 })
 
@@ -159,7 +159,7 @@ test('the fast intersection test agrees with the whole relation, prepared or not
       assert.equal(relates('intersects', a, prepare(b)), expected)
       assert.equal(relates('disjoint', b, a), !expected)
     }),
-    { numRuns: 1500 },
+    { numRuns: cases(1500) },
   )
 })
 
@@ -173,7 +173,7 @@ test('swapping the geometries turns the relation about', () => {
         [...there],
       )
     }),
-    { numRuns: 1000 },
+    { numRuns: cases(1000) },
   )
 })
 
@@ -200,7 +200,7 @@ test('a geometry equals itself run backwards with a vertex more in the middle of
       assert.ok(relates('equals', geometry, redraw(geometry)))
       assert.ok(relates('contains', geometry, redraw(geometry)))
     }),
-    { numRuns: 1000 },
+    { numRuns: cases(1000) },
   )
 })
 

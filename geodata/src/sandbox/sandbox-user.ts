@@ -1,4 +1,5 @@
-import { chmod, chown, cp, lstat, mkdir, readdir } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, chown, cp, lstat, mkdir, readdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Bind } from './input-files.ts'
 
@@ -30,7 +31,7 @@ export async function prepareFor(
   if (user === null) return input
   for (const writable of otherFolder === undefined ? [folder] : [folder, otherFolder])
     await chown(writable, user, user)
-  const copies = join(folder, 'staging', 'input')
+  const copies = copiesIn(folder)
   const readable: Bind[] = []
   for (const [i, { source, target }] of input.entries()) {
     if (await isForEverybody(source)) readable.push({ source, target })
@@ -39,12 +40,20 @@ export async function prepareFor(
       // Files from several folders may have the same name.
       const copy = join(copies, `${i}-${basename(target)}`)
       await cp(source, copy, { recursive: true, mode: 2 })
-      await giveTo(user, copy)
       readable.push({ source: copy, target })
     }
   }
-  if (readable.some(({ source }) => source.startsWith(copies))) await giveTo(user, join(folder, 'staging'))
+  if (existsSync(copies)) await giveTo(user, copies)
   return readable
+}
+
+/** Removes the copies that `prepareFor` has made for a process, after it has ended. */
+export async function removeCopies(folder: string): Promise<void> {
+  await rm(copiesIn(folder), { recursive: true, force: true })
+}
+
+function copiesIn(folder: string): string {
+  return join(folder, 'input-copies')
 }
 
 async function isForEverybody(path: string): Promise<boolean> {

@@ -8,6 +8,8 @@ import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { needs } from '../../../scripts/test-run/needs.ts'
+import { compileInChildProcess } from '../compile/compile-in-child-process.ts'
+import type { CompileProgress } from '../compile/compile-options.ts'
 import { inputBinds } from './input-files.ts'
 import { Sandbox, type SandboxMode, SandboxUnavailableError } from './sandbox.ts'
 
@@ -133,6 +135,37 @@ test('a file for its owner alone can be read by the user of the sandbox', { skip
   })
   const child = spawn(program, args, { env: environment, stdio: ['ignore', 'pipe', 'inherit'] })
   assert.equal(await text(child.stdout!), SECRET)
+})
+
+test('a file for its owner alone is compiled, also by an attempt that can be resumed', { skip }, async () => {
+  const place = mkdtempSync(join(scratch, 'resumed-'))
+  const path = join(place, 'a.csv')
+  writeFileSync(path, 'id,name\n1,a\n', { mode: 0o600 })
+  const kept = join(place, 'kept')
+  mkdirSync(kept)
+  const resume = { folder: kept, version: '1', minRows: 1 }
+  for (const options of [{}, { resume }]) {
+    const folder = mkdtempSync(join(place, 'out-'))
+    const sandbox = new Sandbox('require')
+    const { manifest } = await compileInChildProcess(
+      { path, folder, ...options },
+      undefined,
+      undefined,
+      sandbox,
+    )
+    assert.equal(manifest.rows, 1)
+    assert.equal(existsSync(join(folder, 'manifest.json')), true)
+  }
+  // An attempt that is killed after reading leaves its rows; the next one reads a new copy of the same file.
+  const isSorting = new AbortController()
+  const interrupt = ({ phase }: { phase: string }) => phase !== 'reading' && isSorting.abort()
+  const folder = mkdtempSync(join(place, 'out-'))
+  const attempt = (onProgress: (progress: CompileProgress) => void, signal?: AbortSignal) =>
+    compileInChildProcess({ path, folder, resume }, onProgress, signal, new Sandbox('require'))
+  await assert.rejects(attempt(interrupt, isSorting.signal))
+  const phases: string[] = []
+  await attempt(({ phase }) => void phases.push(phase))
+  assert.equal(phases.includes('reading'), false, phases.join())
 })
 
 test('only files that belong to the input are visible beside it, and no links', async () => {

@@ -22,7 +22,7 @@ export interface SandboxedRun {
   input: { path: string; isAlone: boolean; others?: string[] }
   /** The folder that may be written to; it exists. */
   folder: string
-  /** Another one, for what another run may need. */
+  /** A second folder, for results that another run may need. */
   otherFolder?: string
   /** Another program that the module starts, by name or path. */
   program: string | null

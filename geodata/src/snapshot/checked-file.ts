@@ -4,6 +4,10 @@ import { CHECKED_BLOCK_BYTES, requireBlock } from './block-checksums.ts'
 import { DamagedSnapshotError } from './damaged-snapshot-error.ts'
 import type { ByteSpan, ReadableFile } from './snapshot-files.ts'
 
+/** Memory for blocks of which only a part is kept. */
+const rooms: Buffer[] = []
+const MAX_ROOMS = 8
+
 /** A file of a snapshot whose blocks are verified when they are read. */
 export class CheckedFile {
   readonly #name: string
@@ -24,18 +28,35 @@ export class CheckedFile {
     return this.#file.prefetch && ((spans) => this.#file.prefetch!(spans))
   }
 
-  /** Reads any bytes: the whole blocks that they are in are read, so that they can be verified. */
+  /**
+   * Reads any bytes, into memory of their own. The whole blocks that they are in are read, so that they can be
+   * verified.
+   */
   async read(from: number, to: number): Promise<Buffer> {
     if (from >= to) return Buffer.alloc(0)
     const start = from - (from % CHECKED_BLOCK_BYTES)
     const end = Math.min(this.#size, Math.ceil(to / CHECKED_BLOCK_BYTES) * CHECKED_BLOCK_BYTES)
-    return (await this.readBlocks(start, end)).subarray(from - start, to - start)
+    if (start === from && end === to) return this.readBlocks(from, to)
+    const isInRoom = end - start <= CHECKED_BLOCK_BYTES && !this.#file.readVerified
+    const room = isInRoom ? (rooms.pop() ?? allocateBlock(CHECKED_BLOCK_BYTES)) : null
+    try {
+      const bytes = allocateBlock(to - from)
+      ;(await this.#readBlocks(start, end, room)).copy(bytes, 0, from - start, to - start)
+      return bytes
+    } finally {
+      if (room && rooms.length < MAX_ROOMS) rooms.push(room)
+    }
   }
 
   /** Reads whole blocks. */
   async readBlocks(from: number, to: number): Promise<Buffer> {
+    return this.#readBlocks(from, to, null)
+  }
+
+  /** Uses `room` if the file is on local disk. */
+  async #readBlocks(from: number, to: number, room: Buffer | null): Promise<Buffer> {
     if (this.#file.readVerified) return this.#file.readVerified(from, to)
-    const bytes = allocateBlock(to - from)
+    const bytes = room ? room.subarray(0, to - from) : allocateBlock(to - from)
     if ((await readFully(this.#file, bytes, from)) < bytes.length)
       throw new DamagedSnapshotError(this.#name, `${this.#name} ends too early.`)
     if (this.#blocks === undefined) return bytes

@@ -1,7 +1,14 @@
-import type { CachedPack } from '../pack/pack-cache.ts'
+import type { CachedPart } from '../pack/pack-cache.ts'
+
+/** The bytes of a block, and the same as numbers once they were needed. */
+export type BlockBytes = Pick<CachedPart, 'bytes' | 'numbers'>
 
 /** Blocks that are in memory or are read. */
-export type BlockSource = Pick<CachedPack, 'peek' | 'block' | 'leave'>
+export interface BlockSource {
+  peek(block: number): BlockBytes | undefined
+  load(block: number): Promise<BlockBytes>
+  leave(): void
+}
 
 export type NumberArray = Float64Array | Uint32Array
 
@@ -60,13 +67,13 @@ export class IndexNumbers<A extends NumberArray = NumberArray> {
   }
 
   #peekCached(block: number): A | undefined {
-    const bytes = this.#cached?.peek(block)
-    return bytes && this.#viewOf(bytes)
+    const part = this.#cached?.peek(block)
+    return part && this.#numbersOf(part)
   }
 
   /** Reads the block unless it is in memory. */
   async load(block: number): Promise<A> {
-    return this.#pinned[block] ?? this.#viewOf(await this.#cached!.block(block))
+    return this.#pinned[block] ?? this.#numbersOf(await this.#cached!.load(block))
   }
 
   /** The first number of an item; NaN if it is not in memory. */
@@ -81,6 +88,26 @@ export class IndexNumbers<A extends NumberArray = NumberArray> {
     return block[(item & this.mask) * this.width]!
   }
 
+  /** A copy of the numbers of some items, each of which has one; null if they are not in memory. */
+  range(from: number, to: number): Uint32Array | null {
+    const numbers = new Uint32Array(to - from)
+    for (let item = from; item < to; ) {
+      const block = this.peek(item >>> this.shift)
+      if (block === undefined) return null
+      const first = item & this.mask
+      const part = block.subarray(first, Math.min(block.length, first + to - item))
+      numbers.set(part, item - from)
+      item += part.length
+    }
+    return numbers
+  }
+
+  /** Reads the blocks of some items unless they are in memory. */
+  async loadRange(from: number, to: number): Promise<void> {
+    if (from >= to) return
+    for (let block = from >>> this.shift; block <= (to - 1) >>> this.shift; block++) await this.load(block)
+  }
+
   /** Releases the memory of blocks that are not pinned. */
   close(): void {
     this.#cached?.leave()
@@ -88,18 +115,11 @@ export class IndexNumbers<A extends NumberArray = NumberArray> {
     this.#last = undefined
   }
 
-  #viewOf(bytes: Buffer): A {
-    let view = views.get(bytes) as A | undefined
-    if (view === undefined) {
-      view = this.#view(bytes)
-      views.set(bytes, view)
-    }
-    return view
+  #numbersOf(part: BlockBytes): A {
+    part.numbers ??= this.#view(part.bytes)
+    return part.numbers as A
   }
 }
-
-/** The numbers of cached blocks, as long as these are in memory. */
-const views = new WeakMap<Buffer, NumberArray>()
 
 /** How numbers are stored in a part: the bytes of one, and the array over a block, which begins at a multiple of them. */
 export interface NumberFormat<A extends NumberArray> {

@@ -8,12 +8,13 @@ import { buildTree, IndexTree, treeNodeNumbers } from './index-tree.ts'
 /** Blocks of numbers of which at most `max` are in memory. */
 function blocksOf(numbers: Float64Array, blockBytes: number, max: number): BlockSource {
   const bytes = Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength)
-  const held = new Map<number, Buffer>()
+  const held = new Map<number, { bytes: Buffer; numbers: null }>()
   return {
     peek: (number) => held.get(number),
-    async block(number) {
-      const block = Buffer.allocUnsafeSlow(Math.min(blockBytes, bytes.length - number * blockBytes))
-      bytes.copy(block, 0, number * blockBytes)
+    async load(number) {
+      const room = Buffer.allocUnsafeSlow(Math.min(blockBytes, bytes.length - number * blockBytes))
+      bytes.copy(room, 0, number * blockBytes)
+      const block = { bytes: room, numbers: null }
       held.set(number, block)
       if (held.size > max) held.delete(held.keys().next().value!)
       return block

@@ -8,7 +8,7 @@ import { FANOUT, SPANS, type TreeParts, TreeWalk } from './tree-walk.ts'
  * are therefore returned in snapshot order, and a subtree at or before a cursor is skipped as a whole.
  *
  * The boxes are in blocks, some of which may have to be read. A search that needs one stops: it is blocked. After
- * `loadMissing` it goes on where it was.
+ * `loadMissing` it continues where it was.
  */
 
 /** The length of the array of inner nodes (4 numbers per node) for a tree over `leaves` leaves. */

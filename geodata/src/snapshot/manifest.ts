@@ -1,3 +1,4 @@
+import type { ColumnFormat } from '@wayleave/contract/column-formats'
 import type { CrsTransformation } from '../crs/crs-accuracy.ts'
 import type { Column, GeometryType } from '../feature.ts'
 import type { Bbox } from '../geometry/bbox.ts'
@@ -82,6 +83,8 @@ export interface Manifest {
     /** The datum transformation to WGS84. Missing in snapshots that were compiled before it was recorded. */
     crsTransformation?: CrsTransformation | null
     bytes: number
+    /** How texts wrote the numbers and dates of these columns; absent if none was recognised. */
+    formats?: { [column: string]: ColumnFormat }
     /** `READER_GENERATION` of the program that read the file. Missing in snapshots compiled before it existed. */
     reader?: number
   }

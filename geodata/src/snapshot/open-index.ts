@@ -1,16 +1,16 @@
-import { allocateBlock } from '../bytes/allocate-block.ts'
-import { PACK_BLOCK_BYTES, type PackCache } from '../pack/pack-cache.ts'
+import { PACK_BLOCK_BYTES, PACK_PART_BYTES, type PackCache } from '../pack/pack-cache.ts'
 import { CheckedFile } from './checked-file.ts'
 import { DamagedSnapshotError } from './damaged-snapshot-error.ts'
 import { HEAD_NUMBERS, type IndexParts, indexLayout, shapeOf, treeOf } from './index-file.ts'
-import { DOUBLES, INTEGERS, IndexNumbers, type NumberArray, type NumberFormat } from './index-numbers.ts'
+import { DOUBLES, INTEGERS, IndexNumbers, type NumberArray } from './index-numbers.ts'
 import { IndexTree } from './index-tree.ts'
 import { SNAPSHOT_FILES } from './manifest.ts'
+import { pagedNumbers } from './paged-numbers.ts'
 import type { ReadableFile } from './snapshot-files.ts'
 import { wrongSize } from './verify.ts'
 
-/** The last blocks of the nodes of a tree, which have its upper levels, stay in memory: a megabyte. */
-const PINNED_BLOCKS = 4
+/** The last nodes of a tree, which are its upper levels, stay in memory: a megabyte. */
+const PINNED_PARTS = (1 << 20) / PACK_PART_BYTES
 /** Leaves are read in parts of this size if all of them are needed. */
 const READ_BYTES = PACK_BLOCK_BYTES * 16
 
@@ -73,28 +73,17 @@ async function readHead(file: ReadableFile, paged: PagedIndex): Promise<OpenInde
   const { size } = await file.stat()
   if (size !== bytes) throw wrongSize(name, size, bytes)
   const checked = new CheckedFile(name, file, bytes, blocks)
-  const shape = shapeOf(DOUBLES.view(await copied(checked, 0, HEAD_NUMBERS * 8)))
+  const shape = shapeOf(DOUBLES.view(await checked.read(0, HEAD_NUMBERS * 8)))
   const { rows, located, isPoints, narrow } = shape
   const at = indexLayout(shape)
   if (at.size !== bytes) throw new DamagedSnapshotError(name, `${name} is not as long as its head says.`)
-  const part = <A extends NumberArray>(
-    start: number,
-    end: number,
-    { bytes: numberBytes, view }: NumberFormat<A>,
-    width = 1,
-    pinned: (A | undefined)[] = [],
-  ) => {
-    const shift = Math.log2(PACK_BLOCK_BYTES / (numberBytes * width))
-    const read = (from: number, to: number) => copied(checked, start + from, start + to)
-    const cached = cache.admit(end - start, read, `${paged.name} ${start}`)
-    return new IndexNumbers<A>({ width, shift }, pinned, cached, view)
-  }
-  const leaves = part(at.leavesAt, at.nodesAt, DOUBLES, isPoints ? 2 : 4)
-  const upperNodes = await readLastBlocks(checked, at.nodesAt, at.offsetsAt)
-  const nodes = part(at.nodesAt, at.offsetsAt, DOUBLES, 4, upperNodes)
-  const offsets = part<NumberArray>(at.offsetsAt, at.startsAt, narrow ? INTEGERS : DOUBLES)
-  const idStarts = part(at.startsAt, at.positionsAt, INTEGERS)
-  const idPositions = part(at.positionsAt, at.size, INTEGERS)
+  const paging = { checked, cache, key: paged.name }
+  const leaves = pagedNumbers(paging, [at.leavesAt, at.nodesAt], DOUBLES, isPoints ? 2 : 4)
+  const upperNodes = await readLastParts(checked, at.nodesAt, at.offsetsAt)
+  const nodes = pagedNumbers(paging, [at.nodesAt, at.offsetsAt], DOUBLES, 4, upperNodes)
+  const offsets = pagedNumbers<NumberArray>(paging, [at.offsetsAt, at.startsAt], narrow ? INTEGERS : DOUBLES)
+  const idStarts = pagedNumbers(paging, [at.startsAt, at.positionsAt], INTEGERS)
+  const idPositions = pagedNumbers(paging, [at.positionsAt, at.size], INTEGERS)
   return {
     rows,
     located,
@@ -111,26 +100,17 @@ async function readHead(file: ReadableFile, paged: PagedIndex): Promise<OpenInde
   }
 }
 
-/** Reads bytes into memory of their own: blocks of parts do not begin where the blocks of the file do. */
-async function copied(file: CheckedFile, from: number, to: number): Promise<Buffer> {
-  const block = allocateBlock(to - from)
-  ;(await file.read(from, to)).copy(block)
-  return block
-}
-
-/** The last blocks of a part, with one read; those before them are undefined. */
-async function readLastBlocks(file: CheckedFile, start: number, end: number): Promise<Float64Array[]> {
-  const blocks: Float64Array[] = []
-  const count = Math.ceil((end - start) / PACK_BLOCK_BYTES)
-  const first = Math.max(0, count - PINNED_BLOCKS)
-  const bytes = await file.read(start + first * PACK_BLOCK_BYTES, end)
-  for (let block = first; block < count; block++) {
-    const at = (block - first) * PACK_BLOCK_BYTES
-    const copy = allocateBlock(Math.min(PACK_BLOCK_BYTES, bytes.length - at))
-    bytes.copy(copy, 0, at)
-    blocks[block] = DOUBLES.view(copy)
+/** The last parts of some numbers, with one read; those before them are undefined. */
+async function readLastParts(file: CheckedFile, start: number, end: number): Promise<Float64Array[]> {
+  const parts: Float64Array[] = []
+  const count = Math.ceil((end - start) / PACK_PART_BYTES)
+  const first = Math.max(0, count - PINNED_PARTS)
+  const bytes = await file.read(start + first * PACK_PART_BYTES, end)
+  for (let part = first; part < count; part++) {
+    const at = (part - first) * PACK_PART_BYTES
+    parts[part] = DOUBLES.view(bytes.subarray(at, at + PACK_PART_BYTES))
   }
-  return blocks
+  return parts
 }
 
 async function readDoubles(file: CheckedFile, start: number, end: number): Promise<Float64Array> {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { collection, compileText, feature } from '../compile/compile-fixture.ts'
-import { PACK_BLOCK_BYTES, PackCache } from '../pack/pack-cache.ts'
+import { PACK_BLOCK_BYTES, PACK_PART_BYTES, PackCache } from '../pack/pack-cache.ts'
 import { PositionRuns } from '../pack/position-runs.ts'
 import { openSnapshot } from './open.ts'
 import { folderFiles, type SnapshotFiles } from './snapshot-files.ts'
@@ -117,39 +117,70 @@ test('an index that is read by blocks is not fetched as a whole, and is verified
   await snapshot.close()
 })
 
-test('the cache never holds more than its bound, and several readers of a block share one read', async () => {
-  const cache = new PackCache(PACK_BLOCK_BYTES * 3)
+/** The parts of a block. */
+const PARTS = PACK_BLOCK_BYTES / PACK_PART_BYTES
+
+test('the cache never holds more than its bound, and several readers of a part share one read', async () => {
+  const cache = new PackCache(PACK_PART_BYTES * 3)
   let reads = 0
   const read = async (from: number, to: number) => {
     reads++
     return Buffer.alloc(to - from)
   }
   const [one, other] = [cache.admit(PACK_BLOCK_BYTES * 10, read), cache.admit(PACK_BLOCK_BYTES, read)]
-  await Promise.all([one.block(0), one.block(0), other.block(0)])
+  await Promise.all([one.load(0), one.load(0), other.load(0)])
   assert.equal(reads, 2)
-  for (let block = 0; block < 10; block++) {
-    await one.block(block)
-    assert.ok(cache.bytes <= PACK_BLOCK_BYTES * 3)
+  for (let part = 0; part < 10 * PARTS; part++) {
+    await one.load(part)
+    assert.ok(cache.bytes <= PACK_PART_BYTES * 3)
   }
   assert.equal(one.peek(0), undefined)
-  assert.ok(one.peek(9))
+  assert.ok(one.peek(10 * PARTS - 1))
 })
 
-test('a block that is used stays in the cache while others pass through it', async () => {
-  const cache = new PackCache(PACK_BLOCK_BYTES * 3)
+test('a part that is used stays in the cache while others pass through it', async () => {
+  const cache = new PackCache(PACK_PART_BYTES * 3)
   const pack = cache.admit(PACK_BLOCK_BYTES * 20, async (from, to) => Buffer.alloc(to - from))
-  await pack.block(0)
+  await pack.load(0)
   for (let block = 1; block < 20; block++) {
-    await pack.block(block)
+    await pack.load(block * PARTS)
     assert.ok(pack.peek(0), `gone after block ${block}`)
   }
+})
+
+test('only the parts of a block that are needed are kept, or all of them with one read if they are several', async () => {
+  const bytes = Buffer.from(Uint8Array.from({ length: PACK_BLOCK_BYTES * 2 + 9 }, (_, i) => i / 1000))
+  const reads: [from: number, to: number][] = []
+  const pack = new PackCache(1 << 30).admit(bytes.length, async (from, to) => {
+    reads.push([from, to])
+    return Buffer.from(new Uint8Array(bytes.subarray(from, to)).buffer)
+  })
+  const inMemory = () => Array.from({ length: 2 * PARTS + 1 }, (_, i) => i).filter((i) => pack.peek(i))
+  await Promise.all([pack.load(3), pack.load(1)])
+  assert.deepEqual(inMemory(), [1, 3])
+  await pack.load(6)
+  assert.deepEqual(
+    inMemory(),
+    Array.from({ length: PARTS }, (_, i) => i),
+  )
+  assert.equal(reads.length, 3)
+  await pack.load(PARTS, PARTS + 2)
+  await pack.load(2 * PARTS, 2 * PARTS)
+  assert.equal(reads.length, 5)
+  for (const part of inMemory()) {
+    const start = part * PACK_PART_BYTES
+    const own = pack.peek(part)!.bytes
+    assert.ok(own.equals(bytes.subarray(start, start + PACK_PART_BYTES)))
+    assert.equal(own.buffer.byteLength, own.length, 'it is freed alone')
+  }
+  assert.equal(inMemory().length, 2 * PARTS + 1)
 })
 
 test('nothing of a pack that has left stays in the cache, not even what was being read', async () => {
   const cache = new PackCache(PACK_BLOCK_BYTES * 3)
   const pack = cache.admit(PACK_BLOCK_BYTES * 2, async (from, to) => Buffer.alloc(to - from))
-  await pack.block(0)
-  const reading = pack.block(1)
+  await pack.load(0)
+  const reading = pack.load(PARTS, PARTS + 4)
   pack.leave()
   await reading
   assert.equal(cache.bytes, 0)
@@ -161,13 +192,13 @@ test('a failed read rejects all waiting callers and is retried by the next', asy
     if (fails) throw new Error('disk')
     return Buffer.alloc(9)
   })
-  const both = await Promise.allSettled([pack.block(0), pack.block(0)])
+  const both = await Promise.allSettled([pack.load(0), pack.load(0)])
   assert.deepEqual(
     both.map(({ status }) => status),
     ['rejected', 'rejected'],
   )
   fails = false
-  assert.equal((await pack.block(0)).length, 9)
+  assert.equal((await pack.load(0)).bytes.length, 9)
 })
 
 test('verification names the file that is not as the manifest says', async () => {

@@ -1,5 +1,11 @@
 import { FEATURE_HEAD, idEnd, PACK_SEPARATOR } from '../pack/pack.ts'
-import { type CachedPack, PACK_BLOCK_BYTES, type PackCache } from '../pack/pack-cache.ts'
+import {
+  type CachedPack,
+  type CachedPart,
+  PACK_BLOCK_BYTES,
+  PACK_PART_BYTES,
+  type PackCache,
+} from '../pack/pack-cache.ts'
 import type { PositionRuns } from '../pack/position-runs.ts'
 import { type BlockChecksums, readBlockChecksums } from './block-checksums.ts'
 import { CheckedFile } from './checked-file.ts'
@@ -10,6 +16,7 @@ import type { IndexNumbers } from './index-numbers.ts'
 import type { IndexTree } from './index-tree.ts'
 import { type Manifest, SNAPSHOT_FILES } from './manifest.ts'
 import { indexOfParts, type OpenIndex, openPagedIndex } from './open-index.ts'
+import { StoredIntegers } from './paged-numbers.ts'
 import { readManifest } from './read-manifest.ts'
 import { type ByteSpan, folderFiles, type ReadableFile, type SnapshotFiles } from './snapshot-files.ts'
 
@@ -33,6 +40,8 @@ export class Snapshot {
   readonly #pack: CheckedFile
   /** Undefined for snapshots that were published before block checksums existed. */
   readonly packBlocks: Uint32Array | undefined
+  /** Integers in other files, such as the sorted orders of columns. */
+  readonly integers: StoredIntegers
   readonly #cache: PackCache | null
   readonly #cached: CachedPack | null
 
@@ -53,9 +62,9 @@ export class Snapshot {
     this.#index = index
     this.#offsets = index.offsets
     this.#pack = new CheckedFile(SNAPSHOT_FILES.pack, pack, this.packBytes, this.packBlocks)
+    this.integers = new StoredIntegers(files, manifest, checksums, cache)
     this.#cache = cache
-    this.#cached =
-      cache?.admit(this.packBytes, (from, to) => this.#pack.readBlocks(from, to), files.folder) ?? null
+    this.#cached = cache?.admit(this.packBytes, (from, to) => this.#pack.read(from, to), files.folder) ?? null
   }
 
   /** The points (x, y) or boxes of all features, in snapshot order, in memory that threads can share. */
@@ -174,12 +183,12 @@ export class Snapshot {
       const first = this.#offsets.at(bounds[run * 2]!)
       if (Number.isNaN(first) || Number.isNaN(stop)) return -1
       for (let start = first; start < stop; ) {
-        const number = Math.floor(start / PACK_BLOCK_BYTES)
-        const block = cached.peek(number)
-        if (block === undefined) return -1
-        const blockStart = number * PACK_BLOCK_BYTES
-        end += block.copy(target, end, start - blockStart, stop - blockStart)
-        start = blockStart + PACK_BLOCK_BYTES
+        const number = Math.floor(start / PACK_PART_BYTES)
+        const part = cached.peek(number)
+        if (part === undefined) return -1
+        const partStart = number * PACK_PART_BYTES
+        end += part.bytes.copy(target, end, start - partStart, stop - partStart)
+        start = partStart + PACK_PART_BYTES
       }
       // The last feature of the pack has no separator after it, but may come first in a sorted page.
       if (stop === this.packBytes && run < length - 1) end += SEPARATOR.copy(target, end)
@@ -188,8 +197,8 @@ export class Snapshot {
   }
 
   /**
-   * The bytes that `copyRuns` would copy, as slices of the cached blocks; null if not all blocks are in
-   * memory. A slice keeps its whole block in memory.
+   * The bytes that `copyRuns` would copy, as slices of the cached parts of the pack; null if not all of them are in
+   * memory. A slice keeps its whole part in memory.
    */
   piecesInMemory({ bounds, length }: PositionRuns): Buffer[] | null {
     const pieces: Buffer[] = []
@@ -210,10 +219,9 @@ export class Snapshot {
 
   #pushInMemory(pieces: Buffer[], start: number, end: number): boolean {
     for (let at = start; at < end; ) {
-      const number = Math.floor(at / PACK_BLOCK_BYTES)
-      const block = this.#cached?.peek(number)
-      if (block === undefined) return false
-      at = pushBlock(pieces, block, number, at, end)
+      const part = this.#cached?.peek(Math.floor(at / PACK_PART_BYTES))
+      if (part === undefined) return false
+      at = pushPart(pieces, part, at, end)
     }
     return true
   }
@@ -275,7 +283,7 @@ export class Snapshot {
   async close(): Promise<void> {
     this.#cached?.leave()
     if (this.hasWholeIndex) this.#cache?.shared?.release(indexKey(this.folder))
-    await Promise.all([this.#index.close(), this.#pack.close()])
+    await Promise.all([this.#index.close(), this.#pack.close(), this.integers.close()])
   }
 
   #inMemory(from: number, to: number): Buffer[] | null {
@@ -287,10 +295,10 @@ export class Snapshot {
     const cached = this.#cached
     if (cached === null) return [await this.#pack.read(from, to)]
     const pieces: Buffer[] = []
+    const last = Math.floor((to - 1) / PACK_PART_BYTES)
     for (let at = from; at < to; ) {
-      const number = Math.floor(at / PACK_BLOCK_BYTES)
-      const block = await cached.block(number)
-      at = pushBlock(pieces, block, number, at, to)
+      const part = await cached.load(Math.floor(at / PACK_PART_BYTES), last)
+      at = pushPart(pieces, part, at, to)
     }
     return pieces
   }
@@ -310,11 +318,11 @@ function isId(bytes: Buffer, id: Buffer): boolean {
   return idEnd(bytes, 0) === id.length && bytes.subarray(0, id.length).equals(id)
 }
 
-/** Adds the part of a block between the offsets `at` and `to`; returns the offset of the next block. */
-function pushBlock(into: Buffer[], block: Buffer, number: number, at: number, to: number): number {
-  const start = number * PACK_BLOCK_BYTES
-  into.push(block.subarray(at - start, Math.min(block.length, to - start)))
-  return start + PACK_BLOCK_BYTES
+/** Adds what a part of the pack has between the offsets `at` and `to`; returns the offset of the next part. */
+function pushPart(into: Buffer[], { number, bytes }: CachedPart, at: number, to: number): number {
+  const start = number * PACK_PART_BYTES
+  into.push(bytes.subarray(at - start, Math.min(bytes.length, to - start)))
+  return start + PACK_PART_BYTES
 }
 
 /** Adds the bytes `from` to `to` of the concatenated pieces, without copying. */

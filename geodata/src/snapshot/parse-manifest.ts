@@ -97,6 +97,12 @@ export function parseManifest(text: string): Manifest {
   } catch (cause) {
     throw new DamagedSnapshotError(name, `${name} is not complete JSON.`, { cause })
   }
+  return checkManifest(value)
+}
+
+/** Throws a DamagedSnapshotError that says what is wrong, unless the value is a manifest. */
+export function checkManifest(value: unknown): Manifest {
+  const name = SNAPSHOT_FILES.manifest
   if (!isRecord(value)) throw new DamagedSnapshotError(name, `${name} is not a JSON object.`)
   const { formatVersion } = value
   if (isCount(formatVersion) && formatVersion !== FORMAT_VERSION) {

@@ -9,14 +9,17 @@ import type { NumberedReply, NumberedRequest } from './perform-requests.ts'
 export class RequestThread<Request, Value> {
   readonly #entry: URL
   readonly #idleMs: number
+  readonly #onMessage: (message: unknown) => void
   readonly #waiting = new Map<number, PromiseWithResolvers<Value>>()
   #worker: Worker | null = null
   #idle: NodeJS.Timeout | undefined
   #last = 0
 
-  constructor(entry: URL, idleMs: number) {
+  /** `onMessage` gets the messages of the thread that are not replies. */
+  constructor(entry: URL, idleMs: number, onMessage: (message: unknown) => void = () => {}) {
     this.#entry = entry
     this.#idleMs = idleMs
+    this.#onMessage = onMessage
   }
 
   get isRunning(): boolean {
@@ -49,6 +52,7 @@ export class RequestThread<Request, Value> {
   #start(): Worker {
     const worker = new Worker(this.#entry)
     worker.on('message', (reply: NumberedReply<Value>) => {
+      if (reply.number === undefined) return this.#onMessage(reply)
       const waiting = this.#waiting.get(reply.number)
       this.#waiting.delete(reply.number)
       if ('value' in reply) waiting?.resolve(reply.value)

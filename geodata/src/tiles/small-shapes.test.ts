@@ -4,8 +4,9 @@ import { lacks, needs } from '../../../scripts/test-run/needs.ts'
 import { collection, compileText, feature } from '../compile/compile-fixture.ts'
 import { readIndex } from '../snapshot/index-file.ts'
 import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { LocalFile } from '../snapshot/sync-file.ts'
 import { type DecodedArchive, type DecodedFeature, decodeTile } from './archive/test-archive.ts'
-import { LocalPack, PackFile } from './encode/feature-bytes.ts'
+import { PackFile, packOffsets } from './encode/feature-bytes.ts'
 import { ShapeReader } from './encode/read-shapes.ts'
 import { TileEncoder } from './encode/tile-encoder.ts'
 import { areaOf, invalidPolygons, polygon, square, tilesOf } from './test-shapes.ts'
@@ -191,7 +192,7 @@ test('lines that are counted in points are counted in one tile of a zoom', async
   )
   const { folder, manifest } = await compileText(collection(lines))
   const index = await readIndex(folder, manifest.files[SNAPSHOT_FILES.index]!, undefined)
-  const pack = new PackFile(new LocalPack(folder), index.offsets)
+  const pack = new PackFile(new LocalFile(folder, SNAPSHOT_FILES.pack), packOffsets(index.offsets))
   const encoder = new TileEncoder('lines', manifest.columns, pack, () => 0)
   const reader = new ShapeReader(pack)
   const positions = lines.map((_, position) => position)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { compileText, scratch } from '../compile/compile-fixture.ts'
+import { compileFeatures } from '../exports/testing/compiled-fixture.ts'
 import { decodeArchive } from './archive/test-archive.ts'
 import { buildTiles } from './build/build-tiles.ts'
 
@@ -81,4 +82,13 @@ test('integers of up to 53 bits are exact in tiles, on both sides of zero', asyn
   const { properties } = await fieldsOf(safe.map((n, i) => ({ id: `${i}`, properties: `{"n":${n}}` })))
   const ascending = (a: number, b: number) => a - b
   assert.deepEqual(properties.map(({ n }) => Number(n)).sort(ascending), safe.sort(ascending))
+})
+
+test('the archive of a dataset without features is whole and has no tiles', async () => {
+  const { folder } = await compileFeatures(join(scratch, 'nothing'), [])
+  const path = join(scratch, 'nothing.pmtiles')
+  await buildTiles(folder, path, { table: 'nothing' })
+  const { features, metadata } = await decodeArchive(path)
+  assert.deepEqual(features, [])
+  assert.deepEqual(metadata.vector_layers[0]!.id, 'nothing')
 })

@@ -1,15 +1,13 @@
-import { BLOCK_ROWS, type ColumnCache, type CompiledColumn, type Snapshot } from '@wayleave/geodata/features'
+import type { ColumnCache, CompiledColumn, Snapshot } from '@wayleave/geodata/features'
 import type { Column } from '@wayleave/geodata/geometry'
 import { queryColumns } from '@wayleave/geodata/snapshot'
 import type { CompiledSelection } from '../by-codes/compiled-selection.ts'
-import { PositionScan } from '../by-codes/position-scan.ts'
 import type { DuckdbQueries } from '../by-duckdb/duckdb-queries.ts'
-import { selectByDuckdb } from '../by-duckdb/select-by-duckdb.ts'
 import type { GeometryCache } from '../features/geometry-cache.ts'
+import { eachMatch } from '../page/each-match.ts'
 import type { FilterPlan } from '../plan/plan-filter.ts'
 import { FairQueue } from '../work/fair-queue.ts'
 import type { TimedWork } from '../work/timed-work.ts'
-import { finish } from '../work/unfinished.ts'
 import type { AggregateQuery, AggregateResult, Dimension, Named } from './aggregate-query.ts'
 import { DecodedColumns } from './columns/decoded-columns.ts'
 import { RankedColumns } from './columns/ranked-columns.ts'
@@ -86,7 +84,7 @@ export class Aggregates {
     try {
       const groupOf = needsGroups ? groupOfPosition(rows, numbers.capacity) : null
       const matches = new MatchedGroups(numbers, measures, decoded, groupOf)
-      await this.#eachMatch(snapshot, query, plan, work, matches)
+      await eachMatch({ snapshot, box: query.box, plan }, matches, work, this.#deps)
       matches.finish()
       for (const walk of measures.walks) await walk.run(groupOf!, work)
     } finally {
@@ -133,7 +131,7 @@ export class Aggregates {
     if ('column' in dimension) return columnGroups(dimension, columns.get(dimension.column)!, decoded, work)
     const places = await this.#placesOf(snapshot, work)
     if (dimension.kind !== 'within')
-      return cellGroups(dimension.name, snapshot, cellGrid(dimension), places, this.#deps.columns)
+      return cellGroups(dimension.name, snapshot, await cellGrid(dimension), places, this.#deps.columns)
     const { name, zones, label } = dimension
     return this.#zones.groups({ name, snapshot, zones, label, places }, work)
   }
@@ -166,34 +164,6 @@ export class Aggregates {
     for (const { kind } of measures)
       if (kind === 'area' || kind === 'length') sizes[kind] = await this.#sizes.load(snapshot, kind, work)
     return sizes
-  }
-
-  async #eachMatch(
-    snapshot: Snapshot,
-    { box }: AggregateQuery,
-    plan: FilterPlan | null,
-    work: TimedWork,
-    matches: MatchedGroups,
-  ): Promise<void> {
-    const { compiled, duckdb, geometries } = this.#deps
-    const request = { snapshot, condition: plan?.condition ?? null, sort: [], box, isWhole: true }
-    const prepared = await finish(compiled.prepare(request), work)
-    if (prepared) {
-      await finish(compiled.run(new PositionScan(prepared, 0, Infinity, matches), snapshot), work)
-      return
-    }
-    const all = snapshot.manifest.rows
-    const selection = { snapshot, plan, box, sort: [], after: -1, skip: 0, limit: all }
-    const { runs } = await selectByDuckdb(selection, { duckdb, geometries, work })
-    let count = 0
-    for (let run = 0; run < runs.length; run++) {
-      const end = runs.bounds[run * 2 + 1]!
-      for (let position = runs.bounds[run * 2]!; position < end; position++) {
-        matches.take(position)
-        // Positions are counted, because scattered ones may skip every multiple.
-        if (++count % BLOCK_ROWS === 0) await work.next()
-      }
-    }
   }
 }
 

@@ -16,7 +16,8 @@ export function keyOf({ type, value }: Scalar & { kind: 'literal' }): Key {
       return openEnd(value) ?? smallest(microsecondsOf(value as string))
     case 'integer':
       return smallest(BigInt(value as bigint))
-    default:
+    case 'number':
+    case 'text':
       return value as number | string
   }
 }

@@ -3,6 +3,7 @@ import type { Codes } from '@wayleave/geodata/features'
 /*
  * The loops over the codes of a block. They have no branches, because whether a position matches cannot be predicted.
  * There is one for each width of codes: a loop that gets arrays of three widths takes three to five times as long.
+ * `| 0` tells V8 that no result exceeds 32 bits, so that it does not test for an overflow after every operation.
  */
 
 /** Sets mask[i] to 1 if the code of position `from` + i is in the range [low, high), and to 0 otherwise. */
@@ -29,9 +30,9 @@ function fillRange8(
   last: number,
   mask: Uint8Array,
 ): void {
-  for (let position = from; position < to; position++) {
+  for (let position = from | 0; position < to; position = (position + 1) | 0) {
     const code = codes[position]!
-    mask[position - from] = ~((code - low) | (last - code)) >>> 31
+    mask[(position - from) | 0] = ~((code - low) | (last - code)) >>> 31
   }
 }
 
@@ -43,9 +44,9 @@ function fillRange16(
   last: number,
   mask: Uint8Array,
 ): void {
-  for (let position = from; position < to; position++) {
+  for (let position = from | 0; position < to; position = (position + 1) | 0) {
     const code = codes[position]!
-    mask[position - from] = ~((code - low) | (last - code)) >>> 31
+    mask[(position - from) | 0] = ~((code - low) | (last - code)) >>> 31
   }
 }
 
@@ -57,9 +58,9 @@ function fillRange32(
   last: number,
   mask: Uint8Array,
 ): void {
-  for (let position = from; position < to; position++) {
+  for (let position = from | 0; position < to; position = (position + 1) | 0) {
     const code = codes[position]! | 0
-    mask[position - from] = ~((code - low) | (last - code)) >>> 31
+    mask[(position - from) | 0] = ~((code - low) | (last - code)) >>> 31
   }
 }
 
@@ -171,9 +172,9 @@ function countRange8(
   mask: Uint8Array,
 ): number {
   let count = 0
-  for (let position = from; position < to; position++) {
+  for (let position = from | 0; position < to; position = (position + 1) | 0) {
     const code = codes[position]!
-    count += mask[position - from]! & (~((code - low) | (last - code)) >>> 31)
+    count = (count + (mask[(position - from) | 0]! & (~((code - low) | (last - code)) >>> 31))) | 0
   }
   return count
 }
@@ -187,9 +188,9 @@ function countRange16(
   mask: Uint8Array,
 ): number {
   let count = 0
-  for (let position = from; position < to; position++) {
+  for (let position = from | 0; position < to; position = (position + 1) | 0) {
     const code = codes[position]!
-    count += mask[position - from]! & (~((code - low) | (last - code)) >>> 31)
+    count = (count + (mask[(position - from) | 0]! & (~((code - low) | (last - code)) >>> 31))) | 0
   }
   return count
 }
@@ -203,9 +204,9 @@ function countRange32(
   mask: Uint8Array,
 ): number {
   let count = 0
-  for (let position = from; position < to; position++) {
+  for (let position = from | 0; position < to; position = (position + 1) | 0) {
     const code = codes[position]! | 0
-    count += mask[position - from]! & (~((code - low) | (last - code)) >>> 31)
+    count = (count + (mask[(position - from) | 0]! & (~((code - low) | (last - code)) >>> 31))) | 0
   }
   return count
 }

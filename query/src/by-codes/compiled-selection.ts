@@ -57,7 +57,11 @@ export class CompiledSelection {
     const { snapshot, condition, sort } = request
     const known = condition && sort.length === 0 && this.#filters.get(snapshot, condition)
     if (!known) return begin(this.#prepareSteps(request))
-    for (const name of known.columns) this.#columns.peek(snapshot, name)
+    // They count as used.
+    for (const name of known.columns) {
+      if (known.filter.hasCodes) this.#columns.peek(snapshot, name)
+      else this.#columns.peekLists(snapshot, name)
+    }
     return this.#prepared(request, known.filter, NO_COLUMNS)
   }
 
@@ -65,13 +69,15 @@ export class CompiledSelection {
     const { snapshot, condition } = request
     const names = columnNames(request)
     if (names === null) return null
+    const listed = yield* this.#prepareListed(request, names)
+    if (listed) return listed
     const columns = new Map<string, CompiledColumn>()
     const sortName = sortNameOf(request)
     let isInMemory = true
     for (const name of names) {
       const isOrdered = name === sortName
       let column = this.#columns.peek(snapshot, name)
-      if (column === undefined || (isOrdered && column?.order === null)) {
+      if (column === undefined || (isOrdered && column?.sorted === null)) {
         isInMemory = false
         column = yield* this.#load(snapshot, name, isOrdered)
       }
@@ -85,12 +91,12 @@ export class CompiledSelection {
       if (expression === null) return null
       if (!Array.isArray(expression)) {
         const filter = new PositionFilter(expression, snapshot.manifest.rows)
-        if (filter.candidateCount <= MAX_CANDIDATES && !filter.areCandidatesListed) {
+        if (!isListed(filter)) {
           isInMemory = false
-          for (const { column } of filter.candidates ?? []) yield* this.#load(snapshot, column.name, true)
+          yield* this.#loadCandidates(snapshot, filter)
         }
         // Loading one column may have evicted another one of the filter.
-        if (isInMemory) this.#filters.keep(snapshot, condition, filter)
+        if (isInMemory && filter.isSmall) this.#filters.keep(snapshot, condition, filter)
         return this.#prepared(request, filter, columns)
       }
       isInMemory = false
@@ -101,14 +107,60 @@ export class CompiledSelection {
     return null
   }
 
+  /**
+   * A filter for few values of one column whose posting lists are stored: its codes are not needed. Null if the filter
+   * is another one, or if the codes are in memory anyway.
+   */
+  *#prepareListed(request: CompiledRequest, names: ReadonlySet<string>): Steps<PreparedRequest | null> {
+    const { snapshot, condition, sort } = request
+    const [name] = names
+    if (condition === null || name === undefined || names.size > 1 || sort.length > 0) return null
+    const inMemory = this.#columns.peekLists(snapshot, name)
+    if (inMemory === null || this.#columns.peek(snapshot, name)) return null
+    const column = inMemory ?? (yield* this.#loadLists(snapshot, name))
+    if (column === null) return null
+    const columns = new Map([[name, column]])
+    const expression = this.#compile(snapshot, condition, columns)
+    if (expression === null || Array.isArray(expression)) return null
+    const filter = new PositionFilter(expression, snapshot.manifest.rows)
+    if (!filter.areCandidatesExact || filter.candidateCount > MAX_CANDIDATES) return null
+    if (isListed(filter)) {
+      if (inMemory && filter.isSmall) this.#filters.keep(snapshot, condition, filter)
+    } else {
+      yield* this.#loadCandidates(snapshot, filter)
+      if (!isListed(filter)) return null
+    }
+    return this.#prepared(request, filter, NO_COLUMNS)
+  }
+
+  /** Makes the candidates of a filter known, by the orders of their columns. */
+  *#loadCandidates(snapshot: Snapshot, filter: PositionFilter): Steps<void> {
+    for (const { column } of filter.candidates!) {
+      if (column.sorted === null) yield* this.#load(snapshot, column.name, true)
+      // There is no room for its order.
+      if (column.sorted === null) return
+    }
+    // What was read may have been evicted by other requests.
+    for (let attempt = 0; attempt < MAX_ATTEMPTS && !isListed(filter); attempt++)
+      yield* need(() => filter.loadCandidates())
+  }
+
+  #loadLists(snapshot: Snapshot, name: string): Steps<CompiledColumn | null> {
+    return need(async (work) => {
+      const column = await this.#columns.loadLists(snapshot, name)
+      work.check()
+      return column
+    })
+  }
+
   /** `isOrdered`: with the sorted order. */
   #load(snapshot: Snapshot, name: string, isOrdered: boolean): Steps<CompiledColumn | null> {
     return need(async (work) => {
-      const column = await (isOrdered
-        ? this.#columns.loadOrder(snapshot, name)
-        : this.#columns.load(snapshot, name))
+      const column = await this.#columns.load(snapshot, name)
+      const isMissing = isOrdered && column?.sorted === null
+      const ordered = isMissing ? await this.#columns.loadOrder(snapshot, name) : column
       work.check()
-      return column
+      return ordered
     })
   }
 
@@ -135,6 +187,12 @@ export class CompiledSelection {
   run(search: SlicedWork, snapshot: Snapshot): MaybeUnfinished<true> {
     return runSliced(search, snapshot, this.#geometries)
   }
+}
+
+/** Whether the candidates of a filter are known, or too many to be used. */
+function isListed(filter: PositionFilter): boolean {
+  if (filter.candidates === null || filter.candidateCount > MAX_CANDIDATES) return true
+  return filter.areCandidatesListed || filter.listCandidates()
 }
 
 /** The name of the first column to sort by. */

@@ -1,44 +1,73 @@
 import type { CompiledColumn } from '@wayleave/geodata/features'
+import { BLOCKED } from '../features/sliced-work.ts'
+
+const NO_POSITIONS = new Uint32Array(0)
 
 /**
  * The positions in the order of a column: ascending or descending, nulls last, positions of equal values in snapshot
- * order. It begins after a position, or at the first one.
+ * order. It begins after a position, or at the first one. The order of a large column is read by parts.
  */
 export class OrderWalk {
   readonly #column: CompiledColumn
   readonly #isDescending: boolean
-  readonly #order: Uint32Array
+  readonly #order: NonNullable<CompiledColumn['sorted']>
+  readonly #after: number
   #code: number
   #index: number
   #end: number
+  /** While the place after `#after` is searched, it is not beyond this index. */
+  #high: number
+  /** The part of the order that is read, and the index of its first position. */
+  #part: Uint32Array = NO_POSITIONS
+  #partStart = 0
+  /** The part that has to be read. */
+  #missing = -1
 
   /** The order of the column has to be loaded. `after` is -1 to begin at the first position. */
   constructor(column: CompiledColumn, isDescending: boolean, after: number) {
     this.#column = column
     this.#isDescending = isDescending
-    const { codes, starts, codeCount } = column
-    const order = column.order!
-    this.#order = order
-    if (after >= 0) {
-      this.#code = codes[after]!
-      this.#index = starts[this.#code]!
-      this.#end = starts[this.#code + 1]!
-      for (let high = this.#end; this.#index < high; ) {
-        const middle = (this.#index + high) >>> 1
-        if (order[middle]! <= after) this.#index = middle + 1
-        else high = middle
-      }
-      return
-    }
-    this.#code = codeCount === 1 ? 0 : isDescending ? codeCount - 1 : 1
+    this.#order = column.sorted!
+    this.#after = after
+    const { starts, codeCount } = column
+    this.#code = after >= 0 ? column.codes[after]! : codeCount === 1 ? 0 : isDescending ? codeCount - 1 : 1
     this.#index = starts[this.#code]!
     this.#end = starts[this.#code + 1]!
+    this.#high = after >= 0 ? this.#end : this.#index
   }
 
-  /** The next position, or -1 at the end. */
+  /** The next position, -1 at the end, or BLOCKED if `loadMissing` has to be called. */
   next(): number {
+    while (this.#index < this.#high) {
+      const middle = (this.#index + this.#high) >>> 1
+      if (!this.#enter(middle)) return BLOCKED
+      if (this.#part[middle - this.#partStart]! <= this.#after) this.#index = middle + 1
+      else this.#high = middle
+    }
     while (this.#index === this.#end) if (!this.#nextCode()) return -1
-    return this.#order[this.#index++]!
+    if (!this.#enter(this.#index)) return BLOCKED
+    return this.#part[this.#index++ - this.#partStart]!
+  }
+
+  /** Reads the part that `next` was blocked by; null if it was not. */
+  loadMissing(): Promise<unknown> | null {
+    const missing = this.#missing
+    this.#missing = -1
+    return missing === -1 ? null : this.#order.load(missing)
+  }
+
+  /** Whether the part that has this index is in memory. */
+  #enter(index: number): boolean {
+    if (index >= this.#partStart && index - this.#partStart < this.#part.length) return true
+    const number = index >>> this.#order.shift
+    const part = this.#order.peek(number)
+    if (part === undefined) {
+      this.#missing = number
+      return false
+    }
+    this.#part = part
+    this.#partStart = index - (index & this.#order.mask)
+    return true
   }
 
   #nextCode(): boolean {
@@ -48,6 +77,7 @@ export class OrderWalk {
     const next = this.#code + (this.#isDescending ? -1 : 1)
     this.#code = next === codeCount ? 0 : next
     this.#index = starts[this.#code]!
+    this.#high = this.#index
     this.#end = starts[this.#code + 1]!
     return true
   }

@@ -1,4 +1,4 @@
-import { BLOCK_ROWS, BLOCK_SHIFT } from '@wayleave/geodata/features'
+import { BLOCK_ROWS, BLOCK_SHIFT, type CompiledColumn } from '@wayleave/geodata/features'
 import {
   combineMasks,
   countRange,
@@ -10,6 +10,7 @@ import {
 } from './code-loops.ts'
 import { type CodeSet, countPositions, hasCode } from './code-set.ts'
 import type { PositionExpression } from './compile-condition.ts'
+import { distinctFrom, firstAtLeast } from './position-lists.ts'
 import { ALL_POSITIONS, NO_POSITIONS, SOME_POSITIONS } from './position-mask.ts'
 
 type CodesExpression = PositionExpression & { kind: 'codes' }
@@ -20,7 +21,6 @@ const MAX_KEPT = 128
 /** Tests positions against a set of positions: single ones, and blocks of them. */
 export class PositionFilter {
   readonly expression: PositionExpression
-  readonly matches: (position: number) => boolean
   /** How many positions are expected to match, as a fraction, if columns are independent. */
   readonly fraction: number
   /** Candidates that include all matches: the positions of these codes, which are `candidateCount` together. */
@@ -28,16 +28,31 @@ export class PositionFilter {
   readonly candidateCount: number
   /** The sets that a position must all be in; the one with the fewest positions is the first. */
   readonly #conjuncts: readonly PositionExpression[]
+  #matches: ((position: number) => boolean) | null = null
   #keptCandidates: Uint32Array | null = null
 
   /** `count` is the number of all positions. */
   constructor(expression: PositionExpression, count: number) {
     this.expression = expression
-    this.matches = tester(expression)
     this.#conjuncts = expression.kind === 'and' ? bySelectivity(expression.args, count) : [expression]
     this.fraction = fractionOf(expression, Math.max(1, count))
     this.candidates = candidatesOf(expression)
     this.candidateCount = this.candidates ? total(this.candidates) : count
+  }
+
+  get matches(): (position: number) => boolean {
+    this.#matches ??= tester(this.expression)
+    return this.#matches
+  }
+
+  /** Whether positions can be tested: all columns are loaded with their codes. */
+  get hasCodes(): boolean {
+    return this.expression.kind !== 'codes' || this.expression.column.hasCodes
+  }
+
+  /** Whether the candidates are the matches. */
+  get areCandidatesExact(): boolean {
+    return this.expression.kind === 'codes' || this.expression.kind === 'none'
   }
 
   /** The number of matches, if it follows from the posting lists or a mask; null otherwise. */
@@ -48,7 +63,36 @@ export class PositionFilter {
 
   /** Whether the positions of the candidates can be listed: large columns are loaded without their order. */
   get areCandidatesListed(): boolean {
+    if (this.#keptCandidates) return true
     return this.candidates?.every(({ column }) => column.order !== null) ?? false
+  }
+
+  /** Whether it takes little memory besides its columns. */
+  get isSmall(): boolean {
+    return this.#keptCandidates === null || this.#keptCandidates.length <= MAX_KEPT
+  }
+
+  /** Lists the candidates by the files of large columns. False if not all that is needed is in memory. */
+  listCandidates(): boolean {
+    const lists: Uint32Array[] = []
+    for (const { column, from, to } of this.#candidateRanges()) {
+      const list = column.sorted?.range(from, to) ?? null
+      if (list === null) return false
+      lists.push(list)
+    }
+    this.#keptCandidates = this.#isOneCode ? lists[0]! : distinctFrom(lists, 0)
+    return true
+  }
+
+  /** Reads what `listCandidates` needs. */
+  async loadCandidates(): Promise<void> {
+    for (const { column, from, to } of this.#candidateRanges()) await column.sorted!.loadRange(from, to)
+  }
+
+  *#candidateRanges(): Generator<{ column: CompiledColumn; from: number; to: number }> {
+    for (const { column, set } of this.candidates ?? [])
+      for (let i = 0; i < set.length; i += 2)
+        yield { column, from: column.starts[set[i]!]!, to: column.starts[set[i + 1]!]! }
   }
 
   /** Decides about all positions of a block: by its smallest and largest codes, and by the counts of masks. */
@@ -81,9 +125,28 @@ export class PositionFilter {
     return count === -1 ? combineMasks(partMask, partMask, to - from) : count
   }
 
+  /** The stored posting list that has all candidates, each once; null if there are several, or if it is not stored. */
+  get candidateList(): CodesExpression | null {
+    const [only, ...others] = this.candidates ?? []
+    return only?.column.hasStoredOrder && others.length === 0 ? only : null
+  }
+
+  /** How many of the first `count` positions, which are of `candidateList`, match. Changes `positions`. */
+  countListed(positions: Uint32Array, count: number): number {
+    let rest = count
+    for (const part of this.#conjuncts) {
+      if (part === this.candidates![0] || rest === 0) continue
+      rest =
+        part.kind === 'codes' && part.set.length === 2
+          ? keepRange(part.column.codes, part.set[0]!, part.set[1]!, positions, rest)
+          : keepTested(tester(part), positions, rest)
+    }
+    return rest
+  }
+
   /** The candidates from position `from` on, ascending. */
   collectCandidates(from: number): Uint32Array {
-    if (this.candidateCount > MAX_KEPT) return this.#collectCandidates(from)
+    if (this.candidateCount > MAX_KEPT && !this.#keptCandidates) return this.#collectCandidates(from)
     this.#keptCandidates ??= this.#collectCandidates(0)
     const kept = this.#keptCandidates
     return from === 0 ? kept : kept.subarray(firstAtLeast(kept, from))
@@ -91,36 +154,25 @@ export class PositionFilter {
 
   #collectCandidates(from: number): Uint32Array {
     const lists: Uint32Array[] = []
-    for (const { column, set } of this.candidates!) {
-      for (let i = 0; i < set.length; i += 2) {
-        lists.push(column.order!.subarray(column.starts[set[i]!]!, column.starts[set[i + 1]!]!))
-      }
-    }
-    const isOneCode =
-      lists.length === 1 && this.candidates!.every(({ set }) => set.length === 2 && set[0] === set[1]! - 1)
-    if (isOneCode) return lists[0]!.subarray(firstAtLeast(lists[0]!, from))
-    const all = new Uint32Array(lists.reduce((sum, list) => sum + list.length, 0))
-    let count = 0
-    for (const list of lists) {
-      for (let i = 0; i < list.length; i++) if (list[i]! >= from) all[count++] = list[i]!
-    }
-    const sorted = all.subarray(0, count).sort()
-    let distinct = 0
-    for (let i = 0; i < count; i++)
-      if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[distinct++] = sorted[i]!
-    return sorted.subarray(0, distinct)
+    for (const range of this.#candidateRanges())
+      lists.push(range.column.order!.subarray(range.from, range.to))
+    return this.#isOneCode ? lists[0]!.subarray(firstAtLeast(lists[0]!, from)) : distinctFrom(lists, from)
+  }
+
+  /** Whether the candidates are one list, which is ascending. */
+  get #isOneCode(): boolean {
+    const [only, ...others] = this.candidates!
+    return (
+      only !== undefined && others.length === 0 && only.set.length === 2 && only.set[0] === only.set[1]! - 1
+    )
   }
 }
 
-function firstAtLeast(ascending: Uint32Array, value: number): number {
-  let low = 0
-  let high = ascending.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (ascending[middle]! < value) low = middle + 1
-    else high = middle
-  }
-  return low
+/** Keeps those of the first `count` positions that pass the test, and returns their number. */
+function keepTested(test: (position: number) => boolean, positions: Uint32Array, count: number): number {
+  let matchCount = 0
+  for (let i = 0; i < count; i++) if (test(positions[i]!)) positions[matchCount++] = positions[i]!
+  return matchCount
 }
 
 function tester(expression: PositionExpression): (position: number) => boolean {

@@ -54,7 +54,8 @@ export class PositionScan implements SlicedWork {
   #candidates(from: number): SlicedWork {
     const { filter, box } = this.#source
     const candidates = filter!.collectCandidates(from)
-    return oneByOne((i) => (i < candidates.length ? candidates[i]! : -1), filter!.matches, box, this.#taker)
+    const matches = filter!.areCandidatesExact ? null : filter!.matches
+    return oneByOne((i) => (i < candidates.length ? candidates[i]! : -1), matches, box, this.#taker)
   }
 
   /** The positions in the nodes of the tree that meet the box, then those without a location. */
@@ -87,8 +88,10 @@ function costsOf(
   const rest = snapshot.manifest.rows - from
   const tested = filter ? Math.min(rest, wanted / Math.max(filter.fraction, 1 / (rest + 1))) : wanted
   const isFew = filter?.areCandidatesListed && filter.candidateCount <= MAX_CANDIDATES
+  const candidates = isFew ? filter.candidateCount * COST.candidate : Infinity
+  if (filter && !filter.hasCodes) return { candidates, all: Infinity }
   return {
-    candidates: isFew ? filter.candidateCount * COST.candidate : Infinity,
+    candidates,
     all: box
       ? Math.min(countInBox(snapshot, box), tested) * COST.inBox
       : Math.min(rest, tested) * COST.scanned,
@@ -106,7 +109,7 @@ function countInBox({ tree, manifest }: Snapshot, { query }: BoxTest): number {
   return manifest.rows * Math.min(1, share)
 }
 
-/** Tests positions one by one; `positionAt` returns -1 after the last one. */
+/** Tests positions one by one; `positionAt` returns -1 after the last one, and BLOCKED if something has to be read. */
 export function oneByOne(
   positionAt: (i: number) => number,
   matches: ((position: number) => boolean) | null,
@@ -125,6 +128,7 @@ export function oneByOne(
         if (steps % STEP === 0 && performance.now() > until) return PAUSED
         if (!isBlocked) position = positionAt(i++)
         if (position === -1) return ENDED
+        if (position === BLOCKED) return BLOCKED
         if (matches && !matches(position)) continue
         const isIn = box === null ? true : box.test(position)
         isBlocked = isIn === null

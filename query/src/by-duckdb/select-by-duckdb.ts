@@ -73,6 +73,11 @@ async function lookAtEach(
   page: PageBuilder,
   { work }: DuckdbSelectionDeps,
 ): Promise<void> {
+  // Nothing is left to test, such as with ids alone.
+  if (plan === null && (box === null || isDecidedByTree(snapshot, box))) {
+    for (let at = region.next(after + 1); at !== -1 && !page.isFull; at = region.next(at + 1)) page.add(at)
+    return
+  }
   let batch = 32
   for (let from = region.next(after + 1); from !== -1 && !page.isFull; ) {
     const candidates: number[] = []

@@ -69,7 +69,8 @@ function sqlType(type: Column['type'], value: Value): string {
       return 'DATE'
     case 'timestamp':
       return 'TIMESTAMPTZ'
-    default:
+    case 'text':
+    case 'json':
       return 'VARCHAR'
   }
 }

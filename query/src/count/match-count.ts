@@ -4,6 +4,7 @@ import { PositionScan, scanCost } from '../by-codes/position-scan.ts'
 import type { SlicedWork } from '../features/sliced-work.ts'
 import type { PositionTaker } from '../positions/position-taker.ts'
 import { BitCount, bitCountCost } from './bit-count.ts'
+import { ListCount, listCountCost } from './list-count.ts'
 
 /** Counts all matches of a request; `count` is their number after the work has ended. */
 export interface MatchCount extends SlicedWork {
@@ -29,8 +30,10 @@ export function planCount(request: PreparedRequest): CountPlan {
   const scan = scanCost(request, 0, Infinity)
   if (filter && box === null) {
     const { rows } = snapshot.manifest
-    const cost = bitCountCost(filter.expression, rows)
-    if (cost < scan) return { cost, isEstimate: false, begin: () => new BitCount(filter.expression, rows) }
+    const [bits, list] = [bitCountCost(filter.expression, rows), listCountCost(filter)]
+    const cost = Math.min(bits, list)
+    const begin = () => (list < bits ? new ListCount(filter) : new BitCount(filter.expression, rows))
+    if (cost < scan) return { cost, isEstimate: false, begin }
   }
   return { cost: scan, isEstimate: box !== null, begin: () => new ScanCount(request) }
 }

@@ -133,7 +133,7 @@ export class MatchCounts {
   }
 
   #countIds(snapshot: Snapshot, ids: readonly string[]): Unfinished<number> {
-    return new Unfinished(async () => (await positionsOf(snapshot, ids))!.count())
+    return new Unfinished(async (work) => (await positionsOf(snapshot, ids, work))!.count())
   }
 
   /** Selects everything, which counts what cannot be counted in another way; the order does not matter. */

@@ -1,21 +1,13 @@
 import { BoundedCache } from '@wayleave/geodata/base'
-import {
-  BLOCK_ROWS,
-  type ColumnCache,
-  PositionBits,
-  quoteName,
-  type Snapshot,
-} from '@wayleave/geodata/features'
+import { type ColumnCache, PositionBits, quoteName, type Snapshot } from '@wayleave/geodata/features'
 import { type Bbox, type Column, roundOutward } from '@wayleave/geodata/geometry'
 import type { CompiledSelection } from '../by-codes/compiled-selection.ts'
-import { PositionScan } from '../by-codes/position-scan.ts'
 import type { DuckdbQueries } from '../by-duckdb/duckdb-queries.ts'
-import { selectByDuckdb } from '../by-duckdb/select-by-duckdb.ts'
 import type { GeometryCache } from '../features/geometry-cache.ts'
+import { eachMatch } from '../page/each-match.ts'
 import type { BoxQuery } from '../plan/box-query.ts'
 import type { FilterPlan } from '../plan/plan-filter.ts'
 import type { TimedWork } from '../work/timed-work.ts'
-import { finish } from '../work/unfinished.ts'
 import { type Facet, FacetCounts } from './facet-counts.ts'
 import { MatchedExtent } from './matched-extent.ts'
 import { MatchedPositions } from './matched-positions.ts'
@@ -94,7 +86,7 @@ export class Facets {
       for (const count of counts) await count.prepare(work)
       const matchedExtent = query.extent ? new MatchedExtent(snapshot.tree) : null
       const matches = new MatchedPositions(counts, bits, matchedExtent)
-      await this.#eachMatch(snapshot, query, plan, work, matches)
+      await eachMatch({ snapshot, box: query.box, plan }, matches, work, this.#parts)
       matches.finish()
       matched = matches.count
       extent = await matchedExtent?.result(work)
@@ -118,34 +110,6 @@ export class Facets {
       this.#counted.set(snapshot, cached)
     }
     return cached
-  }
-
-  async #eachMatch(
-    snapshot: Snapshot,
-    { box }: FacetQuery,
-    plan: FilterPlan | null,
-    work: TimedWork,
-    matches: MatchedPositions,
-  ): Promise<void> {
-    const { compiled, duckdb, geometries } = this.#parts
-    const request = { snapshot, condition: plan?.condition ?? null, sort: [], box, isWhole: true }
-    const prepared = await finish(compiled.prepare(request), work)
-    if (prepared) {
-      await finish(compiled.run(new PositionScan(prepared, 0, Infinity, matches), snapshot), work)
-      return
-    }
-    const all = snapshot.manifest.rows
-    const selection = { snapshot, plan, box, sort: [], after: -1, skip: 0, limit: all }
-    const { runs } = await selectByDuckdb(selection, { duckdb, geometries, work })
-    let count = 0
-    for (let run = 0; run < runs.length; run++) {
-      const end = runs.bounds[run * 2 + 1]!
-      for (let position = runs.bounds[run * 2]!; position < end; position++) {
-        matches.take(position)
-        // Positions are counted, because scattered ones may skip every multiple.
-        if (++count % BLOCK_ROWS === 0) await work.next()
-      }
-    }
   }
 
   /** Counts a column that is not compiled, in the database. `bits` has the matching positions; null means all. */
@@ -193,7 +157,10 @@ function parsed(type: Column['type'], text: string): string | number | bigint | 
       return Number(text)
     case 'integer':
       return Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text)
-    default:
+    case 'text':
+    case 'date':
+    case 'timestamp':
+    case 'json':
       return text
   }
 }

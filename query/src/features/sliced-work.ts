@@ -5,7 +5,7 @@ import type { GeometryCache } from './geometry-cache.ts'
 
 export const ENDED = -1
 export const PAUSED = -2
-/** A block of the snapshot's index has to be read. */
+/** A block of the snapshot's index, or what `loadMissing` reads, has to be read. */
 export const BLOCKED = -3
 
 /**
@@ -14,6 +14,8 @@ export const BLOCKED = -3
  */
 export interface SlicedWork {
   advance(until: number, geometry?: Geometry | null): number
+  /** Reads what the work was blocked by, if that is not a block of the index; null if it is one. */
+  loadMissing?(): Promise<unknown> | null
 }
 
 /**
@@ -41,7 +43,7 @@ function rest(
     // Another search may have been blocked since then, so this one finds out again which block it needs.
     for (let needed = state === BLOCKED ? PAUSED : state; needed !== ENDED; ) {
       if (needed === BLOCKED) {
-        await snapshot.tree.loadMissing()
+        await (search.loadMissing?.() ?? snapshot.tree.loadMissing())
         needed = search.advance(sliceEnd)
         continue
       }

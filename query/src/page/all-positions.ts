@@ -66,7 +66,7 @@ export async function positionsNear(
   if (runs.count > rows * MAX_SHARE) return null
   const request = { ...compiledRequest(snapshot, query, plan), sort: [], isWhole: true }
   const filter = (await finish(compiled.prepare(request), work))?.filter
-  if (!filter || filter.candidateCount < FEW_CANDIDATES) return null
+  if (!filter?.hasCodes || filter.candidateCount < FEW_CANDIDATES) return null
   const positions = PositionBits.empty(rows)
   let tested = 0
   for (const [begin, end] of blocksOf(runs)) {

@@ -22,6 +22,7 @@ const FEW_CANDIDATES = 20_000
 export class PageSearch implements SlicedWork {
   readonly #page: PageBuilder
   readonly #work: SlicedWork
+  #walk: OrderWalk | null = null
 
   /** `runs` is as for a PageBuilder. */
   constructor(request: PreparedRequest, { after, skip, limit }: PageBounds, runs?: PositionRuns) {
@@ -35,12 +36,17 @@ export class PageSearch implements SlicedWork {
       this.#work = new SortedMatches(request, order, after, page)
     } else {
       const walk = new OrderWalk(order.column, order.isDescending, after)
+      this.#walk = walk
       this.#work = oneByOne(() => walk.next(), filter?.matches ?? null, box, page)
     }
   }
 
   advance(until: number, geometry?: Geometry | null): number {
     return this.#work.advance(until, geometry)
+  }
+
+  loadMissing(): Promise<unknown> | null {
+    return this.#walk?.loadMissing() ?? null
   }
 
   finish(): Selected {

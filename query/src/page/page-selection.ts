@@ -89,7 +89,7 @@ export class PageSelection {
   ): Unfinished<Selected> {
     const { duckdb, geometries } = this.#parts
     return new Unfinished(async (work) => {
-      const only = await positionsOf(snapshot, ids)
+      const only = await positionsOf(snapshot, ids, work)
       return selectByDuckdb({ snapshot, plan, box, only, sort, ...bounds }, { duckdb, geometries, work })
     })
   }

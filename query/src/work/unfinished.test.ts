@@ -28,7 +28,7 @@ test('steps stop at the first need, read nothing before they are finished, and r
   assert.deepEqual(log, ['0', '1', '2', '3', '4'])
 })
 
-test('what follows runs at once after a value, and otherwise when the work is finished', async () => {
+test('the next step runs at once after a value, and otherwise when the work is finished', async () => {
   const double = (value: number) => value * 2
   assert.equal(whenFinished(4, double), 8)
   const later = whenFinished(begin(sum([null, null], [])), (value) => begin(sum([value, null], [])))

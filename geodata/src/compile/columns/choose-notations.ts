@@ -132,7 +132,7 @@ function misfitText(
   wanted: ColumnType | ColumnFormat,
   { row, value }: SourceValue,
 ): string {
-  return `column ${column.name} cannot be published as ${wanted}: row ${row} has ${JSON.stringify(value.slice(0, 200))}.`
+  return `Column ${column.name} cannot be published as ${wanted}: row ${row} has ${JSON.stringify(value.slice(0, 200))}.`
 }
 
 /** Whether decimal points may be thousands, once other columns have shown that decimals have commas. */

@@ -137,7 +137,7 @@ test('the publisher chooses types, and a value that does not fit is named', asyn
   )
   await assert.rejects(compiled('a,b\n1,x\n2,3\n', { b: 'integer' }), (error: Error) => {
     assert.ok(error instanceof SourceError)
-    assert.match(error.message, /column b cannot be published as integer: row 1 has "x"\.$/)
+    assert.match(error.message, /Column b cannot be published as integer: row 1 has "x"\.$/)
     return true
   })
   await assert.rejects(compiled('a,b\n1,x\n', { c: 'text' }), /has no column "c"/)
@@ -164,7 +164,7 @@ test('a chosen type that would change a value is refused, and the value is named
     await assert.rejects(
       compiled(`a,b\n${value},1\n,2\n`, { a: type }),
       new RegExp(
-        `column a cannot be published as ${type}: row 1 has ${JSON.stringify(named).replace(/[.+]/g, '.')}`,
+        `Column a cannot be published as ${type}: row 1 has ${JSON.stringify(named).replace(/[.+]/g, '.')}`,
       ),
       `${value} as ${type}`,
     )

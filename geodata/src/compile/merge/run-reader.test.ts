@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { cases } from '../../../../scripts/test-run/needs.ts'
 import { hilbertKey, UNLOCATED_KEY } from '../../hilbert.ts'
 import { scratch } from '../compile-fixture.ts'
 import { RunWriter } from '../stage/run-writer.ts'
@@ -54,6 +55,6 @@ test('runs are read as one, in the order of key and row, whatever the size of th
       assert.equal(reader.first(), null)
       reader.close()
     }),
-    { numRuns: 100 },
+    { numRuns: cases(100) },
   )
 })

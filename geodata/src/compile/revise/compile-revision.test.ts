@@ -213,7 +213,7 @@ test('numbers of rows that were left out are not given again', async () => {
   )
 })
 
-test('what a revision cannot do is refused with what to do', async () => {
+test('a revision that is not possible is refused with advice', async () => {
   const base = await compile('a.csv', TABLE, { idColumn: 'code' })
   const numbered = await compile('a.csv', TABLE)
   const refusals: [Version, Omit<Revision, 'before'>, string, Partial<CompileOptions>, RegExp][] = [
@@ -224,7 +224,7 @@ test('what a revision cannot do is refused with what to do', async () => {
       {},
       /1 id that the dataset has already: "b"\. Use --update/,
     ],
-    [base, { mode: 'update' }, 'code,n\nb,x\n', {}, /column n cannot be published as integer: row 1 has "x"/],
+    [base, { mode: 'update' }, 'code,n\nb,x\n', {}, /Column n cannot be published as integer: row 1 has "x"/],
     [base, { mode: 'update' }, 'n,t\n1,x\n', {}, /no column "code"/],
     [base, { mode: 'update' }, 'code,n\nb,1\nb,2\n', {}, /the id "b" repeats/],
     [base, { mode: 'update' }, 'code,n\nb,1\n', { idColumn: 'n' }, /are in the column code, not in n/],

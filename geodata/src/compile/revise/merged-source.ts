@@ -5,8 +5,7 @@ import { type DuckDb, openDuckDb } from '../../open-duckdb.ts'
 import { parquetSql, quoteName, quoteText } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import type { CompileOptions } from '../compile-options.ts'
-import { DEFAULT_THREADS } from '../limits.ts'
-import { divideMemory } from '../memory.ts'
+import { databaseThreads, divideMemory } from '../memory.ts'
 import { type MergedColumns, mergeSql } from './merge-sql.ts'
 import type { Revision, RevisionCounts } from './revision.ts'
 import type { Key } from './revision-key.ts'
@@ -35,7 +34,7 @@ export async function writeMerged(
 ): Promise<RevisionCounts> {
   const files = [before.rows, before.ids].filter((path) => path !== null)
   const database = await openDuckDb({
-    threads: options.threads ?? DEFAULT_THREADS,
+    threads: databaseThreads(options),
     memoryLimit: `${divideMemory(options.memoryMegabytes).database}MB`,
     folders: [folder],
     files,

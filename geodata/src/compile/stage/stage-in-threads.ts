@@ -4,8 +4,8 @@ import { blockArrays, blockRows, type SourceBlock, type SourceBlocks } from '../
 import { SourceError } from '../../source-error.ts'
 import type { CompileOptions, CompileProgress } from '../compile-options.ts'
 import { withRowProblems } from '../invalid-source-error.ts'
-import { DEFAULT_MAX_ROWS, DEFAULT_THREADS } from '../limits.ts'
-import { divideMemory, needsMoreMemory } from '../memory.ts'
+import { DEFAULT_MAX_ROWS } from '../limits.ts'
+import { divideMemory, needsMoreMemory, readingThreads } from '../memory.ts'
 import type { ExpansionBound } from './expansion-limit.ts'
 import { joinSummaries } from './join-summaries.ts'
 import type { StageSummary } from './stage.ts'
@@ -28,7 +28,7 @@ export async function stageInThreads(
   const { file } = bound
   const maxRowBytes = limitsOf(options.limits).rowBytes
   const maxRows = options.limits?.rows ?? DEFAULT_MAX_ROWS
-  const threads = Array.from({ length: options.threads ?? DEFAULT_THREADS }, (_, i) => {
+  const threads = Array.from({ length: readingThreads(options) }, (_, i) => {
     const { idColumn, maxProblems, memoryMegabytes } = options
     const staging = { folder, prefix: `rows${i}`, idColumn, maxProblems, bound, maxRowBytes }
     return new StageThread({ ...staging, crs, parsing: stream.parsing }, file, memoryMegabytes)

@@ -1,4 +1,4 @@
-import type { Room } from '../byte-sink.ts'
+import type { Room } from '../encoding/growing-room.ts'
 import type { FlatGeometry } from '../geometry/flat-geometry.ts'
 import { COLLECTION, MULTI_LINE_STRING, MULTI_POLYGON, POLYGON } from '../geometry/geometry-bytes.ts'
 

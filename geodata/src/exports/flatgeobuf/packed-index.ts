@@ -26,7 +26,7 @@ export class PackedIndex {
   readonly #start: number
   readonly #counts: number[]
   readonly #parents: Float64Array
-  readonly #leaves = Buffer.alloc(LEAVES_PER_WRITE * NODE_BYTES)
+  readonly #leaves = new DataView(new ArrayBuffer(LEAVES_PER_WRITE * NODE_BYTES))
   #held = 0
   #added = 0
 
@@ -52,7 +52,7 @@ export class PackedIndex {
     let boxes = this.#parents
     for (let level = 1; level < this.#counts.length; level++) {
       const count = this.#counts[level]!
-      const nodes = Buffer.alloc(count * NODE_BYTES)
+      const nodes = new DataView(new ArrayBuffer(count * NODE_BYTES))
       const above = emptyBoxes(this.#counts[level + 1] ?? 1)
       for (let i = 0; i < count; i++) {
         const [west, south, east, north] = boxes.subarray(i * 4, i * 4 + 4) as unknown as [
@@ -65,7 +65,7 @@ export class PackedIndex {
         putNode(nodes, i * NODE_BYTES, west, south, east, north, child)
         extend(above, Math.floor(i / NODE_SIZE), west, south, east, north)
       }
-      this.#sink.patch(this.#start + this.#firstOfLevel(level) * NODE_BYTES, nodes)
+      this.#sink.patch(this.#start + this.#firstOfLevel(level) * NODE_BYTES, new Uint8Array(nodes.buffer))
       boxes = above
     }
   }
@@ -77,7 +77,10 @@ export class PackedIndex {
 
   #flushLeaves(): void {
     const first = this.#firstOfLevel(0) + this.#added - this.#held
-    this.#sink.patch(this.#start + first * NODE_BYTES, this.#leaves.subarray(0, this.#held * NODE_BYTES))
+    this.#sink.patch(
+      this.#start + first * NODE_BYTES,
+      new Uint8Array(this.#leaves.buffer, 0, this.#held * NODE_BYTES),
+    )
     this.#held = 0
   }
 }
@@ -104,7 +107,7 @@ function extend(
 }
 
 function putNode(
-  bytes: Buffer,
+  view: DataView,
   at: number,
   west: number,
   south: number,
@@ -112,10 +115,10 @@ function putNode(
   north: number,
   offset: number,
 ): void {
-  bytes.writeDoubleLE(west, at)
-  bytes.writeDoubleLE(south, at + 8)
-  bytes.writeDoubleLE(east, at + 16)
-  bytes.writeDoubleLE(north, at + 24)
-  bytes.writeUInt32LE(offset % 2 ** 32, at + 32)
-  bytes.writeUInt32LE(Math.floor(offset / 2 ** 32), at + 36)
+  view.setFloat64(at, west, true)
+  view.setFloat64(at + 8, south, true)
+  view.setFloat64(at + 16, east, true)
+  view.setFloat64(at + 24, north, true)
+  view.setUint32(at + 32, offset % 2 ** 32, true)
+  view.setUint32(at + 36, Math.floor(offset / 2 ** 32), true)
 }

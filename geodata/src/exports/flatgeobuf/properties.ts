@@ -1,7 +1,7 @@
 import { copyBytes } from '../../bytes/copy-bytes.ts'
 import type { Column } from '../../feature.ts'
 import { type PropertySlices, stringValue } from '../../pack/property-slices.ts'
-import type { Room } from '../byte-sink.ts'
+import type { Room } from '../encoding/growing-room.ts'
 import { parseNumber } from '../geometry/geometry-bytes.ts'
 import type { IntegerSize } from '../integer-ranges.ts'
 

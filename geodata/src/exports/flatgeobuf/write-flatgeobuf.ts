@@ -1,16 +1,13 @@
 import { GEOMETRY_TYPES } from '../../feature.ts'
-import { FeatureSlices, readPack } from '../../pack/pack-reader.ts'
 import { exportColumns } from '../../snapshot/feature-ids.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
-import { RowSlices } from '../../snapshot/row-slices.ts'
 import { ByteSink } from '../byte-sink.ts'
+import { encodePack } from '../encode-pack.ts'
 import type { ExportOptions } from '../export-options.ts'
-import { FlatGeometry } from '../geometry/flat-geometry.ts'
 import { layerType } from '../geometry/layer-type.ts'
 import { integerSizes } from '../integer-ranges.ts'
-import { featureBound, putFeature } from './feature-encoder.ts'
 import { NODE_SIZE, PackedIndex } from './packed-index.ts'
-import { columnCode, putProperties } from './properties.ts'
+import { columnCode } from './properties.ts'
 import { MAGIC, sizePrefixed, type TableField } from './table.ts'
 
 /**
@@ -25,7 +22,7 @@ export async function writeFlatgeobuf(
   options: ExportOptions,
 ): Promise<string | undefined> {
   const columns = exportColumns(manifest)
-  const sizes = await integerSizes(folder, columns, options)
+  const sizes = await integerSizes(folder, columns)
   const codes = columns.map((column, c) => columnCode(column, sizes[c] ?? null))
   const sink = new ByteSink(partial, { hashed: false })
   try {
@@ -33,26 +30,15 @@ export async function writeFlatgeobuf(
     sink.write(MAGIC)
     sink.write(header(manifest, codes, indexed, options))
     const index = indexed ? new PackedIndex(sink, manifest.rows) : null
-    const start = sink.length
-    const slices = new FeatureSlices()
-    const values = new RowSlices(manifest)
-    const geometry = new FlatGeometry()
-    const { multi } = layerType(manifest)
-    for await (const { bytes, count, starts, ends } of readPack(folder, manifest, options.signal)) {
+    const work = { folder, manifest, format: 'fgb', table: options.table, sizes } as const
+    let offset = 0
+    for await (const { count, bytes, lengths, boxes } of encodePack(work, options)) {
       for (let i = 0; i < count; i++) {
-        slices.locate(bytes, starts[i]!, ends[i]!)
-        values.locateRow(bytes, slices)
-        const located = geometry.read(bytes, slices.geometryStart)
-        if (multi) geometry.promote()
-        // A value grows most if it is a single digit, which becomes eight bytes with a prefix of six.
-        const properties = slices.propertiesEnd - slices.propertiesStart
-        const room = (properties + slices.idEnd - slices.idStart) * 2 + codes.length * 16
-        sink.reserve(room + (located ? featureBound(geometry) : 0) + 256)
-        index?.add(geometry.west, geometry.south, geometry.east, geometry.north, sink.length - start)
-        putFeature(sink, located ? geometry : null, manifest.hasZ, (at) =>
-          putProperties(sink, at, bytes, values, codes),
-        )
+        const at = i * 4
+        index?.add(boxes[at]!, boxes[at + 1]!, boxes[at + 2]!, boxes[at + 3]!, offset)
+        offset += lengths[i]!
       }
+      sink.write(bytes)
     }
     index?.finish()
     return sink.close()

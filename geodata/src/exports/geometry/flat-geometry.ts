@@ -4,10 +4,13 @@ import {
   DEPTH,
   geometryBody,
   geometryCode,
+  MAX_EXACT,
+  MAX_NUMBER_BYTES,
   MULTI_POINT,
   MULTI_POLYGON,
   POINT,
   POLYGON,
+  POWERS,
   parseNumber,
 } from './geometry-bytes.ts'
 
@@ -15,6 +18,11 @@ const OPENING = 0x5b
 const CLOSING = 0x5d
 const COMMA = 0x2c
 const CLOSING_BRACE = 0x7d
+const MINUS = 0x2d
+const POINT_SIGN = 0x2e
+const ZERO = 0x30
+/** The length of `null`. */
+const NULL_BYTES = 4
 
 /**
  * One geometry as flat arrays of numbers, reused for each feature; the binary formats are written from it.
@@ -38,7 +46,10 @@ export class FlatGeometry {
   south = Infinity
   east = -Infinity
   north = -Infinity
-  #end = 0
+  /** Where the bytes of the geometry end. */
+  end = 0
+  /** Where the number that was read last ends. */
+  #numberEnd = 0
 
   /** Reads the geometry at `start`, and returns whether it has any position. */
   read(bytes: Buffer, start: number): boolean {
@@ -47,7 +58,10 @@ export class FlatGeometry {
     this.hasZ = false
     this.west = this.south = Infinity
     this.east = this.north = -Infinity
-    if (this.code === 0) return false
+    if (this.code === 0) {
+      this.end = start + NULL_BYTES
+      return false
+    }
     if (this.code === COLLECTION) this.#readMembers(bytes, start)
     else this.#readCoordinates(bytes, geometryBody(start, this.code))
     return this.west <= this.east
@@ -71,7 +85,7 @@ export class FlatGeometry {
       const member = this.members[this.memberCount] ?? new FlatGeometry()
       this.members[this.memberCount++] = member
       member.read(bytes, p)
-      p = member.#end
+      p = member.end
       this.hasZ ||= member.hasZ
       this.points += member.points
       this.west = Math.min(this.west, member.west)
@@ -79,7 +93,7 @@ export class FlatGeometry {
       this.east = Math.max(this.east, member.east)
       this.north = Math.max(this.north, member.north)
     }
-    this.#end = p + 2
+    this.end = p + 2
   }
 
   #readCoordinates(bytes: Buffer, start: number): void {
@@ -102,22 +116,16 @@ export class FlatGeometry {
       } else p++
     } while (depth > 0)
     if (this.code === POLYGON || (this.code === MULTI_POLYGON && this.partCount === 0)) this.#endPart()
-    this.#end = p + (bytes[p] === CLOSING_BRACE ? 1 : 0)
+    this.end = p + (bytes[p] === CLOSING_BRACE ? 1 : 0)
   }
 
   #readPosition(bytes: Buffer, start: number): number {
-    let p = start
-    if (bytes[p] === CLOSING) return p + 1
-    while (bytes[p] !== COMMA) p++
-    const x = parseNumber(bytes, start, p)
-    let from = ++p
-    while (bytes[p] !== COMMA && bytes[p] !== CLOSING) p++
-    const y = parseNumber(bytes, from, p)
+    if (bytes[start] === CLOSING) return start + 1
+    const x = this.#readNumber(bytes, start)
+    const y = this.#readNumber(bytes, this.#numberEnd + 1)
     let z = 0
-    if (bytes[p] === COMMA) {
-      from = ++p
-      while (bytes[p] !== CLOSING) p++
-      z = parseNumber(bytes, from, p)
+    if (bytes[this.#numberEnd] === COMMA) {
+      z = this.#readNumber(bytes, this.#numberEnd + 1)
       this.hasZ = true
     }
     const at = this.points++
@@ -132,7 +140,33 @@ export class FlatGeometry {
     if (x > this.east) this.east = x
     if (y < this.south) this.south = y
     if (y > this.north) this.north = y
-    return p + 1
+    return this.#numberEnd + 1
+  }
+
+  /** `parseNumber` for a number that ends with a comma or a bracket, which are found while its digits are read. */
+  #readNumber(bytes: Buffer, start: number): number {
+    const isNegative = bytes[start] === MINUS
+    const first = isNegative ? start + 1 : start
+    let p = first
+    let digits = 0
+    let fraction = 0
+    for (let byte = bytes[p]!; byte !== COMMA && byte !== CLOSING; byte = bytes[++p]!) {
+      const digit = byte - ZERO
+      if (digit >= 0 && digit <= 9) digits = digits * 10 + digit
+      else if (byte === POINT_SIGN) fraction = p + 1
+      else return this.#readAnyNumber(bytes, start)
+    }
+    if (p - first > MAX_NUMBER_BYTES || digits > MAX_EXACT) return this.#readAnyNumber(bytes, start)
+    this.#numberEnd = p
+    const value = fraction === 0 ? digits : digits / POWERS[p - fraction]!
+    return isNegative ? -value : value
+  }
+
+  #readAnyNumber(bytes: Buffer, start: number): number {
+    let p = start
+    while (p < bytes.length && bytes[p] !== COMMA && bytes[p] !== CLOSING) p++
+    this.#numberEnd = p
+    return parseNumber(bytes, start, p)
   }
 
   #endRing(): void {

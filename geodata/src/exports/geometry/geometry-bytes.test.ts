@@ -16,6 +16,13 @@ const packed = geometryArbitrary().map(withoutEmptyMembers)
 test('a number is parsed to the very double that JSON.parse makes of it', () => {
   const texts = fc.oneof(
     fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+    fc.double({ noNaN: true, min: -1000, max: 1000 }).map(String),
+    fc.constantFrom('1e5', '-2E-7', '1.5e3', '12345678901234e5'),
+    // Halfway between two doubles, and one digit away from that.
+    fc.integer({ min: 2 ** 52, max: 2 ** 53 - 1 }).map((n) => `${BigInt(n) * 2n + 1n}`),
+    fc
+      .integer({ min: 2 ** 52, max: 2 ** 53 - 1 })
+      .map((n) => `${(BigInt(n) * 2n + 1n) * 5n}`.replace(/.$/, '.$&')),
     fc.tuple(fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }), fc.nat(18)).map(([digits, point]) => {
       const text = String(digits < 0n ? -digits : digits).padStart(point + 1, '0')
       const whole = text.slice(0, text.length - point)
@@ -26,6 +33,11 @@ test('a number is parsed to the very double that JSON.parse makes of it', () => 
     fc.property(texts, (text) => {
       const bytes = Buffer.from(`[${text}]`)
       assert.ok(Object.is(parseNumber(bytes, 1, bytes.length - 1), JSON.parse(text)), text)
+      const point = Buffer.from(`{"type":"Point","coordinates":[${text},${text}]}`)
+      const flat = new FlatGeometry()
+      flat.read(point, 0)
+      assert.ok(Object.is(flat.xy[0], JSON.parse(text)) && Object.is(flat.xy[1], JSON.parse(text)), text)
+      assert.equal(flat.end, point.length)
     }),
     { numRuns: 2000 },
   )

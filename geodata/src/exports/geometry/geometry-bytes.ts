@@ -48,27 +48,85 @@ export function geometryBody(start: number, code: number): number {
   return start + BODY_AT[code - 1]!
 }
 
-const POWERS = Array.from({ length: 23 }, (_, exponent) => 10 ** exponent)
+/** Powers of ten that are exact doubles. */
+export const POWERS = Array.from({ length: 23 }, (_, exponent) => 10 ** exponent)
+/** Fifteen digits and a point. */
+export const MAX_NUMBER_BYTES = 16
+export const MAX_EXACT = 999_999_999_999_999
 
 /**
  * Parses the ASCII number in `bytes` from `start` to `end`. With up to 15 digits and no exponent, the integer
- * and the power of ten are both exact doubles, so that one division rounds correctly; other numbers are
- * passed to the runtime.
+ * and the power of ten are both exact doubles, so that one division rounds correctly.
  */
 export function parseNumber(bytes: Buffer, start: number, end: number): number {
   let p = start
   const negative = bytes[p] === 0x2d
   if (negative) p++
-  if (end - p > 16) return Number(bytes.toString('latin1', start, end))
+  if (end - p > MAX_NUMBER_BYTES) return parseLongNumber(bytes, start, end)
   let digits = 0
   let point = -1
   for (; p < end; p++) {
     const digit = bytes[p]! - 48
     if (digit >= 0 && digit <= 9) digits = digits * 10 + digit
     else if (bytes[p] === 0x2e) point = p
-    else return Number(bytes.toString('latin1', start, end))
+    else return parseLongNumber(bytes, start, end)
   }
-  if (digits > 999_999_999_999_999) return Number(bytes.toString('latin1', start, end))
+  if (digits > MAX_EXACT) return parseLongNumber(bytes, start, end)
   const value = point < 0 ? digits : digits / POWERS[end - point - 1]!
   return negative ? -value : value
+}
+
+/** Nine digits fit into 32 bits, and 10^9 times 5^9 is an exact double. */
+const HALF_DIGITS = 9
+
+/** Numbers with up to 18 digits, such as most doubles that a program has printed; others are passed to the runtime. */
+function parseLongNumber(bytes: Buffer, start: number, end: number): number {
+  const isNegative = bytes[start] === 0x2d
+  const first = isNegative ? start + 1 : start
+  let head = 0
+  let tail = 0
+  let headDigits = 0
+  let tailDigits = 0
+  let point = end - 1
+  for (let p = first; p < end; p++) {
+    const digit = bytes[p]! - 48
+    if (digit >= 0 && digit <= 9) {
+      if (headDigits < HALF_DIGITS) {
+        head = (head * 10 + digit) | 0
+        headDigits++
+      } else {
+        tail = (tail * 10 + digit) | 0
+        tailDigits++
+      }
+    } else if (bytes[p] === 0x2e) point = p
+    else tailDigits = HALF_DIGITS + 1
+  }
+  if (tailDigits > 0 && tailDigits <= HALF_DIGITS) {
+    const value = divideExactly(head * POWERS[tailDigits]!, tail, POWERS[end - 1 - point]!)
+    if (!Number.isNaN(value)) return isNegative ? -value : value
+  }
+  return Number(bytes.toString('latin1', start, end))
+}
+
+/** Veltkamp's constant, which splits a double into two halves. */
+const SPLITTER = 2 ** 27 + 1
+
+/**
+ * The double next to (a + b) / divisor, for a that is 0 or greater than b >= 0; NaN if it is too close to the middle of two doubles to
+ * tell. The quotient's remainder is computed exactly (Dekker 1971), so that q + correction is exact to about 100 bits.
+ */
+function divideExactly(a: number, b: number, divisor: number): number {
+  const high = a + b
+  const low = b - (high - a)
+  const q = high / divisor
+  const product = q * divisor
+  const q1 = SPLITTER * q - (SPLITTER * q - q)
+  const d1 = SPLITTER * divisor - (SPLITTER * divisor - divisor)
+  const q2 = q - q1
+  const d2 = divisor - d1
+  const productLow = q1 * d1 - product + q1 * d2 + q2 * d1 + q2 * d2
+  const correction = (high - product - productLow + low) / divisor
+  const margin = q * 2 ** -90
+  const value = q + (correction - margin)
+  return value === q + (correction + margin) ? value : Number.NaN
 }

@@ -6,38 +6,37 @@ const LITTLE_ENDIAN = 1
 const BOX = 1 << 1
 const EMPTY = 1 << 4
 const WGS84 = 4326
+const HEADER_BYTES = 8
+const BOX_BYTES = 32
 
-/** Creates the geometry blobs of a GeoPackage: a header, a box (except for points), and WKB. */
-export class GeometryBlobs {
-  #bytes = new Uint8Array(1 << 12)
-  #view = new DataView(this.#bytes.buffer)
-  readonly #hasZ: boolean
+/** An upper bound of the bytes that `putGeometryBlob` writes. */
+export function geometryBlobBound(geometry: FlatGeometry): number {
+  return HEADER_BYTES + BOX_BYTES + wkbBound(geometry)
+}
 
-  constructor(hasZ: boolean) {
-    this.#hasZ = hasZ
+/**
+ * Writes a geometry blob of a GeoPackage: a header, a box (except for points), and WKB. Returns the next free offset in
+ * `view`.
+ */
+export function putGeometryBlob(
+  geometry: FlatGeometry,
+  isEmpty: boolean,
+  hasZ: boolean,
+  view: DataView,
+  start: number,
+): number {
+  const hasBox = !isEmpty && geometry.code !== POINT
+  view.setUint16(start, 0x4750, false)
+  view.setUint8(start + 2, 0)
+  view.setUint8(start + 3, LITTLE_ENDIAN | (hasBox ? BOX : 0) | (isEmpty ? EMPTY : 0))
+  view.setInt32(start + 4, WGS84, true)
+  let at = start + HEADER_BYTES
+  if (hasBox) {
+    view.setFloat64(at, geometry.west, true)
+    view.setFloat64(at + 8, geometry.east, true)
+    view.setFloat64(at + 16, geometry.south, true)
+    view.setFloat64(at + 24, geometry.north, true)
+    at += BOX_BYTES
   }
-
-  /** The result is only valid until the next call. */
-  blob(geometry: FlatGeometry, empty: boolean): Uint8Array {
-    const bound = 40 + wkbBound(geometry)
-    if (bound > this.#bytes.length) {
-      this.#bytes = new Uint8Array(bound * 2)
-      this.#view = new DataView(this.#bytes.buffer)
-    }
-    const view = this.#view
-    const boxed = !empty && geometry.code !== POINT
-    view.setUint16(0, 0x4750, false)
-    view.setUint8(2, 0)
-    view.setUint8(3, LITTLE_ENDIAN | (boxed ? BOX : 0) | (empty ? EMPTY : 0))
-    view.setInt32(4, WGS84, true)
-    let at = 8
-    if (boxed) {
-      view.setFloat64(8, geometry.west, true)
-      view.setFloat64(16, geometry.east, true)
-      view.setFloat64(24, geometry.south, true)
-      view.setFloat64(32, geometry.north, true)
-      at = 40
-    }
-    return this.#bytes.subarray(0, putWkb(geometry, this.#hasZ, view, at))
-  }
+  return putWkb(geometry, hasZ, view, at)
 }

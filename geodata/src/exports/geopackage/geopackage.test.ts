@@ -3,34 +3,45 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { buildExport } from '../index.ts'
 import { compileFeatures, type FixtureFeature, temporaryFolder } from '../testing/compiled-fixture.ts'
-import { readIdOrder, readPackById } from './pack-by-id.ts'
-import { RtreeBuilder } from './rtree.ts'
+import { createRtree, RtreeBuilder } from './rtree.ts'
+import { sortPositions } from './sort-positions.ts'
+import { SortedRows } from './sorted-rows.ts'
+import { PageFile } from './sqlite/page-file.ts'
 
-test('SQLite finds the packed R-tree sound, and a search in it finds what a search of all finds', () => {
+test('SQLite finds the packed R-tree sound, and a search in it finds what a search of all finds', async (t) => {
+  const root = await temporaryFolder((remove) => t.after(remove))
   for (const count of [0, 1, 51, 52, 2601, 2602, 6000]) {
-    const database = new DatabaseSync(':memory:')
-    database.enableDefensive(false)
-    const rtree = new RtreeBuilder(database, 'tree', count)
+    const path = join(root, String(count))
+    const creating = new DatabaseSync(path)
+    const roots = createRtree(creating, 'tree')
+    creating.close()
+    const rtree = new RtreeBuilder(count)
     const boxes = Array.from({ length: count }, (_, i) => {
       const [west, south] = [Math.sin(i) * 180, Math.cos(i * 7) * 90]
-      return { west, south, east: west + (i % 3) / 10, north: south + (i % 5) / 10 }
+      const id = (((i * 7919) % count) - 50) * 2 ** 33
+      return { id, west, south, east: west + (i % 3) / 10, north: south + (i % 5) / 10 }
     })
-    for (const [i, { west, east, south, north }] of boxes.entries())
-      rtree.set(i, i + 1, west, east, south, north)
-    rtree.finish(null)
+    for (const { id, west, east, south, north } of boxes) rtree.add(id, west, east, south, north)
+    const file = new PageFile(path)
+    rtree.write(file, roots)
+    file.close()
+
+    const database = new DatabaseSync(path, { readOnly: true })
     assert.equal(database.prepare("SELECT rtreecheck('tree') AS result").get()!['result'], 'ok')
-    const found = database.prepare(
+    assert.equal(database.prepare('PRAGMA integrity_check').get()!['integrity_check'], 'ok')
+    const hits = database.prepare(
       'SELECT id FROM tree WHERE maxx >= 10 AND minx <= 40 AND maxy >= -5 AND miny <= 30 ORDER BY id',
     )
-    const ids = new Set(found.all().map((row) => row['id']))
-    for (const [i, { west, east, south, north }] of boxes.entries()) {
+    const ids = new Set(hits.all().map((row) => row['id']))
+    for (const { id, west, east, south, north } of boxes) {
       // Boxes in the tree are rounded outwards: they may hit what the exact ones miss, but never the reverse.
-      if (east >= 10 && west <= 40 && north >= -5 && south <= 30) assert.ok(ids.has(i + 1))
+      if (east >= 10 && west <= 40 && north >= -5 && south <= 30) assert.ok(ids.has(id))
     }
-    assert.ok(ids.size <= count)
+    assert.equal(database.prepare('SELECT count(*) AS n FROM tree').get()!['n'], count)
     database.close()
   }
 })
@@ -91,6 +102,8 @@ test('a file with ids of its own is as dense as one with row numbers, and its R-
     rows.map((row) => ({ ...row })),
     expected,
   )
+  const sequence = database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'rows'").get()!
+  assert.equal(sequence['seq'], 4999 * 3 - 500)
   const boxes = database.prepare(
     `SELECT count(*) AS n FROM rtree_rows_geom AS tree JOIN rows ON fid = tree.id WHERE geom IS NOT NULL`,
   )
@@ -98,27 +111,38 @@ test('a file with ids of its own is as dense as one with row numbers, and its R-
   database.close()
 })
 
-test('features are read in the order of their ids, from as many scratch files as needed', async (t) => {
+test('rows come in the order of their ids, from as many runs as needed', async (t) => {
   const root = await temporaryFolder((remove) => t.after(remove))
-  const { folder, manifest } = await compileFeatures(join(root, 'snapshot'), withIds(700))
-  const order = await readIdOrder(folder, manifest)
   const scratch = join(root, 'scratch')
-  for (const partBytes of [1, 500, 10_000, 1 << 20]) {
-    const ids: number[] = []
-    for await (const block of readPackById(folder, manifest, order!, { scratch, partBytes })) {
-      for (let i = 0; i < block.count; i++)
-        ids.push(JSON.parse(block.bytes.toString('utf8', block.starts[i]!, block.ends[i]!)).id)
+  const ids = Array.from({ length: 700 }, (_, i) => ((i * 7919) % 700) * 2 ** 20 - 2 ** 29)
+  for (const runBytes of [100, 1000, 10_000, 1 << 20]) {
+    const rows = new SortedRows(scratch, ids.length, runBytes)
+    for (const id of ids) {
+      const bytes = Buffer.from(`-${id} `.repeat(1 + (Math.abs(id) % 7)))
+      rows.add(id, bytes, 1, bytes.length)
     }
+    const found: number[] = []
+    rows.each((id, bytes, start, end) => {
+      assert.equal(bytes.toString('latin1', start, end), `-${id} `.repeat(1 + (Math.abs(id) % 7)).slice(1))
+      found.push(id)
+    })
+    rows.close()
     assert.deepEqual(
-      ids,
-      Array.from({ length: 700 }, (_, i) => i * 3 - 500),
-      `${partBytes}`,
+      found,
+      ids.toSorted((a, b) => a - b),
+      `${runBytes}`,
     )
     assert.equal(existsSync(scratch), false)
   }
-  const ordered = await compileFeatures(
-    join(root, 'ordered'),
-    [3, 5, 9].map((id) => ({ id, properties: { n: id } })),
+})
+
+test('positions are sorted by integers of any size', () => {
+  const integers = fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.constantFrom(-(2 ** 53), 2 ** 53, 0))
+  fc.assert(
+    fc.property(fc.array(integers), (values) => {
+      const sorted = Array.from(sortPositions(Float64Array.from(values), 0, values.length))
+      const expected = [...values.keys()].sort((a, b) => values[a]! - values[b]!)
+      assert.deepEqual(sorted, expected)
+    }),
   )
-  assert.equal(await readIdOrder(ordered.folder, ordered.manifest), null)
 })

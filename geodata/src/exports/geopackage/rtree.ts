@@ -1,129 +1,166 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { sortPositions } from './sort-positions.ts'
+import { BtreeWriter } from './sqlite/btree-writer.ts'
+import type { PageFile } from './sqlite/page-file.ts'
+import { SqliteRecord } from './sqlite/record.ts'
 
 /** SQLite's own limit for two dimensions: 51 cells of 24 bytes after a header of 4 bytes. */
 const NODE_CELLS = 51
 const CELL = 24
 const NODE_BYTES = 4 + NODE_CELLS * CELL
 const ROOT = 1
-/** Rows of one statement: calling SQLite for each row took as long as the inserting. */
-const BATCH = 250
 
-/** The boxes of one level and their ids: a row, or a node of the level below. */
+/** The boxes of one level: of rows, or of the nodes of the level below. */
 interface Level {
-  ids: Float64Array<ArrayBuffer>
   boxes: Float32Array
   count: number
 }
 
+/** The root pages of the tables in which SQLite stores an R*Tree. */
+export interface RtreeRoots {
+  node: number
+  parent: number
+  rowid: number
+}
+
+export function createRtree(database: DatabaseSync, name: string): RtreeRoots {
+  database.exec(`CREATE VIRTUAL TABLE "${name}" USING rtree(id, minx, maxx, miny, maxy)`)
+  const rootOf = (table: string) => rootPage(database, `${name}_${table}`)
+  return { node: rootOf('node'), parent: rootOf('parent'), rowid: rootOf('rowid') }
+}
+
+export function rootPage(database: DatabaseSync, table: string): number {
+  const row = database.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').get(table)
+  return row!['rootpage'] as number
+}
+
 /**
- * Fills an R*Tree from boxes whose positions are in Hilbert order by writing SQLite's shadow tables directly.
- * Neighbours share a node, every node is full, and it takes a tenth of the time of inserting the boxes one by
- * one.
+ * Fills an R*Tree from boxes in Hilbert order by writing SQLite's shadow tables directly. Neighbours share a node,
+ * every node is full, and it takes a tenth of the time of inserting the boxes one by one.
  */
 export class RtreeBuilder {
-  readonly #database: DatabaseSync
-  readonly #name: string
-  /** By position. */
-  readonly #ids: Float64Array<ArrayBuffer>
-  /** By position; NaN for features without a box. */
-  readonly #boxes: Float32Array<ArrayBuffer>
+  readonly #ids: Float64Array
+  readonly #boxes: Float32Array
+  #count = 0
 
-  constructor(database: DatabaseSync, name: string, features: number) {
-    this.#database = database
-    this.#name = name
-    this.#ids = new Float64Array(features)
-    this.#boxes = new Float32Array(features * 4).fill(Number.NaN)
-    database.exec(`CREATE VIRTUAL TABLE "${name}" USING rtree(id, minx, maxx, miny, maxy)`)
+  constructor(maxBoxes: number) {
+    this.#ids = new Float64Array(maxBoxes)
+    this.#boxes = new Float32Array(maxBoxes * 4)
   }
 
-  set(position: number, id: number, west: number, east: number, south: number, north: number): void {
-    this.#ids[position] = id
-    setBox(this.#boxes, position, below(west), above(east), below(south), above(north))
+  add(id: number, west: number, east: number, south: number, north: number): void {
+    this.#ids[this.#count] = id
+    setBox(this.#boxes, this.#count++, below(west), above(east), below(south), above(north))
   }
 
-  /** `order` has the positions in the order of their ids; null if that is the order of positions. */
-  finish(order: Uint32Array | null): void {
-    const node = this.#database.prepare(
-      `INSERT OR REPLACE INTO "${this.#name}_node" (nodeno, data) VALUES (?, ?)`,
-    )
-    const parent = this.#database.prepare(
-      `INSERT INTO "${this.#name}_parent" (nodeno, parentnode) VALUES (?, ?)`,
-    )
-    const leaves = this.#withBoxes()
-    const leafNodes = new Uint32Array(leaves.count).fill(ROOT)
-    let level = leaves
-    let height = 0
-    let next = ROOT + 1
-    while (level.count > NODE_CELLS) {
-      const nodes = Math.ceil(level.count / NODE_CELLS)
-      const above: Level = { ids: new Float64Array(nodes), boxes: new Float32Array(nodes * 4), count: nodes }
+  write(file: PageFile, roots: RtreeRoots): void {
+    const levels: Level[] = [{ boxes: this.#boxes, count: this.#count }]
+    while (levels.at(-1)!.count > NODE_CELLS) levels.push(levelAbove(levels.at(-1)!))
+    const firstNodes = firstNodesOf(levels)
+    this.#writeNodes(new BtreeWriter(file, roots.node), levels, firstNodes)
+    this.#writeParents(new BtreeWriter(file, roots.parent), levels, firstNodes)
+    this.#writeRows(new BtreeWriter(file, roots.rowid), levels, firstNodes)
+  }
+
+  #writeNodes(table: BtreeWriter, levels: Level[], firstNodes: number[]): void {
+    const record = new SqliteRecord(2)
+    for (let height = levels.length - 1; height >= 0; height--) {
+      const nodes = levels[height + 1]?.count ?? 1
       for (let j = 0; j < nodes; j++) {
-        const start = Math.floor((j * level.count) / nodes)
-        const end = Math.floor(((j + 1) * level.count) / nodes)
-        above.ids[j] = next
-        uniteBoxes(level.boxes, start, end, above.boxes, j)
-        node.run(next, encodeNode(level, start, end, 0))
-        if (height === 0) leafNodes.fill(next, start, end)
-        else for (let i = start; i < end; i++) parent.run(level.ids[i]!, next)
-        next++
+        record.begin()
+        record.null()
+        record.blob(NODE_BYTES, (view, at) => this.#putNode(view, at, levels, firstNodes, height, j))
+        record.finish()
+        table.add(firstNodes[height]! + j, record.buffer, record.start, record.end)
       }
-      level = above
-      height++
     }
-    node.run(ROOT, encodeNode(level, 0, level.count, height))
-    if (height > 0) for (let i = 0; i < level.count; i++) parent.run(level.ids[i]!, ROOT)
-    this.#insertRows(leafNodes, order)
+    table.finish()
   }
 
-  /** The boxes in the order of positions, without features that have none. */
-  #withBoxes(): Level {
-    const level: Level = { ids: this.#ids.slice(), boxes: this.#boxes.slice(), count: 0 }
-    for (let position = 0; position < this.#ids.length; position++) {
-      if (!this.#hasBox(position)) continue
-      level.ids[level.count] = this.#ids[position]!
-      level.boxes.copyWithin(level.count * 4, position * 4, position * 4 + 4)
-      level.count++
+  #putNode(
+    view: DataView,
+    start: number,
+    levels: Level[],
+    firstNodes: number[],
+    height: number,
+    j: number,
+  ): number {
+    const { boxes, count } = levels[height]!
+    const nodes = levels[height + 1]?.count ?? 1
+    const first = startOf(j, nodes, count)
+    const end = startOf(j + 1, nodes, count)
+    // Only the root says how many levels are below it.
+    view.setUint16(start, height === levels.length - 1 ? height : 0)
+    view.setUint16(start + 2, end - first)
+    let at = start + 4
+    for (let i = first; i < end; i++, at += CELL) {
+      const id = height === 0 ? this.#ids[i]! : firstNodes[height - 1]! + i
+      const high = Math.floor(id / 2 ** 32)
+      view.setInt32(at, high)
+      view.setUint32(at + 4, id - high * 2 ** 32)
+      for (let side = 0; side < 4; side++) view.setFloat32(at + 8 + side * 4, boxes[i * 4 + side]!)
     }
-    return level
+    for (; at < start + NODE_BYTES; at += 4) view.setUint32(at, 0)
+    return at
   }
 
-  /** Inserts in the order of ids, because the table is a B-tree by id. */
-  #insertRows(leafNodes: Uint32Array, order: Uint32Array | null): void {
-    const insertOf = (rows: number) =>
-      this.#database.prepare(
-        `INSERT INTO "${this.#name}_rowid" (rowid, nodeno) VALUES ${Array(rows).fill('(?, ?)').join()}`,
-      )
-    const insertBatch = insertOf(BATCH)
-    const batch: number[] = []
-    const leafOf = new Uint32Array(this.#ids.length)
-    for (let position = 0, leaf = 0; position < leafOf.length; position++)
-      if (this.#hasBox(position)) leafOf[position] = leaf++
-    for (let k = 0; k < leafOf.length; k++) {
-      const position = order ? order[k]! : k
-      if (!this.#hasBox(position)) continue
-      batch.push(this.#ids[position]!, leafNodes[leafOf[position]!]!)
-      if (batch.length < BATCH * 2) continue
-      insertBatch.run(...batch)
-      batch.length = 0
+  #writeParents(table: BtreeWriter, levels: Level[], firstNodes: number[]): void {
+    const record = new SqliteRecord(2)
+    for (let height = levels.length - 1; height > 0; height--) {
+      const nodes = levels[height + 1]?.count ?? 1
+      const { count } = levels[height]!
+      for (let j = 0; j < nodes; j++) {
+        for (let i = startOf(j, nodes, count); i < startOf(j + 1, nodes, count); i++)
+          addNumber(table, record, firstNodes[height - 1]! + i, firstNodes[height]! + j)
+      }
     }
-    if (batch.length > 0) insertOf(batch.length / 2).run(...batch)
+    table.finish()
   }
 
-  #hasBox(position: number): boolean {
-    return !Number.isNaN(this.#boxes[position * 4]!)
+  /** The leaf of each row. */
+  #writeRows(table: BtreeWriter, levels: Level[], firstNodes: number[]): void {
+    const record = new SqliteRecord(2)
+    const leaves = levels[1]?.count ?? 1
+    const leafOf = new Uint32Array(this.#count)
+    for (let j = 0; j < leaves; j++)
+      leafOf.fill(firstNodes[0]! + j, startOf(j, leaves, this.#count), startOf(j + 1, leaves, this.#count))
+    for (const position of sortPositions(this.#ids, 0, this.#count))
+      addNumber(table, record, this.#ids[position]!, leafOf[position]!)
+    table.finish()
   }
 }
 
-function encodeNode(level: Level, start: number, end: number, height: number): Uint8Array {
-  const bytes = new Uint8Array(NODE_BYTES)
-  const view = new DataView(bytes.buffer)
-  view.setUint16(0, height)
-  view.setUint16(2, end - start)
-  for (let i = start, at = 4; i < end; i++, at += CELL) {
-    view.setBigInt64(at, BigInt(level.ids[i]!))
-    for (let side = 0; side < 4; side++) view.setFloat32(at + 8 + side * 4, level.boxes[i * 4 + side]!)
+function addNumber(table: BtreeWriter, record: SqliteRecord, id: number, value: number): void {
+  record.begin()
+  // The id is the key of the row.
+  record.null()
+  record.integer(value)
+  record.finish()
+  table.add(id, record.buffer, record.start, record.end)
+}
+
+/** Nodes are numbered from the root down, so that they are written in the order of their numbers. */
+function firstNodesOf(levels: Level[]): number[] {
+  const firstNodes: number[] = []
+  let next = ROOT
+  for (let height = levels.length - 1; height >= 0; height--) {
+    firstNodes[height] = next
+    next += levels[height + 1]?.count ?? 1
   }
-  return bytes
+  return firstNodes
+}
+
+/** Where node `j` begins if `count` boxes are divided evenly. */
+function startOf(j: number, nodes: number, count: number): number {
+  return Math.floor((j * count) / nodes)
+}
+
+function levelAbove({ boxes, count }: Level): Level {
+  const nodes = Math.ceil(count / NODE_CELLS)
+  const above: Level = { boxes: new Float32Array(nodes * 4), count: nodes }
+  for (let j = 0; j < nodes; j++)
+    uniteBoxes(boxes, startOf(j, nodes, count), startOf(j + 1, nodes, count), above.boxes, j)
+  return above
 }
 
 function setBox(

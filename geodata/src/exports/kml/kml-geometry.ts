@@ -1,4 +1,4 @@
-import type { ByteSink } from '../byte-sink.ts'
+import type { GrowingRoom } from '../encoding/growing-room.ts'
 import {
   geometryBody,
   geometryCode,
@@ -39,14 +39,14 @@ const MULTI_END = new Stamp('</MultiGeometry>')
  * become tags. An empty geometry is left out, because KML cannot represent one.
  */
 export class KmlGeometryWriter {
-  #sink: ByteSink
+  #room: GrowingRoom
   #from: Buffer = Buffer.alloc(0)
   #p = 0
   #end = 0
   #height: 0 | 1 = 0
 
-  constructor(sink: ByteSink, hasZ: boolean) {
-    this.#sink = sink
+  constructor(room: GrowingRoom, hasZ: boolean) {
+    this.#room = room
     this.#height = hasZ ? 1 : 0
   }
 
@@ -107,9 +107,9 @@ export class KmlGeometryWriter {
 
   #positions(before: Stamp, after: Stamp, list: boolean): void {
     this.#tag(before)
-    const { buffer: out } = this.#sink
+    const { buffer: out } = this.#room
     const from = this.#from
-    let at = this.#sink.at
+    let at = this.#room.at
     let p = this.#p + (list ? 1 : 0)
     for (;;) {
       const byte = from[p++]!
@@ -119,14 +119,14 @@ export class KmlGeometryWriter {
       } else if (byte === COMMA) out[at++] = SPACE
       else break
     }
-    this.#sink.at = at
+    this.#room.at = at
     this.#p = p
     this.#tag(after)
   }
 
   /** Positions never become longer, so reserving the size of the remaining geometry is enough. */
   #tag(tag: Stamp): void {
-    this.#sink.reserve(this.#end - this.#p + tag.length + 4)
-    this.#sink.at = tag.put(this.#sink, this.#sink.at)
+    this.#room.reserve(this.#end - this.#p + tag.length + 4)
+    this.#room.at = tag.put(this.#room, this.#room.at)
   }
 }

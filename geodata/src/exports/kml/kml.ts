@@ -1,31 +1,14 @@
-import { copyBytes } from '../../bytes/copy-bytes.ts'
 import type { Column } from '../../feature.ts'
-import { FeatureSlices, readPack } from '../../pack/pack-reader.ts'
-import { stringValue } from '../../pack/property-slices.ts'
 import { exportColumns } from '../../snapshot/feature-ids.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
-import { RowSlices } from '../../snapshot/row-slices.ts'
 import { ByteSink } from '../byte-sink.ts'
+import { encodePack } from '../encode-pack.ts'
 import type { ExportOptions } from '../export-options.ts'
 import { type IntegerSize, integerSizes } from '../integer-ranges.ts'
-import { nameColumn } from '../name-column.ts'
-import { Stamp } from '../stamp.ts'
-import { KmlGeometryWriter } from './kml-geometry.ts'
-import { putXmlText, xmlAttribute, xmlText } from './xml-text.ts'
+import { xmlAttribute, xmlText } from './xml-text.ts'
 
 /** A document with more features says that it is too large for many programs. */
 const MANY_FEATURES = 1_000_000
-
-const QUOTE = 0x22
-const TRUE = 0x74
-const PLACEMARK = new Stamp('<Placemark>')
-const NAME = new Stamp('<name>')
-const NAME_END = new Stamp('</name>')
-const WHEN = new Stamp('<TimeStamp><when>')
-const WHEN_END = new Stamp('</when></TimeStamp>')
-const DATA_END = new Stamp('</SchemaData></ExtendedData>')
-const VALUE_END = new Stamp('</SimpleData>')
-const PLACEMARK_END = new Stamp('</Placemark>\n')
 
 /**
  * OGC KML 2.2: one document with a schema, one placemark per feature, and its values as typed data. Text is
@@ -39,73 +22,12 @@ export async function writeKml(
   options: ExportOptions,
 ): Promise<string | undefined> {
   const columns = exportColumns(manifest)
-  const sizes = await integerSizes(folder, columns, options)
+  const sizes = await integerSizes(folder, columns)
   const sink = new ByteSink(partial)
   try {
     sink.text(head(manifest, columns, sizes, options))
-    const name = nameColumn(columns)
-    const time = columns.findIndex((column) => column.name === manifest.timeColumn)
-    const dataStart = new Stamp(`<ExtendedData><SchemaData schemaUrl="#${options.table}">`)
-    const valueStarts = columns.map((column) => new Stamp(`<SimpleData name="${xmlAttribute(column.name)}">`))
-    const tagBytes = valueStarts.reduce((sum, start) => sum + start.length + VALUE_END.length, 512)
-    const json = columns.map((column) => column.type === 'json')
-
-    const slices = new FeatureSlices()
-    const values = new RowSlices(manifest)
-    const geometry = new KmlGeometryWriter(sink, manifest.hasZ)
-    const putValue = (bytes: Buffer, c: number, out: Buffer, at: number): number => {
-      const start = values.starts[c]!
-      const end = values.ends[c]!
-      const first = bytes[start]
-      if (json[c]) return putXmlText(bytes, start, end, out, at)
-      if (first === QUOTE) {
-        if (values.escaped[c]) return at + out.write(xmlText(stringValue(bytes, start, end)), at)
-        return putXmlText(bytes, start + 1, end - 1, out, at)
-      }
-      // xsd:boolean allows 1 and 0 as well as true and false, and readers that expect a number accept them.
-      if (columns[c]!.type === 'boolean') {
-        out[at] = first === TRUE ? 0x31 : 0x30
-        return at + 1
-      }
-      return copyBytes(bytes, start, end, out, at)
-    }
-
-    for await (const block of readPack(folder, manifest, options.signal)) {
-      const { bytes } = block
-      for (let i = 0; i < block.count; i++) {
-        slices.locate(bytes, block.starts[i]!, block.ends[i]!)
-        values.locateRow(bytes, slices)
-        // The name and the time are written twice.
-        sink.reserve((slices.propertiesEnd - slices.idStart) * 11 + tagBytes)
-        const out = sink.buffer
-        let at = sink.at
-        at = PLACEMARK.put(sink, at)
-        if (name >= 0 && !values.isNull(bytes, name)) {
-          at = NAME.put(sink, at)
-          at = putValue(bytes, name, out, at)
-          at = NAME_END.put(sink, at)
-        }
-        if (time >= 0 && isXmlTime(bytes, values.starts[time]!, values.ends[time]!)) {
-          at = WHEN.put(sink, at)
-          at = putValue(bytes, time, out, at)
-          at = WHEN_END.put(sink, at)
-        }
-        if (columns.length > 0) {
-          at = dataStart.put(sink, at)
-          for (let c = 0; c < columns.length; c++) {
-            if (values.isNull(bytes, c)) continue
-            at = valueStarts[c]!.put(sink, at)
-            at = putValue(bytes, c, out, at)
-            at = VALUE_END.put(sink, at)
-          }
-          at = DATA_END.put(sink, at)
-        }
-        sink.at = at
-        geometry.put(bytes, slices.geometryStart, slices.geometryEnd)
-        sink.reserve(PLACEMARK_END.length + 4)
-        sink.at = PLACEMARK_END.put(sink, sink.at)
-      }
-    }
+    const work = { folder, manifest, format: 'kml', table: options.table, sizes } as const
+    for await (const { bytes } of encodePack(work, options)) sink.write(bytes)
     sink.text('</Document>\n</kml>\n')
     return sink.close()
   } finally {
@@ -150,16 +72,4 @@ function simpleFieldType({ type }: Column, size: IntegerSize | null): string {
   if (type !== 'integer') return 'string'
   if (size === 'int32') return 'int'
   return size === 'int53' ? 'double' : 'string'
-}
-
-/** `when` requires xsd:dateTime or xsd:date, whose years have four digits and do not include year 0. */
-function isXmlTime(bytes: Buffer, start: number, end: number): boolean {
-  if (end - start < 12 || bytes[start + 5] !== 0x2d) return false
-  let year = 0
-  for (let p = start + 1; p < start + 5; p++) {
-    const digit = bytes[p]! - 48
-    if (digit < 0 || digit > 9) return false
-    year = year * 10 + digit
-  }
-  return year > 0
 }

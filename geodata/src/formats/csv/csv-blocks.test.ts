@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { cases } from '../../../../scripts/test-run/needs.ts'
 import { inPieces } from '../reading.test-kit.ts'
 import { openCsv } from './csv.ts'
 import { type CsvBlock, CsvFeatures, CsvParser } from './csv-parser.ts'
@@ -92,6 +93,6 @@ test('wherever a file is cut, each thread gets whole records and their row numbe
         }
       }
     }),
-    { numRuns: 60 },
+    { numRuns: cases(60) },
   )
 })

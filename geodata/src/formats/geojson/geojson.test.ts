@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { cases } from '../../../../scripts/test-run/needs.ts'
 import { jsonText } from '../../compile/values/json-text.ts'
 import { type Feature, isUnreadable, type UnreadableRow } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
@@ -80,7 +81,7 @@ test('random collections survive any cutting', async () => {
       }
       assert.equal(found.length, list.length)
     }),
-    { numRuns: 60 },
+    { numRuns: cases(60) },
   )
 })
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { cpSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { compileSnapshot } from '../../compile/compile.ts'
 import { query } from '../../compile/compile-fixture.ts'
 import { SourceError } from '../../source-error.ts'
@@ -92,7 +93,7 @@ test('folders above a file and above a snapshot are not columns', async (t) => {
   assert.match(readFileSync(join(output, 'sample.json'), 'utf8'), /"n":[123],/)
 })
 
-test('large parts are read in threads, in any order of their columns', async (t) => {
+test('large parts are read in threads, in any order of their columns', { skip: lacks('time') }, async (t) => {
   const folder = join(scratch(t), 'parts')
   mkdirSync(folder)
   // Few rows that do not compress: smaller sources are read without threads.

@@ -30,7 +30,7 @@ export interface PgcopyRow {
   bytes: Buffer
   starts: Int32Array
   lengths: Int32Array
-  /** Of all fields, with their lengths. */
+  /** The bytes of all fields, with their lengths. */
   size: number
   geometry: Geometry | null
 }

@@ -91,21 +91,41 @@ function twoDigits(value: number): string {
   return value < 10 ? `0${value}` : String(value)
 }
 
-/** The microseconds are in two halves, because arithmetic with bigints takes several times as long. */
-export function timestampText(high: number, low: number): string {
-  if (high === MAX_INT32 && low === MAX_UINT32) return 'infinity'
-  if (high === -MAX_INT32 - 1 && low === 0) return '-infinity'
+/** A time in pieces, as its text has them one after the other. */
+export interface TimePieces {
+  day: string
+  /** Such as `T12:30:`. */
+  minute: string
+  second: string
+  microseconds: number
+}
+
+/**
+ * Null for infinite times. The microseconds since 2000 are in two halves, because arithmetic with bigints takes several
+ * times as long.
+ */
+export function timePieces(high: number, low: number): TimePieces | null {
+  if (high === MAX_INT32 && low === MAX_UINT32) return null
+  if (high === -MAX_INT32 - 1 && low === 0) return null
   const { day, microseconds } = dayAndTime(high, low)
   const fraction = microseconds % 1_000_000
   const second = (microseconds - fraction) / 1_000_000
-  const time = MINUTES[Math.floor(second / 60)]! + SECONDS[second % 60]!
-  const digits =
-    fraction === 0
-      ? ''
-      : `.${String(fraction + 1_000_000)
-          .slice(1)
-          .replace(/0+$/, '')}`
-  return `${dayText(day)}${time}${digits}Z`
+  return {
+    day: dayText(day),
+    minute: MINUTES[Math.floor(second / 60)]!,
+    second: SECONDS[second % 60]!,
+    microseconds: fraction,
+  }
+}
+
+export function timestampText(high: number, low: number): string {
+  const pieces = timePieces(high, low)
+  if (pieces === null) return high > 0 ? 'infinity' : '-infinity'
+  const { day, minute, second, microseconds } = pieces
+  const digits = String(microseconds + 1_000_000)
+    .slice(1)
+    .replace(/0+$/, '')
+  return `${day}${minute}${second}${microseconds === 0 ? '' : `.${digits}`}Z`
 }
 
 /** The day since 1970, and the microseconds since it began. */

@@ -5,8 +5,10 @@ import { test } from 'node:test'
 import { writeWkb } from '../../geometry/wkb.ts'
 import { openSource } from '../index.ts'
 import { readAll, scratch } from '../reading.test-kit.ts'
+import { blockRows, isBlockStream } from '../source-blocks.ts'
 import { END, int32, int64, row, START } from './pgcopy.test-kit.ts'
 import { type PgcopyHeader, pgcopyHeader } from './pgcopy-header.ts'
+import type { PgcopyBlock } from './pgcopy-parser.ts'
 
 const TIMES: PgcopyHeader = {
   columns: [
@@ -42,6 +44,22 @@ test('dates, times and large integers of PostgreSQL keep every digit', async (t)
       ['9999-12-31', '9999-12-31T23:59:59.999999Z', 1],
       ['10000-01-01', '0001-01-01T00:00:00Z', 1],
     ],
+  )
+})
+
+test('a table without geometry has all of its rows, although the first were looked at', async (t) => {
+  const path = join(scratch(t), 'rows.pgcopy')
+  const rows = Array.from({ length: 100_000 }, (_, i) => row(int32(i), int64(0n), int64(BigInt(i))))
+  writeFileSync(path, Buffer.concat([pgcopyHeader(TIMES), START, ...rows, END]))
+  const stream = await openSource(path)
+  assert.ok(isBlockStream(stream))
+  const parts: [first: number, rows: number][] = []
+  for await (const block of stream.blocks()) parts.push([(block as PgcopyBlock).firstRow, blockRows(block)])
+  assert.equal(parts[0]![0], 1)
+  assert.ok(parts.length > 1)
+  assert.equal(
+    parts.reduce((sum, [, count]) => sum + count, 0),
+    100_000,
   )
 })
 

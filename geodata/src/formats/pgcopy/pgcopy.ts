@@ -23,7 +23,17 @@ export async function openPgcopy(
   if (header.columns.length > limits.columns)
     throw new SourceError(`${file} has ${header.columns.length} columns; at most ${limits.columns} are read.`)
   await skipStart(window, file)
-  const blocks = () => readBlocks(window, file, header.columns.length, limits)
+  const rest = readBlocks(window, file, header.columns.length, limits)
+  // Whoever looks at the first rows, for columns with coordinates, leaves them to those who read all.
+  const first = await rest.next()
+  const blocks = async function* () {
+    try {
+      if (!first.done) yield first.value
+      yield* rest
+    } finally {
+      await rest.return(undefined)
+    }
+  }
   return {
     columns: sourceColumns(header),
     spatial: header.columns.some(({ kind }) => kind === 'geometry'),

@@ -19,7 +19,7 @@ test('a file that grows while it is read ends where it ended when it was opened'
   assert.equal(length, 1000)
 })
 
-test('so does a compressed one', async (t) => {
+test('a compressed one does so too', async (t) => {
   const path = join(scratch(t), 'growing.csv.gz')
   const member = gzipSync('a'.repeat(1000))
   writeFileSync(path, member)

@@ -1,5 +1,6 @@
 import { createReadStream, type ReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { SourceError } from '../../source-error.ts'
 import { megabytes, type SourceLimits } from './source-limits.ts'
@@ -14,6 +15,8 @@ export interface ByteSource {
 }
 
 const PIECE_BYTES = 1 << 19
+/** How long to wait for the next bytes of a file that is still being written. */
+const GROWTH_MS = 20
 
 export async function fileSource(path: string, file: string): Promise<ByteSource> {
   const { size } = await stat(path)
@@ -24,6 +27,32 @@ export async function fileSource(path: string, file: string): Promise<ByteSource
 function readStream(path: string, size: number): ReadStream {
   // `end` is inclusive, and an empty file has no last byte.
   return createReadStream(path, { highWaterMark: PIECE_BYTES, end: Math.max(0, size - 1) })
+}
+
+/** A file that is still being written. Only its reader can tell where it ends. */
+export function growingSource(path: string, file: string): ByteSource {
+  return { file, bytes: readGrowing(path), totalBytes: null }
+}
+
+async function* readGrowing(path: string): AsyncGenerator<Uint8Array> {
+  const handle = await open(path)
+  try {
+    for (;;) {
+      const piece = Buffer.allocUnsafeSlow(PIECE_BYTES)
+      let length = 0
+      let hasWaited = false
+      // Whole pieces while the file is ahead; what is there, once it does not grow.
+      while (length < PIECE_BYTES && !(hasWaited && length > 0)) {
+        const { bytesRead } = await handle.read(piece, length, PIECE_BYTES - length)
+        length += bytesRead
+        hasWaited = bytesRead === 0
+        if (hasWaited) await sleep(GROWTH_MS)
+      }
+      yield piece.subarray(0, length)
+    }
+  } finally {
+    await handle.close()
+  }
 }
 
 /** The content of a file that was compressed as a whole. */

@@ -145,7 +145,7 @@ export class UntrustedDatabase {
   }
 }
 
-/** Writes the changes of a write-ahead log into a database, of which this process has a copy of its own. */
+/** Writes the changes of a write-ahead log into this process's own copy of a database. */
 export function includeLog(path: string): void {
   const database = openDefensively(path, false)
   try {

@@ -1,5 +1,5 @@
 /**
- * What code would try that a hostile file has brought into the process that reads it. It runs in place of the
+ * Does what malicious code from a file would do in the process that reads it. It runs in place of the
  * compiler and reports, for each attempt, what it got or how it was refused.
  */
 import { execFileSync } from 'node:child_process'
@@ -55,7 +55,8 @@ const attempts: { [name: string]: () => unknown } = {
   'a signal to the service': () => process.kill(parent, 0),
   'the capabilities': () => shell('setpriv --dump || true'),
   'a large file': () => writeFileSync(`${folder}/large`, Buffer.alloc(4 << 20)),
-  'many processes': () => shell('i=0; while [ $i -lt 3000 ]; do sleep 5 & i=$((i+1)); done; echo all'),
+  'many processes': () =>
+    shell('i=0; while [ $i -lt 3000 ]; do sleep 60 >/dev/null 2>&1 & i=$((i+1)); done; echo all'),
   'much memory': () => Buffer.alloc(3 * 2 ** 30, 1).length,
 }
 

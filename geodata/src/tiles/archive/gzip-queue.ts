@@ -1,7 +1,6 @@
 import { type CompressedTile, compressTile } from '../encode/compress-tile.ts'
-import type { TileContent } from '../encode/tile-content.ts'
 import type { EncodedTile } from '../encode/tile-encoder.ts'
-import type { PmtilesWriter } from './pmtiles-writer.ts'
+import type { PartitionWriter } from './partition-file.ts'
 
 /** How many tiles may be under way, and their total size before compression. */
 const MAX_TILES = 256
@@ -15,22 +14,17 @@ interface Waiting {
   compressed: Promise<CompressedTile>
 }
 
-/** Called when a tile has been written, with its compressed size. */
-type OnWritten = (z: number, run: number, content: TileContent, bytes: number) => void
-
 /**
- * Compresses tiles in libuv's threads while others are encoded, and adds them to the archive in the order in
- * which they came. Bounded: `room` waits for the oldest ones.
+ * Compresses tiles in libuv's threads while others are encoded, and adds them to a partition in the order
+ * in which they came. Bounded: `room` waits for the oldest ones.
  */
 export class GzipQueue {
-  readonly #writer: PmtilesWriter
-  readonly #onWritten: OnWritten
+  readonly #writer: PartitionWriter
   readonly #waiting: Waiting[] = []
   #bytes = 0
 
-  constructor(writer: PmtilesWriter, onWritten: OnWritten) {
+  constructor(writer: PartitionWriter) {
     this.#writer = writer
-    this.#onWritten = onWritten
   }
 
   push(z: number, index: number, tile: EncodedTile, run: number): void {
@@ -59,10 +53,8 @@ export class GzipQueue {
     let done = 0
     while (this.#waiting.length - done > tiles || this.#bytes > bytes) {
       const { z, index, run, size, compressed } = this.#waiting[done++]!
-      const { bytes: tile, content } = await compressed
-      this.#writer.add(z, index, tile, run)
+      this.#writer.add(z, index, await compressed, run)
       this.#bytes -= size
-      this.#onWritten(z, run, content, tile.length)
     }
     this.#waiting.splice(0, done)
   }

@@ -1,49 +1,94 @@
-import { rmSync } from 'node:fs'
 import { constants } from 'node:os'
 import { ExportError, type ExportErrorCode } from '../../export-error.ts'
+import { type BuiltFile, removePartialNow } from '../../exports/write-atomically.ts'
 import { lowerPriority } from '../../lower-priority.ts'
 import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
-import { partialPath } from '../../write-durably.ts'
-import { ZOOM_SUFFIXES } from '../archive/pmtiles-writer.ts'
+import type { TileDescription } from '../archive/tile-metadata.ts'
+import {
+  buildPart,
+  joinParts,
+  type PartedSnapshot,
+  type PlanLimits,
+  planParts,
+  verifyRead,
+} from './build-parts.ts'
 import { type BuiltTiles, buildTiles, type TileOptions } from './build-tiles.ts'
+import { type RemoteAsk, RemoteReads, type RemoteReply } from './remote-reads.ts'
 
-/** The request from the parent process. */
-export interface TilesRequest {
-  snapshotFolder: string
-  outPath: string
-  options: Omit<TileOptions, 'signal' | 'onProgress'>
-  manifest: Manifest
-}
+/** The request from the parent process: what is written to `path`. */
+export type TilesRequest = { path: string } & (
+  | {
+      task: 'whole'
+      folder: string
+      manifest: Manifest
+      options: Omit<TileOptions, 'signal' | 'onProgress'>
+    }
+  | ({ task: 'plan'; limits: PlanLimits } & PartedSnapshot)
+  | ({ task: 'part'; planPath: string; part: number; verify: boolean } & PartedSnapshot)
+  | {
+      task: 'join'
+      manifest: Manifest
+      planPath: string
+      parts: readonly string[]
+      description: TileDescription
+    }
+)
 
-/** What the building process tells: its progress, and at last its result. */
+/** What the building process tells: its progress, what it asks of files that the parent reads, and at last its result. */
 export type TilesMessage =
   | { progress: number }
-  | { built: BuiltTiles }
+  | RemoteAsk
+  | { value: BuiltFile | BuiltTiles }
   | { refused: { code: ExportErrorCode; message: string } }
   | { damaged: { file: string; message: string } }
   | { failed: string }
 
 const PROGRESS_MS = 200
 
-async function main({ snapshotFolder, outPath, options, manifest }: TilesRequest): Promise<void> {
+/** With a callback, a parent that is gone is not an uncaught error: the handler of `disconnect` cleans up. */
+function send(message: TilesMessage, sent = () => {}): void {
+  process.send?.(message, undefined, undefined, sent)
+}
+
+const reads = new RemoteReads(send)
+
+async function main(request: TilesRequest): Promise<void> {
   let lastReportAt = 0
   const onProgress = (progress: number) => {
     const now = performance.now()
     if (now - lastReportAt < PROGRESS_MS) return
     lastReportAt = now
-    // With a callback, a parent that is gone is not an uncaught error: the handler of `disconnect` cleans up.
-    process.send?.({ progress } satisfies TilesMessage, () => {})
+    send({ progress })
   }
   let message: TilesMessage
   try {
-    message = { built: await buildTiles(snapshotFolder, outPath, { ...options, onProgress }, manifest) }
+    message = { value: await perform(request, onProgress) }
   } catch (error) {
     message = describe(error)
   }
-  process.send?.(message, () => {
+  send(message, () => {
     if (process.connected) process.disconnect()
   })
+}
+
+async function perform(
+  request: TilesRequest,
+  onProgress: (share: number) => void,
+): Promise<BuiltFile | BuiltTiles> {
+  const { reply } = reads
+  const { path } = request
+  switch (request.task) {
+    case 'whole':
+      return buildTiles(request.folder, path, { ...request.options, onProgress }, request.manifest)
+    case 'plan':
+      return planParts(request, path, request.limits, { reply })
+    case 'part':
+      if (request.verify && request.folder !== null) await verifyRead(request.folder, request.manifest)
+      return buildPart(request, request, { reply, onProgress })
+    case 'join':
+      return joinParts(request, request, request.description)
+  }
 }
 
 function describe(error: unknown): TilesMessage {
@@ -55,10 +100,10 @@ function describe(error: unknown): TilesMessage {
 // Tiles can wait: requests and exports go first.
 lowerPriority(constants.priority.PRIORITY_LOW)
 process.once('message', (request: TilesRequest) => {
-  // If the parent is gone, the result is not needed, and there is no one else to remove the files.
+  process.on('message', (reply: RemoteReply) => reads.receive(reply))
+  // If the parent is gone, another process goes on with the partitions that are finished.
   process.once('disconnect', () => {
-    const partial = partialPath(request.outPath, process.pid)
-    for (const suffix of ['', ...ZOOM_SUFFIXES]) rmSync(partial + suffix, { force: true })
+    removePartialNow(request.path)
     process.exit()
   })
   main(request)

@@ -1,35 +1,39 @@
+import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { type BuiltFile, writeAtomically } from '../../exports/write-atomically.ts'
 import type { Bbox } from '../../geometry/bbox.ts'
-import { readBlockChecksums } from '../../snapshot/block-checksums.ts'
-import { readIndex, treeOf } from '../../snapshot/index-file.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
 import { readManifest } from '../../snapshot/read-manifest.ts'
 import { verifyFilesFast } from '../../snapshot/verify.ts'
-import { PmtilesWriter } from '../archive/pmtiles-writer.ts'
+import type { PartitionPlace } from '../archive/partition-file.ts'
 import { type TileDescription, type TileMetadata, vectorLayer } from '../archive/tile-metadata.ts'
-import { LocalPack, PackFile } from '../encode/feature-bytes.ts'
-import { TileEncoder } from '../encode/tile-encoder.ts'
-import { buildPointTiles } from './build-point-tiles.ts'
-import { buildShapeTiles } from './build-shape-tiles.ts'
+import { type FinishedPartitions, summarizePartitions, writeArchive } from '../archive/write-archive.ts'
+import { buildPartitions, type PartitionsOptions } from './build-partitions.ts'
 import { DEFAULT_MAX_ZOOM } from './choose-max-zoom.ts'
-import { type BuiltZooms, TileBuild } from './tile-build.ts'
+import { PartitionStore } from './partition-store.ts'
+import { type BuiltZooms, type PlanOptions, planTiles, type TilePlan } from './tile-plan.ts'
+import { openTileSource, type TileSourceOptions } from './tile-source.ts'
 
 const WORLD: Bbox = [-180, -90, 180, 90]
+/** Raise it if the same snapshot gets other tiles: partitions of an earlier program are then built again. */
+const GENERATION = 1
 
-export interface TileOptions extends TileDescription {
+export interface TileOptions extends TileDescription, PartitionsOptions {
   /** The deepest zoom that may be built; the data may need less. */
   maxZoom?: number
-  signal?: AbortSignal
-  onProgress?: (share: number) => void
+  /** The max bytes in the pack of the features that a thread holds in memory. */
+  partitionBytes?: number
 }
 
 /** A finished archive of tiles. */
 export interface BuiltTiles extends BuiltFile, BuiltZooms {}
 
 /**
- * Builds the vector tiles of a snapshot: a PMTiles 3 archive at `outPath`, which appears complete or not at all.
- * It uses a core for a long time, so a server calls `buildTilesInChildProcess`. The files it reads are verified first;
- * a DamagedSnapshotError names a damaged one. `manifest` is a copy that the caller trusts more than the one in
+ * Builds the vector tiles of a snapshot: a PMTiles 3 archive at `outPath`, which appears complete or not at all. What
+ * is finished when the build is aborted or its process is killed is kept beside it, for the next build of the same.
+ *
+ * It uses all cores for a long time, so a server calls `buildTilesInChildProcess`. The files it reads are verified
+ * first; a DamagedSnapshotError names a damaged one. `manifest` is a copy that the caller trusts more than the one in
  * the folder.
  */
 export async function buildTiles(
@@ -39,65 +43,75 @@ export async function buildTiles(
   manifest?: Manifest,
 ): Promise<BuiltTiles> {
   const trusted = manifest ?? (await readManifest(snapshotFolder))
-  await verifyFilesFast(snapshotFolder, trusted, [SNAPSHOT_FILES.pack])
+  const store = PartitionStore.beside(outPath, keyOf(trusted, options))
   let zooms: BuiltZooms = { maxZoom: 0 }
-  const built = await writeAtomically(outPath, async (partial) => {
-    const written = await writeArchive(snapshotFolder, trusted, partial, options)
-    zooms = written.zooms
-    return written.sha256
-  })
-  return { ...built, ...zooms }
+  await verifyFilesFast(snapshotFolder, trusted, [SNAPSHOT_FILES.pack, SNAPSHOT_FILES.index])
+  try {
+    const built = await writeAtomically(outPath, async (partial) => {
+      const written = await writeTiles(snapshotFolder, trusted, partial, store, options)
+      zooms = written.zooms
+      return written.sha256
+    })
+    await store.remove()
+    return { ...built, ...zooms }
+  } catch (error) {
+    if (!options.signal?.aborted) await store.remove()
+    throw error
+  }
 }
 
-/** The writer of the download format: the same archive. */
-export async function writePmtiles(
+/** Equal for builds that make the same partitions. */
+export function keyOf({ files, columns }: Manifest, { table, maxZoom, partitionBytes }: TileOptions): string {
+  const read = [SNAPSHOT_FILES.pack, SNAPSHOT_FILES.index].map((name) => files[name]?.sha256)
+  const inputs = [GENERATION, read, columns, table, maxZoom, partitionBytes]
+  return createHash('sha256').update(JSON.stringify(inputs)).digest('hex')
+}
+
+async function writeTiles(
   folder: string,
   manifest: Manifest,
   partial: string,
-  options: TileDescription & { signal?: AbortSignal },
-): Promise<string | undefined> {
-  return (await writeArchive(folder, manifest, partial, options)).sha256
+  store: PartitionStore,
+  { maxZoom: zoomLimit = DEFAULT_MAX_ZOOM, partitionBytes, ...options }: TileOptions,
+): Promise<{ sha256: string | undefined; zooms: BuiltZooms }> {
+  const source = { folder, table: options.table, columns: manifest.columns }
+  const plan = await store.open(() => planHere(source, { zoomLimit, partitionBytes }))
+  const numbers = [...plan.partitions.keys()]
+  await buildPartitions({ plan, numbers, store, source }, options)
+  const places = numbers.map((number) => {
+    const path = store.pathOf(number)
+    return { path, from: 0, to: statSync(path).size }
+  })
+  return { sha256: await joinPartitions(partial, manifest, options, plan.zooms, places), zooms: plan.zooms }
 }
 
-async function writeArchive(folder: string, manifest: Manifest, partial: string, options: TileOptions) {
-  const writer = new PmtilesWriter(partial)
+function planHere(sourceOptions: TileSourceOptions, options: PlanOptions): TilePlan {
+  const source = openTileSource(sourceOptions)
   try {
-    const { metadata, zooms } = await makeTiles(folder, manifest, writer, options)
-    return { sha256: writer.finish(metadata, manifest.bbox ?? WORLD, zooms.maxZoom), zooms }
-  } finally {
-    writer.abandon()
-  }
-}
-
-async function makeTiles(
-  folder: string,
-  manifest: Manifest,
-  writer: PmtilesWriter,
-  { maxZoom: zoomLimit = DEFAULT_MAX_ZOOM, signal, onProgress, ...description }: TileOptions,
-): Promise<{ metadata: TileMetadata; zooms: BuiltZooms }> {
-  const name = SNAPSHOT_FILES.index
-  const checksums = await readBlockChecksums(folder, manifest)
-  const index = await readIndex(folder, manifest.files[name]!, checksums?.get(name))
-  const { offsets } = index
-  const source = new PackFile(new LocalPack(folder), offsets)
-  try {
-    const sizeOf = (position: number) => offsets[position + 1]! - offsets[position]!
-    const encoder = new TileEncoder(description.table, manifest.columns, source, sizeOf)
-    const tree = treeOf(index)
-    const build = new TileBuild({ tree, offsets, encoder, source, writer, zoomLimit, signal, onProgress })
-    const zooms = tree.isPoints ? await buildPointTiles(build) : await buildShapeTiles(build)
-    await build.finish()
-    return { metadata: describe(manifest, description, zooms.maxZoom, build), zooms }
+    return planTiles(source, options)
   } finally {
     source.close()
   }
+}
+
+/** Writes the archive of all partitions of a plan, and returns its checksum. */
+export async function joinPartitions(
+  path: string,
+  manifest: Manifest,
+  description: TileDescription,
+  { maxZoom }: BuiltZooms,
+  places: readonly PartitionPlace[],
+): Promise<string | undefined> {
+  const partitions = summarizePartitions(places)
+  const metadata = describe(manifest, description, maxZoom, partitions)
+  return writeArchive(path, partitions, { metadata, bounds: manifest.bbox ?? WORLD, maxZoom })
 }
 
 function describe(
   manifest: Manifest,
   description: TileDescription,
   maxZoom: number,
-  { contents, encoder }: TileBuild,
+  { contents, seen }: FinishedPartitions,
 ): TileMetadata {
   return {
     name: description.title ?? description.table,
@@ -106,7 +120,7 @@ function describe(
     type: 'overlay',
     version: '1',
     generator: 'wayleave',
-    vector_layers: [vectorLayer(manifest, description, maxZoom, encoder.seenProperties)],
+    vector_layers: [vectorLayer(manifest, description, maxZoom, seen)],
     features: manifest.located,
     contents,
   }

@@ -1,7 +1,7 @@
 import { POINT_BYTES } from '../encode/point-cells.ts'
 import { MAX_POINTS_SHOWN } from '../encode/tile-limits.ts'
-import { EXTENT_BITS, tileSize, unitSize } from '../web-mercator.ts'
-import { endOfTile, keysPerTile, type PointOrder } from './point-order.ts'
+import { tileSize, unitSize } from '../web-mercator.ts'
+import { FIRST_PRECISE_ZOOM, type PointSurvey } from './survey-points.ts'
 
 /** At zoom 14 a tile unit is 0.6 m at the equator. */
 export const DEFAULT_MAX_ZOOM = 14
@@ -20,17 +20,17 @@ const PRECISE: readonly { points: number; zoom: number }[] = [
   { points: 5_000, zoom: 14 },
   { points: 50_000, zoom: 12 },
   { points: 500_000, zoom: 10 },
-  { points: Infinity, zoom: 9 },
+  { points: Infinity, zoom: FIRST_PRECISE_ZOOM },
 ]
 
 /**
  * The deepest zoom of points, within `limit`: the first at which every tile has few of them, nearly all that lie
  * apart stay apart, and positions are precise enough for their number.
  */
-export function maxZoomOfPoints({ keys }: PointOrder, limit: number): number {
-  const { zoom } = PRECISE.find(({ points }) => keys.length <= points)!
+export function maxZoomOfPoints({ points, maxPoints, sharedUnits }: PointSurvey, limit: number): number {
+  const { zoom } = PRECISE.find((precise) => points <= precise.points)!
   for (let z = Math.min(zoom, limit); z < limit; z++) {
-    if (largestTile(keys, z) <= FEW_POINTS && sharedUnits(keys, z) * SHARED_UNITS <= keys.length) return z
+    if (maxPoints[z]! <= FEW_POINTS && sharedUnits[z]! * SHARED_UNITS <= points) return z
   }
   return limit
 }
@@ -39,52 +39,11 @@ export function maxZoomOfPoints({ keys }: PointOrder, limit: number): number {
  * The deepest zoom above `maxZoom` at which a tile has too many points, or too large ones, to show each; -1 if there is
  * none. All tiles of this zoom and of those above it count points by cells, so that neighbouring tiles look alike.
  */
-export function cellZoomOf(
-  { order, keys }: PointOrder,
-  maxZoom: number,
-  bytesOf: (point: number) => number,
-): number {
+export function cellZoomOf({ maxPoints, maxBytes }: PointSurvey, maxZoom: number): number {
+  const isLarge = (z: number) => maxPoints[z]! > MAX_POINTS_SHOWN || maxBytes[z]! > POINT_BYTES[0]!
   let z = 0
-  while (z < maxZoom && hasLargeTile(order, keys, z, bytesOf)) z++
+  while (z < maxZoom && isLarge(z)) z++
   return z - 1
-}
-
-function hasLargeTile(
-  order: Uint32Array,
-  keys: Float64Array,
-  z: number,
-  bytesOf: (point: number) => number,
-): boolean {
-  for (let from = 0; from < keys.length; ) {
-    const to = endOfTile(keys, from, z)
-    if (to - from > MAX_POINTS_SHOWN) return true
-    let bytes = 0
-    for (let i = from; i < to; i++) bytes += bytesOf(order[i]!)
-    if (bytes > POINT_BYTES[0]!) return true
-    from = to
-  }
-  return false
-}
-
-function largestTile(keys: Float64Array, z: number): number {
-  const span = keysPerTile(z)
-  let largest = 0
-  let from = 0
-  for (let i = 1; i <= keys.length; i++) {
-    if (i < keys.length && Math.floor(keys[i]! / span) === Math.floor(keys[from]! / span)) continue
-    largest = Math.max(largest, i - from)
-    from = i
-  }
-  return largest
-}
-
-function sharedUnits(keys: Float64Array, z: number): number {
-  const span = Math.max(1, keysPerTile(z + EXTENT_BITS))
-  let shared = 0
-  for (let i = 1; i < keys.length; i++) {
-    if (keys[i] !== keys[i - 1] && Math.floor(keys[i]! / span) === Math.floor(keys[i - 1]! / span)) shared++
-  }
-  return shared
 }
 
 /** What is known of shapes from a sample of them, in world units. */

@@ -1,7 +1,7 @@
 import { hilbertIndex } from '../tile-id.ts'
 
 /** Bits of each axis that order points: 0.6 m, or the tile units of zoom 14. */
-const KEY_BITS = 26
+export const KEY_BITS = 26
 const DIGIT_BITS = 13
 
 /** Points along the Hilbert curve of tiles, so that the points of every tile of every zoom are a range. */

@@ -1,3 +1,4 @@
+import { inSharedMemory, sharedDoubles } from '../../bytes/shared-memory.ts'
 import { dateText, timestampText } from '../../calendar.ts'
 import type { Codes, CompiledColumn } from '../../columns/compiled-column.ts'
 import type { ColumnType } from '../../feature.ts'
@@ -19,42 +20,37 @@ export interface TileColumn {
 
 const shared = new WeakMap<CompiledColumn, TileColumn | null>()
 
-/** The column in shared memory; null if its values cannot be summed up. It is copied once while it is loaded. */
+/**
+ * The column in shared memory; null if its values cannot be summed up. What the cache holds in shared memory already is
+ * not copied: the codes of a large column are most of it.
+ */
 export function tileColumnOf(column: CompiledColumn): TileColumn | null {
-  let copy = shared.get(column)
-  if (copy === undefined) {
-    copy = copyOf(column)
-    shared.set(column, copy)
+  let made = shared.get(column)
+  if (made === undefined) {
+    made = makeTileColumn(column)
+    shared.set(column, made)
   }
-  return copy
+  return made
 }
 
-function copyOf({ name, type, codes, values }: CompiledColumn): TileColumn | null {
+function makeTileColumn({ name, type, codes, values }: CompiledColumn): TileColumn | null {
   if (!Array.isArray(values)) {
-    const numbers = new Float64Array(new SharedArrayBuffer(values.length * 8))
-    for (let i = 0; i < values.length; i++) numbers[i] = Number(values[i])
-    return { name, type, codes: sharedCodes(codes), numbers, texts: null }
+    const numbers = numbersOf(values as Float64Array | BigInt64Array)
+    return { name, type, texts: null, ...inSharedMemory({ codes, numbers }) }
   }
   if (type !== 'text' || values.length > MAX_CELL_TEXTS) return null
-  const encoded = Buffer.from(values.join(''), 'utf8')
-  const bytes = new Uint8Array(new SharedArrayBuffer(encoded.length))
-  bytes.set(encoded)
-  const ends = new Uint32Array(new SharedArrayBuffer(values.length * 4))
+  const bytes = Buffer.from(values.join(''), 'utf8')
+  const ends = new Uint32Array(values.length)
   let end = 0
   for (let i = 0; i < values.length; i++) ends[i] = end += Buffer.byteLength(values[i]!)
-  return { name, type, codes: sharedCodes(codes), numbers: null, texts: { bytes, ends } }
+  return { name, type, numbers: null, ...inSharedMemory({ codes }), texts: inSharedMemory({ bytes, ends }) }
 }
 
-function sharedCodes(codes: Codes): Codes {
-  const memory = new SharedArrayBuffer(codes.byteLength)
-  const copy =
-    codes instanceof Uint8Array
-      ? new Uint8Array(memory)
-      : codes instanceof Uint16Array
-        ? new Uint16Array(memory)
-        : new Uint32Array(memory)
-  copy.set(codes)
-  return copy
+function numbersOf(values: Float64Array | BigInt64Array): Float64Array {
+  if (values instanceof Float64Array) return values
+  const numbers = sharedDoubles(values.length)
+  for (let i = 0; i < values.length; i++) numbers[i] = Number(values[i])
+  return numbers
 }
 
 /** What a cell tells of a column, in the order of `cellPropertiesOf`; null is left out. */
@@ -130,8 +126,12 @@ export class CellValues {
         return dateText(number)
       case 'timestamp':
         return timestampText(BigInt(number))
-      default:
+      case 'integer':
+      case 'number':
         return number
+      case 'text':
+      case 'json':
+        throw new Error(`The column has numbers of the type ${type}.`)
     }
   }
 }

@@ -94,7 +94,7 @@ export class DrawnShapes {
         if (isInTile(place)) {
           isSmallHere = true
           this.#lastLength = { shape, place }
-          // What turns around within a pixel is not longer than one to the eye.
+          // A line that turns around within a pixel looks no longer than one pixel.
           const length = Math.min(pixel, lineLength(xy, from, end, unit))
           if (this.#smallLengths.add(length, pixel) > 0) {
             this.#geometry.line(dash(xy, from, end, place, pixel), 0, 2)

@@ -1,10 +1,6 @@
-import { closeSync, openSync } from 'node:fs'
-import { join } from 'node:path'
-import { readFullySync } from '../../bytes/read-fully.ts'
 import { CHECKED_BLOCK_BYTES, requireBlock } from '../../snapshot/block-checksums.ts'
-import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
 import { SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
-import type { ByteSpan } from '../../snapshot/snapshot-files.ts'
+import type { SyncFile } from '../../snapshot/sync-file.ts'
 
 /** The bytes of features: after `seek`, the feature lies in `bytes` from `start` to `end`. */
 export interface FeatureBytes {
@@ -22,31 +18,15 @@ const BLOCK_BYTES = 1 << 20
 const MAX_BLOCKS = 96
 const MAX_PREFETCHED = 32
 
-/** The bytes of a pack, read synchronously. */
-export interface PackBytes {
-  /** Fills the buffer with the bytes from `from` to `to` (exclusive). */
-  read(buffer: Buffer, from: number, to: number): void
-  /** Starts fetching parts that will be read soon, if that takes long. */
-  prefetch?(spans: readonly ByteSpan[]): void
-  close(): void
+/** Where the features of a pack are. */
+export interface PackOffsets {
+  rows: number
+  /** Where feature `position` begins; for `rows`, where one more would begin. */
+  at(position: number): number
 }
 
-/** A pack on local disk. */
-export class LocalPack implements PackBytes {
-  readonly #file: number
-
-  constructor(folder: string) {
-    this.#file = openSync(join(folder, SNAPSHOT_FILES.pack), 'r')
-  }
-
-  read(buffer: Buffer, from: number, to: number): void {
-    if (readFullySync(this.#file, buffer.subarray(0, to - from), from) < to - from)
-      throw new DamagedSnapshotError(SNAPSHOT_FILES.pack, `${SNAPSHOT_FILES.pack} ends too early.`)
-  }
-
-  close(): void {
-    closeSync(this.#file)
-  }
+export function packOffsets(offsets: Uint32Array | Float64Array): PackOffsets {
+  return { rows: offsets.length - 1, at: (position) => offsets[position]! }
 }
 
 /**
@@ -57,8 +37,8 @@ export class PackFile implements FeatureBytes {
   bytes: Buffer = Buffer.alloc(0)
   start = 0
   end = 0
-  readonly #source: PackBytes
-  readonly #offsets: Uint32Array | Float64Array
+  readonly #source: SyncFile
+  readonly #offsets: PackOffsets
   /** In LRU order, least recently used first. */
   readonly #blocks = new Map<number, Buffer>()
   #last = -1
@@ -68,8 +48,8 @@ export class PackFile implements FeatureBytes {
 
   /** With `checksums`, which are those of the snapshot, each block is verified when it is read. */
   constructor(
-    source: PackBytes,
-    offsets: Uint32Array | Float64Array,
+    source: SyncFile,
+    offsets: PackOffsets,
     { checksums, maxBlocks = MAX_BLOCKS }: { checksums?: Uint32Array | undefined; maxBlocks?: number } = {},
   ) {
     this.#source = source
@@ -79,8 +59,8 @@ export class PackFile implements FeatureBytes {
   }
 
   seek(position: number): void {
-    const from = this.#offsets[position]!
-    const to = this.#offsets[position + 1]! - SEPARATOR_BYTES
+    const from = this.#offsets.at(position)
+    const to = this.#offsets.at(position + 1) - SEPARATOR_BYTES
     const block = Math.floor(from / BLOCK_BYTES)
     const lastBlock = Math.floor((to - 1) / BLOCK_BYTES)
     if (block === lastBlock) {
@@ -105,9 +85,9 @@ export class PackFile implements FeatureBytes {
     if (this.#source.prefetch === undefined) return
     const missing = new Set<number>()
     for (let i = 0; i < positions.length; i++) {
-      const to = this.#offsets[positions[i]! + 1]!
+      const to = this.#offsets.at(positions[i]! + 1)
       for (
-        let block = Math.floor(this.#offsets[positions[i]!]! / BLOCK_BYTES);
+        let block = Math.floor(this.#offsets.at(positions[i]!) / BLOCK_BYTES);
         block * BLOCK_BYTES < to;
         block++
       )
@@ -126,7 +106,7 @@ export class PackFile implements FeatureBytes {
   areWithinBlocks(positions: readonly number[], max: number): boolean {
     const blocks = new Set<number>()
     for (const position of positions) {
-      blocks.add(Math.floor(this.#offsets[position]! / BLOCK_BYTES))
+      blocks.add(Math.floor(this.#offsets.at(position) / BLOCK_BYTES))
       if (blocks.size > max) return false
     }
     return true
@@ -137,7 +117,7 @@ export class PackFile implements FeatureBytes {
   }
 
   get #bytes(): number {
-    return this.#offsets[this.#offsets.length - 1]! - SEPARATOR_BYTES
+    return this.#offsets.at(this.#offsets.rows) - SEPARATOR_BYTES
   }
 
   #block(number: number): Buffer {

@@ -43,7 +43,7 @@ export class TileEncoder {
     this.#shapes = new ShapeEncoder({ layer: this.#layer, bytes: source, sizeOf })
   }
 
-  /** Of all tiles so far. */
+  /** The properties of all tiles so far. */
   get seenProperties(): SeenProperties {
     return this.#layer.seen
   }
@@ -55,9 +55,10 @@ export class TileEncoder {
     this.#shapes.values = this.#values
   }
 
-  /** A tile of the points `from` to `to` of a set, which are numbered by their positions in the snapshot. */
+  /** A tile of the points `from` to `to` of a set, and of its crowded cells. */
   points(tile: TileAddress, set: PointSet, from: number, to: number, isDeepest: boolean): EncodedTile {
-    const limits = isDeepest && isShowable(set, from, to) ? [ALL_POINTS] : POINT_BYTES
+    const isWhole = isDeepest && set.crowded === undefined && isShowable(set, from, to)
+    const limits = isWhole ? [ALL_POINTS] : POINT_BYTES
     const points = { ...set, withMembers: this.#values.length > 0 }
     return this.#attempt(limits, 0, (maxBytes) =>
       this.#shownPoints(tile, points, this.#cells.divide(tile, points, from, to, maxBytes)),
@@ -85,12 +86,13 @@ export class TileEncoder {
 
   #shownPoints(tile: TileAddress, set: PointSet, shown: PointsShown) {
     const content = { ...noContent(), tiles: 1 }
+    const { positions } = set
     const target: PointTarget = {
       layer: this.#layer,
       source: this.#source,
       geometry: this.#geometry,
       content,
-      positionOf: (point) => point,
+      positionOf: positions ? (point) => positions[point]! : (point) => point,
       values: this.#values,
     }
     this.#layer.clear()

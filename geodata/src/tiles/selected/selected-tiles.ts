@@ -1,9 +1,11 @@
 import type { PositionBits } from '../../pack/position-bits.ts'
 import { IndexTree } from '../../snapshot/index-tree.ts'
+import { SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
+import { LocalFile, type SyncFile } from '../../snapshot/sync-file.ts'
 import { positionsIn } from '../build/build-shape-tiles.ts'
 import type { TileColumn } from '../encode/cell-values.ts'
 import { compressTileSync } from '../encode/compress-tile.ts'
-import { LocalPack, type PackBytes, PackFile } from '../encode/feature-bytes.ts'
+import { PackFile, packOffsets } from '../encode/feature-bytes.ts'
 import type { PointSet } from '../encode/point-cells.ts'
 import { ShapeReader } from '../encode/read-shapes.ts'
 import { TileEncoder } from '../encode/tile-encoder.ts'
@@ -44,12 +46,13 @@ export class SelectedTiles {
   readonly #places: Places | null
 
   /** `pack` is the pack if it is not in the folder. */
-  constructor(snapshot: TileSnapshot, maxBlocks: number, pack: PackBytes | null = null) {
+  constructor(snapshot: TileSnapshot, maxBlocks: number, pack: SyncFile | null = null) {
     const { table, columns, offsets, places } = snapshot
     this.#tree = IndexTree.of(snapshot.leaves, snapshot.isPoints, snapshot.nodes)
     this.#places = places && placesOf(snapshot, places)
     this.#offsets = offsets
-    this.#source = new PackFile(pack ?? new LocalPack(snapshot.folder), offsets, {
+    const source = pack ?? new LocalFile(snapshot.folder, SNAPSHOT_FILES.pack)
+    this.#source = new PackFile(source, packOffsets(offsets), {
       checksums: snapshot.packBlocks,
       maxBlocks,
     })

@@ -1,9 +1,8 @@
 import { parentPort } from 'node:worker_threads'
 import { PositionBits } from '../../pack/position-bits.ts'
-import type { ByteSpan } from '../../snapshot/snapshot-files.ts'
 import { failureOf, type ThreadFailure } from '../../snapshot/thread-failure.ts'
+import { type FileAsk, RemoteFile } from '../../threads/remote-file.ts'
 import type { TileAddress } from '../tile-id.ts'
-import { RemotePack } from './remote-pack.ts'
 import { SelectedTiles, type TileRules } from './selected-tiles.ts'
 import type { TileSnapshot } from './tile-snapshot.ts'
 
@@ -33,12 +32,8 @@ interface OpenOrder {
 }
 
 export type TileReply =
-  /** Parts of the pack that will be read soon. */
-  | { prefetch: readonly ByteSpan[] }
-  /** A part of the pack that this thread waits for; see `RemotePack`. */
-  | { read: ByteSpan; target: SharedArrayBuffer }
-  | { bytes: Uint8Array }
-  | { failure: ThreadFailure }
+  /** Of the pack, see `RemoteFile`. */
+  FileAsk | { bytes: Uint8Array } | { failure: ThreadFailure }
 
 const openTiles = new Map<string, SelectedTiles>()
 
@@ -53,7 +48,7 @@ function close(folder: string): void {
 
 function encode({ folder, selected, open }: TileRequest): Uint8Array<ArrayBuffer> {
   if (open) {
-    const pack = open.isRemote ? new RemotePack(send) : null
+    const pack = open.isRemote ? new RemoteFile(send) : null
     openTiles.set(folder, new SelectedTiles(open.snapshot, open.maxBlocks, pack))
   }
   const { tile, positions, ...rules } = selected

@@ -1,11 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { readFully } from '../../bytes/read-fully.ts'
-import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
 import { SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
-import type { ByteSpan, ReadableFile } from '../../snapshot/snapshot-files.ts'
+import type { ReadableFile } from '../../snapshot/snapshot-files.ts'
 import { errorOf, type ThreadFailure } from '../../snapshot/thread-failure.ts'
-import { READ_HEAD_BYTES, READ_STATES } from './remote-pack.ts'
+import { fillFrom, replyToRead } from '../../threads/remote-file.ts'
 import type { TileSnapshot } from './tile-snapshot.ts'
 import type { SelectedTile, TileReply, TileRequest } from './tile-thread.ts'
 
@@ -105,8 +103,13 @@ class TileThread {
     this.#worker.unref()
     this.#worker.on('message', (reply: TileReply) => {
       if ('prefetch' in reply) this.#order?.pack?.prefetch?.(reply.prefetch)
-      else if ('read' in reply) void this.#read(reply.read, reply.target)
-      else {
+      else if ('read' in reply) {
+        const fill = (bytes: Uint8Array, from: number) =>
+          fillFrom(this.#order!.pack!, SNAPSHOT_FILES.pack, bytes, from)
+        replyToRead(reply, fill).catch((error: unknown) => {
+          this.#failure ??= error
+        })
+      } else {
         this.#finish(reply)
         on.idle()
       }
@@ -154,21 +157,5 @@ class TileThread {
       if (order) this.#open.delete(order.snapshot.folder)
       order?.reject(('failed' in reply.failure && this.#failure) || errorOf(reply.failure))
     }
-  }
-
-  /** Reads a part of the pack into the memory that the thread shares, and wakes the thread. */
-  async #read({ from, to }: ByteSpan, target: SharedArrayBuffer): Promise<void> {
-    const state = new Int32Array(target, 0, 1)
-    let outcome: number = READ_STATES.failed
-    try {
-      const bytes = new Uint8Array(target, READ_HEAD_BYTES, to - from)
-      if ((await readFully(this.#order!.pack!, bytes, from)) < bytes.length)
-        throw new DamagedSnapshotError(SNAPSHOT_FILES.pack, `${SNAPSHOT_FILES.pack} ends too early.`)
-      outcome = READ_STATES.done
-    } catch (error) {
-      this.#failure ??= error
-    }
-    Atomics.store(state, 0, outcome)
-    Atomics.notify(state, 0)
   }
 }

@@ -74,7 +74,7 @@ export class DecodedColumns {
       return { decimals: made.decimals, scaled: made.scaled }
     })
     if (decimals === null || scaled === null) return null
-    const parts = { ...column, values: scaled }
+    const parts = { ...column, codes: column.codes, values: scaled }
     return { column: new CompiledColumn(`scaled\n${column.name}`, 'integer', parts), decimals }
   }
 

@@ -12,7 +12,10 @@ export function geodesicArea(geometry: Geometry): number {
       return sum(geometry.coordinates, polygonArea)
     case 'GeometryCollection':
       return sum(geometry.geometries, geodesicArea)
-    default:
+    case 'Point':
+    case 'MultiPoint':
+    case 'LineString':
+    case 'MultiLineString':
       return 0
   }
 }
@@ -26,7 +29,10 @@ export function geodesicLength(geometry: Geometry): number {
       return sum(geometry.coordinates, lineLength)
     case 'GeometryCollection':
       return sum(geometry.geometries, geodesicLength)
-    default:
+    case 'Point':
+    case 'MultiPoint':
+    case 'Polygon':
+    case 'MultiPolygon':
       return 0
   }
 }

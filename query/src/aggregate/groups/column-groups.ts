@@ -208,7 +208,7 @@ function tooNarrow({ name }: CompiledColumn, width: number): Error {
   )
 }
 
-/** Of the whole dataset, so that intervals stay the same when a filter changes. Equal values are never divided. */
+/** The quantiles of the whole dataset: intervals stay the same when a filter changes. Equal values are never divided. */
 function quantiles(column: CompiledColumn, count: number): Segments {
   const { starts, values, nulls } = column
   const all = column.codes.length - nulls

@@ -4,7 +4,7 @@ import { MAX_GROUPS, type ResultColumn, type ResultValue } from '../aggregate-qu
 import type { Block } from '../columns/block.ts'
 import type { GroupDimension } from '../groups/group-dimension.ts'
 import { tooManyGroups } from '../groups/group-numbers.ts'
-import type { CellGrid } from './map-cells.ts'
+import type { CellGrid } from './cell-grid.ts'
 
 /** An estimate of what a cell takes in the dictionary of a grid. */
 const CELL_BYTES = 100

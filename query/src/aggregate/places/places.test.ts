@@ -214,8 +214,8 @@ test('areas and lengths are those of GeographicLib', async () => {
   }
 })
 
-test('the cells of a grid cover the map once, also at the antimeridian and the poles', () => {
-  const grid = cellGrid({ kind: 'h3', resolution: 1 })
+test('the cells of a grid cover the map once, also at the antimeridian and the poles', async () => {
+  const grid = await cellGrid({ kind: 'h3', resolution: 1 })
   const area = (ring: number[][]) =>
     ring.reduce((sum, [x, y], i) => {
       const [nextX, nextY] = ring[(i + 1) % ring.length]! as [number, number]

@@ -30,7 +30,8 @@ export function checkScalar(expression: Expression, queryables: Queryables): Sca
       throw new Cql2Error(`The interval ${expression.at} can only be used in a temporal function.`)
     case 'array':
       throw new Cql2Error(`The array ${expression.at} can only be used in IN or in an array function.`)
-    default:
+    case 'geometry':
+    case 'bbox':
       throw new Cql2Error(`The geometry ${expression.at} can only be used in a spatial function.`)
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
+import { cases } from '../../../../scripts/test-run/needs.ts'
 import type { Fold } from '../ast.ts'
 import { foldSql, foldText } from './fold-text.ts'
 
@@ -63,7 +64,7 @@ for (const fold of ['casei', 'accenti'] as const) {
           clean.map((text) => foldText(fold, text)),
         )
       }),
-      { numRuns: 100 },
+      { numRuns: cases(100) },
     )
   })
 }

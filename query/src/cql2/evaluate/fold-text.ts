@@ -11,20 +11,23 @@ const NEWER =
   /[\u{1c89}\u{a7cb}-\u{a7cf}\u{a7d2}\u{a7d4}\u{a7da}\u{a7dc}\u{10d50}-\u{10d65}\u{16ea0}-\u{16eb8}]/u
 
 /** Characters whose full case folding differs from their lower case: ß and ss, ς and σ, ligatures. */
-const SPECIAL = new Map<string, string>()
-for (const [first, last] of [
-  [0xb5, 0x587],
-  [0x1c80, 0x1c88],
-  [0x1e96, 0x1e9e],
-  [0x1f50, 0x1ffc],
-  [0xfb00, 0xfb17],
-] as const) {
-  for (let code = first; code <= last; code++) {
-    const character = String.fromCodePoint(code)
-    const folded = fullFold(character)
-    // DuckDB's lower case of İ lacks the dot above that JavaScript's has.
-    if (folded !== character.toLowerCase() || character === 'İ') SPECIAL.set(character, folded)
+function specialCharacters(): Map<string, string> {
+  const special = new Map<string, string>()
+  for (const [first, last] of [
+    [0xb5, 0x587],
+    [0x1c80, 0x1c88],
+    [0x1e96, 0x1e9e],
+    [0x1f50, 0x1ffc],
+    [0xfb00, 0xfb17],
+  ] as const) {
+    for (let code = first; code <= last; code++) {
+      const character = String.fromCodePoint(code)
+      const folded = fullFold(character)
+      // DuckDB's lower case of İ lacks the dot above that JavaScript's has.
+      if (folded !== character.toLowerCase() || character === 'İ') special.set(character, folded)
+    }
   }
+  return special
 }
 
 /**
@@ -47,26 +50,55 @@ const ACCENT =
   '\\u{670}\\u{1ab0}-\\u{1ace}\\u{1dc0}-\\u{1dff}\\u{20d0}-\\u{20f0}\\u{fe20}-\\u{fe2f}'
 const ACCENTS = new RegExp(`[${ACCENT}]`, 'gu')
 
-const UNACCENTED = new Map<string, string>()
-for (const [first, last] of [
-  [0xc0, 0x6d5],
-  [0x1ab0, 0x20f0],
-  [0x2126, 0x2adc],
-  [0xfb1d, 0xfe2f],
-] as const) {
-  for (let code = first; code <= last; code++) {
-    const character = String.fromCodePoint(code)
-    const decomposed = character.normalize('NFD')
-    const stripped = decomposed.replace(ACCENTS, '')
-    if (stripped !== decomposed) UNACCENTED.set(character, stripped.normalize('NFC'))
+function unaccentedCharacters(): Map<string, string> {
+  const unaccented = new Map<string, string>()
+  for (const [first, last] of [
+    [0xc0, 0x6d5],
+    [0x1ab0, 0x20f0],
+    [0x2126, 0x2adc],
+    [0xfb1d, 0xfe2f],
+  ] as const) {
+    for (let code = first; code <= last; code++) {
+      const character = String.fromCodePoint(code)
+      const decomposed = character.normalize('NFD')
+      const stripped = decomposed.replace(ACCENTS, '')
+      if (stripped !== decomposed) unaccented.set(character, stripped.normalize('NFC'))
+    }
   }
+  return unaccented
 }
 
 const ASCII = /^\p{ASCII}*$/u
-/** Characters that are replaced before the text as a whole is converted to lower case. */
-const REPLACED = new Map([...SPECIAL, ['Σ', 'σ']])
-const REPLACED_CHARACTERS = new RegExp(`[${[...REPLACED.keys()].join('')}]`, 'gu')
-const UNACCENTED_CHARACTERS = new RegExp(`[${[...UNACCENTED.keys()].join('')}]`, 'gu')
+
+interface FoldTables {
+  special: ReadonlyMap<string, string>
+  /** Characters that are replaced before the text as a whole is converted to lower case. */
+  replaced: ReadonlyMap<string, string>
+  replacedCharacters: RegExp
+  unaccented: ReadonlyMap<string, string>
+  unaccentedCharacters: RegExp
+}
+
+let madeTables: FoldTables | undefined
+
+/** Made for the first text that is not ASCII: thousands of characters are normalized, for which no start should wait. */
+function foldTables(): FoldTables {
+  if (madeTables === undefined) {
+    const special = specialCharacters()
+    const replaced = new Map([...special, ['Σ', 'σ']])
+    const unaccented = unaccentedCharacters()
+    const anyOf = (characters: ReadonlyMap<string, string>) =>
+      new RegExp(`[${[...characters.keys()].join('')}]`, 'gu')
+    madeTables = {
+      special,
+      replaced,
+      replacedCharacters: anyOf(replaced),
+      unaccented,
+      unaccentedCharacters: anyOf(unaccented),
+    }
+  }
+  return madeTables
+}
 
 /**
  * Texts are folded as a whole, which takes a tenth of the time of folding each character. At the end of a word
@@ -74,14 +106,14 @@ const UNACCENTED_CHARACTERS = new RegExp(`[${[...UNACCENTED.keys()].join('')}]`,
  */
 export function foldText(fold: Fold, text: string): string {
   if (ASCII.test(text)) return fold === 'casei' ? text.toLowerCase() : text
-  if (fold === 'accenti')
-    return text.replace(UNACCENTED_CHARACTERS, (character) => UNACCENTED.get(character)!)
+  const { replaced, replacedCharacters, unaccented, unaccentedCharacters } = foldTables()
+  if (fold === 'accenti') return text.replace(unaccentedCharacters, (character) => unaccented.get(character)!)
   if (NEWER.test(text)) return Array.from(text, foldCase).join('')
-  return text.replace(REPLACED_CHARACTERS, (character) => REPLACED.get(character)!).toLowerCase()
+  return text.replace(replacedCharacters, (character) => replaced.get(character)!).toLowerCase()
 }
 
 function foldCase(character: string): string {
-  return REPLACED.get(character) ?? (NEWER.test(character) ? character : character.toLowerCase())
+  return foldTables().replaced.get(character) ?? (NEWER.test(character) ? character : character.toLowerCase())
 }
 
 /**
@@ -94,32 +126,35 @@ export function foldSql(fold: Fold, argument: string): string {
     return `list_extract(list_transform([${argument}], lambda folded: ${foldSql(fold, '"folded"')}), 1)`
   }
   const isAscii = `strlen(${argument}) = length(${argument})`
+  const { special, unaccented } = foldTables()
   if (fold === 'accenti') {
-    const branch = `WHEN regexp_matches(letter, ${ACCENT_CLASS}) THEN strip_accents(letter)`
+    const accentClass = characterClass(unaccented.keys())
+    const branch = `WHEN regexp_matches(letter, ${accentClass}) THEN strip_accents(letter)`
     return (
-      `CASE WHEN ${isAscii} OR NOT regexp_matches(${argument}, ${ACCENT_CLASS}) THEN ${argument} ` +
+      `CASE WHEN ${isAscii} OR NOT regexp_matches(${argument}, ${accentClass}) THEN ${argument} ` +
       `WHEN NOT regexp_matches(${argument}, ${NOT_STRIPPED_ALIKE}) THEN strip_accents(${argument}) ` +
       `ELSE ${byCharacter(argument, branch, 'letter')} END`
     )
   }
   const replaced = COMMON.reduce(
-    (sql, from) => `replace(${sql}, '${from}', '${SPECIAL.get(from)}')`,
+    (sql, from) => `replace(${sql}, '${from}', '${special.get(from)}')`,
     argument,
   )
+  const specialClass = characterClass(special.keys().filter((character) => !COMMON.includes(character)))
+  const cases = Array.from(special, ([from, to]) => `WHEN '${from}' THEN '${to}'`).join(' ')
+  const branch = `WHEN regexp_matches(letter, ${specialClass}) THEN CASE letter ${cases} END`
   return (
     `CASE WHEN ${isAscii} THEN lower(${argument}) ` +
-    `WHEN NOT regexp_matches(${argument}, ${SPECIAL_CLASS}) THEN lower(${replaced}) ` +
-    `ELSE ${byCharacter(replaced, CASE_BRANCHES, 'lower(letter)')} END`
+    `WHEN NOT regexp_matches(${argument}, ${specialClass}) THEN lower(${replaced}) ` +
+    `ELSE ${byCharacter(replaced, branch, 'lower(letter)')} END`
   )
 }
 
 // These are frequent in German, Greek and Turkish: splitting such texts into characters would cost ten times
 // as much.
 const COMMON = ['ß', 'ς', 'İ']
-const SPECIAL_CLASS = characterClass(SPECIAL.keys().filter((character) => !COMMON.includes(character)))
-const ACCENT_CLASS = characterClass(UNACCENTED.keys())
 /**
- * The characters of most texts, of which `strip_accents` changes those alone that count as accented here. All
+ * The characters of most texts: `strip_accents` changes only those that count as accented here. All
  * others, such as Indic vowel signs, kana, Hangul jamo and compatibility ideographs, need each character to be
  * folded by itself, which takes ten times as long.
  */
@@ -127,10 +162,6 @@ const STRIPPED_ALIKE =
   '\\x00-\\x{373}\\x{388}-\\x{482}\\x{48a}-\\x{60f}\\x{61b}-\\x{6d5}\\x{1e00}-\\x{1fbd}\\x{2002}-\\x{2125}' +
   '\\x{2190}-\\x{2328}\\x{3000}-\\x{3029}\\x{4e00}-\\x{9fff}\\x{ac00}-\\x{d7a3}'
 const NOT_STRIPPED_ALIKE = `'[^${STRIPPED_ALIKE}]'`
-const CASE_BRANCHES = `WHEN regexp_matches(letter, ${SPECIAL_CLASS}) THEN CASE letter ${Array.from(
-  SPECIAL,
-  ([from, to]) => `WHEN '${from}' THEN '${to}'`,
-).join(' ')} END`
 
 function byCharacter(argument: string, branches: string, otherwise: string): string {
   return `array_to_string(list_transform(string_split(${argument}, ''), lambda letter: CASE ${branches} ELSE ${otherwise} END), '')`
