@@ -7,6 +7,9 @@ export function isJobEnded(state: JobState): boolean {
   return state !== 'waiting' && state !== 'running'
 }
 
-/** An upload becomes a version, or is only inspected; a download format or the vector tiles of a version are built. */
-export const JOB_KINDS = ['publish', 'inspect', 'export', 'tiles'] as const
+/**
+ * An upload becomes a version, or is only inspected; a download format, the vector tiles of a version, or a part of the
+ * tiles of a large one are built.
+ */
+export const JOB_KINDS = ['publish', 'inspect', 'export', 'tiles', 'part'] as const
 export type JobKind = (typeof JOB_KINDS)[number]

@@ -239,9 +239,10 @@ function byZoom(radius: (point: number) => unknown): unknown {
 }
 
 const POINT_RADII: [zoom: number, pixels: number][] = [
-  [0, 1.9],
-  [4, 2.8],
-  [8, 4.2],
+  [-1.5, 1.4],
+  [0, 2.3],
+  [4, 3.1],
+  [8, 4.4],
   [14, 6.5],
 ]
 

@@ -94,14 +94,17 @@ export function rampColor(colors: readonly string[], share: number): string {
   return `#${mixed.join('')}`
 }
 
-/** Colors of categories. The first eight are easy to tell apart; the others are lighter or darker ones of the same kind. */
+/**
+ * Colors of categories. The first eight differ by lightness as much as by hue, so that people who cannot tell red from
+ * green tell them apart too (map-style.test.ts computes it); the others are lighter or darker ones of the same kind.
+ */
 export const CATEGORIES: Record<Theme, readonly string[]> = {
   light: [
-    ...['#1f77b4', '#d95f02', '#2a9d4a', '#c51b7d', '#7b5fc9', '#a6761d', '#0f9aa8', '#b8322a'],
-    ...['#7db8de', '#f5a65b', '#86cf98', '#ef8fc4', '#b9a6ee', '#d8b365', '#6fcbd3', '#e88a80'],
+    ...['#1c57bb', '#e68807', '#0db1aa', '#941963', '#8d6ca3', '#5e7e42', '#5d98fc', '#7e4208'],
+    ...['#8fb0e6', '#f6c987', '#8adcd7', '#cf86ae', '#cbb9d6', '#a9c08f', '#b3cffe', '#c09a75'],
   ],
   dark: [
-    ...['#6db3e8', '#ff9d4d', '#6fd08c', '#f283bd', '#b3a1f0', '#d9b064', '#5cd6e2', '#f0837b'],
-    ...['#3a7cab', '#c26a1f', '#3c9457', '#b84a86', '#7d68c4', '#9c7a36', '#2f98a3', '#b3524b'],
+    ...['#5293f5', '#f0a01a', '#15d5b0', '#c95b97', '#bcabfa', '#c0e676', '#9ae3fe', '#d0642a'],
+    ...['#2f5fa8', '#a06c14', '#0f8f78', '#873d66', '#7d6fb0', '#7f9a4b', '#5f97ab', '#8b431c'],
   ],
 }

@@ -43,8 +43,12 @@ export interface LegendEntry {
   count: number | null
   /** The value of a category, whose color can be chosen. */
   value?: string
+  /** The index of the class or of the value in the scale. */
+  index?: number
   /** Whether it says what has no color of its own. */
   isRest?: boolean
+  /** Whether it stands for the rows without a value. */
+  isNull?: boolean
 }
 
 /** What is known of the numbers of a column: the extremes, and the values at each fifth of the rows. */
@@ -78,6 +82,20 @@ export function numberScale(
   const isSkewed = min >= 0 && range > 0 && (middle - min) / range < SKEWED_SHARE
   const isContinuous = classing.kind === 'continuous' && range > 0
   return { kind: 'numbers', isContinuous, breaks, min, max, isInteger, isSkewed, counts: null }
+}
+
+/**
+ * Divides the numbers of features of cells. Most cells have few and some have hundreds of times as many, so the classes
+ * grow by a factor unless others are asked for: equal counts of cells would put all of the full ones into one class.
+ */
+export function countScale(summary: NumberSummary, classing: Classing): NumberScale {
+  const { min, max } = summary
+  if (classing.kind !== 'quantiles') return numberScale(summary, classing, true)
+  const ends = Array.from({ length: EQUAL_CLASSES - 1 }, (_, i) =>
+    Math.ceil(min * (max / min) ** ((i + 1) / EQUAL_CLASSES) - 1e-9),
+  )
+  const at = [...new Set(ends)].filter((end) => end > min)
+  return numberScale(summary, { kind: 'breaks', at }, true)
 }
 
 /** The look of colors: the parts of `MapLook` that they need. */
@@ -176,11 +194,12 @@ export function legendOf(
   const { none } = PALETTES[theme]
   const rest = (label: string, count: number | null): LegendEntry[] =>
     count === 0 ? [] : [{ label, color: none, count, isRest: true }]
-  const nulls = rest('no value', scale.nulls)
+  const nulls = rest('no value', scale.nulls).map((entry) => ({ ...entry, isNull: true }))
   if (scale.kind === 'categories') {
     const entries = scale.values.map((one, index) => ({
       label: one === '' ? 'empty' : String(one),
       value: String(one),
+      index,
       color: categoryColor(scale, index, look, theme),
       count: scale.counts?.[index] ?? null,
     }))
@@ -193,7 +212,12 @@ export function legendOf(
     // A class ends before the next one begins; only the last one includes its end.
     const end = to === null ? Math.max(max, from) : isInteger && Number.isInteger(to) ? to - 1 : to
     const label = from === end ? format(from) : `${format(from)} – ${format(end)}`
-    return { label, color: classColor(scale, index, look, theme), count: scale.counts?.[index] ?? null }
+    return {
+      label,
+      index,
+      color: classColor(scale, index, look, theme),
+      count: scale.counts?.[index] ?? null,
+    }
   })
   return [...classes, ...nulls]
 }

@@ -10,8 +10,11 @@ export type NamesDepth = 'countries' | 'cities' | 'towns'
 
 const CITIES_FROM_ZOOM = 3.5
 const TOWNS_FROM_ZOOM = 7
-/** Browsers draw the glyphs themselves, so no font server is needed. */
-export const DEVICE_FONT = ['sans-serif']
+/**
+ * Browsers draw the glyphs themselves, so no font server is needed: in the service's typeface on its own pages, which
+ * have it, and in one of the device on others.
+ */
+export const DEVICE_FONT = ['Instrument Sans', 'sans-serif']
 
 export function depthAt(zoom: number): NamesDepth {
   return zoom >= TOWNS_FROM_ZOOM ? 'towns' : zoom >= CITIES_FROM_ZOOM ? 'cities' : 'countries'

@@ -191,13 +191,15 @@ export type AdminOrder = Static<typeof adminOrderSchema>
 
 export const invoiceSchema = Type.Object({
   id: Type.String({ description: 'The number of the invoice or credit note.' }),
-  kind: oneOf(['invoice', 'credit-note'], { description: 'A credit note is for a refund.' }),
+  kind: oneOf(['invoice', 'credit-note'], {
+    description: 'A credit note is for a refund or a cancelled order.',
+  }),
   invoiceId: nullable(Type.String({ description: 'Of a credit note: the invoice that it corrects.' })),
   orderId: Type.String(),
   amount: Type.Integer({ description: 'In minor units of the currency, with tax.' }),
   currency,
   issuedAt: time,
-  dueAt: nullable(time),
+  dueAt: nullable(Type.String({ ...time, description: 'Null if the order was cancelled.' })),
   paidAt: nullable(time),
   url: Type.String({ description: 'The path of the PDF file.' }),
 })

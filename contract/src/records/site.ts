@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { START_SECTIONS } from '../start-sections.ts'
+import { START_SECTIONS, TITLED_SECTIONS, type TitledSection } from '../start-sections.ts'
 import { nullable, oneOf } from './schema-parts.ts'
 
 const siteSchema = Type.Object({
@@ -12,6 +12,15 @@ const siteSchema = Type.Object({
   startMap: nullable(Type.String()),
   startSections: Type.Array(oneOf(START_SECTIONS)),
   startText: nullable(Type.String()),
+  /** Titles of sections in the place of the usual ones. */
+  startTitles: Type.Unsafe<Partial<Record<TitledSection, string>>>(
+    Type.Record(oneOf(TITLED_SECTIONS), Type.String()),
+  ),
+  /** The links below the search, as texts with their addresses. */
+  startLinks: Type.Record(Type.String(), Type.String()),
+  /** What the sections `key` and `developers` say, in Markdown; null for the usual texts. */
+  startKey: nullable(Type.String()),
+  startDevelopers: nullable(Type.String()),
   /** The tables of the datasets that the start page shows. */
   featured: Type.Array(Type.String()),
   /** The address of the logo; null for the service's own icon. */

@@ -22,7 +22,10 @@ export const sourceSchema = Type.Object({
   address: Type.String({ description: 'Without credentials.' }),
   hasCredentials: Type.Boolean(),
   every: nullable(
-    Type.String({ description: 'An interval or a cron expression in UTC; null: only by hand.' }),
+    Type.String({
+      description:
+        'An interval or a cron expression, in UTC or in the zone of `CRON_TZ=`; null: only by hand.',
+    }),
   ),
   options: Type.Record(Type.String(), Type.Unknown(), { description: 'How the source is read.' }),
   nextRunAt: nullable(Type.String()),

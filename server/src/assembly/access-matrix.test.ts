@@ -219,7 +219,7 @@ function callersOf(route: number, callers: Caller[], database: DatabaseKind): Ca
 }
 
 for (const database of databaseKinds) {
-  test(`nobody learns that a hidden dataset exists, by any route (${database})`, async (t) => {
+  test(`no route reveals that a hidden dataset exists (${database})`, async (t) => {
     const { clock, pass } = testClock()
     const rates = { openRate: 1_000_000, tileRate: 1_000_000 }
     // One address for all nodes, because responses contain it.

@@ -14,6 +14,8 @@ import { Organizations, type StartingGrant } from '../accounts/organizations/org
 import type { Clock } from '../base/clock.ts'
 import type { Changes, Settle } from '../base/database/changes/changes.ts'
 import { openChanges } from '../base/database/changes/open-changes.ts'
+import { remoteNodeLink } from '../base/database/changes/remote-node-link.ts'
+import type { SharedNodeLink } from '../base/database/changes/shared-node-link.ts'
 import { type ControlDatabase, openDatabase } from '../base/database/open.ts'
 import type { Config } from '../base/settings/config.ts'
 import type { ThreadPlace } from '../base/threads/thread-place.ts'
@@ -28,6 +30,8 @@ import type { Opening } from './opening.ts'
 export interface ControlPlane {
   database: ControlDatabase
   changes: Changes
+  /** The connections for the leases of all serving threads; null unless this is the first of several, on PostgreSQL. */
+  sharedLink: SharedNodeLink | null
   /** The add-ons and credits of new organizations. */
   starting: StartingGrant
   organizations: Organizations
@@ -80,6 +84,8 @@ export async function openControlPlane({
     }),
     'the control database',
   )
+  const { url } = database
+  const sharedLink = url && thread && !first ? await openSharedLink(url) : null
   const changes = opened.use(
     await openChanges(database, {
       nodeId,
@@ -87,6 +93,7 @@ export async function openControlPlane({
       jobKinds,
       settle: revokeAgain(config, clock, log),
       channel: thread?.channel,
+      link: url && first ? remoteNodeLink(first, url) : (sharedLink ?? undefined),
     }),
     'the lease of this node',
   )
@@ -105,6 +112,7 @@ export async function openControlPlane({
   return {
     database,
     changes,
+    sharedLink,
     starting,
     organizations,
     members: new Members({ database, changes, clock }),
@@ -122,6 +130,13 @@ export async function openControlPlane({
     addressBlocks: new AddressBlocks({ database, changes, clock }),
     keyFinder: new KeyFinder({ db: database.db, clock, format, keys }),
   }
+}
+
+/** Imported when it is needed, because it loads the client of PostgreSQL. */
+async function openSharedLink(url: string): Promise<SharedNodeLink> {
+  const { SharedNodeLink } = await import('../base/database/changes/shared-node-link.ts')
+  const { SHARED_UPKEEP } = await import('../base/database/changes/serving-node.ts')
+  return new SharedNodeLink(url, SHARED_UPKEEP)
 }
 
 /** Revokes the keys that the data folder's log lists and that work again, because the database was restored. */

@@ -45,10 +45,10 @@ export interface StorageParts {
 
 /** Opens the folder or bucket of snapshots, and makes sure that it belongs to the control database. */
 export async function openInstallation(
-  { config, log, database }: Opening & ControlPlane,
+  { config, log, database, thread }: Opening & ControlPlane,
   opened: Closers,
 ): Promise<StorageParts> {
-  const storage = opened.use(await openStorage(config, log))
+  const storage = opened.use(await openStorage(config, log, thread?.count))
   const { blobs, bucket } = storage
   await requireOneInstallation({ database, blobs, bucket, dataDir: config.dataDir }, log)
   return { storage, blobs }

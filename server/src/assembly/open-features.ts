@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { totalmem } from 'node:os'
-import type { SharedLoads } from '@wayleave/geodata/base'
+import { machineMemory, type SharedLoads } from '@wayleave/geodata/base'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import { QueryEngine, Workload } from '@wayleave/query'
 import type { Logger } from 'pino'
@@ -19,9 +18,9 @@ import type { Closers } from './closers.ts'
 /** Size in bytes of GeoJSON text; parsed geometries take about five times as much. */
 const GEOMETRY_CACHE_BYTES = 32 * 1024 ** 2
 /** Size of the cache of compiled columns. A column takes 5 to 36 bytes per feature. */
-const COLUMN_CACHE_BYTES = Math.min(1024 ** 3, Math.floor(totalmem() / 16))
+const COLUMN_CACHE_BYTES = Math.min(1024 ** 3, Math.floor(machineMemory() / 16))
 
-/** Of all threads together, unless there are more threads. */
+/** The max query processes of all threads together, unless there are more threads. */
 const MAX_QUERY_PROCESSES = 4
 
 interface FeaturesOpening {

@@ -24,7 +24,7 @@ export function openOgc(
     engine,
     workload,
     cursors,
-    ...openTiles({ ...opening, maxZoom: config.tileMaxZoom }, opened),
+    ...openTiles({ ...opening, maxZoom: config.tileMaxZoom, partBytes: config.tilePartBytes }, opened),
     crsList: new CrsList(config.crs),
     extractLimits: { maxRows: config.extractRows, maxBytes: config.extractBytes },
     dailyFeatures: new DailyFeatures(

@@ -11,6 +11,8 @@ import type { TileFiles } from '../data/downloads/exports/exports.ts'
 import type { JobQueue } from '../data/jobs/job-queue.ts'
 import type { JobRunner } from '../data/jobs/job-runner.ts'
 import { DynamicTiles } from '../ogc/tiles/dynamic-tiles.ts'
+import { PartJobs } from '../ogc/tiles/part-jobs.ts'
+import { PartedBuilds } from '../ogc/tiles/parted-builds.ts'
 import { TileArchives } from '../ogc/tiles/tile-archives.ts'
 import { TileBuilds } from '../ogc/tiles/tile-builds.ts'
 import { TileJobs } from '../ogc/tiles/tile-jobs.ts'
@@ -33,6 +35,8 @@ interface TilesOpening {
   log: Logger
   /** The deepest zoom that may be built. */
   maxZoom: number
+  /** The bytes in the pack of the parts that workers build. */
+  partBytes: number
 }
 
 /** The parts that build and serve vector tiles. */
@@ -47,10 +51,12 @@ export interface TileParts {
 
 export function openTiles(opening: TilesOpening, opened: Closers): TileParts {
   const { database, blobs, catalog, health, snapshots, engine, workload, runner, clock, log } = opening
-  const { changes, jobQueue: jobs, maxZoom } = opening
+  const { changes, jobQueue: jobs, maxZoom, partBytes } = opening
   const states = new TileStates({ blobs, changes, clock, jobs, log })
-  const builds = opened.use(new TileBuilds({ blobs, catalog, log, clock, jobs, states, maxZoom }))
+  const parted = new PartedBuilds({ database, blobs, catalog, jobs, log, maxZoom, partBytes })
+  const builds = opened.use(new TileBuilds({ blobs, catalog, log, clock, jobs, states, parted, maxZoom }))
   runner.handle('tiles', new TileJobs({ database, catalog, health, states, builds, log }))
+  runner.handle('part', new PartJobs({ database, catalog, health, parted, log }))
   const archives = opened.use(new TileArchives({ blobs, states }))
   const dynamic = opened.use(new DynamicTiles({ engine, snapshots, workload }))
   return {

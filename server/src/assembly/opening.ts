@@ -18,7 +18,7 @@ export interface Opening {
   /** What the threads have loaded into shared memory; absent if one serves. */
   loads?: SharedLoads | undefined
   /** Asks the first thread; absent in it. */
-  first?: Pick<ThreadLink, 'ask' | 'tell'> | undefined
+  first?: Pick<ThreadLink, 'ask' | 'tell' | 'on'> | undefined
   /** By default in child processes. */
   work?: DataWork
   /** How long a reply of Redis may take, in milliseconds. */

@@ -170,7 +170,7 @@ async function rowsOf(
 }
 
 for (const database of databaseKinds) {
-  test(`nobody reads or changes what belongs to another organization, by any route (${database})`, async (t) => {
+  test(`no route reads or changes what belongs to another organization (${database})`, async (t) => {
     const shared =
       database === 'postgres'
         ? { databaseUrl: await temporaryDatabase(t), dataDir: temporaryFolder(t) }

@@ -79,8 +79,10 @@ interface Serving {
 async function serve(parts: Parts, { unlock, prepare, grace, loads }: Serving): Promise<RunningServer> {
   const { config, log, thread } = parts
   await scheduleNodeWork(parts)
+  // Tried out in another process while the routes are registered.
+  const sandboxDescribed = config.role === 'api' ? null : describeSandbox(parts)
   const http = await openHttpServer(parts, grace)
-  if (config.role !== 'api') await describeSandbox(parts)
+  await sandboxDescribed
   await prepare(parts)
   await parts.runner.start()
   const port = await http.listen(config.port)

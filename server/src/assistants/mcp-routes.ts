@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server'
+import type { McpHttpHandler } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticate } from '../accounts/access/authenticate.ts'
 import type { Grant } from '../accounts/access/grant.ts'
@@ -13,7 +13,7 @@ import { version } from '../base/version.ts'
 import type { About } from '../http/about.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/fastify-app.ts'
-import { type McpContext, mcpServer } from './mcp-server.ts'
+import type { McpContext } from './mcp-server.ts'
 import { OwnApi } from './own-api.ts'
 import type { UsageOfCaller } from './usage-of-caller.ts'
 
@@ -58,11 +58,8 @@ export function mcpRoutes(app: App, deps: McpDeps): void {
         isChallenged = grant === null
       },
     }
-    // One for each request, as the protocol without sessions wants it: nothing is kept between two of them.
-    const handler = createMcpHandler(() => mcpServer(context), {
-      maxRequestBodySize: MAX_BODY,
-      onerror: log(request),
-    })
+    const { mcpHandler } = await import('./mcp-handler.ts')
+    const handler = mcpHandler(context, { maxRequestBodySize: MAX_BODY, onerror: log(request) })
     const { response, body } = await answered(handler, webRequest(request, reply, base))
     for (const [name, value] of response.headers) reply.header(name, value)
     // Without credentials a client learns here where to get them; with some, that they are not enough.
@@ -117,10 +114,19 @@ function requireOneCall({ headers, body }: FastifyRequest): void {
   if (headers['mcp-method'] === 'subscriptions/listen') {
     throw new Problem('invalid-input', 'There is nothing to subscribe to.')
   }
-  if (body instanceof Buffer && body.toString('latin1', 0, 64).trimStart().startsWith('[')) {
+  if (body instanceof Buffer && startsArray(body)) {
     throw new Problem('invalid-input', 'Send one message in a request, not an array.')
   }
 }
+
+/** Whether JSON is an array. A byte order mark and any number of spaces may stand before it. */
+function startsArray(json: Buffer): boolean {
+  const hasMark = json[0] === 0xef && json[1] === 0xbb && json[2] === 0xbf
+  const first = json.subarray(hasMark ? 3 : 0).find((byte) => !JSON_SPACES.has(byte))
+  return first === 0x5b
+}
+
+const JSON_SPACES = new Set([0x20, 0x09, 0x0a, 0x0d])
 
 const log =
   ({ log }: FastifyRequest) =>

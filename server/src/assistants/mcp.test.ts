@@ -128,7 +128,9 @@ test('assistants', async (t) => {
   await t.test('the price is told first; only a confirmed call is charged, once', async () => {
     const asked = await call('prepare_download', { table: 'places', format: 'csv' })
     assert.match(asked.text, /costs 5 credits[\s\S]*The balance is 7 credits\.\nNothing was spent/)
-    const paid = await call('prepare_download', { table: 'places', format: 'csv', confirm: true })
+    const agreed = { table: 'places', format: 'csv', confirm: true, max_credits: 4 }
+    assert.match((await call('prepare_download', agreed)).text, /costs 5 credits now/)
+    const paid = await call('prepare_download', { ...agreed, max_credits: 5 })
     assert.match(paid.text, /\/v1\/dataset\/places\/files\/csv\n5 credits were charged, 2 remain/)
     const again = await call('prepare_download', { table: 'places', format: 'csv', confirm: true })
     assert.match(again.text, /0 credits were charged/)
@@ -220,7 +222,10 @@ test('assistants', async (t) => {
       })
     assert.equal((await send('POST', 'x'.repeat(300_000))).status, 413)
     assert.equal((await send('POST', '{')).status, 400)
-    assert.equal((await send('POST', ' [{}]')).status, 400)
+    // However the array is hidden: its calls would count as one.
+    const call = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}'
+    for (const before of ['', ' ', ' '.repeat(100), '\ufeff', '\ufeff\n\t'])
+      assert.equal((await send('POST', `${before}[${call},${call}]`)).status, 400, JSON.stringify(before))
     assert.equal((await send('GET')).status, 405)
     assert.equal((await send('DELETE')).status, 405)
   })

@@ -46,9 +46,12 @@ export class OwnApi {
     return JSON.parse(body) as T
   }
 
-  /** Reads the first byte of a file, for its headers and for what asking for it does. */
-  async firstByte(path: string): Promise<Record<string, string>> {
-    const { headers } = await this.#get(path, { range: 'bytes=0-0' })
+  /** Reads the first byte of a file, for its headers and for what asking for it does, unless it costs more. */
+  async firstByte(path: string, maxCredits: number): Promise<Record<string, string>> {
+    const { headers } = await this.#get(path, {
+      range: 'bytes=0-0',
+      'credits-max': String(maxCredits),
+    })
     return headers
   }
 

@@ -96,6 +96,11 @@ export const problems = {
     'Budget of the member used up',
     'The download costs more than what is left of the credits that the member may spend in this month (UTC).',
   ],
+  'price-higher': [
+    402,
+    'Price higher than agreed',
+    'The download costs more than the header `Credits-Max` allows. Nothing was charged.',
+  ],
   'permission-missing': [
     403,
     'Permission missing',

@@ -136,6 +136,14 @@ test('every example on the pages of the command line and of sources is understoo
   }
 })
 
+test('the program makes only the command that is named, and all of them for help and completion', () => {
+  const namesOf = (name?: string) => makeProgram({}, name).commands.map((command) => command.name())
+  const all = namesOf()
+  assert.ok(all.includes('serve') && all.includes('storage'))
+  for (const name of all) assert.deepEqual(namesOf(name), name === 'completion' ? all : [name])
+  for (const other of ['--help', 'help', 'serv', 'constructor']) assert.deepEqual(namesOf(other), all, other)
+})
+
 function leavesOf(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf)
 }

@@ -104,7 +104,7 @@ function welcome(url: string, config: Config, demo: Demo | undefined): string {
   const lines = [
     ['Open', url],
     ['Sign in', 'with any mail address: the link appears on the page and here'],
-    ...(administrator ? [['Administrate', `sign in as ${administrator}`]] : []),
+    ...(administrator ? [['Manage', `sign in as ${administrator}`]] : []),
     ['Demo key', demo.secret],
     [
       'Try',

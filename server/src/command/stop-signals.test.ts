@@ -34,7 +34,10 @@ interface Start {
   isToAll?: true
 }
 
-/** The documented ways to start the service, and npm with a shell that does not forward signals. */
+/**
+ * The documented ways to start the service, and npm with a shell that does not forward signals. A SIGHUP ends npm like
+ * a SIGKILL, so that one of them is sent to each.
+ */
 const starts: Record<string, Start> = {
   // Each start of it takes long, because it runs the sources.
   'npm start': { command: ['npm', 'start', '--'], signals: ['SIGTERM', 'SIGINT'] },
@@ -45,12 +48,12 @@ const starts: Record<string, Start> = {
   // When interrupted, dash waits for its command: the server cannot notice a SIGINT to npm alone.
   'npx wayleave serve, by dash': {
     command: ['npx', '--script-shell=dash', 'wayleave', 'serve'],
-    signals: ['SIGTERM', 'SIGHUP', 'SIGKILL'],
+    signals: ['SIGTERM', 'SIGKILL'],
   },
   // An older Node cannot replace itself by the pinned one, so there is one process more.
   'npx wayleave serve, by the Node of the system': {
     command: ['npx', 'wayleave', 'serve'],
-    signals: ['SIGTERM', 'SIGHUP', 'SIGKILL'],
+    signals: ['SIGTERM', 'SIGKILL'],
     isSystemNode: true,
   },
   // The server gets the signal twice: from the terminal, and from the process that started it.

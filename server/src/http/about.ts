@@ -21,6 +21,10 @@ type AboutSettings = Pick<
   | 'startMap'
   | 'startSections'
   | 'startText'
+  | 'startTitles'
+  | 'startLinks'
+  | 'startKey'
+  | 'startDevelopers'
   | 'featured'
   | 'logo'
   | 'privacyUrl'
@@ -31,6 +35,8 @@ type AboutSettings = Pick<
   | 'payments'
   | 'signIn'
 >
+
+const USUAL_LINKS = { 'Browse all datasets': '/datasets', 'See what you can build': '/docs/gallery' }
 
 export function aboutOf(config: AboutSettings): About {
   const { title, description, contactName, contactUrl, termsUrl, license, startText, featured } = config
@@ -49,6 +55,10 @@ export function aboutOf(config: AboutSettings): About {
     startMap: config.startMap,
     startSections: config.startSections,
     startText,
+    startTitles: config.startTitles ?? {},
+    startLinks: config.startLinks ?? USUAL_LINKS,
+    startKey: config.startKey,
+    startDevelopers: config.startDevelopers,
     featured,
     logo: config.logo === null ? null : '/site/logo',
     contact: Object.keys(contact).length === 0 ? null : contact,

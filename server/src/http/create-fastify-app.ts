@@ -1,4 +1,3 @@
-import swagger from '@fastify/swagger'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import type { Logger } from 'pino'
@@ -9,6 +8,7 @@ import { Problem, type ProblemCode } from '../base/problem.ts'
 import type { Config } from '../base/settings/config.ts'
 import { StorageUnavailableError } from '../base/storage/object-store.ts'
 import { aboutOf } from './about.ts'
+import { addApiDefinition } from './api-definition.ts'
 import { type BaseUrl, STRICT_TRANSPORT } from './base-url.ts'
 import type { BlockedAddresses, TrustedProxies } from './caller.ts'
 import { hostError } from './check-host.ts'
@@ -25,7 +25,6 @@ import type { AccessLog } from './observability/access-log.ts'
 import type { KeyRequestLog } from './observability/key-request-log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import type { Overload } from './observability/overload.ts'
-import { openApiOptions } from './openapi.ts'
 import { RouteTable } from './route-table.ts'
 import { asProblem, type PageLinks, sendProblem } from './send-problem.ts'
 import { RejectUnparsed } from './sockets/reject-unparsed.ts'
@@ -121,7 +120,7 @@ export async function createFastifyApp({
   rejectUnparsed.watch(app.server)
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(compileSerializer)
-  await app.register(swagger, openApiOptions(about))
+  addApiDefinition(app, about)
 
   // Fastify rejects bodies that are not JSON with 415 unless a route registers its own parser.
   app.removeContentTypeParser('text/plain')

@@ -24,28 +24,46 @@ export const csvResponse = {
 /** Sends all rows of an append-only list, a step at a time: the list may be longer than memory. */
 export async function sendCsv<T extends { id: number }>(
   reply: FastifyReply,
-  table: CsvTable<T>,
+  { name, heads, cells, read }: CsvTable<T>,
 ): Promise<FastifyReply> {
   // Read the first rows before the response begins, so that a failure still gets a status of its own.
-  const first = await table.read({ before: undefined, limit: STEP })
-  return reply
-    .header('content-type', 'text/csv; charset=utf-8; header=present')
-    .header('content-disposition', `attachment; filename="${table.name}"`)
-    .header('cache-control', 'no-store')
-    .send(Readable.from(csvLines(table, first)))
+  const first = await read({ before: undefined, limit: STEP })
+  const steps = async function* () {
+    for (let rows = first; rows.length > 0; ) {
+      yield rows
+      if (rows.length < STEP) return
+      rows = await read({ before: rows.at(-1)!.id, limit: STEP })
+    }
+  }
+  return sendSteps(reply, { name, heads, cells }, steps())
 }
 
-async function* csvLines<T extends { id: number }>(
-  { heads, cells, read }: CsvTable<T>,
-  first: T[],
-): AsyncGenerator<string> {
-  yield line(heads)
-  let rows = first
-  while (rows.length > 0) {
-    yield rows.map((row) => line(cells(row))).join('')
-    if (rows.length < STEP) return
-    rows = await read({ before: rows.at(-1)!.id, limit: STEP })
+/** Sends rows that are in memory. */
+export function sendCsvRows<T>(
+  reply: FastifyReply,
+  table: Omit<CsvTable<T>, 'read'>,
+  rows: readonly T[],
+): FastifyReply {
+  const steps = function* () {
+    for (let at = 0; at < rows.length; at += STEP) yield rows.slice(at, at + STEP)
   }
+  return sendSteps(reply, table, steps())
+}
+
+function sendSteps<T>(
+  reply: FastifyReply,
+  { name, heads, cells }: Omit<CsvTable<T>, 'read'>,
+  steps: AsyncIterable<readonly T[]> | Iterable<readonly T[]>,
+): FastifyReply {
+  const lines = async function* () {
+    yield line(heads)
+    for await (const rows of steps) yield rows.map((row) => line(cells(row))).join('')
+  }
+  return reply
+    .header('content-type', 'text/csv; charset=utf-8; header=present')
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .header('cache-control', 'no-store')
+    .send(Readable.from(lines()))
 }
 
 /** Names are chosen by users, and spreadsheets would execute a name that begins like a formula. */

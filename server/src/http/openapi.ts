@@ -92,7 +92,8 @@ interface Operation extends DocumentedOperation {
   'x-documented'?: Documented
 }
 
-interface Definition {
+/** The parts of a definition that are completed here. */
+export interface Definition {
   paths: Record<string, Record<string, Operation>>
   components: { schemas?: Record<string, object>; responses?: Record<string, object> }
 }

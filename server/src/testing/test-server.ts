@@ -125,7 +125,7 @@ export async function openTestServer(t: TestContext, options: TestSettings = {})
   if (options.clock) await service.parts.housekeeping.whenIdle()
   const checkedRequest: TestServer['request'] = async (method, path, options) => {
     const answer = await request(service.url, method, path, options)
-    requireDocumentedStatus(service.app, method, path, answer.status)
+    await requireDocumentedStatus(service.app, method, path, answer.status)
     return answer
   }
   return { ...service, config, logLines, request: checkedRequest }

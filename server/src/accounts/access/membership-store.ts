@@ -96,6 +96,7 @@ export async function isPublishing(db: Db, organizationId: string): Promise<bool
     .where('id', '=', organizationId)
     .where('publishing', '=', 1)
     .where('suspended_at', 'is', null)
+    .where('closed_at', 'is', null)
     .executeTakeFirst()
   return row !== undefined
 }

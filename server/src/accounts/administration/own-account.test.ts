@@ -99,7 +99,7 @@ for (const database of databaseKinds) {
   })
 }
 
-test('who must not close an account is told why', async (t) => {
+test('a refusal to close an account says why', async (t) => {
   const service = await openTestServer(t, { settings: { admins: ['root@example.org'] } })
   const ada = await signIn(service, 'ada@example.org')
   await service.parts.members.add(operator, ada.organizationId, 'bob@example.org', [])

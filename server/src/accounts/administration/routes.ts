@@ -48,10 +48,8 @@ const listing = Type.Object(
 )
 
 /** Routes for platform administrators: what the operator can do on the command line, over HTTP. */
-export function administrationRoutes(
-  app: App,
-  { administration, keys, usageReports, authenticate }: AdministrationRoutesDeps,
-): void {
+export function administrationRoutes(app: App, deps: AdministrationRoutesDeps): void {
+  const { administration, authenticate } = deps
   const onRequest = authenticate.administrator
   const organizationPath = Type.Object({ organizationId: Type.String() })
 
@@ -114,6 +112,12 @@ export function administrationRoutes(
     },
     handler: ({ query }) => readPage(query.limit, (limit) => administration.users({ ...query, limit })),
   })
+
+  platformKeyRoutes(app, deps)
+}
+
+function platformKeyRoutes(app: App, { keys, usageReports, authenticate }: AdministrationRoutesDeps): void {
+  const onRequest = authenticate.administrator
 
   app.get('/v1/admin/keys', {
     onRequest,

@@ -31,8 +31,8 @@ export interface UserAdministrationOptions {
 }
 
 /**
- * What the operator may do to a user, and users to themselves: export their data and close their account. Each change locks the user's row, as signing in, refreshing and creating
- * keys do, and takes effect on every node before it returns.
+ * What the operator may do to a user, and users to themselves: export their data and close their account. Each change
+ * locks the user's row, as signing in, refreshing and creating keys do, and takes effect on every node before it returns.
  */
 export class UserAdministration {
   readonly #options: UserAdministrationOptions
@@ -120,9 +120,9 @@ export class UserAdministration {
   }
 
   /**
-   * Deletes the user with their sessions and personal keys, for the operator or for the user. The ledger and the events stay; events keep the
-   * user's id, and lose the mail address and network addresses. Refused for the last member with
-   * MEMBER_MANAGE of an organization while it has other members. An organization of which the user is the only member is
+   * Deletes the user with their sessions and personal keys, for the operator or for the user. The ledger and the events
+   * stay; events keep the user's id, and lose the mail address and network addresses. Refused for the last member with
+   * MEMBER_MANAGE of an organization while it has other members. An organization whose only member is the user is
    * closed: its keys are revoked, and it loses its name, which may be the user's.
    */
   async delete(origin: Origin, id: string): Promise<void> {

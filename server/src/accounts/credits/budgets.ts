@@ -39,7 +39,7 @@ export function budgetProblem(budgets: readonly Budget[], price: number): Proble
   )
 }
 
-/** Queues the mails about budgets of which the price reaches 80 or 100 %. */
+/** Queues the mails about budgets that reach 80 or 100 % with this price. */
 export async function noteBudgets(
   tx: Tx,
   at: Date,

@@ -35,6 +35,8 @@ export interface Bill {
   call: Call
   version: number
   price: number
+  /** The most that the caller wants to pay; undefined for any price. */
+  maxPrice?: number | undefined
   /** Names what was bought, so that it can be downloaded again; without it, the format. */
   item?: string
   /** A purchase of the whole version in any format includes it. */
@@ -87,6 +89,8 @@ export class Cashier {
       }
     }
     if (price === 0 || (await hasPurchase(this.#database.db, purchase, this.#rightSince()))) return free()
+    const tooDear = priceProblem(bill)
+    if (tooDear) throw tooDear
     const paid = await this.#database.db
       .transaction()
       .execute((tx) => this.#debit(tx, organizationId, bill, purchase))
@@ -109,6 +113,8 @@ export class Cashier {
     if (scope === 'platform' || organizationId === null || bill.price === 0) return null
     const { db } = this.#database
     if (await hasPurchase(db, purchaseOf(bill), this.#rightSince())) return null
+    const tooDear = priceProblem(bill)
+    if (tooDear) return tooDear
     const balance = await readBalance(db, organizationId)
     if (balance < bill.price) return tooFewCredits(bill.price, balance)
     return budgetProblem(await readBudgets(db, bill.grant, monthOf(this.#clock())), bill.price)
@@ -243,6 +249,13 @@ function monthOf(now: Date): string {
   return now.toISOString().slice(0, 7)
 }
 
+/** A price that was raised since the caller was told it is not charged. */
+function priceProblem({ price, maxPrice }: Bill): Problem | null {
+  if (maxPrice === undefined || price <= maxPrice) return null
+  const detail = `The download costs ${price} credits now, more than the ${maxPrice} of \`Credits-Max\`.`
+  return new Problem('price-higher', detail, { members: { price, maxPrice } })
+}
+
 function tooFewCredits(price: number, balance: number): Problem {
   return new Problem(
     'credits-exhausted',
@@ -272,7 +285,6 @@ function ledgerRow(
     format: call.format,
     actor: actorOf(grant),
     refunds,
-    order_id: null,
   }
 }
 

@@ -1,11 +1,12 @@
 import type { LedgerRow } from '@wayleave/contract/records'
+import type { Insertable } from 'kysely'
 import type { ControlDatabase, Db, Tx } from '../../base/database/open.ts'
 import type { Tables } from '../../base/database/schema.ts'
 
 type LedgerTable = Tables['ledger']
 
 /** A row to insert; `balance` is the organization's balance after it. */
-export type NewLedgerRow = Omit<LedgerTable, 'id'>
+export type NewLedgerRow = Insertable<LedgerTable>
 
 /** Locks the balance until the transaction ends: of two concurrent charges, the second sees what is left. */
 export async function lockBalance(

@@ -120,13 +120,7 @@ export class Ledger {
       amount,
       balance,
       kind,
-      key_id: null,
-      table_name: null,
-      version: null,
-      format: null,
       actor: origin.actor,
-      refunds: null,
-      order_id: null,
     })
     await recordEvent(tx, now, origin, {
       action: kind === 'grant' ? 'credits.granted' : 'credits.corrected',

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { DAY, MINUTE, plus, SECOND } from '../../base/clock.ts'
 import { operator } from '../../base/events/events.ts'
 import { Problem } from '../../base/problem.ts'
+import { openAccount } from '../../testing/account.ts'
 import { type DatabaseKind, databaseKinds, openTestServer } from '../../testing/test-server.ts'
 
 const ORGANIZATIONS = '/v1/admin/organizations'
@@ -66,7 +67,7 @@ for (const database of databaseKinds) {
     assert.notEqual((await post(ORGANIZATIONS, { name: 'One' }, 'a')).body.id, first.body.id)
   })
 
-  test(`of many equal requests at the same time one is carried out (${database})`, async (t) => {
+  test(`one of many equal requests at the same time is carried out (${database})`, async (t) => {
     const { post, names } = await open(t, database)
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => post(ORGANIZATIONS, { name: 'One' }, 'a')),
@@ -140,6 +141,33 @@ test('the secret of a new key is repeated, and the database does not contain it'
   const rows = await service.parts.database.db.selectFrom('idempotency_keys').selectAll().execute()
   assert.equal(rows.length, 2)
   for (const { body } of [created, rotated]) assert.ok(!JSON.stringify(rows).includes(body.secret.slice(9)))
+})
+
+test('the same request for another organization of the user is another one', async (t) => {
+  const settings = { payments: ['demo'] as ['demo'] }
+  const service = await openTestServer(t, { settings })
+  const ada = await openAccount(service, 'ada@example.org')
+  const other = await openAccount(service, 'eve@example.org')
+  await service.parts.members.add(operator, other.organizationId, 'ada@example.org', ['BILLING_MANAGE'])
+  const body = { organizationId: other.organizationId }
+  const switched = await service.request('POST', '/v1/auth/switch', { token: ada.token, body })
+  const product = { kind: 'pack', name: 'Pack', price: 100, currency: 'EUR', credits: 10 } as const
+  const { id: productId } = await service.parts.products.add(operator, product)
+  const buy = (token: string, key: string) =>
+    service.request('POST', '/v1/billing/checkout', {
+      token,
+      body: { productId },
+      headers: { 'idempotency-key': key },
+    })
+  assert.equal((await buy(ada.token, 'a')).status, 201)
+  const replayed = await buy(switched.body.accessToken, 'a')
+  assert.deepEqual([replayed.status, replayed.body.code], [409, 'idempotency-mismatch'])
+  assert.equal((await buy(switched.body.accessToken, 'b')).status, 201)
+  const orders = await service.parts.database.db.selectFrom('orders').select('organization_id').execute()
+  assert.deepEqual(
+    orders.map((order) => order.organization_id).sort(),
+    [ada.organizationId, other.organizationId].sort(),
+  )
 })
 
 test('a key that is empty, too long or not plain text is 400', async (t) => {

@@ -28,7 +28,7 @@ export function honourIdempotencyKeys(
     if (typeof key !== 'string') return
     const origin = authenticate.originOf(request)
     const body = JSON.stringify(request.body ?? null)
-    const content = { actor: origin.actor, key, content: `POST ${normalPath(request.url)}\n${body}` }
+    const content = { actor: origin.actor, key, content: `POST ${targetOf(request)}\n${body}` }
     const result = await requests.begin(content)
     if ('response' in result) {
       const { status, headers, body } = result.response
@@ -39,6 +39,12 @@ export function honourIdempotencyKeys(
     }
     origin.attempt = result.attempt
     begun.set(request, { attempt: result.attempt, content })
+  }
+
+  /** The path, and the organization that the user acts for: the same order for another one is another request. */
+  const targetOf = (request: FastifyRequest) => {
+    const path = normalPath(request.url)
+    return path.startsWith('/v1/billing/') ? `${path} ${authenticate.userOf(request).organizationId}` : path
   }
 
   const finish = async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {

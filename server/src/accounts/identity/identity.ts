@@ -16,7 +16,6 @@ import { installationSecret } from './installation-secret-store.ts'
 import { KeyCipher, usedSecret } from './key-cipher.ts'
 import { Sessions } from './sessions.ts'
 import { SignIn } from './sign-in.ts'
-import { SignOnProvider } from './sign-on-provider.ts'
 import { SigningKeys } from './signing-keys.ts'
 import { SingleSignOn, signOnSettingsOf } from './single-sign-on.ts'
 
@@ -82,15 +81,7 @@ export async function openIdentity(parts: IdentityDeps): Promise<Identity> {
     starting,
     refusals: parts.refusals,
   })
-  const signOn = signOnSettingsOf(config)
-  const singleSignOn =
-    signOn &&
-    new SingleSignOn({
-      provider: new SignOnProvider({ ...signOn, clock, log }),
-      signIn,
-      baseUrl,
-      domains: config.oidcDomains.map((domain) => domainToASCII(domain.toLowerCase())),
-    })
+  const singleSignOn = await openSingleSignOn(parts, signIn)
   return {
     signIn,
     offersMails: config.signIn !== 'oidc',
@@ -111,4 +102,20 @@ export async function openIdentity(parts: IdentityDeps): Promise<Identity> {
       await mailer.close()
     },
   }
+}
+
+/** The library of OpenID Connect is only loaded if it is used. */
+async function openSingleSignOn(
+  { config, clock, log, baseUrl }: IdentityDeps,
+  signIn: SignIn,
+): Promise<SingleSignOn | null> {
+  const settings = signOnSettingsOf(config)
+  if (settings === null) return null
+  const { SignOnProvider } = await import('./sign-on-provider.ts')
+  return new SingleSignOn({
+    provider: new SignOnProvider({ ...settings, clock, log }),
+    signIn,
+    baseUrl,
+    domains: config.oidcDomains.map((domain) => domainToASCII(domain.toLowerCase())),
+  })
 }

@@ -1,17 +1,8 @@
+import type { Selectable } from 'kysely'
 import { type ControlDatabase, deleteInSteps, type Tx } from '../../base/database/open.ts'
+import type { Tables } from '../../base/database/schema.ts'
 
-export interface LinkRow {
-  id: string
-  email: string
-  token_hash: string
-  code_hash: string
-  request_hash: string | null
-  bound: number
-  wrong_codes: number
-  created_at: string
-  expires_at: string
-  used_at: string | null
-}
+export type LinkRow = Selectable<Tables['sign_in_links']>
 
 /** Max outstanding links per address; the oldest beyond this are invalidated. */
 const MAX_OUTSTANDING = 3

@@ -1,13 +1,8 @@
+import type { Selectable } from 'kysely'
 import type { Db, Tx } from '../../base/database/open.ts'
+import type { Tables } from '../../base/database/schema.ts'
 
-export interface SigningKeyRow {
-  kid: string
-  /** Empty once the key is retired: it is never used for signing again. */
-  private_jwk: string
-  public_jwk: string
-  created_at: string
-  retired_at: string | null
-}
+export type SigningKeyRow = Selectable<Tables['signing_keys']>
 
 /** Newest first. */
 export function readSigningKeys(db: Db): Promise<SigningKeyRow[]> {

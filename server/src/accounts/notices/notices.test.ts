@@ -55,7 +55,7 @@ for (const database of databaseKinds) {
     assert.deepEqual(await actionsOf(service, 'credits.e'), ['credits.exhausted', 'credits.exhausted'])
   })
 
-  test(`the owner of a key is told 14, 3 and 1 days before it expires, once (${database})`, async (t) => {
+  test(`the owner of a key gets one mail 14, 3 and 1 days before it expires (${database})`, async (t) => {
     const service = await openTestServer(t, { database })
     const ada = await openAccount(service, 'ada@example.org')
     const expiresAt = plus(new Date(), 30 * DAY).toISOString()
@@ -88,7 +88,7 @@ for (const database of databaseKinds) {
   })
 }
 
-test('of a key that lasts for a short time only the later stages are told', () => {
+test('a key that lasts for a short time has only the later mails', () => {
   const key = { created_at: '2026-01-01T00:00:00.000Z', expires_at: '2026-01-05T00:00:00.000Z' }
   const stages = ['2026-01-01', '2026-01-02', '2026-01-03', '2026-01-04', '2026-01-05'].map((day) =>
     stageOf(key, new Date(`${day}T00:00:00Z`)),
@@ -96,7 +96,7 @@ test('of a key that lasts for a short time only the later stages are told', () =
   assert.deepEqual(stages, [null, 3, 3, 1, 0])
 })
 
-test('those who bought a dataset are told of a new version, once a day, if they may know of it', async (t) => {
+test('buyers of a dataset get a mail about a new version, once a day, if they may know of it', async (t) => {
   const service = await openTestServer(t)
   const { publishing } = service.parts
   await publishText(service, 'places', 'a.geojson', points(3), {

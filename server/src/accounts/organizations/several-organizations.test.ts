@@ -115,7 +115,7 @@ for (const database of databaseKinds) {
     }
   })
 
-  test(`who is removed from one organization acts for no other one instead (${database})`, async (t) => {
+  test(`a member removed from one organization does not act for another one instead (${database})`, async (t) => {
     const service = await openTestServer(t, { database })
     const { ada, eve, eveForAda } = await openTwo(service)
     const there = await createKey(service, { token: eveForAda, organizationId: ada.organizationId }, ['read'])
@@ -140,7 +140,7 @@ for (const database of databaseKinds) {
     assert.equal((await signIn(service, 'eve@example.org')).organizationId, eve.organizationId)
   })
 
-  test(`what a node of the version before writes about members counts (${database})`, async (t) => {
+  test(`members written by a node of the version before count (${database})`, async (t) => {
     const service = await openTestServer(t, { database })
     const { ada, eve, eveForAda } = await openTwo(service)
     const { db } = service.parts.database
@@ -169,7 +169,7 @@ for (const database of databaseKinds) {
   })
 }
 
-test('nobody switches to an organization of others, or by a session that has ended', async (t) => {
+test('switching to an organization of others, or by a session that has ended, is refused', async (t) => {
   const service = await openTestServer(t)
   const { ada, eve, eveForAda } = await openTwo(service)
   const other = await service.parts.organizations.create(operator, 'Other')

@@ -53,13 +53,7 @@ export async function insertOrganization(
     amount: credits,
     balance: credits,
     kind: 'grant',
-    key_id: null,
-    table_name: null,
-    version: null,
-    format: null,
     actor,
-    refunds: null,
-    order_id: null,
   })
 }
 

@@ -12,7 +12,7 @@ import { trimRequestLog } from './store.ts'
 const ITEMS = '/v1/ogc/collections/places/items'
 
 for (const database of databaseKinds) {
-  test(`the owner of a key sees its requests, filtered and as CSV, and nobody else does (${database})`, async (t) => {
+  test(`only the owner of a key sees its requests, filtered and as CSV (${database})`, async (t) => {
     const service = await openTestServer(t, { database, settings: { admins: ['root@example.org'] } })
     await publishText(service, 'places', 'a.geojson', points(30), { description: { credits: 3 } })
     const ada = await openAccount(service, 'ada@example.org', { credits: 5, addOns: [...ADD_ONS] })

@@ -7,11 +7,11 @@ import { operationOf, tableIn } from './request-operation.ts'
 import { insertRequests, type NewRequestRow } from './store.ts'
 
 const FLUSH = SECOND
-/** Requests of a key in a minute that are all recorded. */
+/** So many requests of a key are recorded in a minute. */
 const ALL_OF = 60
-/** Of those above it, one of so many is. */
+/** Beyond them, one in so many is recorded. */
 const ONE_OF = 64
-/** About 2 MB. While the database is slow or away, what is above it is not recorded. */
+/** About 2 MB. While the database is slow or unreachable, further requests are not recorded. */
 const MAX_UNSAVED = 5000
 
 /**

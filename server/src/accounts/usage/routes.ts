@@ -6,11 +6,12 @@ import {
 } from '@wayleave/contract/records'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { csvResponse, sendCsvRows } from '../../http/csv-response.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { security, tags } from '../../http/openapi.ts'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { KeyActor } from '../keys/key-access.ts'
-import type { UsageReports } from './usage-reports.ts'
+import type { NamedUsageRow, UsageReports } from './usage-reports.ts'
 
 export interface UsageRoutesDeps {
   usageReports: UsageReports
@@ -48,15 +49,32 @@ export function usageRoutes(app: App, { usageReports, authenticate }: UsageRoute
     actorOf: (request) => ({ reach: 'own', ...authenticate.userOf(request) }),
   })
 
+  organizationUsageRoutes(app, { usageReports, authenticate })
+}
+
+/** Restricts the report of an organization to the calls with a key, and to those of a dataset. */
+const organizationUsageQuery = Type.Object(
+  {
+    ...usageRangeQuery.properties,
+    keyId: Type.Optional(Type.String({ description: 'Only the calls with this key.' })),
+    table: Type.Optional(Type.String({ description: 'Only the calls for this dataset.' })),
+  },
+  { additionalProperties: false },
+)
+
+/** The report that members with BILLING_VIEW see, and the rows that it adds up. */
+function organizationUsageRoutes(app: App, { usageReports, authenticate }: UsageRoutesDeps): void {
+  const documented = { tags: [tags.organizations], security: security.token }
+  const params = Type.Object({ organizationId: Type.String() })
+
   app.get('/v1/organization/:organizationId/usage', {
     onRequest: authenticate.user,
     schema: {
-      tags: [tags.organizations],
-      security: security.token,
+      ...documented,
       summary: 'Calls and credits of an organization, by day, operation, key and dataset',
       description: 'Needs BILLING_VIEW. Includes the calls of deleted keys.',
-      params: Type.Object({ organizationId: Type.String() }),
-      querystring: usageRangeQuery,
+      params,
+      querystring: organizationUsageQuery,
       response: { 200: organizationUsageSchema },
     },
     handler: (request) => {
@@ -64,6 +82,34 @@ export function usageRoutes(app: App, { usageReports, authenticate }: UsageRoute
       return usageReports.ofOrganization(caller, request.params.organizationId, request.query)
     },
   })
+
+  app.get('/v1/organization/:organizationId/usage.csv', {
+    onRequest: authenticate.user,
+    schema: {
+      ...documented,
+      summary: 'The calls and credits of an organization as a CSV file',
+      description:
+        'Needs BILLING_VIEW. A row for each day, caller, operation, dataset and format; `member` is the user of calls in the console.',
+      documented: csvResponse,
+      params,
+      querystring: organizationUsageQuery,
+    },
+    handler: async (request, reply) => {
+      const caller = authenticate.userOf(request)
+      const { organizationId } = request.params
+      const rows = await usageReports.rowsOfOrganization(caller, organizationId, request.query)
+      return sendCsvRows(reply, USAGE_FILE, rows)
+    },
+  })
+}
+
+const USAGE_FILE = {
+  name: 'usage.csv',
+  heads: ['date', 'keyId', 'keyName', 'member', 'operation', 'table', 'format', 'calls', 'credits'],
+  cells: (row: NamedUsageRow) => [
+    ...[row.date, row.keyId, row.keyName, row.member],
+    ...[row.operation, row.table_name || null, row.format || null, row.calls, row.credits],
+  ],
 }
 
 /** What a publisher sees of the use of its datasets. */

@@ -9,11 +9,27 @@ import { readPartyNames } from '../keys/party-name-store.ts'
 import { existingKeys, findKey } from '../keys/store.ts'
 import { groupUsage, usageRange, usageReport } from './usage.ts'
 import { consoleUserOf } from './usage-key.ts'
-import { readKeyUsage, readOrganizationUsage, readOwnedUsage, type UsageRow } from './usage-store.ts'
+import {
+  readKeyUsage,
+  readOrganizationUsage,
+  readOwnedUsage,
+  type UsageFilter,
+  type UsageRow,
+} from './usage-store.ts'
 
 export interface GivenRange {
   startDate?: string
   endDate?: string
+}
+
+/** A row of the usage of an organization with the names of its caller. */
+export interface NamedUsageRow extends UsageRow {
+  /** Null for calls in the console. */
+  keyId: string | null
+  /** Null for a deleted key that is not in the audit log. */
+  keyName: string | null
+  /** The mail address of the member who called in the console, or the id of a deleted one. */
+  member: string | null
 }
 
 /** Usage reports: by key for users who may see the key, by organization for users who may see its bills. */
@@ -36,10 +52,30 @@ export class UsageReports {
   async ofOrganization(
     caller: Acting,
     organizationId: string,
-    dates: GivenRange,
+    query: GivenRange & UsageFilter,
   ): Promise<OrganizationUsage> {
     await requireMember(this.#db, caller, organizationId, 'BILLING_VIEW')
-    return this.forOperator(organizationId, dates)
+    return this.forOperator(organizationId, query)
+  }
+
+  /** What the report of the organization adds up: a row for each day, caller, operation, dataset and format. */
+  async rowsOfOrganization(
+    caller: Acting,
+    organizationId: string,
+    query: GivenRange & UsageFilter,
+  ): Promise<NamedUsageRow[]> {
+    await requireMember(this.#db, caller, organizationId, 'BILLING_VIEW')
+    const range = usageRange(query, this.#clock)
+    const rows = await readOrganizationUsage(this.#db, organizationId, range, query)
+    const callers = new Set(rows.map(({ key_id }) => partyOf(key_id)))
+    const names = await readPartyNames(this.#db, [...callers])
+    return rows.map((row) => {
+      const name = names.get(partyOf(row.key_id)) ?? null
+      const userId = consoleUserOf(row.key_id)
+      return userId === null
+        ? { ...row, keyId: row.key_id, keyName: name, member: null }
+        : { ...row, keyId: null, keyName: null, member: name ?? userId }
+    })
   }
 
   /** What others called of the datasets that the organization owns, and the credits that they paid. */
@@ -55,9 +91,9 @@ export class UsageReports {
   }
 
   /** The usage of an organization without a check of the caller, for platform administrators. */
-  async forOperator(organizationId: string, dates: GivenRange): Promise<OrganizationUsage> {
-    const range = usageRange(dates, this.#clock)
-    const rows = await readOrganizationUsage(this.#db, organizationId, range)
+  async forOperator(organizationId: string, query: GivenRange & UsageFilter): Promise<OrganizationUsage> {
+    const range = usageRange(query, this.#clock)
+    const rows = await readOrganizationUsage(this.#db, organizationId, range, query)
     const ofDatasets = rows.filter((row) => row.table_name !== '')
     return {
       organizationId,
@@ -98,4 +134,10 @@ export class UsageReports {
       })),
     }
   }
+}
+
+/** Under which name the audit log knows a caller. */
+function partyOf(usageKey: string): string {
+  const userId = consoleUserOf(usageKey)
+  return userId === null ? `key:${usageKey}` : `user:${userId}`
 }

@@ -77,12 +77,23 @@ export function readKeyUsage(db: Db, keyId: string, range: UsageRange): Promise<
   return selectUsage(db, range).where('key_id', '=', keyId).execute()
 }
 
+/** Which of the rows of an organization are read: all of them without a key and a table. */
+export interface UsageFilter {
+  keyId?: string
+  table?: string
+}
+
 export function readOrganizationUsage(
   db: Db,
   organizationId: string,
   range: UsageRange,
+  { keyId, table }: UsageFilter = {},
 ): Promise<UsageRow[]> {
-  return selectUsage(db, range).where('organization_id', '=', organizationId).execute()
+  return selectUsage(db, range)
+    .where('organization_id', '=', organizationId)
+    .$if(keyId !== undefined, (query) => query.where('key_id', '=', keyId!))
+    .$if(table !== undefined, (query) => query.where('table_name', '=', table!))
+    .execute()
 }
 
 /** The usage of the datasets that an organization owns, by all callers. */

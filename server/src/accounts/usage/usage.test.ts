@@ -161,6 +161,19 @@ for (const database of databaseKinds) {
       { table: 'roads', calls: 5, credits: 0 },
       { table: 'parcels', calls: 1, credits: 10 },
     ])
+    const roads = await read(organization, `?table=roads&keyId=${id}`)
+    assert.deepEqual([roads.totals, roads.datasets.length], [{ calls: 12, credits: 0 }, 1])
+    assert.deepEqual((await read(organization, '?keyId=another')).totals, { calls: 0, credits: 0 })
+    const file = `${organization}/usage.csv${days}`
+    const csv = await service.request('GET', file, { token })
+    assert.deepEqual(csv.text.split('\r\n').sort(), [
+      '',
+      `2026-11-14,${id},Map,,download,parcels,csv,1,10`,
+      `2026-11-14,${id},Map,,items,roads,geojson,5,0`,
+      'date,keyId,keyName,member,operation,table,format,calls,credits',
+    ])
+    const eve = await signIn(service, 'eve@example.org')
+    assert.equal((await service.request('GET', file, { token: eve.token })).status, 403)
     for (const path of [key, organization]) {
       for (const [query, field] of [
         ['?startDate=2026-11-15&endDate=2026-11-14', 'startDate'],

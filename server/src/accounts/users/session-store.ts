@@ -1,15 +1,9 @@
+import type { Selectable } from 'kysely'
 import { type ControlDatabase, type Db, deleteInSteps, type Tx } from '../../base/database/open.ts'
+import type { Tables } from '../../base/database/schema.ts'
 import { lockUser } from './user-store.ts'
 
-export interface RefreshTokenRow {
-  token_hash: string
-  family_id: string
-  user_id: string
-  organization_id: string | null
-  created_at: string
-  expires_at: string
-  replaced_at: string | null
-}
+export type RefreshTokenRow = Selectable<Tables['refresh_tokens']>
 
 export async function insertRefreshToken(tx: Tx, row: RefreshTokenRow): Promise<void> {
   await tx.insertInto('refresh_tokens').values(row).execute()

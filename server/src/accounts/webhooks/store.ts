@@ -189,7 +189,7 @@ export async function renewLease(
   return numUpdatedRows > 0n
 }
 
-/** Nobody takes the lease again for `restMs`. */
+/** Ends the lease so that no node takes it again for `restMs`. */
 export async function endLease(
   database: ControlDatabase,
   id: string,

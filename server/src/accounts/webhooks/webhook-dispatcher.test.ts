@@ -103,8 +103,7 @@ test('receivers that never respond hold up nobody else', async (t) => {
   await happen('key_2')
   sender.poll()
   await until('both messages', () => healthy.received.length === 2)
-  // They are still waiting for the first response.
-  assert.equal(hanging.received.length, 7)
+  await until('the first message to each slow receiver', () => hanging.received.length === 7)
   await happen('key_3')
   await until('the third', () => {
     sender.poll()
@@ -112,6 +111,8 @@ test('receivers that never respond hold up nobody else', async (t) => {
   })
   await until('the log', async () => (await logOf(id)).every(({ state }) => state === 'delivered'))
   await sender.close()
+  // They waited for the first response.
+  assert.equal(hanging.received.length, 7)
   // A stop is not a failed attempt: the next process sends the message again.
   const [first] = await logOf(slow[0]!.id)
   assert.deepEqual([first!.state, first!.attempts], ['waiting', []])

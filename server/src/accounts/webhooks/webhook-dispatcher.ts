@@ -27,11 +27,11 @@ import { secretsOf } from './webhook-secrets.ts'
 const POLL = SECOND
 /** Webhooks that are sent to at the same time, each one message after the other. */
 const MAX_LANES = 64
-/** Those that fail may not take all lanes: a receiver that never responds holds one for 15 s. */
+/** The max lanes of webhooks that fail: a receiver that never responds holds one for 15 s. */
 const MAX_FAILING_LANES = MAX_LANES / 2
-/** Of one organization, so that a few cannot take all lanes with new webhooks either. */
+/** The max lanes of one organization, so that a few cannot take all lanes with new webhooks either. */
 const MAX_OWNER_LANES = 8
-/** Then others get a turn. */
+/** The messages that a lane sends before other webhooks get a turn. */
 const MAX_LANE_MESSAGES = 100
 /** Longer than an attempt can take. */
 const LEASE = 40 * SECOND

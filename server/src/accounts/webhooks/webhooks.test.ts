@@ -42,7 +42,7 @@ const messageOf = (receiver: WebhookReceiver, type: string, count = 1) =>
   })
 
 for (const database of databaseKinds) {
-  test(`an organization is told of its own events, and the platform of all, signed (${database})`, async (t) => {
+  test(`an organization gets its own events, and the platform all, signed (${database})`, async (t) => {
     const settings = { ...INTERNAL, admins: ['root@example.org'] }
     const service = await openTestServer(t, { database, settings })
     const [own, others, platform] = [await openReceiver(t), await openReceiver(t), await openReceiver(t)]
@@ -81,7 +81,7 @@ for (const database of databaseKinds) {
     assert.ok(own.received.every(({ body }) => body.data.organizationId === organizationId))
   })
 
-  test(`only those for whom a dataset exists are told of it (${database})`, async (t) => {
+  test(`only receivers that may know of a dataset get its events (${database})`, async (t) => {
     const service = await openTestServer(t, { database, settings: INTERNAL })
     const [customer, stranger] = [await openReceiver(t), await openReceiver(t)]
     const ada = await openAccount(service, 'ada@example.org')

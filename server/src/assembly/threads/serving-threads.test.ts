@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import type { Worker } from 'node:worker_threads'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { type Account, openAccount } from '../../testing/account.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { points, publishText } from '../../testing/publish.ts'
@@ -75,7 +76,7 @@ async function connectToAll(t: TestContext, service: TestServer, least = 0): Pro
   return connections
 }
 
-test('several threads serve as one server', async (t) => {
+test('several threads serve as one server', { skip: lacks('time') }, async (t) => {
   const service = await openTestServer(t, {
     settings: { threads: THREADS, keyRate: 1, keyBurst: BURST },
   })

@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { SECOND } from '../../base/clock.ts'
+import {
+  NodeLinkHost,
+  type NodeQuestion,
+  type NodeRelease,
+} from '../../base/database/changes/remote-node-link.ts'
 import { SqliteHost, type SqliteQuestion } from '../../base/database/sqlite/remote-sqlite.ts'
 import type { Config } from '../../base/settings/config.ts'
 import { type LoadRegistry, registryLink } from '../../base/threads/load-registry.ts'
@@ -14,6 +20,11 @@ import type { Parts } from '../wiring.ts'
 
 const FIRST_DELAY = SECOND / 10
 const MAX_DELAY = 10 * SECOND
+/**
+ * A flag for threads that are started after it is set; server/bin/wayleave.js gives the main thread twice as much. A
+ * thread keeps up to twice this size for short-lived objects, in use or not.
+ */
+const SEMI_SPACE = '--max-semi-space-size=16'
 /** A thread that served for this long is replaced without a delay when it dies. */
 const STABLE = 60 * SECOND
 
@@ -65,6 +76,7 @@ export class ServingThreads {
   /** Resolves when all threads listen. */
   static async start(deps: ServingThreadsDeps): Promise<ServingThreads> {
     const { parts, place } = deps
+    setFlagsFromString(SEMI_SPACE)
     const threads = new ServingThreads(deps)
     const numbers = Array.from({ length: place.count - 1 }, (_, i) => i + 2)
     try {
@@ -123,7 +135,7 @@ export class ServingThreads {
   }
 
   async #startThread(number: number): Promise<RunningThread> {
-    const { log, metrics, verification, database } = this.#parts
+    const { log, metrics, verification, database, sharedLink } = this.#parts
     const place: ThreadPlace = { ...this.#place, number }
     const start: ThreadStart = { ...this.#start, place }
     const worker = new Worker(new URL('./serving-thread.ts', import.meta.url), {
@@ -132,6 +144,7 @@ export class ServingThreads {
     })
     const loads = registryLink(this.#loads, number)
     const host = database.sqlite && new SqliteHost(database.sqlite)
+    const nodeHost = sharedLink && new NodeLinkHost(sharedLink, (event) => link.tell('nodeEvent', event))
     const link = new ThreadLink(worker, {
       log: (lines: Uint8Array) => writeLines(log, lines),
       metrics: () => metrics.text(),
@@ -142,6 +155,9 @@ export class ServingThreads {
       release: (key: string) => loads.release(key),
       sqlite: (question: SqliteQuestion) => host!.answer(question),
       sqliteRelease: (session: number) => host!.release(session),
+      node: (question: NodeQuestion) => nodeHost!.answer(question),
+      nodeRelease: (session: NodeRelease) => nodeHost!.release(session),
+      nodeUnlisten: (listener: number) => nodeHost!.unlisten(listener),
     })
     const { promise: ended, resolve } = Promise.withResolvers<void>()
     worker.on('error', (error) => log.error({ err: error }, `Thread ${number} failed.`))
@@ -150,6 +166,7 @@ export class ServingThreads {
       SharedConnections.forget(place)
       this.#loads.forget(number)
       void host?.close()
+      nodeHost?.close()
       if (this.#running.delete(number) && !this.#stopping)
         log.error({ code }, `Thread ${number} ended. Its connections are lost, and it is replaced.`)
       resolve()

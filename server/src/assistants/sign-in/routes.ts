@@ -113,6 +113,9 @@ function consentRoutes(app: App, { authenticate, authorization, baseUrl }: Assis
   }
 
   app.post('/v1/assistants/request', {
+    // Before the body of somebody unknown is parsed.
+    onRequest: (request, reply) => authenticate.anonymous(request, reply),
+    bodyLimit: MAX_BODY,
     schema: {
       tags: [tags.keys],
       summary: 'Who asks for access as an assistant',
@@ -132,8 +135,7 @@ function consentRoutes(app: App, { authenticate, authorization, baseUrl }: Assis
         }),
       },
     },
-    handler: async (request, reply) => {
-      await authenticate.anonymous(request, reply)
+    handler: async (request) => {
       const { name, host } = await authorization.check(request.body, placeOf(request).resource)
       const target = new URL(request.body.redirect_uri)
       const refusal = returnAddress(request.body, { error: 'access_denied', iss: placeOf(request).issuer })

@@ -123,6 +123,8 @@ test('a user gives an assistant a key: only the right client gets it, once, and 
     const refused = await send('/v1/assistants/request', { ...asked, [name]: value })
     assert.equal((await refused.json()).code, 'assistant-request-invalid', name)
   }
+  // It is parsed before anybody is known.
+  assert.equal((await send('/v1/assistants/request', { ...asked, more: 'x'.repeat(20_000) })).status, 413)
 
   const bearer = { ...json, authorization: `Bearer ${user.token}` }
   const agree = async (tables: string[] | null = ['places']) => {

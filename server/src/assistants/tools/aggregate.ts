@@ -22,7 +22,7 @@ export const aggregate = defineTool({
       .max(3)
       .default([])
       .describe(
-        'Up to three groupings: a column (continent); a number in intervals of a width (interval(magnitude,1)) or of equal counts (quantile(magnitude,4)); a time by year(time), quarter, month, week, day, hour or weekday(time); cells of the map (tile(5) or h3(4)); the areas of another dataset that a row lies in, with a column of it as label (within(countries,name)). Without it, there is one row for all.',
+        'Up to three groupings: a column (continent); a number in intervals of a width (interval(magnitude,1)) or of equal counts (quantile(magnitude,4)); a time by year(time), quarter, month, week, day, hour or weekday(time), where 1 is Monday; cells of the map (tile(5) or h3(4)); the areas of another dataset that a row lies in, with a column of it as label (within(countries,name)). Without it, there is one row for all.',
       ),
     measures: terms
       .min(1)

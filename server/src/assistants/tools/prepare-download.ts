@@ -20,27 +20,33 @@ export const prepareDownload = defineTool({
       .boolean()
       .default(false)
       .describe('Pay for the file, after the person has agreed to the price.'),
+    max_credits: z
+      .number()
+      .int()
+      .min(0)
+      .optional()
+      .describe('The price that the person has agreed to. If it is higher now, nothing is spent.'),
   }),
-  run: async ({ api, base, usage }, { table, format, confirm }) => {
+  run: async ({ api, base, usage }, { table, format, confirm, max_credits: agreed }) => {
     const dataset = await api.get<DatasetDetails>(`/v1/dataset/${encodeURIComponent(table)}`)
     const offered = dataset.formats.find((each) => each.format === format)
     const formats = dataset.formats.map((each) => each.format).join(', ')
     if (!offered) return `There is no format "${format}". There are: ${formats}.`
     const path = `/v1/dataset/${encodeURIComponent(table)}/files/${format}`
     const size = offered.bytes === null ? 'a size that is known once it is built' : `${offered.bytes} bytes`
+    const price = dataset.visibility === 'open' ? 0 : dataset.credits
     if (!confirm) {
-      const price = dataset.visibility === 'open' ? 0 : dataset.credits
       const balance = await usage.balance()
       return [
         `${table} as ${format} (${size}) costs ${price} credits; a file that was paid in the last 24 hours costs nothing again.`,
         balance === null ? '' : `The balance is ${balance} credits.`,
-        'Nothing was spent. Ask the person, then call prepare_download with confirm: true.',
+        'Nothing was spent. Ask the person, then call prepare_download with confirm: true and max_credits.',
         `Other formats: ${formats}.`,
       ]
         .filter((line) => line !== '')
         .join('\n')
     }
-    const headers = await api.firstByte(path)
+    const headers = await api.firstByte(path, agreed ?? price)
     const charged = headers['credits-charged']
     const remaining = headers['credits-remaining']
     return [

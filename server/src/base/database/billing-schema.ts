@@ -6,7 +6,7 @@ export interface BillingTables {
   products: {
     id: string
     kind: 'pack' | 'plan'
-    /** Of a plan. */
+    /** The period of a plan; null for a pack. */
     period: PlanPeriod | null
     /** The current revision. */
     revision: number
@@ -59,7 +59,7 @@ export interface BillingTables {
     paid_at: string | null
     /** When the provider was last asked about it; empty if never. */
     checked_at: Generated<string>
-    /** Of an upgrade: the order whose plan it replaces in the same period. */
+    /** The order whose plan an upgrade replaces in the same period; null for other orders. */
     upgrades_from: string | null
   }
   /** Events of providers that were applied: each changes the books once. */
@@ -109,7 +109,7 @@ export interface BillingTables {
     ended_at: string | null
     /** When the provider was last asked about it; empty if never. */
     checked_at: Generated<string>
-    /** 1 if it has ended here and the provider is still to be told. */
+    /** 1 if it has ended here and is not yet cancelled at the provider. */
     to_cancel: Generated<number>
     /** 1 if it was changed here and the provider may not know yet what the next period costs. */
     to_reprice: Generated<number>

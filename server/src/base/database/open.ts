@@ -1,67 +1,21 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  type ExpressionBuilder,
-  type ExpressionWrapper,
-  Kysely,
-  PostgresDialect,
-  type RawBuilder,
-  type SelectQueryBuilder,
-  type SqlBool,
-  sql,
-  type Transaction,
-} from 'kysely'
+import { type ExpressionBuilder, type ExpressionWrapper, Kysely, type SqlBool, sql } from 'kysely'
 import { MINUTE, SECOND } from '../clock.ts'
 import { makePrivate } from '../locks/private-files.ts'
 import type { ThreadLink } from '../threads/thread-link.ts'
-import type { DatabaseError } from './database-error.ts'
-import { postgresTime, sqliteTime } from './database-time.ts'
+import type { ControlDatabase } from './control-database.ts'
+import { sqliteTime } from './database-time.ts'
 import { migrate } from './migrations/migrate.ts'
-import { GuardedPool, type Patience, type ServerCheck } from './postgres-pool.ts'
+import type { Patience } from './postgres-pool.ts'
 import type { Tables } from './schema.ts'
 import { RemoteSqlite } from './sqlite/remote-sqlite.ts'
 import { sqliteDialect } from './sqlite/sqlite-dialect.ts'
 import { OwnSqlite } from './sqlite/sqlite-source.ts'
 import { requireFinishedRestore } from './unfinished-restore-store.ts'
 
-export type Db = Kysely<Tables>
-export type Tx = Transaction<Tables>
-
-/** The control database and the few operations in which the SQL dialects differ. */
-export interface ControlDatabase {
-  db: Db
-  kind: 'sqlite' | 'postgres'
-  /** SQLite's file, for the connection that polls it for changes; null on PostgreSQL. */
-  file: string | null
-  /** What executes the statements of other serving threads; null on PostgreSQL, and in these threads. */
-  sqlite: OwnSqlite | null
-  /** PostgreSQL's URL, for the LISTEN connection; null on SQLite. */
-  url: string | null
-  /**
-   * Locks the selected rows until the transaction ends (SELECT … FOR UPDATE). A no-op on SQLite, where only
-   * one write transaction runs at a time.
-   */
-  forUpdate<T, O>(
-    query: SelectQueryBuilder<Tables, T & keyof Tables, O>,
-  ): SelectQueryBuilder<Tables, T & keyof Tables, O>
-  /** The same if there is no row to lock: an advisory lock on a name, held until the transaction ends. */
-  lockName(tx: Tx, name: string): Promise<void>
-  /**
-   * The time by the database's own clock, as text in the form of all times. Processes on several machines compare
-   * leases by it, whatever their own clocks say.
-   */
-  time(plusMs?: number): RawBuilder<string>
-  /** Circuit breaker: given an error, every use fails with it at once; null resets it. PostgreSQL only. */
-  refuse(error: DatabaseError | null): void
-  /** Every use waits until `refuse` is called, with an error or null. PostgreSQL only. */
-  hold(): void
-  /** Sets a check of the server of each new connection. PostgreSQL only. */
-  checkServers(isKnown: ServerCheck): void
-  /** Statements that wait: on PostgreSQL for a connection, on SQLite for their result. */
-  pending(): number
-  close(): Promise<void>
-}
+export type { ControlDatabase, Db, Tx } from './control-database.ts'
 
 export interface DatabaseOptions {
   databaseUrl: string | null
@@ -120,8 +74,10 @@ function openSqlite({ dataDir, onThreadEnd, first }: DatabaseOptions): ControlDa
 
 const DEFAULT_TIMEOUT_SECONDS = 10
 const CONNECTIONS = 10
-/** Of each of several threads: a transaction must not keep everything else waiting. */
-const MIN_CONNECTIONS = 3
+/** Of several threads: the first one also runs jobs and housekeeping, the others serve requests only. */
+const CONNECTIONS_OF_FIRST = 6
+/** A transaction must not keep everything else waiting. */
+const CONNECTIONS_OF_OTHERS = 2
 const CONNECT_TIMEOUT = 5 * SECOND
 /** A migration may rewrite a large table, and waits while other nodes migrate. */
 const MIGRATION: Patience = { connections: 1, connectTimeout: 10 * SECOND, queryTimeout: 30 * MINUTE }
@@ -130,46 +86,29 @@ async function openMigratedPostgres(
   url: string,
   { databaseTimeout = DEFAULT_TIMEOUT_SECONDS, threads = 1, first }: DatabaseOptions,
 ): Promise<ControlDatabase> {
-  if (!first) await migratePostgres(url)
-  const connections =
-    threads === 1 ? CONNECTIONS : Math.max(MIN_CONNECTIONS, Math.ceil(CONNECTIONS / threads))
+  // The client of PostgreSQL is only loaded if it is used.
+  const { openPostgres } = await import('./open-postgres.ts')
+  if (!first) await migratePostgres(openPostgres(url, MIGRATION))
   return openPostgres(url, {
-    connections,
+    connections: connectionsOf(threads, first === undefined),
     connectTimeout: CONNECT_TIMEOUT,
     queryTimeout: databaseTimeout * SECOND,
   })
 }
 
-async function migratePostgres(url: string): Promise<void> {
-  const migrating = openPostgres(url, MIGRATION)
+/** Max connections of a thread for requests. */
+function connectionsOf(threads: number, isFirst: boolean): number {
+  if (threads === 1) return CONNECTIONS
+  return isFirst ? CONNECTIONS_OF_FIRST : CONNECTIONS_OF_OTHERS
+}
+
+async function migratePostgres(migrating: ControlDatabase): Promise<void> {
   await requireFinishedRestore(migrating.db).catch(async (error: unknown) => {
     await migrating.close()
     throw error
   })
   await migrateOrClose(migrating)
   await migrating.close()
-}
-
-export function openPostgres(url: string, patience: Patience): ControlDatabase {
-  const pool = new GuardedPool(url, patience)
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  return {
-    db,
-    kind: 'postgres',
-    sqlite: null,
-    file: null,
-    url,
-    forUpdate: (query) => query.forUpdate(),
-    lockName: async (tx, name) => {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx)
-    },
-    time: postgresTime,
-    refuse: (error) => pool.refuse(error),
-    hold: () => pool.hold(),
-    checkServers: (isKnown) => pool.checkServers(isKnown),
-    pending: () => pool.waiting,
-    close: () => db.destroy(),
-  }
 }
 
 /** Max rows deleted by one statement of `deleteInSteps`. */

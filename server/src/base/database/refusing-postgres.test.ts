@@ -9,7 +9,7 @@ import { cleanUp } from '../../testing/cleanup.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { emptyDatabase, openTestServer, postgresServer } from '../../testing/test-server.ts'
 import { DatabaseError } from './database-error.ts'
-import { openPostgres } from './open.ts'
+import { openPostgres } from './open-postgres.ts'
 
 /** Runs statements on the server of the tests, in any database. */
 async function onServer(url: string, ...statements: string[]): Promise<void> {

@@ -50,6 +50,7 @@ export interface Tables extends BillingTables {
   }
   signing_keys: {
     kid: string
+    /** Empty once the key is retired: it is never used for signing again. */
     private_jwk: string
     public_jwk: string
     created_at: string
@@ -229,6 +230,8 @@ export interface Tables extends BillingTables {
     refunds: number | null
     /** The order that brought the credits or took them back; for a lapse, the order of the period's credits. */
     order_id: string | null
+    /** What was paid for the order, or with a minus returned, in minor units of its currency; null without an order. */
+    money: number | null
   }
   /** The right to download one format of one version again for 24 hours. */
   purchases: {
@@ -284,7 +287,7 @@ export interface Tables extends BillingTables {
     snapshot: string
     /** The snapshot of an earlier version that this one reuses; null if it has its own. */
     reused_snapshot: string | null
-    /** Of a version that is not released yet: what its release will change, in JSON; null for all others. */
+    /** What the release of a draft will change, in JSON; null for versions that are released. */
     draft: string | null
     created_at: string
     rows: number

@@ -10,7 +10,7 @@ export interface Origin {
   actor: string
   address: string | null
   requestId: string | null
-  /** Of a request with an Idempotency-Key: the transaction of its change marks it as carried out. */
+  /** A request with an Idempotency-Key: the transaction of its change marks it as carried out. */
   attempt?: Attempt
 }
 

@@ -39,6 +39,7 @@ export type BillingNotice =
   | { kind: OrderNotice; orderId: string; amount: string; credits: number }
   /** For the operator. */
   | { kind: 'alert'; orderId: string; amount: string; credits: number; reason: string }
+  | { kind: 'payment-failed'; graceUntil: string }
   | { kind: 'plan-ended' }
   | { kind: 'key-budget'; keyId: string; percent: number }
   | { kind: 'member-budget'; userId: string; percent: number }

@@ -13,7 +13,7 @@ function textsOf(notice: BillingNotice, holder: string): string[] {
     case 'paid':
       return [
         'Your payment has arrived',
-        `The order ${notice.orderId} (${notice.amount}) is paid. It has added ${notice.credits} credits to the balance.`,
+        `The order ${notice.orderId} (${notice.amount}) is paid.${addedCredits(notice)}`,
       ]
     case 'refunded':
       return [
@@ -45,12 +45,17 @@ function textsOf(notice: BillingNotice, holder: string): string[] {
         'Your plan is renewed',
         `The next period of your plan has begun: order ${notice.orderId} (${notice.amount}). Its invoice has the bank details.`,
       ]
+    case 'payment-failed':
+      return [
+        'The payment for your plan has failed',
+        `The payment for the next period of your plan has failed. The plan goes on until ${notice.graceUntil.slice(0, 10)} and ends then, unless it is paid. Check how you pay under Plans and credits.`,
+      ]
     case 'plan-ended':
       return ['Your plan has ended', 'Your plan has ended. What it included is not available any more.']
     case 'upgraded':
       return [
         'Your plan was upgraded',
-        `The larger plan holds now: order ${notice.orderId} (${notice.amount}) for the rest of the period. It has added ${notice.credits} credits to the balance.`,
+        `The larger plan holds now: order ${notice.orderId} (${notice.amount}) for the rest of the period.${addedCredits(notice)}`,
       ]
     case 'key-budget':
       return [
@@ -68,4 +73,9 @@ function textsOf(notice: BillingNotice, holder: string): string[] {
         `The order ${notice.orderId} (${notice.amount}) is held: ${notice.reason}`,
       ]
   }
+}
+
+/** Plans of add-ons alone bring none. */
+function addedCredits({ credits }: { credits: number }): string {
+  return credits === 0 ? '' : ` It has added ${credits} credits to the balance.`
 }

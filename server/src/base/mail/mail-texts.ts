@@ -49,7 +49,7 @@ export function invitationMail(to: string, link: string, organizationName: strin
   }
 }
 
-/** To the operator. */
+/** A mail to the operator. */
 export function accessRequestMail(to: string, link: string, request: AccessRequest): Mail {
   const organization = nameInMail(request.organizationName)
   return {
@@ -66,7 +66,7 @@ export function accessRequestMail(to: string, link: string, request: AccessReque
   }
 }
 
-/** To the member who asked. */
+/** A mail to the member who asked. */
 export function accessDecisionMail(to: string, link: string, request: AccessRequest): Mail {
   const organization = nameInMail(request.organizationName)
   return {
@@ -83,7 +83,7 @@ export function accessDecisionMail(to: string, link: string, request: AccessRequ
   }
 }
 
-/** To the publisher of a dataset, once until its source can be read again. */
+/** A mail to the publisher of a dataset, sent once until its source can be read again. */
 export function sourceFailedMail(to: string, link: string, table: string, problem: string): Mail {
   return {
     to,

@@ -10,7 +10,7 @@ export interface Mail {
   link: string
   /** The text of the link's button. */
   label: string
-  /** Of a mail that can be switched off. */
+  /** How to switch mails of this kind off, if that is possible. */
   unsubscribe?: Unsubscribe
 }
 

@@ -21,7 +21,7 @@ const internal = [
   '224.0.0.0/4',
   '240.0.0.0/4',
 ]
-/** Of the public half of IPv6: special purposes with Teredo, documentation twice, and 6to4, which carries any IPv4 address. */
+/** The exceptions in the public half of IPv6: special purposes with Teredo, documentation twice, and 6to4, which carries any IPv4 address. */
 const internal6 = ['2001::/23', '2001:db8::/32', '3fff::/20', '2002::/16']
 
 const blocked = listOf(internal, 'ipv4')

@@ -18,7 +18,7 @@ async function serve(t: TestContext, listener: RequestListener): Promise<string>
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('addresses of the inside are told from those of the internet, in every form', () => {
+test('internal addresses are distinguished from those of the internet, in every form', () => {
   const internal = [
     ...['127.0.0.1', '10.1.2.3', '172.31.0.1', '192.168.1.1', '169.254.169.254', '100.64.0.1', '0.0.0.0'],
     ...['224.0.0.1', '255.255.255.255', '198.18.0.1', '::1', '::', 'fe80::1', 'fe80::1%eth0', 'fc00::1'],

@@ -1,7 +1,8 @@
 import { type LookupAddress, lookup } from 'node:dns'
-import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import { request as httpRequest } from '../node-http.ts'
 import { isInternalAddress } from './internal-address.ts'
 
 /** The address that somebody else chose is not one that the service connects to. */

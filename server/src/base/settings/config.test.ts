@@ -41,6 +41,13 @@ test('a bad setting is named in one sentence, and a secret one is not repeated',
     [{ WAYLEAVE_TRUSTED_PROXIES: '10.0.0.0/40' }, /^WAYLEAVE_TRUSTED_PROXIES/],
     [{ WAYLEAVE_NEW_ORGANIZATION_ADD_ONS: 'API_ACCESS,ALL' }, /^WAYLEAVE_NEW_ORGANIZATION_ADD_ONS/],
     [{ WAYLEAVE_KEY_IN_URL: 'maybe' }, /^WAYLEAVE_KEY_IN_URL/],
+    [
+      { WAYLEAVE_START_TITLES: 'featured=Maps; hero=Hello' },
+      /^WAYLEAVE_START_TITLES: .* with names among featured,/,
+    ],
+    [{ WAYLEAVE_START_LINKS: 'Blog=javascript:alert(1)' }, /^WAYLEAVE_START_LINKS/],
+    [{ WAYLEAVE_START_LINKS: 'Blog=//example.org' }, /^WAYLEAVE_START_LINKS/],
+    [{ WAYLEAVE_START_LINKS: '/datasets' }, /^WAYLEAVE_START_LINKS/],
     [{ WAYLEAVE_ADMINS: 'ada@example.org, root' }, /^WAYLEAVE_ADMINS: .* is not a list of mail addresses\.$/],
   ]
   for (const [environment, sentence] of bad) {
@@ -53,6 +60,17 @@ test('a bad setting is named in one sentence, and a secret one is not repeated',
   const file = join(temporaryFolder(t), 'wayleave.json')
   writeFileSync(file, '{"prot": 1}')
   assert.throws(() => readConfig({ environment: {}, file }), /there is no setting named "prot"/)
+})
+
+test('texts by names are an object in the file, and pairs in a variable', (t) => {
+  const file = join(temporaryFolder(t), 'settings.json')
+  writeFileSync(file, JSON.stringify({ startTitles: { key: 'Begin = here; now' } }))
+  const environment = { WAYLEAVE_START_LINKS: 'All=/datasets?a=b ; Blog = https://example.org;' }
+  const { startTitles, startLinks } = readConfig({ environment, file })
+  assert.deepEqual(startTitles, { key: 'Begin = here; now' })
+  assert.deepEqual(startLinks, { All: '/datasets?a=b', Blog: 'https://example.org' })
+  writeFileSync(file, JSON.stringify({ startTitles: { key: 1 } }))
+  assert.throws(() => readConfig({ environment, file }), /^SettingError: startTitles in/)
 })
 
 test('a misspelt variable is noticed', () => {

@@ -39,6 +39,6 @@ export const databasesSettings = {
     'WAYLEAVE_MIN_FREE_BYTES',
     100 * 1024 ** 2,
     integer(0, Number.MAX_SAFE_INTEGER),
-    'Bytes that must be free on the disk of the data folder; with less, /ready responds 503.',
+    'Bytes that must be free on the disk of the data folder; with less, /ready responds 503. Uploads and sources are refused while less than twice as many are free.',
   ),
 } as const

@@ -28,6 +28,12 @@ export const jobsSettings = {
     integer(0, 64),
     'Datasets whose vector tiles a server builds at the same time; 0 if it builds none.',
   ),
+  tilePartBytes: setting(
+    'WAYLEAVE_TILE_PART_BYTES',
+    512 * 1024 ** 2,
+    integer(65_536, 1024 ** 4),
+    'With PostgreSQL, workers share the vector tiles of datasets with at least three times as many bytes of features: each builds parts of this size. A worker that dies loses the part that it builds.',
+  ),
   exportWait: setting(
     'WAYLEAVE_EXPORT_WAIT',
     600,

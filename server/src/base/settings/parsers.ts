@@ -56,6 +56,28 @@ export function textList<const T extends string = string>(...allowed: T[]): Pars
   }
 }
 
+/** Texts by their names: an object, or `name=text` separated by semicolons. */
+export function namedTexts<T extends Partial<Record<string, string>> = Record<string, string>>(
+  isAllowed: (name: string, text: string) => boolean,
+  description: string,
+): Parse<T> {
+  return (raw) => {
+    const texts =
+      typeof raw === 'string'
+        ? raw.split(';').flatMap((part) => (part.trim() === '' ? [] : [splitPair(part)]))
+        : Object.entries(typeof raw === 'object' && raw !== null ? raw : { '': raw })
+    const areAllowed = texts.every(
+      ([name, text]) => name !== '' && typeof text === 'string' && text !== '' && isAllowed(name, text),
+    )
+    return areAllowed ? { value: Object.fromEntries(texts) as T } : { expected: description }
+  }
+}
+
+function splitPair(part: string): [name: string, text: string] {
+  const [name = '', ...rest] = part.split('=')
+  return [name.trim(), rest.join('=').trim()]
+}
+
 export function addressList(): Parse<string[]> {
   return (raw) => {
     const items = splitList(raw)

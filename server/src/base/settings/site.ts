@@ -1,6 +1,11 @@
-import { START_SECTIONS, type StartSection } from '@wayleave/contract/start-sections'
+import {
+  START_SECTIONS,
+  type StartSection,
+  TITLED_SECTIONS,
+  type TitledSection,
+} from '@wayleave/contract/start-sections'
 import { accentColor } from './accent-color.ts'
-import { text, textList, url } from './parsers.ts'
+import { namedTexts, text, textList, url } from './parsers.ts'
 import { setting } from './setting.ts'
 
 /** How the pages look, and what they say beside the data. */
@@ -34,6 +39,36 @@ export const siteSettings = {
     null as string | null,
     text(),
     'What the start page says below the name and the description of the service: plain text; an empty line begins a new paragraph.',
+  ),
+  startTitles: setting(
+    'WAYLEAVE_START_TITLES',
+    null as Partial<Record<TitledSection, string>> | null,
+    namedTexts<Partial<Record<TitledSection, string>>>(
+      (name) => (TITLED_SECTIONS as readonly string[]).includes(name),
+      `a list such as "featured=Our maps; key=Begin here", with names among ${TITLED_SECTIONS.join(', ')}`,
+    ),
+    'Titles of sections of the start page in the place of the usual ones, separated by semicolons: `featured=Our maps; key=Begin here`. In the settings file, an object.',
+  ),
+  startLinks: setting(
+    'WAYLEAVE_START_LINKS',
+    null as Record<string, string> | null,
+    namedTexts(
+      (_, address) => /^(https?:\/\/|mailto:|\/(?![/\\]))/.test(address),
+      'a list such as "All datasets=/datasets; Our blog=https://example.org"',
+    ),
+    'The links below the search of the start page, separated by semicolons: `All datasets=/datasets; Our blog=https://example.org`. In the settings file, an object. Without it, the catalog and the gallery.',
+  ),
+  startKey: setting(
+    'WAYLEAVE_START_KEY',
+    null as string | null,
+    text(),
+    'What the section `key` of the start page says beside its button and its code, in Markdown. A numbered list is shown as steps.',
+  ),
+  startDevelopers: setting(
+    'WAYLEAVE_START_DEVELOPERS',
+    null as string | null,
+    text(),
+    'What the section `developers` says, in Markdown. A list is shown as cards: `- [Tiles](/docs/tiles) for your own maps`.',
   ),
   featured: setting(
     'WAYLEAVE_FEATURED',

@@ -7,6 +7,6 @@ export const threadsSettings = {
     'WAYLEAVE_THREADS',
     null as number | null,
     integer(1, 256),
-    'Threads that serve requests on the same port. By default one fewer than the cores of the machine or its container, at least 1; 1 on systems other than Linux and with the role `worker`.',
+    'Threads that serve requests on the same port. By default as many as the machine or its container has cores, less one for jobs unless the role is `api`, and at most one for each 256 MB of memory; 1 on systems other than Linux and with the role `worker`.',
   ),
 } as const

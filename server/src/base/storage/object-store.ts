@@ -8,7 +8,7 @@ export interface ObjectInfo {
 }
 
 export interface CallOptions {
-  /** For how long a failed call is repeated, in ms. */
+  /** How long a failed call is repeated, in ms. */
   patienceMs?: number
   signal?: AbortSignal | undefined
 }

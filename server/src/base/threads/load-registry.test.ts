@@ -8,7 +8,7 @@ function threads(count: number) {
   return { registry, loads }
 }
 
-test('what one thread has loaded is used by all, until the last releases it', async () => {
+test('data that one thread has loaded is used by all, until the last releases it', async () => {
   const { registry, loads } = threads(3)
   let reads = 0
   const read = async () => ({ bytes: new Uint8Array(new SharedArrayBuffer(++reads)) })

@@ -23,8 +23,13 @@ export class ThreadLink {
 
   constructor(port: ThreadPort, answers: Answers) {
     this.#port = port
-    this.#answers = answers
+    this.#answers = { ...answers }
     port.on('message', (message) => this.#receive(message as Message))
+  }
+
+  /** Adds the answer to a question, before the other thread can ask it. */
+  on<T>(question: string, answer: (value: T) => unknown): void {
+    this.#answers[question] = answer as (value: never) => unknown
   }
 
   ask<T>(question: string, value: unknown = null): Promise<T> {

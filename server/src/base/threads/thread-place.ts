@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
+import { machineMemory } from '@wayleave/geodata/base'
 import type { Config } from '../settings/config.ts'
 import { createNumbers } from './shared-numbers.ts'
 
@@ -55,15 +56,21 @@ export function processMilliseconds(): number {
   return seconds * 1000 + nanoseconds / 1e6
 }
 
+/** What a thread may take by default: 90 to 130 MB, and its share of what requests need. */
+const THREAD_BYTES = 256 * 1024 ** 2
+
 /**
- * How many threads serve. By default one fewer than the cores of the machine or its container, which leaves one for
- * jobs. A worker serves no requests. Only Linux spreads connections over the sockets of one port.
+ * How many threads serve. By default as many as the machine or its container has cores, less one for jobs if this
+ * process runs them, and not more than there is memory for: containers often have the cores of a large machine and
+ * little memory. A worker serves no requests. Only Linux spreads connections over the sockets of one port.
  */
 export function servingThreads(
   { threads, role }: Pick<Config, 'threads' | 'role'>,
   cores = availableParallelism(),
   platform: NodeJS.Platform = process.platform,
+  memory = machineMemory(),
 ): number {
   if (role === 'worker' || platform !== 'linux') return 1
-  return threads ?? Math.max(1, cores - 1)
+  const ofCores = role === 'api' ? cores : cores - 1
+  return threads ?? Math.max(1, Math.min(ofCores, Math.floor(memory / THREAD_BYTES)))
 }

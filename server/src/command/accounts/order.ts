@@ -75,7 +75,7 @@ async function alter(
   print(flags, order, `Order ${order.id} ${typeof what === 'string' ? what : what(order)}.`)
 }
 
-/** An order of which a part was returned stays paid. */
+/** A partly refunded order stays paid. */
 export function refundWords(order: Pick<AdminOrder, 'state' | 'refundedAmount' | 'amount' | 'currency'>) {
   const { state, refundedAmount, amount, currency } = order
   return state === 'refunded'

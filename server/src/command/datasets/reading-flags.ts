@@ -4,45 +4,23 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { addAbortSignal } from 'node:stream'
 import type { CompileOptions } from '@wayleave/geodata/compile'
-import type { ColumnType } from '@wayleave/geodata/features'
 import { type Command, InvalidArgumentError } from 'commander'
 import { isTable } from '../../data/catalog/dataset.ts'
-import { COLUMN_TYPES } from '../../data/publishing/column-types.ts'
 import { HEADER_LINES, SKIPPED_LINES } from '../../data/publishing/line-counts.ts'
-import { columnTypes } from './source-flags.ts'
+import { type FormatFlags, withFormatFlags } from './source-flags.ts'
 
 /** The flags that say how a file is read, of `publish` and of `inspect`. */
-export interface ReadingFlags {
-  idColumn?: string
-  timeColumn?: string
-  crs?: string
-  allowInaccurateCrs?: boolean
-  layer?: string
-  format?: string
-  encoding?: string
-  longitude?: string
-  latitude?: string
-  geometryColumn?: string
+export interface ReadingFlags extends FormatFlags {
   geometry: boolean
   header: boolean
   skipLines?: number
   headerLines?: number
-  type?: { [column: string]: ColumnType }
   /** The path of a JSON file. */
   schema?: string
 }
 
 export function withReadingFlags(command: Command): Command {
-  return command
-    .option('--id-column <name>', 'the column that holds the features’ ids')
-    .option('--time-column <name>', 'the column that `datetime` filters')
-    .option('--crs <crs>', 'the CRS if the file does not state it, such as EPSG:25832')
-    .option('--allow-inaccurate-crs', 'publish although the CRS cannot be brought to WGS84 within 20 m')
-    .option('--layer <name>', 'the layer or sheet of a file that has several')
-    .option('--encoding <name>', 'the encoding of texts if the file does not state it, such as windows-1251')
-    .option('--longitude <column>', 'the column of longitudes or x; together with --latitude')
-    .option('--latitude <column>', 'the column of latitudes or y')
-    .option('--geometry-column <column>', 'the column of WKT, WKB, GeoJSON or points as text')
+  return withFormatFlags(command)
     .option('--no-geometry', 'publish a table without geometry, whatever the file holds')
     .option('--no-header', 'the first row of the table is a row and has no column names')
     .option(
@@ -55,12 +33,6 @@ export function withReadingFlags(command: Command): Command {
       'the column names take this many lines, whose texts are joined',
       lineCount(HEADER_LINES),
     )
-    .option(
-      '--type <column=type>',
-      `the type of a column: ${COLUMN_TYPES.join(', ')}; may be repeated`,
-      columnTypes,
-    )
-    .option('--format <name>', 'the format if the file does not show it')
     .option(
       '--schema <file>',
       'a JSON file with what is fixed about this and later versions, as `wayleave schema` prints it',
@@ -152,7 +124,8 @@ async function withStandardInput<T>(
     await (await import('../../data/publishing/upload-jobs/receive-upload.ts')).receiveUpload(
       addAbortSignal(signal, process.stdin),
       path,
-      maxBytes,
+      // The folder is the operator's.
+      { maxBytes, minFreeBytes: 0 },
     )
     return await work(path)
   } finally {

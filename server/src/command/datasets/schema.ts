@@ -21,7 +21,7 @@ export function schemaCommand(): Command {
       'schema parcels --remove',
     ],
   )
-    .option('--fix', 'fix the columns and types of the current version')
+    .option('--fix', 'fix the columns, types and formats of the current version')
     .option('--set <file>', 'fix what this JSON file says')
     .option('--remove', 'fix nothing')
     .action(schema)

@@ -3,11 +3,8 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { COLUMN_TYPES, ColumnTypesError, parseColumnTypes } from '../../data/publishing/column-types.ts'
 import type { SourceSettings } from '../../data/sources/source-options.ts'
 
-/** How a source is read. */
-export interface SourceFlags {
-  sourceTable?: string
-  query?: string
-  sourceHeader?: Record<string, string>
+/** The flags that say how a file or an address is read, of `publish`, `inspect` and `source set`. */
+export interface FormatFlags {
   idColumn?: string
   timeColumn?: string
   crs?: string
@@ -18,8 +15,15 @@ export interface SourceFlags {
   longitude?: string
   latitude?: string
   geometryColumn?: string
-  skipInvalid?: boolean
   type?: { [column: string]: ColumnType }
+}
+
+/** How a source is read. */
+export interface SourceFlags extends FormatFlags {
+  sourceTable?: string
+  query?: string
+  sourceHeader?: Record<string, string>
+  skipInvalid?: boolean
 }
 
 /** What an address needs besides the options of a file. */
@@ -34,24 +38,30 @@ export function withAddressFlags(command: Command): Command {
     )
 }
 
-export function withSourceFlags(command: Command): Command {
-  return withAddressFlags(command)
+export function withFormatFlags(command: Command): Command {
+  return command
     .option('--id-column <name>', 'the column that holds the features’ ids')
     .option('--time-column <name>', 'the column that `datetime` filters')
-    .option('--crs <crs>', 'the CRS if the source does not state it, such as EPSG:25832')
+    .option('--crs <crs>', 'the CRS if the file does not state it, such as EPSG:25832')
     .option('--allow-inaccurate-crs', 'publish although the CRS cannot be brought to WGS84 within 20 m')
     .option('--layer <name>', 'the layer or sheet of a file that has several')
     .option('--format <name>', 'the format if the file does not show it')
-    .option('--encoding <name>', 'the encoding of texts if the file does not state it')
+    .option('--encoding <name>', 'the encoding of texts if the file does not state it, such as windows-1251')
     .option('--longitude <column>', 'the column of longitudes or x; together with --latitude')
     .option('--latitude <column>', 'the column of latitudes or y')
-    .option('--geometry-column <column>', 'the column of the geometry')
-    .option('--skip-invalid', 'publish the valid rows and report the others')
+    .option('--geometry-column <column>', 'the column of WKT, WKB, GeoJSON or points as text')
     .option(
       '--type <column=type>',
       `the type of a column: ${COLUMN_TYPES.join(', ')}; may be repeated`,
       columnTypes,
     )
+}
+
+export function withSourceFlags(command: Command): Command {
+  return withFormatFlags(withAddressFlags(command)).option(
+    '--skip-invalid',
+    'publish the valid rows and report the others',
+  )
 }
 
 export function sourceSettingsOf(flags: SourceFlags): SourceSettings {
@@ -64,7 +74,7 @@ export function sourceSettingsOf(flags: SourceFlags): SourceSettings {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
 }
 
-export function columnTypes(
+function columnTypes(
   text: string,
   previous: { [column: string]: ColumnType } = {},
 ): { [column: string]: ColumnType } {

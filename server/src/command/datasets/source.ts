@@ -23,7 +23,7 @@ export function sourceCommand(compile?: PublishOptions['compile']): Command {
     ],
   ).option(
     '--every <interval>',
-    'an interval such as 30m, 6h, 1d or 1w, or a cron expression in UTC; without it, only by hand',
+    'an interval such as 30m, 6h, 1d or 1w, or a cron expression, in UTC or as "CRON_TZ=Europe/Vienna 15 3 * * *"; without it, only by hand',
   )
   return new Command('source')
     .description('Sources: addresses that datasets are refreshed from.')

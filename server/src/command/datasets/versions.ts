@@ -1,6 +1,7 @@
 import { VISIBILITIES, type Visibility } from '@wayleave/contract/visibilities'
 import { type Command, Option } from 'commander'
 import { operator } from '../../base/events/events.ts'
+import type { Version } from '../../data/catalog/dataset.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from '../operator-command.ts'
 import { withParts } from '../with-parts.ts'
 import { versionNumber } from './reading-flags.ts'
@@ -58,13 +59,14 @@ async function versions(table: string, flags: OperatorFlags & { delete?: number 
     String(one.version),
     one.current ? 'current' : one.version === draft?.version ? 'draft' : '',
     String(one.rows),
+    changesText(one.changes),
     one.createdAt.slice(0, 16).replace('T', ' '),
     one.note,
   ])
   print(
     flags,
     { data, draft },
-    tableText(['VERSION', '', 'ROWS', 'CREATED', 'NOTE'], rows, 'There are none.'),
+    tableText(['VERSION', '', 'ROWS', 'CHANGES', 'CREATED', 'NOTE'], rows, 'There are none.'),
   )
 }
 
@@ -72,14 +74,19 @@ function recordOf({
   version,
   createdAt,
   note,
+  changes,
   manifest,
-}: {
-  version: number
-  createdAt: string
-  note: string
-  manifest: { rows: number }
-}) {
-  return { version, createdAt, rows: manifest.rows, note }
+}: Pick<Version, 'version' | 'createdAt' | 'note' | 'changes'> & { manifest: { rows: number } }) {
+  return { version, createdAt, rows: manifest.rows, note, changes }
+}
+
+/** The features added, removed and changed since the version before, as in the console. */
+function changesText(changes: Version['changes']): string {
+  if (changes === null) return '-'
+  const [added, removed, changed] = [changes.added, changes.removed, changes.changed].map((count) =>
+    count.toLocaleString('en'),
+  )
+  return `+${added} −${removed} ~${changed}`
 }
 
 async function release(table: string, flags: OperatorFlags & { visibility?: Visibility }): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Manifest, SnapshotFiles } from '@wayleave/geodata/snapshot'
-import type { SignedAddress } from '../../base/storage/object-store.ts'
+import type { ObjectStore, SignedAddress } from '../../base/storage/object-store.ts'
 import type { DerivedObjects } from './derived-objects.ts'
 
 /** A snapshot that was moved to the trash, where it is kept for some days. */
@@ -20,14 +20,21 @@ export interface Blobs {
   readonly root: string
   /** How long a discarded snapshot must be kept because other nodes may still read it, in ms. */
   readonly minGrace: number
+  /** The objects of all snapshots, for what workers tell each other about them. */
+  readonly objects: ObjectStore
   /** Exports and tiles in a bucket; null if they stay in the folders of their snapshots. */
   readonly derived: DerivedObjects | null
   /** The local folder of a snapshot. With a bucket, it has only the files that were fetched. */
   localFolder(snapshot: string): Promise<string>
   /** The files of a published snapshot. */
   files(snapshot: string, manifest: Manifest): SnapshotFiles
-  /** Runs work that needs all files of a snapshot in its local folder. They stay there while it runs. */
-  withFiles<T>(snapshot: string, manifest: Manifest, work: () => Promise<T>): Promise<T>
+  /** Runs work that needs files of a snapshot in its local folder: all, or those named. They stay there while it runs. */
+  withFiles<T>(
+    snapshot: string,
+    manifest: Manifest,
+    work: () => Promise<T>,
+    names?: readonly string[],
+  ): Promise<T>
   /**
    * After a reader has found damage in `file`: removes the local copies of the snapshot's files that do not have the
    * published bytes. True if the copies were the reason, so that reading again may succeed. False for a folder, which

@@ -38,7 +38,7 @@ function secondNode(t: TestContext, first: TestServer, settings: Partial<Config>
   })
 }
 
-test('what was published during the move to a bucket is served once the second move has copied it', {
+test('a version published during the move to a bucket is served once the second move has copied it', {
   skip,
 }, async (t) => {
   const dataDir = temporaryFolder(t)

@@ -1,5 +1,5 @@
 import { readdir, rename, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import {
   folderFiles,
   type Manifest,
@@ -7,6 +7,8 @@ import {
   renameDurably,
   type SnapshotFiles,
 } from '@wayleave/geodata/snapshot'
+import { FolderStore } from '../../base/storage/folder-store.ts'
+import type { ObjectStore } from '../../base/storage/object-store.ts'
 import type { Blobs, DiscardedSnapshot } from './blobs.ts'
 import { isSnapshotName } from './snapshot-name.ts'
 import { parseTrashEntry, trashEntry } from './trash-entry.ts'
@@ -22,11 +24,14 @@ export class FolderBlobs implements Blobs {
   /** A rename does not affect files that are open. */
   readonly minGrace = 0
   readonly derived = null
+  readonly objects: ObjectStore
   readonly #root: string
 
   constructor(root: string) {
     this.root = root
     this.#root = root
+    // Keys begin with the name of the folder of the snapshots.
+    this.objects = new FolderStore(dirname(root))
   }
 
   get location(): string {

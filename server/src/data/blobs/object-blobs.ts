@@ -47,6 +47,7 @@ export class ObjectBlobs implements Blobs {
   /** A download that began before a snapshot was discarded may take hours. */
   readonly minGrace = DAY
   readonly derived: DerivedObjects
+  readonly objects: ObjectStore
   readonly #store: ObjectStore
   readonly #cache: NodeCache
   readonly #fetches = new SingleFlights<string, void>()
@@ -62,6 +63,7 @@ export class ObjectBlobs implements Blobs {
 
   constructor(store: ObjectStore, cache: NodeCache) {
     this.#store = store
+    this.objects = store
     this.#cache = cache
     this.location = store.location
     this.root = cache.root
@@ -82,8 +84,12 @@ export class ObjectBlobs implements Blobs {
     }
   }
 
-  async withFiles<T>(snapshot: string, manifest: Manifest, work: () => Promise<T>): Promise<T> {
-    const names = Object.keys(manifest.files)
+  async withFiles<T>(
+    snapshot: string,
+    manifest: Manifest,
+    work: () => Promise<T>,
+    names: readonly string[] = Object.keys(manifest.files),
+  ): Promise<T> {
     await this.#fetchAll(snapshot, manifest, names)
     // Files that are in use are not evicted.
     const timer = setInterval(() => {

@@ -27,12 +27,12 @@ export class Storage {
 }
 
 /** The code for buckets is only loaded if it is used. */
-export async function openStorage(config: Config, log: Logger): Promise<Storage> {
+export async function openStorage(config: Config, log: Logger, threads = 1): Promise<Storage> {
   if (!isBucket(config)) return new Storage(new FolderBlobs(snapshotsFolder(config)))
   const bucket = await openBucket(config)
   const { NodeCache } = await import('./cache/node-cache.ts')
   const { ObjectBlobs } = await import('./object-blobs.ts')
-  const cache = new NodeCache(join(config.dataDir, 'cache'), config.cacheBytes, log)
+  const cache = new NodeCache(join(config.dataDir, 'cache'), config.cacheBytes, log, Date.now, threads)
   await cache.open()
   return new Storage(new ObjectBlobs(bucket, cache), bucket, cache)
 }

@@ -37,7 +37,7 @@ interface VerificationDeps {
   first?: Pick<ThreadLink, 'ask'> | undefined
 }
 
-/** The result for a snapshot of which every byte was verified. */
+/** The result for a snapshot whose bytes were all verified. */
 export interface Verified {
   /** The SHA-256 of the GeoJSON download, in base64. */
   geojsonDigest: string

@@ -1,5 +1,4 @@
-import { totalmem } from 'node:os'
-import type { SharedLoads } from '@wayleave/geodata/base'
+import { machineMemory, type SharedLoads } from '@wayleave/geodata/base'
 import { openSnapshot, PackCache, type Snapshot } from '@wayleave/geodata/features'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Verification } from './background-verification.ts'
@@ -12,7 +11,7 @@ import type { SnapshotHealth } from './snapshot-health.ts'
  */
 const MAX_OPEN = 64
 /** Size of the cache of blocks of packs and large indexes, which keeps the areas that clients view repeatedly. */
-const PACK_CACHE_BYTES = Math.min(1024 ** 3, Math.floor(totalmem() / 16))
+const PACK_CACHE_BYTES = Math.min(1024 ** 3, Math.floor(machineMemory() / 16))
 
 interface Entry {
   opening: Promise<Snapshot>

@@ -7,6 +7,7 @@ import { noQuery } from '../../http/schemas.ts'
 
 const DOWNLOAD_PROBLEMS: readonly ProblemCode[] = [
   'credits-exhausted',
+  'price-higher',
   'add-on-missing',
   'export-impossible',
   'range-not-satisfiable',

@@ -149,6 +149,25 @@ for (const database of databaseKinds) {
   })
 }
 
+test('a price above what the caller allows is not charged, and what is paid costs nothing', async (t) => {
+  const service = await openTestServer(t)
+  await publishText(service, 'places', 'places.geojson', points(5), { description: { credits: 3 } })
+  const account = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 10 })
+  const ask = (max: string, more: Record<string, string> = {}) =>
+    service.request('GET', '/v1/dataset/places/files/csv', {
+      key: account.key,
+      headers: { 'credits-max': max, ...more },
+    })
+  for (const conditions of [undefined, { range: 'bytes=0-0' }]) {
+    const refused = await ask('2', conditions)
+    assert.deepEqual([refused.status, refused.body.code], [402, 'price-higher'])
+  }
+  assert.equal((await readAccountLedger(service, account)).balance, 10)
+  assert.equal((await ask('3')).headers.get('credits-charged'), '3')
+  assert.equal((await ask('0')).headers.get('credits-charged'), '0')
+  assert.equal((await ask('few')).status, 400)
+})
+
 test('the right to fetch again ends after 24 hours, and with a new version', async (t) => {
   let now = new Date('2026-03-01T12:00:00Z')
   const service = await openTestServer(t, { clock: () => now })

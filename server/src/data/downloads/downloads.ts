@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { mayRead, priceFor, requireRead, requireReadChanges } from '../../accounts/access/dataset-access.ts'
 import type { Grant } from '../../accounts/access/grant.ts'
 import type { Bill, Cashier, Charge } from '../../accounts/credits/cashier.ts'
+import { maxCreditsOf } from '../../accounts/credits/max-credits.ts'
 import type { Clock } from '../../base/clock.ts'
 import { invalidInput, notFound, Problem } from '../../base/problem.ts'
 import type { Config } from '../../base/settings/config.ts'
@@ -156,7 +157,7 @@ export class Downloads {
         isShared: grant.scope === 'anonymous',
         requestId,
       },
-      bill: { grant, call, version: version.version, price },
+      bill: { grant, call, version: version.version, price, maxPrice: maxCreditsOf(http.headers) },
     }
   }
 

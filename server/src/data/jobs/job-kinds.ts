@@ -13,6 +13,7 @@ export const PRIORITIES = {
   scheduledSource: 15,
   requestedTiles: 10,
   tiles: 0,
+  part: 0,
 } as const
 
 /** The jobs of one queue run one at a time, the oldest first: versions of a table, files of a snapshot. */

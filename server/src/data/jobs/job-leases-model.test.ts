@@ -100,7 +100,7 @@ class Workers {
       clock: () => new Date(1e12 + machine.time.now()),
       log: makeLogger('error', (line) => this.errors.push(line)),
       nodeId: `node-${index}`,
-      limits: { publish: 2, inspect: 0, export: 0, tiles: 0 },
+      limits: { publish: 2, inspect: 0, export: 0, tiles: 0, part: 0 },
       time: machine.time,
     })
     const { db } = link.open()

@@ -6,8 +6,8 @@ export function jobLimits(
   { role, publishJobs, exportJobs, tileJobs }: Config,
   serving: boolean,
 ): Record<JobKind, number> {
-  if (!serving || role === 'api') return { publish: 0, inspect: 0, export: 0, tiles: 0 }
-  return { publish: publishJobs, inspect: publishJobs, export: exportJobs, tiles: tileJobs }
+  if (!serving || role === 'api') return { publish: 0, inspect: 0, export: 0, tiles: 0, part: 0 }
+  return { publish: publishJobs, inspect: publishJobs, export: exportJobs, tiles: tileJobs, part: tileJobs }
 }
 
 /** SQLite belongs to one server, which then has to do everything. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { JOB_KINDS, type JobKind } from './job-kinds.ts'
 import { JobPlaces } from './job-places.ts'
 
-const limits = { publish: 1, inspect: 0, export: 0, tiles: 0 } satisfies Record<JobKind, number>
+const limits = { publish: 1, inspect: 0, export: 0, tiles: 0, part: 0 } satisfies Record<JobKind, number>
 const { signal } = new AbortController()
 
 test('work beside a job leaves its place to another one, and needs a place again afterwards', async () => {

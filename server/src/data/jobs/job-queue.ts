@@ -35,9 +35,10 @@ export interface JobQueueDeps {
 
 /** What is to be built, and for which table. The key names the result: two jobs never build the same at once. */
 export interface BuildJob {
-  kind: 'export' | 'tiles'
+  kind: 'export' | 'tiles' | 'part'
   table: string
-  snapshot: string
+  /** The jobs of a kind with the same run one at a time: the snapshot, if they build files of it. */
+  queue: string
   key: string
   request: object
   priority?: number
@@ -80,7 +81,7 @@ export class JobQueue {
       id: newId('job'),
       kind: job.kind,
       table_name: job.table,
-      queue: queueOf(job.kind, job.snapshot),
+      queue: queueOf(job.kind, job.queue),
       single_key: `${job.kind} ${job.key}`,
       priority: job.priority ?? PRIORITIES[job.kind],
       actor: 'system',

@@ -38,7 +38,7 @@ const MAX_RETRIES = 20
 const MAX_RETRY_DELAY = 60 * SECOND
 /** How often an outcome is stored again that the database did not take. */
 const STORE_EVERY = SECOND
-/** For how long a stop waits for a database that is unreachable, to return its jobs; a part has ten seconds to close. */
+/** How long a stop waits for an unreachable database to return its jobs; each part has ten seconds to close. */
 const STOP_PATIENCE = 8 * SECOND
 
 type EndState = 'done' | 'failed' | 'cancelled'
@@ -57,6 +57,8 @@ export interface RunningJob {
   finish(tx: Tx | Db, change?: Partial<JobRow>): Promise<void>
   /** The same without ending the job, for a part of the result that becomes visible before the rest. */
   requireHeld(tx: Tx): Promise<void>
+  /** Part of the result is kept for good, so attempts that were cut off before count no more. */
+  resetAttempts(): Promise<void>
   /** Runs work without occupying the job's place, see `JobPlace`. */
   beside<T>(work: () => Promise<T>): Promise<T>
 }
@@ -361,6 +363,9 @@ export class JobRunner {
       },
       requireHeld: async (tx) => {
         if (!(await updateAttempt(tx, local, { updated_at: now() }))) throw new AttemptLostError()
+      },
+      resetAttempts: async () => {
+        if (row.attempts > 1 && (await updateAttempt(database.db, local, { attempts: 1 }))) row.attempts = 1
       },
       beside: (work) => local.place.beside(work, signal),
     }

@@ -84,7 +84,7 @@ test('an upload and a mail are on the disk with their names when they are acknow
     import { Readable } from 'node:stream'
     import { receiveUpload } from ${JSON.stringify(import.meta.resolve('./upload-jobs/receive-upload.ts'))}
     import { OutboxMailer } from ${JSON.stringify(import.meta.resolve('../../base/mail/outbox-mailer.ts'))}
-    await receiveUpload(Readable.from([Buffer.from('a,b')]), ${JSON.stringify(upload)}, 100)
+    await receiveUpload(Readable.from([Buffer.from('a,b')]), ${JSON.stringify(upload)}, { maxBytes: 100, minFreeBytes: 0 })
     const mailer = new OutboxMailer({
       folder: ${JSON.stringify(outbox)}, from: 'a@example.org', clock: () => new Date(0), log: console, print() {},
     })

@@ -47,7 +47,7 @@ async function inspect(
 }
 
 for (const database of databaseKinds) {
-  test(`what was inspected is published without sending it again, for an hour (${database})`, async (t) => {
+  test(`an inspected file is published without sending it again, for an hour (${database})`, async (t) => {
     const { clock, pass } = testClock()
     const service = await openTestServer(t, { database, clock })
     const key = await createPlatformKey(service)

@@ -89,6 +89,8 @@ export interface PublishOptions {
   alongside?: (tx: Tx, report: PublishReport) => Promise<void>
   /** Where an attempt that is killed leaves what the next one need not do again. */
   resumeFolder?: string | undefined
+  /** The file is still being written until this resolves. If it rejects, nothing is published. */
+  whole?: Promise<unknown> | undefined
   /** Replaces the way in which the service compiles. */
   compile?: DataWork['compile']
 }

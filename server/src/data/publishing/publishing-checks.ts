@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SourceError } from '@wayleave/geodata/compile'
 import { isPublishing } from '../../accounts/access/membership-store.ts'
-import type { Tx } from '../../base/database/open.ts'
+import type { Db } from '../../base/database/open.ts'
 import { invalidInput, notFound } from '../../base/problem.ts'
 import type { ColumnNotes, Dataset } from '../catalog/dataset.ts'
 import { readDataset } from '../catalog/store.ts'
@@ -14,11 +14,14 @@ export function requireOwner(dataset: Dataset | undefined, table: string, ownerI
     throw notFound(`dataset named "${table}"`)
 }
 
-/** Checked when the version is made visible: the operator may have stopped the organization meanwhile. */
-export async function requirePublisher(tx: Tx, table: string, ownerId: string): Promise<void> {
-  if (!(await isPublishing(tx, ownerId)))
+/**
+ * Checked when the version is made visible, and before an address is read: the operator may have stopped the
+ * organization meanwhile.
+ */
+export async function requirePublisher(db: Db, table: string, ownerId: string): Promise<void> {
+  if (!(await isPublishing(db, ownerId)))
     throw new SourceError('The organization is not allowed to publish any more: nothing was published.')
-  const dataset = await readDataset(tx, table)
+  const dataset = await readDataset(db, table)
   if (dataset && dataset.owner?.organizationId !== ownerId)
     throw new SourceError(`The name "${table}" is taken by another publisher: nothing was published.`)
 }

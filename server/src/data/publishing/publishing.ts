@@ -33,6 +33,13 @@ import { withRevision } from './revise-version.ts'
 import { requireRows, rowMisfit, withSchema } from './schema/apply-schema.ts'
 import { readSchema } from './schema/schema-store.ts'
 
+/** A signal that also aborts when the file cannot be written to its end, with the reason. */
+function withFailureOf(whole: Promise<unknown>, signal?: AbortSignal): AbortSignal {
+  const failure = new AbortController()
+  whole.catch((error: unknown) => failure.abort(error))
+  return AbortSignal.any([failure.signal, ...(signal ? [signal] : [])])
+}
+
 /** An inspection sorts nothing, so it needs less than publishing. */
 const MAX_INSPECT_MEGABYTES = 1024
 
@@ -50,9 +57,17 @@ export class Publishing {
   async publish(
     request: PublishRequest,
     origin: Origin,
-    { onProgress, signal, alongside, resumeFolder, compile = this.#parts.work.compile }: PublishOptions = {},
+    {
+      onProgress,
+      signal: stopped,
+      alongside,
+      resumeFolder,
+      whole,
+      compile = this.#parts.work.compile,
+    }: PublishOptions = {},
   ): Promise<PublishReport> {
-    const { blobs, staging, limits, gdal, memoryMegabytes, work } = this.#parts
+    const { blobs, staging, limits, gdal, memoryMegabytes, work, maxBytes } = this.#parts
+    const signal = whole ? withFailureOf(whole, stopped) : stopped
     const {
       table,
       ownerId: _owner,
@@ -82,6 +97,7 @@ export class Publishing {
           {
             ...withSchema(options, schema, ignoreSchema),
             ...{ sample, path, parts, file, folder, limits, gdal, memoryMegabytes },
+            ...(whole && { growsTo: maxBytes }),
             // A revision is compiled twice, and depends on a version that may be another one at the next attempt.
             ...(revision
               ? { revision }
@@ -91,7 +107,8 @@ export class Publishing {
           signal,
         ),
       )
-      requireUnchanged(file, before, await sourceState(path, parts))
+      await whole
+      if (!whole) requireUnchanged(file, before, await sourceState(path, parts))
       if (schema && !ignoreSchema)
         requireRows(schema, manifest, await readDataset(this.#parts.database.db, table))
       requireColumns({ table, manifest }, description.columnNotes)

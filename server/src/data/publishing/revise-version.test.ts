@@ -6,7 +6,7 @@ import { operator } from '../../base/events/events.ts'
 import { runCommand } from '../../testing/processes/run-command.ts'
 import { sameProcessWork } from '../../testing/processes/same-process-work.ts'
 import { publishText } from '../../testing/publish.ts'
-import { databaseKinds, openTestServer, type TestServer, temporaryFolder } from '../../testing/test-server.ts'
+import { openTestServer, type TestServer, temporaryFolder } from '../../testing/test-server.ts'
 
 const TREES = 'code,kind\na,oak\nb,ash\n'
 
@@ -17,42 +17,40 @@ async function kindsOf({ request, parts }: TestServer): Promise<string[]> {
   return text.trim().split(/\r?\n/).slice(1)
 }
 
-for (const database of databaseKinds) {
-  test(`uploads append to the current version and update it (${database})`, async (t) => {
-    const service = await openTestServer(t, { database })
-    const newKey = { name: 'Publisher', permissions: ['read', 'write'] }
-    const { secret: key } = await service.parts.keys.createPlatform(operator, newKey)
-    const upload = async (body: string, query: string) => {
-      const headers = { 'content-type': 'text/csv' }
-      const path = `/v1/dataset/trees?filename=trees.csv&${query}`
-      const { body: job, status, text } = await service.request('PUT', path, { key, body, headers })
-      assert.equal(status, 202, text)
-      for (;;) {
-        const { state, report, problem } = await service.parts.jobs.find(job.id)
-        if (state === 'done' || state === 'failed') return { state, report, problem }
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
+test('uploads append to the current version and update it', async (t) => {
+  const service = await openTestServer(t)
+  const newKey = { name: 'Publisher', permissions: ['read', 'write'] }
+  const { secret: key } = await service.parts.keys.createPlatform(operator, newKey)
+  const upload = async (body: string, query: string) => {
+    const headers = { 'content-type': 'text/csv' }
+    const path = `/v1/dataset/trees?filename=trees.csv&${query}`
+    const { body: job, status, text } = await service.request('PUT', path, { key, body, headers })
+    assert.equal(status, 202, text)
+    for (;;) {
+      const { state, report, problem } = await service.parts.jobs.find(job.id)
+      if (state === 'done' || state === 'failed') return { state, report, problem }
+      await new Promise((resolve) => setTimeout(resolve, 20))
     }
-    const early = await upload(TREES, 'mode=append')
-    assert.match(early.problem?.detail ?? '', /no dataset "trees" yet/)
-    await upload(TREES, 'idColumn=code')
-    const appended = await upload('code,kind\nc,elm\n', 'mode=append')
-    assert.deepEqual(appended.report?.changes, { added: 1, updated: 0, removed: 0 })
-    assert.deepEqual(await kindsOf(service), ['a,a,oak', 'b,b,ash', 'c,c,elm'])
-    await upload('code,kind\nb,fir\nd,yew\n', 'mode=update')
-    assert.deepEqual(await kindsOf(service), ['a,a,oak', 'b,b,fir', 'c,c,elm', 'd,d,yew'])
-    const replaced = await upload('code,kind\nd,yew\n', 'mode=update&deleteMissing=true')
-    assert.deepEqual(replaced.report?.changes, { added: 0, updated: 1, removed: 3 })
-    assert.deepEqual(await kindsOf(service), ['d,d,yew'])
-    const repeated = await upload('code,kind\nd,yew\n', 'mode=append')
-    assert.match(repeated.problem?.detail ?? '', /already: "d"\. Use --update/)
-    const wrong = await service.request('PUT', '/v1/dataset/trees?mode=append&deleteMissing=true', {
-      key,
-      body: 'a\n1\n',
-    })
-    assert.equal(wrong.status, 409)
+  }
+  const early = await upload(TREES, 'mode=append')
+  assert.match(early.problem?.detail ?? '', /no dataset "trees" yet/)
+  await upload(TREES, 'idColumn=code')
+  const appended = await upload('code,kind\nc,elm\n', 'mode=append')
+  assert.deepEqual(appended.report?.changes, { added: 1, updated: 0, removed: 0 })
+  assert.deepEqual(await kindsOf(service), ['a,a,oak', 'b,b,ash', 'c,c,elm'])
+  await upload('code,kind\nb,fir\nd,yew\n', 'mode=update')
+  assert.deepEqual(await kindsOf(service), ['a,a,oak', 'b,b,fir', 'c,c,elm', 'd,d,yew'])
+  const replaced = await upload('code,kind\nd,yew\n', 'mode=update&deleteMissing=true')
+  assert.deepEqual(replaced.report?.changes, { added: 0, updated: 1, removed: 3 })
+  assert.deepEqual(await kindsOf(service), ['d,d,yew'])
+  const repeated = await upload('code,kind\nd,yew\n', 'mode=append')
+  assert.match(repeated.problem?.detail ?? '', /already: "d"\. Use --update/)
+  const wrong = await service.request('PUT', '/v1/dataset/trees?mode=append&deleteMissing=true', {
+    key,
+    body: 'a\n1\n',
   })
-}
+  assert.equal(wrong.status, 409)
+})
 
 test('changes to a version that was replaced meanwhile are not published', async (t) => {
   let onCompile = async () => {}

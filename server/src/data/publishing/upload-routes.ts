@@ -123,7 +123,8 @@ async function startJob(
   if (config.role !== 'api') await publishing.requireSandbox()
   const id = jobs.newId()
   const path = await jobs.uploadPath(id)
-  const receiving = receive(request, path, config.maxUploadBytes, schema).then(
+  const limits = { maxBytes: config.maxUploadBytes, minFreeBytes: config.minFreeBytes }
+  const receiving = receive(request, path, limits, schema).then(
     async ({ options, filename, uploadBytes }): Promise<JobRequest> => {
       const { inspection } = options
       const inspected = inspection === undefined ? null : await inspectedFile(inspection, publisher, jobs)

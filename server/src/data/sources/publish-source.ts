@@ -4,9 +4,10 @@ import type { Config } from '../../base/settings/config.ts'
 import type { PublishOptions, PublishReport, PublishRequest } from '../publishing/publish-request.ts'
 import type { Publishing } from '../publishing/publishing.ts'
 import type { Staging } from '../publishing/staging.ts'
-import type { Validators } from './fetch/fetch-options.ts'
+import type { FetchedSource, Validators } from './fetch/fetch-options.ts'
 import { type FetchRequest, fetchSource } from './fetch/fetch-source.ts'
 import type { SourceCredentials } from './source-address.ts'
+import { whileFetching } from './while-fetching.ts'
 
 export interface SourceDeps {
   publishing: Publishing
@@ -16,6 +17,7 @@ export interface SourceDeps {
     | 'maxUploadBytes'
     | 'sourceSeconds'
     | 'sourceIdleSeconds'
+    | 'minFreeBytes'
     | 'allowInternalAddresses'
     | 's3Endpoint'
     | 's3Region'
@@ -33,7 +35,7 @@ export interface SourceRequest {
   validators?: Validators | undefined
 }
 
-export interface SourceOptions extends Omit<PublishOptions, 'alongside'> {
+export interface SourceOptions extends Omit<PublishOptions, 'alongside' | 'whole'> {
   signal: AbortSignal
   onBytes?: (bytes: number) => void
   /** Fetching waits for another server, and need not keep a place for publishing meanwhile. */
@@ -46,11 +48,22 @@ export async function publishSource(
   { source, credentials, isOperator, publish, validators }: SourceRequest,
   origin: Origin,
   { publishing, staging, config }: SourceDeps,
-  { onBytes, alongside, beside = (work) => work(), ...options }: SourceOptions,
+  { onBytes, alongside, beside, ...options }: SourceOptions,
 ): Promise<{ report: PublishReport; validators: Validators; bytes: number } | null> {
   const stage = staging.begin(publish.table)
+  const s3 = { config, usesOwnCredentials: isOperator }
+  // Which geometry of a database is read was decided when it was fetched.
+  const geometryColumn = source.kind === 'postgres' ? undefined : publish.geometryColumn
+  const publishFile = (
+    { path, file }: Pick<FetchedSource, 'path' | 'file'>,
+    more: Pick<PublishOptions, 'alongside' | 'whole'>,
+  ) => publishing.publish({ ...publish, geometryColumn, path, file }, origin, { ...options, ...more })
   try {
-    const limits = { totalMs: config.sourceSeconds * SECOND, idleMs: config.sourceIdleSeconds * SECOND }
+    const limits = {
+      totalMs: config.sourceSeconds * SECOND,
+      idleMs: config.sourceIdleSeconds * SECOND,
+      minFreeBytes: config.minFreeBytes,
+    }
     const fetchOptions = {
       credentials,
       folder: stage.folder,
@@ -61,17 +74,18 @@ export async function publishSource(
       validators,
       onBytes,
     }
-    const fetched = await beside(() =>
-      fetchSource(source, fetchOptions, { config, usesOwnCredentials: isOperator }),
-    )
+    // A worker would keep a place for publishing while it waits for another server, and what is stored with the
+    // version has to be known before.
+    if (!beside && !alongside && !validators && publish.mode === undefined)
+      return await whileFetching(
+        (more) => fetchSource(source, { ...fetchOptions, ...more }, s3),
+        publishFile,
+        options.signal,
+      )
+    const fetch = () => fetchSource(source, fetchOptions, s3)
+    const fetched = await (beside ? beside(fetch) : fetch())
     if (fetched === null) return null
-    const { path, file } = fetched
-    // Which geometry of a database is read was decided when it was fetched.
-    const geometryColumn = source.kind === 'postgres' ? undefined : publish.geometryColumn
-    const report = await publishing.publish({ ...publish, geometryColumn, path, file }, origin, {
-      ...options,
-      alongside: alongside?.(fetched.validators),
-    })
+    const report = await publishFile(fetched, { alongside: alongside?.(fetched.validators) })
     return { report, validators: fetched.validators, bytes: fetched.bytes }
   } finally {
     await stage.end()

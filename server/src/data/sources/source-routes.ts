@@ -37,12 +37,12 @@ const sourceBody = Type.Object(
       maxLength: 4000,
       pattern: NO_ZERO,
       description:
-        'A file (`https://…`), an object (`s3://bucket/key`), a database (`postgres://…`, with `sourceTable` or `query`), a collection of an OGC API - Features (`…/collections/<id>`), a WFS (`…?service=WFS&typeNames=<name>`) or a layer of a FeatureServer. It may contain a user name and a password, which are stored encrypted.',
+        'A file (`https://…`), an object (`s3://bucket/key`), a database (`postgres://…`, with `sourceTable` or `query`), a collection of an OGC API - Features (`…/collections/<id>`), a WFS (`…?service=WFS&typeNames=<name>`) or a layer of a FeatureServer. It may contain a user name, a password and parameters such as `token`, which are stored encrypted and not shown.',
     }),
     every: Type.Optional(
       Type.Union([Type.String({ minLength: 2, maxLength: 100, pattern: NO_ZERO }), Type.Null()], {
         description:
-          'An interval (`30m`, `6h`, `1d`, `1w`) or a cron expression in UTC; without it, only by hand.',
+          'An interval (`30m`, `6h`, `1d`, `1w`) or a cron expression in UTC (`15 3 * * *`) or in a time zone (`CRON_TZ=Europe/Vienna 15 3 * * *`); without it, only by hand.',
       }),
     ),
     headers: Type.Optional(

@@ -7,6 +7,7 @@ import { newId } from '../../base/id.ts'
 import type { Mailer } from '../../base/mail/mail.ts'
 import { sourceFailedMail } from '../../base/mail/mail-texts.ts'
 import type { PublishOptions, PublishReport } from '../publishing/publish-request.ts'
+import { requirePublisher } from '../publishing/publishing-checks.ts'
 import type { Validators } from './fetch/fetch-options.ts'
 import { publishSource, type SourceDeps, type SourceOptions } from './publish-source.ts'
 import type { SourceKind } from './source-address.ts'
@@ -73,6 +74,8 @@ export class SourceRuns {
       ...known,
     })
     try {
+      const { owner_id: ownerId } = source
+      if (ownerId !== null) await requirePublisher(database.db, table, ownerId)
       const published = await publishSource(requestOf(source, sources), origin, this.#parts, {
         ...(options.onProgress && { onProgress: options.onProgress }),
         ...(options.compile && { compile: options.compile }),
@@ -134,7 +137,7 @@ export class SourceRuns {
     if (failures === 1) await this.#mail(source, run.problem!)
   }
 
-  /** To the user who set the source, otherwise to the administrators. */
+  /** Sends a mail to the user who set the source, otherwise to the administrators. */
   async #mail({ table_name: table, created_by: by }: SourceRow, problem: string): Promise<void> {
     const { mailer, operators, baseUrl, database } = this.#parts
     const user = by.startsWith('user:')

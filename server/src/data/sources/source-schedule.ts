@@ -9,15 +9,23 @@ const MAX_INTERVAL = 366 * DAY
 const FIRST_RETRY = 5 * MINUTE
 const MAX_RETRY = 6 * HOUR
 
+/** An hour of a cron expression has at most 60 runs, and a pause that is too short repeats in each of its hours. */
+const CHECKED_RUNS = 61
+/** Before the five fields, as in a crontab: the zone whose clock they mean. */
+const TIME_ZONE = /^(?:CRON_)?TZ=(\S+)\s+/
+
 /** Throws a SourceError unless it is an interval such as `6h` or a cron expression with five fields. */
-export function requireSchedule(schedule: string): void {
-  const at = new Date()
-  const first = nextRun(schedule, at)
-  const interval = nextRun(schedule, first).getTime() - first.getTime()
-  if (interval < MIN_INTERVAL) throw new SourceError('A source is read every 5 minutes at most.')
+export function requireSchedule(schedule: string, now: Date): void {
+  let before = nextRun(schedule, now)
+  for (let run = 1; run < CHECKED_RUNS; run++) {
+    const next = nextRun(schedule, before)
+    if (next.getTime() - before.getTime() < MIN_INTERVAL)
+      throw new SourceError('A source is read every 5 minutes at most.')
+    before = next
+  }
 }
 
-/** When a source is due after a time, in UTC. */
+/** When a source is due after a time. */
 export function nextRun(schedule: string, after: Date): Date {
   const interval = /^(\d{1,5})([mhdw])$/.exec(schedule)
   if (interval) {
@@ -25,10 +33,10 @@ export function nextRun(schedule: string, after: Date): Date {
     if (ms === 0 || ms > MAX_INTERVAL) throw new SourceError('An interval is between 5 minutes and a year.')
     return plus(after, ms)
   }
-  const next = schedule.trim().split(/\s+/).length === 5 ? cronRun(schedule, after) : null
+  const next = cronRun(schedule.trim(), after)
   if (!next)
     throw new SourceError(
-      'Say how often as an interval (30m, 6h, 1d, 1w) or as a cron expression in UTC, such as "15 3 * * *".',
+      'Say how often as an interval (30m, 6h, 1d, 1w) or as a cron expression in UTC, such as "15 3 * * *", or in a time zone, such as "CRON_TZ=Europe/Vienna 15 3 * * *".',
     )
   return next
 }
@@ -43,9 +51,13 @@ export function nextAttempt(schedule: string | null, failures: number, now: Date
   return new Date(Math.min(plus(now, pause).getTime(), nextRun(schedule, now).getTime()))
 }
 
+/** Null if it is no cron expression with five fields, or has no next run. */
 function cronRun(schedule: string, after: Date): Date | null {
+  const timezone = TIME_ZONE.exec(schedule)?.[1] ?? 'UTC'
+  const fields = schedule.replace(TIME_ZONE, '')
+  if (fields.split(/\s+/).length !== 5) return null
   try {
-    return new Cron(schedule, { timezone: 'UTC', paused: true }).nextRun(after)
+    return new Cron(fields, { timezone, paused: true }).nextRun(after)
   } catch {
     return null
   }

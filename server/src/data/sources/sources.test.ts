@@ -10,6 +10,7 @@ import { points } from '../../testing/publish.ts'
 import { testClock } from '../../testing/test-clock.ts'
 import { databaseKinds, openTestServer, type TestServer } from '../../testing/test-server.ts'
 import { until } from '../../testing/until.ts'
+import { parseSourceAddress, withSecretParameters } from './source-address.ts'
 import { nextAttempt, nextRun, requireSchedule } from './source-schedule.ts'
 import { serve } from './sources.test-kit.ts'
 
@@ -124,28 +125,28 @@ test('credentials are stored encrypted, are never shown, and stay with their hos
   const service = await openTestServer(t, { settings: { ...settings, secretKey } })
   const key = await platformKey(service)
   const received: unknown[] = []
-  const url = await serve(t, ({ headers }, response) => {
-    received.push([headers.authorization, headers['x-api-key']])
+  const url = await serve(t, ({ headers, url: path }, response) => {
+    received.push([headers.authorization, headers['x-api-key'], path!.split('?')[1]])
     response.end(points(3))
   })
-  const address = `${url.replace('//', '//reader:open%20sesame@')}/places.geojson`
+  const address = `${url.replace('//', '//reader:open%20sesame@')}/places.geojson?token=third%20sesame&year=2026`
   const put = (body: object) => service.request('PUT', '/v1/dataset/places/source', { key, body })
   const { body } = await put({ address, headers: { 'X-API-Key': 'sesame too' } })
-  assert.deepEqual([body.address, body.hasCredentials], [`${url}/places.geojson`, true])
+  assert.deepEqual([body.address, body.hasCredentials], [`${url}/places.geojson?year=2026`, true])
   const run = async (count: number) => {
     await service.request('POST', '/v1/dataset/places/source/run', { key })
     await runsOf(service, key, count)
   }
   await run(1)
   const expected = [`Basic ${Buffer.from('reader:open sesame').toString('base64')}`, 'sesame too']
-  assert.deepEqual(received, [expected])
+  assert.deepEqual(received, [[...expected, 'year=2026&token=third%20sesame']])
   const row = await service.parts.database.db.selectFrom('sources').selectAll().executeTakeFirstOrThrow()
   assert.match(row.credentials!, /^aes-256-gcm:/)
   const events = await service.parts.database.db.selectFrom('events').selectAll().execute()
   assert.ok(!`${JSON.stringify(events)}${service.logLines.join('')}`.includes('sesame'))
   await put({ address: `${url}/other.geojson` })
   await run(2)
-  assert.deepEqual(received.at(-1), expected)
+  assert.deepEqual(received.at(-1), [...expected, 'token=third%20sesame'])
   const moved = await put({ address: 'https://elsewhere.example.org/places.geojson' })
   assert.equal(moved.body.hasCredentials, false)
   const without = await openTestServer(t, { settings })
@@ -156,7 +157,7 @@ test('credentials are stored encrypted, are never shown, and stay with their hos
   assert.deepEqual([refused.status, refused.body.code], [409, 'conflict'])
 })
 
-test('what is not a source or a schedule is refused, and sources belong to their publishers', async (t) => {
+test('an invalid source or schedule is refused, and sources belong to their publishers', async (t) => {
   const service = await openTestServer(t, { settings })
   const key = await platformKey(service)
   const put = (body: object, caller: object = { key }) =>
@@ -188,17 +189,65 @@ test('what is not a source or a schedule is refused, and sources belong to their
   assert.equal((await get({})).status, 401)
 })
 
+test('secrets in the parameters of an address are credentials', () => {
+  const parse = (address: string) => parseSourceAddress(address)
+  assert.deepEqual(
+    parse('postgres://db.example.org/gis?user=reader&password=open%20sesame&sslmode=require'),
+    {
+      kind: 'postgres',
+      address: 'postgres://db.example.org/gis?sslmode=require',
+      credentials: { username: 'reader', password: 'open sesame' },
+    },
+  )
+  const signed = 'https://a.example.org/x.csv?sv=2024&se=2026-12-01T00%3A00:00Z&sig=abc%2B&X-Amz-Signature=d'
+  const { address, credentials } = parse(signed)
+  assert.equal(address, 'https://a.example.org/x.csv?sv=2024&se=2026-12-01T00%3A00:00Z')
+  assert.equal(withSecretParameters(address, credentials), `${address}&sig=abc%2B&X-Amz-Signature=d`)
+  for (const name of ['token', 'access_token', 'apiKey', 'api_key', 'key', 'authkey', 'subscription-key']) {
+    const only = parse(`https://a.example.org/x.csv?${name}=sesame`)
+    assert.deepEqual(
+      [only.address, only.credentials],
+      ['https://a.example.org/x.csv', { parameters: `${name}=sesame` }],
+    )
+    assert.equal(
+      withSecretParameters(only.address, only.credentials),
+      `https://a.example.org/x.csv?${name}=sesame`,
+    )
+  }
+  const wfs = 'https://a.example.org/wfs?service=WFS&typeNames=city:trees&sortBy=monkey'
+  assert.deepEqual(parse(wfs), { kind: 'wfs', address: wfs, credentials: null })
+  assert.throws(() => parse('s3://bucket'), /names no object/)
+})
+
 test('schedules are intervals or cron expressions in UTC, and retries never later than due', () => {
   const at = new Date('2026-03-01T10:00:00Z')
   assert.equal(nextRun('6h', at).toISOString(), '2026-03-01T16:00:00.000Z')
   assert.equal(nextRun('15 3 * * *', at).toISOString(), '2026-03-02T03:15:00.000Z')
   assert.equal(nextRun('0 0 * * 1', at).toISOString(), '2026-03-02T00:00:00.000Z')
-  for (const schedule of ['30m', '1w', '*/5 * * * *']) requireSchedule(schedule)
+  for (const schedule of ['30m', '1w', '*/5 * * * *']) requireSchedule(schedule, at)
   for (const schedule of ['4m', '0h', '99999w', '* * * * *', '* * * *', '0 0 31 2 *', ''])
-    assert.throws(() => requireSchedule(schedule), schedule)
+    assert.throws(() => requireSchedule(schedule, at), schedule)
+  // The pause of a minute is after the next run or before it, depending on the time.
+  for (const minute of [0, 1, 2])
+    assert.throws(() => requireSchedule('0,1 3 * * *', new Date(at.getTime() + 17 * HOUR + minute * MINUTE)))
   assert.equal(nextAttempt('10m', 5, at)?.toISOString(), '2026-03-01T10:10:00.000Z')
   assert.equal(nextAttempt('1w', 30, at)?.toISOString(), '2026-03-01T16:00:00.000Z')
   assert.equal(nextAttempt(null, 1, at), null)
+})
+
+test('a schedule in a time zone follows its clock', () => {
+  const schedule = 'CRON_TZ=Europe/Vienna 30 2 * * *'
+  const days = ['2026-01-10', '2026-07-10', '2026-03-29', '2026-10-25']
+  const next = (day: string) => nextRun(schedule, new Date(`${day}T00:00:00+01:00`)).toISOString()
+  requireSchedule(schedule, new Date())
+  // Of the last two days one has no 2:30, and the other has two.
+  assert.deepEqual(days.map(next), [
+    '2026-01-10T01:30:00.000Z',
+    '2026-07-10T00:30:00.000Z',
+    '2026-03-29T01:00:00.000Z',
+    '2026-10-25T00:30:00.000Z',
+  ])
+  assert.throws(() => nextRun('CRON_TZ=Europe/Nowhere 30 2 * * *', new Date()), /CRON_TZ=Europe\/Vienna/)
 })
 
 test('the command line sets, lists, runs and removes sources', async (t) => {
@@ -216,7 +265,7 @@ test('the command line sets, lists, runs and removes sources', async (t) => {
   assert.equal((await run('remove', 'places')).code, 1)
 })
 
-test('the webhooks of the publisher, and of no other organization, are told that a source failed', async (t) => {
+test('only the webhooks of the publisher get an event when a source fails', async (t) => {
   const service = await openTestServer(t, { settings })
   const received: string[] = []
   const hook = (name: string) =>
@@ -240,4 +289,37 @@ test('the webhooks of the publisher, and of no other organization, are told that
   assert.deepEqual(received, ['owner'])
   const deliveries = await service.parts.database.db.selectFrom('webhook_deliveries').selectAll().execute()
   assert.equal(deliveries.length, 1)
+})
+
+test('an address is not read any more for an organization that may not publish, or that is closed', async (t) => {
+  const service = await openTestServer(t, { settings })
+  const { organizationAdministration: administration, sources, database } = service.parts
+  const { key, organizationId } = await openAccount(service, 'owner@example.org', {
+    permissions: ['read', 'write'],
+  })
+  await administration.setPublishing(operator, organizationId, true)
+  let requests = 0
+  const url = await serve(t, (_request, response) => {
+    requests++
+    response.end(points(3))
+  })
+  const body = { address: `${url}/a.geojson` }
+  assert.equal((await service.request('PUT', '/v1/dataset/places/source', { key, body })).status, 200)
+  const problemOfRun = async () => {
+    const { id } = await sources.request('places', operator)
+    await until('the run ends', async () => /done|failed/.test((await service.parts.jobs.find(id)).state))
+    return (await sources.runs('places', 1))[0]!.problem
+  }
+  const refused = /not allowed to publish any more/
+  await administration.suspend(operator, organizationId, 'a test')
+  assert.match((await problemOfRun())!, refused)
+  await administration.resume(operator, organizationId)
+  await administration.setPublishing(operator, organizationId, false)
+  assert.match((await problemOfRun())!, refused)
+  await administration.setPublishing(operator, organizationId, true)
+  // A job that waited while the organization was closed finds its source gone; one that had begun finds the row only.
+  const closed_at = service.parts.clock().toISOString()
+  await database.db.updateTable('organizations').set({ closed_at }).where('id', '=', organizationId).execute()
+  assert.match((await problemOfRun())!, refused)
+  assert.equal(requests, 0)
 })

@@ -74,7 +74,7 @@ export class Sources {
     const { database, clock } = this.#parts
     const { table, ownerId, every, settings } = source
     const parsed = asInput('/address', () => parseSourceAddress(source.address, source.headers))
-    if (every !== null) asInput('/every', () => requireSchedule(every))
+    if (every !== null) asInput('/every', () => requireSchedule(every, clock()))
     requireFitting(parsed.kind, settings)
     const at = clock().toISOString()
     await database.db.transaction().execute(async (tx) => {

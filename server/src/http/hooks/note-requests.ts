@@ -86,7 +86,7 @@ export function noteRequests(
   }
 }
 
-/** As the response states it. A download is sent past Fastify, with its own headers. */
+/** The size that the response states. A download is sent past Fastify, with its own headers. */
 function creditsCharged(reply: FastifyReply): number {
   return Number(reply.getHeader('credits-charged') ?? reply.raw.getHeader('credits-charged') ?? 0)
 }

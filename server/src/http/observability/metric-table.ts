@@ -129,7 +129,7 @@ export const metricTable = {
     type: 'gauge',
     over: 'first',
     label: ['kind', 'state'],
-    help: 'Jobs of all nodes that have not ended, by kind ("publish", "inspect", "export", "tiles") and state ("waiting", "running").',
+    help: 'Jobs of all nodes that have not ended, by kind ("publish", "inspect", "export", "tiles", "part") and state ("waiting", "running").',
   },
   wayleave_job_oldest_waiting_seconds: {
     type: 'gauge',

@@ -5,7 +5,7 @@ import { redactSecrets } from '../../base/redact.ts'
 const ROUTINE = new Set(['/health', '/ready', '/metrics', '/theme.js', '/icon.svg', '/favicon.ico'])
 /** Files of the console and the documentation: a page loads a dozen of them. */
 const ASSETS = /^\/(?:docs\/)?assets\//
-/** As long as no name of ours is: a segment of a path of this length may have a secret that was put into a URL. */
+/** Longer than any name in our paths: a segment of this length may be a secret that was put into a URL. */
 const SECRET_LENGTH = 26
 const LONG_SEGMENT = /[\w-]{26}/
 /** Printable ASCII without quotes and backslashes: text that JSON does not escape. */

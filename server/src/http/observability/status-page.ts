@@ -1,6 +1,7 @@
 import type { About } from '../about.ts'
 import { html } from '../pages/html.ts'
 import { plainPage } from '../pages/page-layout.ts'
+import { timeText } from '../pages/time-text.ts'
 
 export interface Status {
   /** `stopping` while the server drains. */
@@ -26,16 +27,14 @@ export function statusPage(
 ): string {
   const failures = failed.map(({ check, detail }) => html`<li><strong>${check}</strong>: ${detail}</li>`)
   const content = html`<h1>Status</h1>
-<p><strong>${SENTENCES[state]}</strong></p>
+<p class="note ${state === 'ready' ? 'good' : 'warn'}"><strong>${SENTENCES[state]}</strong></p>
 ${failures.length > 0 ? html`<ul>${failures}</ul>` : ''}
-<table>
-<tbody>
-<tr><th scope="row">Version</th><td>${version}</td></tr>
-<tr><th scope="row">Running</th><td>${durationText(now.getTime() - startedAt.getTime())}</td></tr>
-${datasets === null ? '' : html`<tr><th scope="row">Datasets</th><td>${datasets}</td></tr>`}
-<tr><th scope="row">Checked at</th><td>${now.toISOString().slice(0, 19).replace('T', ' ')} UTC</td></tr>
-</tbody>
-</table>
+<dl class="facts">
+<dt>Version</dt><dd>${version}</dd>
+<dt>Running</dt><dd>${durationText(now.getTime() - startedAt.getTime())}</dd>
+${datasets === null ? '' : html`<dt>Datasets</dt><dd>${datasets}</dd>`}
+<dt>Checked</dt><dd>${timeText(now.toISOString())}</dd>
+</dl>
 <p>For programs: <a href="/health">/health</a> and <a href="/ready">/ready</a>.</p>`
   return plainPage({ about, title: 'Status', content })
 }

@@ -23,7 +23,7 @@ export function plainPage({ about, title, content, menu, contents, scripts = [],
 <html lang="en">
 <head>
 ${siteHead(about)}
-<title>${title} · ${about.title}</title>
+<title>${title === about.title ? title : `${title} · ${about.title}`}</title>
 ${head ?? ''}
 ${scripts.map((script) => html`<script type="module" src="${script}"></script>`)}
 </head>

@@ -43,7 +43,7 @@ const STATE: Explanation = {
   ways: [REFERENCE],
 }
 const CREDITS: Explanation = {
-  why: 'The download costs credits, and fewer are left than it costs.',
+  why: 'Files cost credits; maps, tables, samples and what was paid within a day do not. All members and keys of an organization spend from one balance.',
   ways: [
     { href: '/organization/credits', text: 'See your credits' },
     ACCESS,
@@ -78,7 +78,7 @@ const FILTER: Explanation = {
   ways: [CQL2, DATASETS],
 }
 const SMALLER: Explanation = {
-  why: 'The result would be larger than one response may be.',
+  why: 'The request asks for more than the service computes at once. A filter makes it smaller, and a file of the whole dataset has everything.',
   ways: [CQL2, { href: '/docs/downloads', text: 'Read how to download everything' }],
 }
 
@@ -92,6 +92,10 @@ const BY_CODE: Partial<Record<ProblemCode, Explanation>> = {
   'token-missing': SESSION,
   'token-invalid': SESSION,
   'credits-exhausted': CREDITS,
+  'price-higher': {
+    why: 'The price was raised after you were told it. Nothing was charged.',
+    ways: CREDITS.ways,
+  },
   'key-budget-exhausted': { ...CREDITS, ways: [KEYS, ...CREDITS.ways] },
   'add-on-missing': {
     why: 'Your organization does not have the add-on that this part of the service belongs to.',

@@ -51,6 +51,8 @@ export function siteFooter({ contact, termsUrl, privacyUrl, imprintUrl }: About,
     privacyUrl && html`<a href="${privacyUrl}">Privacy</a>`,
     imprintUrl && html`<a href="${imprintUrl}">Legal notice</a>`,
     html`<a href="/docs">Docs</a>`,
+    html`<a href="/docs/api">API reference</a>`,
+    html`<a href="/status">Status</a>`,
   ]
   return html`<footer class="site-foot">${more}<p>${links.filter((link) => link !== null)}</p></footer>`
 }

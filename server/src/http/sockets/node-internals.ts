@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import * as http from '../node-http.ts'
+import * as http from '../../base/node-http.ts'
 
 /*
  * All code that relies on undocumented fields of Node. A newer Node may rename them, so `canBypassHead` is

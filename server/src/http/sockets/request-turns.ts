@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { addressBucket } from '../addresses.ts'
 import type { TrustedProxies } from '../caller.ts'
 
-/** For how long requests are begun in each of the two phases of an iteration of the event loop, in ms. */
+/** How long requests are begun in each of the two phases of an iteration of the event loop, in ms. */
 const PHASE_MS = 2
 /** Max waiting requests that are begun in one iteration; most are cheap. */
 const MAX_STARTS = 64

@@ -22,7 +22,6 @@ import { readSearchBody } from '../request/search-body.ts'
 import { type Link, linkHeader, linkQuery, ROOT } from '../write/links.ts'
 import { cacheControlFor, sendDocument, VARY } from '../write/respond.ts'
 import { csvBody, geojsonBody, jsonBody, type ShownColumn, type ShownResult } from './aggregate-body.ts'
-import { parquetBody } from './aggregate-parquet.ts'
 import { type AggregateRequest, areasOf, isTable, readAggregateRequest } from './aggregate-request.ts'
 import { zonesOf } from './zones-of.ts'
 
@@ -148,9 +147,12 @@ async function send(
   const isGet = request.method !== 'POST'
   // Encodings that cannot contain links have them in a header.
   if (isGet && isTable(encoding)) reply.header('link', linkHeader(shown.links))
-  if (encoding === parquet) return sendUntagged(reply, grant, mediaType, parquetBody(shown))
+  // Loading these libraries takes longer than most responses.
+  if (encoding === parquet) {
+    const { parquetBody } = await import('./aggregate-parquet.ts')
+    return sendUntagged(reply, grant, mediaType, parquetBody(shown))
+  }
   if (encoding === arrow) {
-    // Loading the library takes longer than most responses.
     const { arrowBody } = await import('./aggregate-arrow.ts')
     return sendUntagged(reply, grant, mediaType, arrowBody(shown))
   }

@@ -180,7 +180,7 @@ test('a table of groups is also CSV', async () => {
   )
 })
 
-test('what cannot be computed is a 400 that names the parameter', async () => {
+test('an aggregate that cannot be computed is a 400 that names the parameter', async () => {
   const cases: [query: Record<string, string>, parameter: string][] = [
     [{ groupby: 'nothing' }, 'groupby'],
     [{ groupby: 'name,day,at,open' }, 'groupby'],

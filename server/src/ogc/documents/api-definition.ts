@@ -21,9 +21,9 @@ import { ROOT } from '../write/links.ts'
 import { aggregateOperations } from './aggregate-operations.ts'
 import { apiParameters, collectionParameters, OF_COLLECTION, PATH_PARAMETERS } from './api-parameters.ts'
 import {
-  ANSWER_HEADERS,
-  ANSWER_RESPONSES,
+  RESPONSE_HEADERS,
   RESPONSE_SCHEMAS,
+  RESPONSES,
   type ResponseSchema,
   responseContent,
 } from './api-responses.ts'
@@ -41,9 +41,49 @@ export interface DefinitionDeps {
  * properties as parameters.
  */
 export function apiDefinition(base: string, { datasets, crsList, version, about }: DefinitionDeps) {
-  const collection = [ref('collectionId')]
   const items = ITEMS_PARAMETERS.filter((name) => name !== 'f').map(ref)
   const paths: Record<string, { get: Operation } | { post: Operation }> = {
+    ...collectionPaths(items),
+    ...tilePaths(),
+  }
+  for (const dataset of datasets) {
+    const { table, title } = dataset
+    paths[`/collections/${table}/items`] = get(
+      `items.${table}`,
+      `Features of ${title}`,
+      [...items.filter((item) => !OF_COLLECTION.has(refOf(item))), ...collectionParameters(dataset, crsList)],
+      ITEMS_ENCODINGS,
+      'Features',
+    )
+  }
+  return {
+    openapi: '3.0.3',
+    info: { title: about.title, description: about.description, version, ...aboutInfo(about) },
+    servers: [{ url: base + ROOT }],
+    tags: [{ name: 'Capabilities' }, { name: 'Features' }, { name: 'Tiles' }],
+    paths,
+    components: {
+      parameters: apiParameters(crsList),
+      securitySchemes: {
+        key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        basic: { type: 'http', scheme: 'basic', description: 'The key as user name or as password.' },
+        keyInUrl: {
+          type: 'apiKey',
+          in: 'query',
+          name: 'api_key',
+          description: 'For keys with allowed origins; for others only if the operator has enabled it.',
+        },
+      },
+      schemas: RESPONSE_SCHEMAS,
+      responses: RESPONSES,
+    },
+  }
+}
+
+/** The paths of the documents, of collections and of features. */
+function collectionPaths(items: object[]): Record<string, { get: Operation } | { post: Operation }> {
+  const collection = [ref('collectionId')]
+  return {
     '/': get('landingPage', 'The landing page', [], DOCUMENT_ENCODINGS, 'LandingPage'),
     '/api': get('apiDefinition', 'This definition', [], API_ENCODINGS, 'Document'),
     '/conformance': get('conformance', 'What is supported', [], DOCUMENT_ENCODINGS, 'Conformance'),
@@ -85,7 +125,7 @@ export function apiDefinition(base: string, { datasets, crsList, version, about 
     ),
     '/collections/{collectionId}/items': get(
       'items',
-      'Features',
+      'Features, a page at a time',
       [...collection, ...items],
       ITEMS_ENCODINGS,
       'Features',
@@ -104,42 +144,9 @@ export function apiDefinition(base: string, { datasets, crsList, version, about 
       ITEM_ENCODINGS,
       'Feature',
     ),
-    ...tilePaths(),
-  }
-  paths['/collections/{collectionId}/aggregate'] = aggregatePath(collection)
-  paths['/collections/{collectionId}/extract'] = extractOperation(collection)
-  paths['/collections/{collectionId}/search'] = searchOperation(collection)
-  for (const dataset of datasets) {
-    const { table, title } = dataset
-    paths[`/collections/${table}/items`] = get(
-      `items.${table}`,
-      `Features of ${title}`,
-      [...items.filter((item) => !OF_COLLECTION.has(refOf(item))), ...collectionParameters(dataset, crsList)],
-      ITEMS_ENCODINGS,
-      'Features',
-    )
-  }
-  return {
-    openapi: '3.0.3',
-    info: { title: about.title, description: about.description, version, ...aboutInfo(about) },
-    servers: [{ url: base + ROOT }],
-    tags: [{ name: 'Capabilities' }, { name: 'Features' }, { name: 'Tiles' }],
-    paths,
-    components: {
-      parameters: apiParameters(crsList),
-      securitySchemes: {
-        key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
-        basic: { type: 'http', scheme: 'basic', description: 'The key as user name or as password.' },
-        keyInUrl: {
-          type: 'apiKey',
-          in: 'query',
-          name: 'api_key',
-          description: 'For keys with allowed origins; for others only if the operator has enabled it.',
-        },
-      },
-      schemas: RESPONSE_SCHEMAS,
-      responses: ANSWER_RESPONSES,
-    },
+    '/collections/{collectionId}/aggregate': aggregatePath(collection),
+    '/collections/{collectionId}/extract': extractOperation(collection),
+    '/collections/{collectionId}/search': searchOperation(collection),
   }
 }
 
@@ -274,7 +281,7 @@ function get(
   }
   const isPublic = PUBLIC.includes(schema) || encodings === API_ENCODINGS || encodings === PUBLIC_JSON
   const hasFeatures = schema === 'Features' || schema === 'Feature'
-  const { ETag, Link, 'Content-Crs': contentCrs } = ANSWER_HEADERS
+  const { ETag, Link, 'Content-Crs': contentCrs } = RESPONSE_HEADERS
   const headers = {
     ETag,
     ...(hasFeatures ? { 'Content-Crs': contentCrs } : {}),

@@ -200,13 +200,13 @@ export function responseContent(
 
 const etag = { description: 'Identifies this response; for `If-None-Match`.', schema: text }
 
-export const ANSWER_HEADERS = {
+export const RESPONSE_HEADERS = {
   ETag: etag,
   'Content-Crs': { description: 'The CRS of the geometries, between angle brackets.', schema: text },
   Link: { description: 'The links, for encodings that have no place for them.', schema: text },
 }
 
-export const ANSWER_RESPONSES = {
+export const RESPONSES = {
   NotModified: {
     description: 'The response has not changed since the one that `If-None-Match` names.',
     headers: { ETag: etag },

@@ -4,7 +4,8 @@ import { describedColumns } from '../../data/catalog/metadata.ts'
 import type { About } from '../../http/about.ts'
 import { type Content, html } from '../../http/pages/html.ts'
 import { plainText } from '../../http/pages/plain-text.ts'
-import { collectionTrail, facts, htmlPage, type Place, table, timeText } from '../html/layout.ts'
+import { timeText } from '../../http/pages/time-text.ts'
+import { collectionTrail, facts, htmlPage, type Place, table } from '../html/layout.ts'
 import { featureMap } from '../html/map.ts'
 import { ITEMS_ENCODINGS } from '../request/encodings.ts'
 import { type Link, ROOT } from '../write/links.ts'
@@ -86,7 +87,7 @@ export function collectionsHtml({ base, about }: Place, document: ReturnType<typ
     links,
     body:
       collections.length === 0
-        ? html`<p class="note">There is no collection that you may read. <a href="${base}/datasets">Look at all datasets</a> and ask for access there.</p>`
+        ? html`<p class="note">You may not read any collection. <a href="${base}/datasets">Look at all datasets</a> and ask for access there.</p>`
         : html`<ul class="choices">${collections.map(
             ({ id, title, description, itemCount }) =>
               html`<li><a href="${root}/${id}?f=html">${title}</a><p>${shorten(plainText(description))}</p><p class="soft">${COUNT.format(itemCount)} features</p></li>`,

@@ -30,7 +30,12 @@ test('a file of filtered rows costs its share, tells the price before, and is pa
   const ask = (method: string, url: string) => service.request(method, url, { key: account.key })
   const head = await ask('HEAD', all)
   assert.deepEqual([head.status, head.headers.get('wayleave-credits')], [200, '10'])
-  const first = await ask('GET', all)
+  const limited = (max: string) =>
+    service.request('GET', all, { key: account.key, headers: { 'credits-max': max } })
+  const raised = await limited('9')
+  assert.deepEqual([raised.status, raised.body.code, raised.body.price], [402, 'price-higher', 10])
+  assert.equal((await limited('-1')).status, 400)
+  const first = await limited('10')
   assert.equal(first.status, 200, first.text)
   assert.equal(first.headers.get('wayleave-credits'), '10')
   assert.equal(first.headers.get('credits-remaining'), '4')
@@ -55,7 +60,7 @@ test('a file of filtered rows costs its share, tells the price before, and is pa
   )
 })
 
-test('who has bought the version pays nothing for files of it, and the dataset may say another price', async (t) => {
+test('a buyer of the version pays nothing for files of it, and the dataset may say another price', async (t) => {
   const service = await openTestServer(t)
   const description = { credits: 10 }
   await publishText(service, 'places', 'a.geojson', points(20), { description })

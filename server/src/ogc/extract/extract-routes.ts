@@ -10,6 +10,7 @@ import { authRequestOf } from '../../accounts/access/authenticate.ts'
 import { priceFor } from '../../accounts/access/dataset-access.ts'
 import type { Grant } from '../../accounts/access/grant.ts'
 import type { Bill, Cashier, Charge } from '../../accounts/credits/cashier.ts'
+import { maxCreditsOf } from '../../accounts/credits/max-credits.ts'
 import { EXTRACT_ITEM } from '../../accounts/credits/purchase-store.ts'
 import { Problem } from '../../base/problem.ts'
 import type { Config } from '../../base/settings/config.ts'
@@ -92,7 +93,10 @@ export function extractRoutes(app: App, deps: ExtractDeps): void {
       })
       const isPacked = query.encoding !== parquet && acceptsGzip(request.headers['accept-encoding'])
       // Without rows, none of the day's features are used.
-      const bill = extractBill(grant, current, query, runs.count, request.url, deps)
+      const bill: Bill = {
+        ...extractBill(grant, current, query, runs.count, request.url, deps),
+        maxPrice: maxCreditsOf(request.headers),
+      }
       if (request.method === 'HEAD') {
         const price = await deps.cashier.quote(bill)
         release()

@@ -4,9 +4,10 @@ import type { Manifest } from '@wayleave/geodata/snapshot'
 import { PageBytes, type ParsedFeature, parseFeature } from '@wayleave/query'
 import type { Dataset } from '../../data/catalog/dataset.ts'
 import { type Content, Html, html } from '../../http/pages/html.ts'
+import { timeText } from '../../http/pages/time-text.ts'
 import { type Link, linkQuery, ROOT } from '../write/links.ts'
 import type { WritePage } from '../write/page-content.ts'
-import { collectionTrail, facts, htmlPage, type Place, tableOf, tableRow, timeText } from './layout.ts'
+import { collectionTrail, facts, htmlPage, type Place, tableOf, tableRow } from './layout.ts'
 import { featureMap, featuresMap } from './map.ts'
 
 const COUNT = new Intl.NumberFormat('en')
@@ -86,12 +87,12 @@ ${sortField(manifest, parameterValue('sortby'))}
 </form>`
 }
 
-/** A condition on the first column that people would filter by. */
-function filterExample({ columns }: Manifest): string {
+/** A condition on the first column that people would filter by, which some features meet and others do not. */
+function filterExample({ columns, statistics }: Manifest): string {
   const first = (...types: string[]) =>
     columns.find(({ name, type }) => types.includes(type) && /^\w+$/.test(name))
   const number = first('number', 'integer')
-  if (number) return `${number.name} > 10`
+  if (number) return `${number.name} > ${Number((statistics?.[number.name]?.mean ?? 10).toPrecision(2))}`
   const text = first('text')
   return text ? `${text.name} LIKE 'A%'` : ''
 }

@@ -98,7 +98,7 @@ test('all nodes count together in Redis', { skip: lacks('redis') }, async (t) =>
   assert.equal(await takeCount(nodes[1]!, owner, 30), 5)
 })
 
-test('what is returned after midnight counts for the day before, with and without Redis', {
+test('features returned after midnight are taken off the day before, with and without Redis', {
   skip: lacks('redis'),
 }, async (t) => {
   const { link } = await openLink(t)

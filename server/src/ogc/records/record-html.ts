@@ -1,5 +1,6 @@
 import { type Content, html } from '../../http/pages/html.ts'
-import { facts, htmlPage, table, timeText } from '../html/layout.ts'
+import { timeText } from '../../http/pages/time-text.ts'
+import { facts, htmlPage, table } from '../html/layout.ts'
 import type { Link } from '../write/links.ts'
 import {
   CATALOG_ID,

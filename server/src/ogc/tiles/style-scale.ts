@@ -1,7 +1,9 @@
 import {
   CATEGORIES,
   type Classing,
+  countScale,
   FIFTHS,
+  keepColors,
   type MapLook,
   numberScale,
   type Scale,
@@ -46,28 +48,36 @@ export async function styleScale(
     if (min === undefined || max === undefined || Number.isNaN(min)) return null
     return { ...numberScale({ min, max, fifths }, classing, type === 'integer'), ...about }
   }
-  const { facets } = await rows.engine.facets(
-    rows.snapshot,
+  const { values = [], others = 0 } = await frequentValues(rows, index)
+  // A value has the same color with and without a filter, as in the explorer.
+  const whole = rows.query ? await frequentValues({ ...rows, query: null, plan: null }, index) : { values }
+  const valuesOf = (of: typeof values) => of.map(({ value }) => value)
+  return {
+    kind: 'categories',
+    values: values.map(({ value }) => (typeof value === 'bigint' ? String(value) : value)),
+    colors: keepColors(valuesOf(values), valuesOf(whole.values ?? [])),
+    counts: values.map(({ count }) => count),
+    others,
+    ...about,
+  }
+}
+
+/** The values of a column that most rows have, as many as there are colors. */
+async function frequentValues({ engine, snapshot, query, plan, work }: StyledRows, index: number) {
+  const { facets } = await engine.facets(
+    snapshot,
     {
       columns: [index],
       limit: CATEGORIES.light.length,
       bins: 1,
       extent: false,
       box: null,
-      selection: rows.query?.selection ?? '',
+      selection: query?.selection ?? '',
     },
-    rows.plan,
-    rows.work,
+    plan,
+    work,
   )
-  const { values = [], others = 0 } = facets[0]![1]
-  return {
-    kind: 'categories',
-    values: values.map(({ value }) => (typeof value === 'bigint' ? String(value) : value)),
-    colors: values.map((_, i) => i),
-    counts: values.map(({ count }) => count),
-    others,
-    ...about,
-  }
+  return facets[0]![1]
 }
 
 /** The scale of the cells of hexagons, by their number of features or by the mean of a column. */
@@ -89,7 +99,8 @@ export async function hexagonScale(
     .sort((a, b) => a - b)
   if (values.length === 0) return null
   const fifths = FIFTHS.map((percent) => values[Math.floor((percent / 100) * (values.length - 1))]!)
-  const scale = numberScale({ min: values[0]!, max: values.at(-1)!, fifths }, classing, measure === null)
+  const summary = { min: values[0]!, max: values.at(-1)!, fifths }
+  const scale = measure ? numberScale(summary, classing, false) : countScale(summary, classing)
   return { ...scale, column: measure?.name ?? 'count', rows: rows.query ? 'filtered' : 'all', nulls: null }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SingleFlights } from '@wayleave/geodata/base'
 import { ProcessEndedError } from '@wayleave/geodata/exports'
-import { makeFolderDurably } from '@wayleave/geodata/snapshot'
+import { makeFolderDurably, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import { buildTilesInChildProcess } from '@wayleave/geodata/tiles'
 import type { Logger } from 'pino'
 import { type Clock, DAY, plus } from '../../base/clock.ts'
@@ -13,8 +13,10 @@ import { eachBounded } from '../../data/catalog/each-bounded.ts'
 import { requireBuilt } from '../../data/downloads/exports/export-job.ts'
 import { PRIORITIES } from '../../data/jobs/job-kinds.ts'
 import type { JobQueue } from '../../data/jobs/job-queue.ts'
+import type { RunningJob } from '../../data/jobs/job-runner.ts'
 import type { JobRow } from '../../data/jobs/job-store.ts'
 import { escapeHtml } from '../../http/pages/html.ts'
+import type { PartedBuilds } from './parted-builds.ts'
 import {
   archivePath,
   type KeptTiles,
@@ -36,6 +38,7 @@ export interface TileBuildsDeps {
   clock: Clock
   jobs: JobQueue
   states: TileStates
+  parted: PartedBuilds
   /** The deepest zoom that may be built. */
   maxZoom: number
 }
@@ -57,6 +60,13 @@ export interface TileBuildOptions {
   onProgress: (share: number) => void
   /** Runs the work that makes the archive visible, unless the build is no longer wanted. */
   commit: (makeVisible: () => Promise<void>) => Promise<void>
+  job: RunningJob
+}
+
+interface MakeOptions extends Pick<TileBuildOptions, 'signal' | 'onProgress'> {
+  rebuild: boolean
+  /** Workers share the build of a large version. A command, which has no job, builds alone. */
+  job?: RunningJob
 }
 
 interface CommandBuildOptions {
@@ -65,6 +75,8 @@ interface CommandBuildOptions {
   show: (share: number) => void
 }
 
+/** What tiles are built from. */
+const READ_FILES = [SNAPSHOT_FILES.pack, SNAPSHOT_FILES.index]
 /** How often a build asks whether another process has released the lock. */
 const LOCK_POLL_MS = 200
 /** Max archives that a sweep looks for at a time; with a bucket, each is a request. */
@@ -148,10 +160,15 @@ export class TileBuilds {
 
   /** Builds in this process for a job. Returns at once if the archive is there. */
   async buildHere(version: Version, description: Description, options: TileBuildOptions): Promise<void> {
-    const { signal, commit, onProgress } = options
+    const { signal, commit, onProgress, job } = options
     await this.#withLock(version, signal, async (folder) => {
       if (await this.#parts.states.findAgain(version)) return commit(async () => {})
-      const build = await this.#make(version, folder, description, { signal, onProgress, rebuild: false })
+      const build = await this.#make(version, folder, description, {
+        signal,
+        onProgress,
+        rebuild: false,
+        job,
+      })
       try {
         await commit(() => this.#keep(version, folder, build))
       } finally {
@@ -218,11 +235,16 @@ export class TileBuilds {
     }
   }
 
+  /** Removes what a build in parts has left that has ended. */
+  async clearParts(version: Version): Promise<void> {
+    if (this.#parts.parted.isFor(version)) await this.#parts.parted.clear(version)
+  }
+
   #add(version: ListedVersion, priority: number): Promise<JobRow> {
     const { table, snapshot } = version
     const request: TileJobRequest = { version: version.version }
     this.#parts.states.expire(snapshot)
-    return this.#parts.jobs.add({ kind: 'tiles', table, snapshot, key: snapshot, request, priority })
+    return this.#parts.jobs.add({ kind: 'tiles', table, queue: snapshot, key: snapshot, request, priority })
   }
 
   /** Among all processes, one works on the tiles of a snapshot. */
@@ -252,31 +274,33 @@ export class TileBuilds {
     version: Version,
     folder: string,
     { table, title, description, attribution }: Description,
-    { signal, onProgress, rebuild }: Pick<TileBuildOptions, 'signal' | 'onProgress'> & { rebuild: boolean },
+    { signal, onProgress, rebuild, job }: MakeOptions,
   ): Promise<FinishedBuild> {
     const { snapshot, manifest } = version
-    const { blobs, clock, states, maxZoom } = this.#parts
+    const { blobs, clock, states, parted, maxZoom } = this.#parts
     const end = () => states.endProgress(snapshot)
     states.setProgress(snapshot, 0)
     try {
       await removeLeftovers(folder)
       await blobs.derived?.removeReplaced(snapshot, TILES_FILE, plus(clock(), -DAY))
-      const options = {
-        table,
-        title,
-        description,
-        // Readers of PMTiles show it as HTML.
-        attribution: escapeHtml(attribution),
-        maxZoom,
-        signal,
-        onProgress: (share: number) => {
-          states.setProgress(snapshot, share)
-          onProgress(share)
-        },
+      // Readers of PMTiles show the attribution as HTML.
+      const about = { table, title, description, attribution: escapeHtml(attribution) }
+      const show = (share: number) => {
+        states.setProgress(snapshot, share)
+        onProgress(share)
       }
-      const archive = await blobs.withFiles(snapshot, manifest, () =>
-        buildTilesInChildProcess(folder, archivePath(folder), options, manifest),
-      )
+      const archive =
+        job && parted.isFor(version)
+          ? await parted.build(version, about, { ...job, signal, onProgress: show })
+          : await blobs.withFiles(
+              snapshot,
+              manifest,
+              () => {
+                const options = { ...about, maxZoom, signal, onProgress: show }
+                return buildTilesInChildProcess(folder, archivePath(folder), options, manifest)
+              },
+              READ_FILES,
+            )
       const built: KeptTiles = rebuild ? { ...archive, isRebuilt: true } : archive
       const finish = await blobs.derived?.upload(snapshot, TILES_FILE, built)
       return { built, finish: finish ?? (async () => {}), end }

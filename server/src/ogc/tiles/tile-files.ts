@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolderDurably, writeDurably } from '@wayleave/geodata/snapshot'
-import type { BuiltTiles } from '@wayleave/geodata/tiles'
+import { type BuiltTiles, removeOldPartitions } from '@wayleave/geodata/tiles'
+import { DAY, plus } from '../../base/clock.ts'
 import { tryLock } from '../../base/locks/file-lock.ts'
 import { checkFile } from '../../data/downloads/exports/check-file.ts'
 
@@ -16,6 +17,12 @@ export function tilesFolder(snapshotFolder: string): string {
 
 /** The archive's path in its snapshot's folder. */
 export const TILES_FILE = 'tiles/tiles.pmtiles'
+/**
+ * What the names of folders begin with: of the parts that a build in parts has finished, and of what one of its workers
+ * writes. Caches do not look into hidden folders.
+ */
+export const PARTS_FOLDER = '.parts-'
+export const SCRATCH_FOLDER = '.scratch-'
 /** Says why the last build failed. */
 export const FAILURE_FILE = 'tiles/failure.json'
 
@@ -67,36 +74,55 @@ export async function writeTilesMeta(folder: string, built: KeptTiles): Promise<
   await writeDurably(metaPath(folder), JSON.stringify(built))
 }
 
-/** Removes the archive (its meta file first) and everything that a killed build left. Needs the lock. */
+/**
+ * Removes the archive (its meta file first) and what a killed build left, except finished partitions, which the next
+ * build uses. Needs the lock.
+ */
 export async function removeTiles(folder: string): Promise<void> {
   await rm(metaPath(folder), { force: true })
-  for (const name of await readdir(tilesFolder(folder)).catch(() => [])) {
-    if (!name.startsWith('lock')) await rm(join(tilesFolder(folder), name), { force: true })
-  }
+  await removeFiles(folder, () => true)
 }
 
 /** Removes what earlier builds left, except a finished archive: it is used until another one replaces it. */
 export async function removeLeftovers(folder: string): Promise<void> {
   if (!(await readTilesMeta(folder))) return removeTiles(folder)
   const kept = [archivePath(folder), metaPath(folder)]
-  for (const name of await readdir(tilesFolder(folder))) {
-    const path = join(tilesFolder(folder), name)
-    if (!name.startsWith('lock') && !kept.includes(path)) await rm(path, { force: true })
+  await removeFiles(folder, (path) => !kept.includes(path))
+}
+
+/** The folder of partitions is the only one. */
+async function removeFiles(folder: string, isUseless: (path: string) => boolean): Promise<void> {
+  for (const entry of await readdir(tilesFolder(folder), { withFileTypes: true }).catch(() => [])) {
+    const path = join(tilesFolder(folder), entry.name)
+    if (entry.isFile() && !entry.name.startsWith('lock') && isUseless(path)) await rm(path, { force: true })
   }
 }
 
+/** Removes the parts of a build, and what one of its workers has left, unless something was added since then. */
+async function removeOldParts(folder: string, since: Date): Promise<void> {
+  for (const name of await readdir(tilesFolder(folder)).catch(() => [])) {
+    if (!name.startsWith(PARTS_FOLDER) && !name.startsWith(SCRATCH_FOLDER)) continue
+    const path = join(tilesFolder(folder), name)
+    if ((await stat(path)).mtime < since) await rm(path, { recursive: true, force: true })
+  }
+}
+
+/** How long the partitions of a build are kept that is not continued. */
+const KEPT_PARTITIONS = DAY
+
 /**
- * Removes what a killed build left: partial files, and an archive without a meta file, which does not count.
- * Does nothing while a build holds the lock.
+ * Removes what a killed build left: partial files, an archive without a meta file, which does not count, and partitions
+ * if the build is not continued. Does nothing while a build holds the lock.
  */
-export async function sweepTiles(folder: string): Promise<void> {
+export async function sweepTiles(folder: string, now = new Date()): Promise<void> {
   if (!existsSync(tilesFolder(folder))) return
   const unlock = tryLock(lockPath(folder))
   if (!unlock) return
   try {
+    await removeOldPartitions(archivePath(folder), plus(now, -KEPT_PARTITIONS))
+    await removeOldParts(folder, plus(now, -KEPT_PARTITIONS))
     if (await readTilesMeta(folder)) {
-      for (const name of await readdir(tilesFolder(folder)))
-        if (name.includes('.partial-')) await rm(join(tilesFolder(folder), name), { force: true })
+      await removeFiles(folder, (path) => path.includes('.partial-'))
       await removeProgress(folder)
     } else if ((await readFailure(folder)) === null) await removeTiles(folder)
   } finally {

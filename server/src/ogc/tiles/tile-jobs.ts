@@ -20,7 +20,7 @@ import type { TileBuilds } from './tile-builds.ts'
 import { parseTileJob } from './tile-job.ts'
 import type { TileStates } from './tile-states.ts'
 
-interface TileJobsDeps {
+export interface TileJobsDeps {
   database: ControlDatabase
   catalog: Catalog
   health: SnapshotHealth
@@ -37,7 +37,8 @@ export class TileJobs implements JobHandler {
     this.#parts = parts
   }
 
-  async run({ row, signal, finish, onProgress }: RunningJob): Promise<void> {
+  async run(job: RunningJob): Promise<void> {
+    const { row, signal, finish, onProgress } = job
     const { database, catalog, builds, health } = this.#parts
     const version = await this.#versionOf(row)
     const dataset = await catalog.find(row.table_name)
@@ -48,7 +49,7 @@ export class TileJobs implements JobHandler {
       })
     const report = (progress: number) => onProgress({ progress })
     await builds
-      .buildHere(version, dataset, { signal, commit, onProgress: report })
+      .buildHere(version, dataset, { signal, commit, onProgress: report, job })
       .catch(async (error: unknown) => {
         if (!signal.aborted) await requireStillThere(catalog, version)
         if (error instanceof DamagedSnapshotError) throw asJobError(await health.problemOf(version, error))
@@ -70,11 +71,13 @@ export class TileJobs implements JobHandler {
   }
 
   async onEnd(row: JobRow): Promise<void> {
-    if (row.state !== 'failed') return
-    const { detail } = JSON.parse(row.problem ?? '{}') as Partial<BuildProblem>
     // A version that was removed meanwhile needs no tiles.
     const version = await this.#versionOf(row).catch(() => null)
-    if (version) await this.#parts.states.recordFailure(version, detail ?? 'The build failed.')
+    if (!version) return
+    await this.#parts.builds.clearParts(version)
+    if (row.state !== 'failed') return
+    const { detail } = JSON.parse(row.problem ?? '{}') as Partial<BuildProblem>
+    await this.#parts.states.recordFailure(version, detail ?? 'The build failed.')
   }
 
   async #versionOf(row: JobRow): Promise<Version> {
@@ -85,16 +88,18 @@ export class TileJobs implements JobHandler {
 }
 
 /** A sentence without anything internal; the log has the rest. */
-function problemOfTiles(error: unknown): BuildProblem {
+export function problemOfTiles(error: unknown): BuildProblem {
   if (error instanceof ExportError && error.code === 'disk-full')
     return { code: 'disk-full', detail: 'The disk is full.' }
   if (error instanceof Problem && error.code === 'data-damaged')
     return { code: 'data-damaged', detail: 'The data is damaged.' }
+  // What a part has failed with.
+  if (error instanceof Problem) return { code: error.code, detail: error.detail }
   return { code: 'build-failed', detail: 'The build failed. The log of the server says why.' }
 }
 
 /** A version that is not in the storage has its tiles built once it is there. */
-function asJobError(problem: unknown): unknown {
+export function asJobError(problem: unknown): unknown {
   if (problem instanceof VersionMissing) return new JobObsoleteError(problem.detail)
   if (problem instanceof CopyDiscarded) return new RetryLaterError(problem.detail, { cause: problem })
   return problem

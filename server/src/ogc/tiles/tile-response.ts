@@ -31,7 +31,7 @@ const VARY_LINE = 'vary: Accept-Encoding, Authorization, X-API-Key, Origin\r\n'
  */
 const IMMUTABLE_LINE = 'cache-control: private, max-age=31536000, immutable\r\n'
 const CURRENT_LINE = 'cache-control: private, no-cache\r\n'
-/** For a day: a dataset need not stay open. */
+/** A day, because a dataset may not stay open. */
 const OPEN_IMMUTABLE_LINE = 'cache-control: public, max-age=86400, immutable\r\n'
 const OPEN_LINE = `cache-control: ${OPEN_CACHE_CONTROL}\r\n`
 

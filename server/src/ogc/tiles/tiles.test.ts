@@ -150,6 +150,15 @@ test('the documents of OGC API - Tiles lead to the tiles', async (t) => {
   )
   const legend = styled.metadata['wayleave:legend']
   assert.deepEqual([legend.column, legend.min, legend.max, legend.classes.length], ['n', 0, 3399, 6])
+  const colorsOf = async (filter: string) => {
+    const query = new URLSearchParams({ color: 'kind', ...(filter && { filter }) })
+    const { body } = await service.get(`/collections/places/style?${query}`)
+    const { classes } = body.metadata['wayleave:legend'] as { classes: { label: string; color: string }[] }
+    return new Map(classes.map(({ label, color }) => [label, color]))
+  }
+  const [all, some] = [await colorsOf(''), await colorsOf("kind <> 'a'")]
+  assert.ok(!some.has('a') && some.size > 0)
+  for (const [value, color] of some) assert.equal(color, all.get(value), `${value} keeps its color`)
   assert.equal(styled.sources.coarse.data, `${service.url}/v1/basemap/coarse.json`)
   assert.equal(styled.sources.places.attribution, 'Data: Places')
   const { body: cells } = await service.get('/collections/places/style?draw=hexagons&color=n&background=none')
@@ -278,7 +287,7 @@ test('a build that was cut off leaves nothing behind and is begun again; damage 
   const bytes = readFileSync(archive)
   bytes[bytes.length - 5]! ^= 1
   writeFileSync(archive, bytes)
-  writeFileSync(`${archive}.partial-999999.z3`, 'half')
+  writeFileSync(`${archive}.partial-999999`, 'half')
   assert.equal((await service.get(`${TILES}/0/0/0`)).status, 503)
   await waitForTiles(service)
   assert.equal((await tileAt(service, 0, 0, 0)).response.status, 200)

@@ -51,6 +51,19 @@ export async function wrongOrders(db: Db): Promise<{ id: string; booked: number;
   return rows.map(({ id, booked, expected }) => ({ id, booked: Number(booked), expected: Number(expected) }))
 }
 
+/** Orders whose ledger rows do not have the money that was paid, less what was refunded. */
+export async function wrongPayments(db: Db): Promise<{ id: string; booked: number; expected: number }[]> {
+  const { rows } = await sql<{ id: string; booked: number | string; expected: number | string }>`
+    select orders.id as id, coalesce(sum(ledger.money), 0) as booked,
+      case when orders.paid_at is null then 0 else orders.amount - orders.refunded_amount end as expected
+    from orders left join ledger on ledger.order_id = orders.id
+    group by orders.id, orders.paid_at, orders.amount, orders.refunded_amount
+    having coalesce(sum(ledger.money), 0)
+      <> case when orders.paid_at is null then 0 else orders.amount - orders.refunded_amount end
+    order by orders.id`.execute(db)
+  return rows.map(({ id, booked, expected }) => ({ id, booked: Number(booked), expected: Number(expected) }))
+}
+
 /** Ledger rows of orders that do not exist or belong to another organization. */
 export async function ledgerRowsWithoutOrder(db: Db): Promise<{ ledgerId: number }[]> {
   return db
@@ -151,15 +164,15 @@ export async function sqliteDamage({ db, kind }: ControlDatabase): Promise<strin
   ]
 }
 
-/** Orders with an invoice whose credit notes do not add up to what was refunded. */
+/** Orders with an invoice whose credit notes do not add up to what was refunded, or to the whole if it was cancelled. */
 export async function wrongCreditNotes(db: Db): Promise<{ id: string; noted: number; refunded: number }[]> {
+  const refunded = sql`case when orders.state = 'cancelled' then orders.amount else orders.refunded_amount end`
   const { rows } = await sql<{ id: string; noted: number | string; refunded: number | string }>`
-    select orders.id as id, coalesce(sum(credit_notes.amount), 0) as noted, orders.refunded_amount as refunded
+    select orders.id as id, coalesce(sum(credit_notes.amount), 0) as noted, ${refunded} as refunded
     from orders join invoices on invoices.order_id = orders.id
     left join credit_notes on credit_notes.order_id = orders.id
-    group by orders.id, orders.refunded_amount
-    having coalesce(sum(credit_notes.amount), 0) > orders.refunded_amount
-      or (coalesce(sum(credit_notes.amount), 0) > 0 and coalesce(sum(credit_notes.amount), 0) <> orders.refunded_amount)
+    group by orders.id, orders.state, orders.amount, orders.refunded_amount
+    having coalesce(sum(credit_notes.amount), 0) not in (0, ${refunded})
     order by orders.id`.execute(db)
   return rows.map(({ id, noted, refunded }) => ({ id, noted: Number(noted), refunded: Number(refunded) }))
 }

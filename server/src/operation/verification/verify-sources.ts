@@ -3,7 +3,7 @@ import { readTables } from '../../data/catalog/store.ts'
 import { readStoredVersions } from '../../data/catalog/version-store.ts'
 import type { Finding } from './finding.ts'
 
-/** What version 0.1.0 did with files of these formats, of which an attacker could make use. */
+/** What version 0.1.0 did with files of these formats, and an attacker could exploit. */
 const TRUSTED_FORMATS: { [format: string]: string } = {
   spatialite:
     'was published from a SpatiaLite file by a version that executed the schema of the file, which could read other files of the server',

@@ -23,10 +23,10 @@ export function definitionRoutes(
   let written: Buffer | undefined
   const byAddress = new BoundedCache<string, Definition>(MAX_ADDRESSES)
 
-  const definitionAt = (url: string): Definition => {
+  const definitionAt = async (url: string): Promise<Definition> => {
     const cachedDefinition = byAddress.get(url)
     if (cachedDefinition) return cachedDefinition
-    written ??= Buffer.from(JSON.stringify(app.swagger()).slice(0, -1))
+    written ??= Buffer.from(JSON.stringify(await app.apiDefinition()).slice(0, -1))
     const servers = `,"servers":${JSON.stringify([{ url }])}}`
     const bytes = Buffer.concat([written, Buffer.from(servers)])
     const definition = { bytes, etag: `"${hash('sha256', bytes).slice(0, 32)}"` }
@@ -36,7 +36,7 @@ export function definitionRoutes(
 
   app.get('/v1/openapi.json', { schema: { hide: true } }, async (request, reply) => {
     await authenticate.anonymous(request, reply)
-    const { bytes, etag } = definitionAt(baseUrl.of(request))
+    const { bytes, etag } = await definitionAt(baseUrl.of(request))
     reply.header('etag', etag).header('cache-control', 'no-cache')
     if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send()
     return reply.header('content-type', 'application/json; charset=utf-8').send(bytes)

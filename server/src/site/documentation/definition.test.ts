@@ -11,6 +11,9 @@ test('the API definition names the address it was asked at, has a tag, and count
   assert.match(first.headers.get('content-type')!, /^application\/json/)
   assert.deepEqual(first.body.servers, [{ url: service.url }])
   assert.ok(first.body.paths['/v1/datasets'].get)
+  // A hook that runs after the routes were registered adds it.
+  const { parameters } = first.body.paths['/v1/admin/keys'].post
+  assert.ok(parameters.some(({ name }: { name: string }) => name === 'idempotency-key'))
   assert.match(first.headers.get('ratelimit')!, /address/)
 
   const etag = first.headers.get('etag')!

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type ProblemCode, problems } from '../../base/problem.ts'
 import type { About } from '../../http/about.ts'
@@ -7,75 +6,35 @@ import { wayLinks } from '../../http/pages/problem-page.ts'
 import { explanationOf } from '../../http/pages/problem-ways.ts'
 import { renderMarkdown } from './markdown.ts'
 import { contentsOf, documentationPage, type MenuGroup } from './page.ts'
+import { EXAMPLE_ADDRESS, PAGE_GROUPS, PAGES } from './page-names.ts'
 import { searchEntries } from './search-entries.ts'
 
 const FOLDER = new URL('../../../../docs/', import.meta.url)
 
-/** The pages in the order in which a new user reads them, by what they are for. */
-const GROUPS = [
-  ['Start', ['index', 'getting-started', 'tutorial', 'publish-in-five-minutes', 'gallery']],
-  [
-    'Use data',
-    [
-      'keys-and-access',
-      'billing',
-      'downloads',
-      'explorer',
-      'ogc',
-      'cql2',
-      'tiles',
-      'python',
-      'javascript',
-      'assistants',
-      'webhooks',
-    ],
-  ],
-  [
-    'Run the service',
-    ['publishing', 'sources', 'operating', 'scaling', 'command-line', 'settings', 'problems'],
-  ],
-] as const
-
-export const PAGES: readonly string[] = GROUPS.flatMap(([, pages]) => pages)
-
-/** The address in the examples of docs/, which each instance replaces by its own. */
-const EXAMPLE_ADDRESS = 'http://127.0.0.1:8080'
-
-/** What the search of the documentation finds, as JSON. */
-export interface SearchIndex {
-  bytes: Buffer
-  etag: string
-}
-
-/**
- * Renders the Markdown files of docs/, each once. Clients choose the address in the Host header, so nothing
- * expensive may depend on it: it is put into the finished page.
- */
+/** Renders the Markdown files of docs/, with the example address. */
 export class Documentation {
   readonly #about: About
-  readonly #pages = new Map<string, string>()
   #menu: MenuGroup[] | undefined
-  #searchIndex: SearchIndex | undefined
 
   constructor(about: About) {
     this.#about = about
   }
 
-  /** Returns undefined if there is no such page. */
-  page(name: string, base: string): string | undefined {
-    if (!PAGES.includes(name)) return undefined
-    let page = this.#pages.get(name)
-    if (page === undefined) {
-      page = this.#render(name)
-      this.#pages.set(name, page)
-    }
-    return base === '' ? page : page.replaceAll(EXAMPLE_ADDRESS, escapeHtml(base))
+  page(name: string): string {
+    const { title, content, headings } = renderMarkdown(sourceOf(name))
+    return documentationPage({
+      about: this.#about,
+      title,
+      path: pathOf(name),
+      menu: this.#groups(),
+      content,
+      contents: contentsOf(headings),
+    })
   }
 
-  problem(code: string): string | undefined {
-    if (!Object.hasOwn(problems, code)) return undefined
-    const [status, title, help] = problems[code as ProblemCode]
-    const { why, ways } = explanationOf(code as ProblemCode, status)
+  problem(code: ProblemCode): string {
+    const [status, title, help] = problems[code]
+    const { why, ways } = explanationOf(code, status)
     const content = html`<h1>${title}</h1>
 <h2>What it means</h2>
 <p>${inline(help)}</p>
@@ -94,21 +53,17 @@ ${wayLinks(ways)}
     })
   }
 
-  /** Built once: parsing all pages takes as long as hundreds of other responses. */
-  searchIndex(): SearchIndex {
-    if (this.#searchIndex === undefined) {
-      const entries = PAGES.flatMap((name) =>
-        searchEntries(pathOf(name), sourceOf(name).replaceAll(EXAMPLE_ADDRESS, '')),
-      )
-      const bytes = Buffer.from(JSON.stringify(entries))
-      this.#searchIndex = { bytes, etag: `"${hash('sha256', bytes).slice(0, 32)}"` }
-    }
-    return this.#searchIndex
+  /** What the search finds, as JSON. */
+  searchIndex(): string {
+    const entries = PAGES.flatMap((name) =>
+      searchEntries(pathOf(name), sourceOf(name).replaceAll(EXAMPLE_ADDRESS, '')),
+    )
+    return JSON.stringify(entries)
   }
 
   #groups(): MenuGroup[] {
     this.#menu ??= [
-      ...GROUPS.map(([title, names]) => ({
+      ...PAGE_GROUPS.map(([title, names]) => ({
         title,
         links: names.map((name) => ({ href: pathOf(name), title: titleOf(sourceOf(name)) })),
       })),
@@ -122,18 +77,6 @@ ${wayLinks(ways)}
       },
     ]
     return this.#menu
-  }
-
-  #render(name: string): string {
-    const { title, content, headings } = renderMarkdown(sourceOf(name))
-    return documentationPage({
-      about: this.#about,
-      title,
-      path: pathOf(name),
-      menu: this.#groups(),
-      content,
-      contents: contentsOf(headings),
-    })
   }
 }
 

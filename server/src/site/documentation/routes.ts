@@ -6,7 +6,7 @@ import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { matchesEtag } from '../../http/headers.ts'
 import { PAGE_HEADERS } from '../../http/pages/html.ts'
-import type { Documentation } from './documentation.ts'
+import { DocumentationPages } from './documentation-pages.ts'
 import { packageAsset } from './package-assets.ts'
 
 const ASSETS = new URL('./assets/', import.meta.url)
@@ -27,27 +27,22 @@ interface DocumentationDeps {
  * The documentation and one page per problem type. All are public and not part of the API.
  */
 export function documentationRoutes(app: App, { about, baseUrl }: DocumentationDeps): void {
-  let loaded: Promise<Documentation> | undefined
-  /** Loaded for the first page: a start of the service should not wait for parsers and highlighters. */
-  const load = () => {
-    loaded ??= import('./documentation.ts').then(({ Documentation }) => new Documentation(about))
-    return loaded
-  }
+  const pages = new DocumentationPages(about)
   const hidden = { schema: { hide: true } }
 
   app.get('/docs', hidden, async (request, reply) =>
-    reply.headers(PAGE_HEADERS).send((await load()).page('index', baseUrl.of(request))),
+    reply.headers(PAGE_HEADERS).send(await pages.page('index', baseUrl.of(request))),
   )
 
   app.get('/docs/search.json', hidden, async (request, reply) => {
-    const { bytes, etag } = (await load()).searchIndex()
+    const { bytes, etag } = await pages.searchIndex()
     reply.header('etag', etag).header('cache-control', 'public, max-age=3600')
     if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send()
     return reply.header('content-type', 'application/json; charset=utf-8').send(bytes)
   })
 
   app.get<{ Params: { page: string } }>('/docs/:page', hidden, async (request, reply) => {
-    const page = (await load()).page(request.params.page, baseUrl.of(request))
+    const page = await pages.page(request.params.page, baseUrl.of(request))
     if (!page) throw notFound('such page')
     return reply.headers(PAGE_HEADERS).send(page)
   })
@@ -64,7 +59,7 @@ export function documentationRoutes(app: App, { about, baseUrl }: DocumentationD
   })
 
   app.get<{ Params: { code: string } }>('/problems/:code', hidden, async (request, reply) => {
-    const page = (await load()).problem(request.params.code)
+    const page = await pages.problem(request.params.code)
     if (!page) throw notFound('such problem')
     return reply.headers(PAGE_HEADERS).send(page)
   })

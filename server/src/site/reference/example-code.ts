@@ -1,8 +1,6 @@
+import { EXAMPLE_ADDRESS } from '../documentation/page-names.ts'
 import type { Operation, Parameter } from './definition.ts'
 import { type ExampleContext, exampleOf } from './example-values.ts'
-
-/** The address in the examples, which the page replaces by that of the instance. */
-export const EXAMPLE_ADDRESS = 'http://127.0.0.1:8080'
 
 export const LANGUAGES = { curl: 'curl', python: 'Python', javascript: 'JavaScript' } as const
 export type Language = keyof typeof LANGUAGES

@@ -52,6 +52,14 @@ const BY_NAME: Record<string, unknown> = {
   address: 'https://example.org/earthquakes.geojson',
   url: 'https://hooks.example.org/wayleave',
   href: 'https://example.org/data',
+  links: [
+    {
+      href: 'https://example.org/v1/ogc/collections/earthquakes/items?cursor=eyJhIjoxMH0',
+      rel: 'next',
+      type: 'application/geo+json',
+      title: 'The next page',
+    },
+  ],
   every: '6h',
   secret: `usr_live_${RANDOM}Yp3sN0hGf5Je`,
   prefix: 'usr_live_7Q2m',

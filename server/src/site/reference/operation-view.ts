@@ -33,7 +33,7 @@ ${section('In the query', parameters, 'query', operation)}
 ${section('Headers', parameters, 'header', operation)}
 ${body && bodyView(body, operation)}
 <h3>Responses</h3>
-<div class="statuses">${operation.responses.map((response) => responseView(response, operation))}</div>
+${responsesView(operation)}
 </div>
 <div class="operation-code">
 ${codeView(operation)}
@@ -67,6 +67,21 @@ ${body.description ? html`<p>${inline(body.description)}</p>` : null}
 ${json ? fieldsOf(json, schemaOf) : null}`
 }
 
+/** What any request can get, whatever it asks for: in one row, so that the others are not lost among them. */
+const GENERAL = new Set([408, 413, 415, 429, 431, 500, 503])
+
+function responsesView(operation: Operation): Html {
+  const view = (response: Operation['responses'][number]) => responseView(response, operation)
+  const general = operation.responses.filter(({ status }) => GENERAL.has(status))
+  const own = operation.responses.filter(({ status }) => !GENERAL.has(status))
+  const statuses = general.map(({ status }) => status).join(', ')
+  return html`<div class="statuses">${own.map(view)}${
+    general.length === 0
+      ? null
+      : html`<details><summary>As any request: ${statuses}</summary><div class="statuses">${general.map(view)}</div></details>`
+  }</div>`
+}
+
 function responseView(
   { status, description = '', content = {} }: Operation['responses'][number],
   operation: Operation,
@@ -83,13 +98,34 @@ function responseView(
   }
   const json = Object.entries(content).find(([type]) => /json$/.test(type))?.[1].schema
   const fields = json ? fieldsOf(json, operation.schemaOf) : null
-  const text = description === 'Default Response' || description === '' ? statusText(status) : description
+  const text =
+    status >= 400 || description === 'Default Response' || description === ''
+      ? (STATUS_WORDS[status] ?? (description || 'Done'))
+      : description
   const types = Object.keys(content).join(', ')
   return html`<details><summary>${badge} ${inline(text)}</summary>${types === '' ? null : html`<p class="small soft">${types}</p>`}${fields ?? (types === '' ? html`<p class="small soft">Without a body.</p>` : null)}</details>`
 }
 
-function statusText(status: number): string {
-  return { 200: 'Done', 201: 'Created', 202: 'Accepted', 204: 'Done', 304: 'Not changed' }[status] ?? 'Done'
+/** What a status means if the definition says nothing of its own: the OGC API has one description for all problems. */
+const STATUS_WORDS: Record<number, string> = {
+  200: 'Done',
+  201: 'Created',
+  202: 'Accepted',
+  204: 'Done',
+  304: 'Not changed',
+  400: 'A parameter is unknown or has a wrong value; `errors` names it',
+  401: 'The key is missing or not valid',
+  403: 'The key may not do this',
+  404: 'There is no such thing, or the key may not see it',
+  406: 'None of the accepted encodings is offered',
+  408: 'The request came too slowly',
+  413: 'The body or the result is too large',
+  415: 'The body has a type that is not supported',
+  416: 'The range is outside of the response',
+  429: 'Too many requests; `Retry-After` says when to go on',
+  431: 'The headers are too large',
+  500: 'The service has failed, and its log says why',
+  503: 'The service is busy or restarts; `Retry-After` says when to go on',
 }
 
 function codeView(operation: Operation): Html {

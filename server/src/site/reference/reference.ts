@@ -1,9 +1,8 @@
-import { setImmediate } from 'node:timers/promises'
 import type { About } from '../../http/about.ts'
-import { escapeHtml, type Html, html } from '../../http/pages/html.ts'
+import { type Html, html } from '../../http/pages/html.ts'
 import { plainPage } from '../../http/pages/page-layout.ts'
+import { EXAMPLE_ADDRESS } from '../documentation/page-names.ts'
 import { type Definition, type Operation, operationsOf } from './definition.ts'
-import { EXAMPLE_ADDRESS } from './example-code.ts'
 import { GROUPS, type Group, groupOf } from './groups.ts'
 import { operationLink, operationView } from './operation-view.ts'
 
@@ -14,15 +13,11 @@ export interface Definitions {
   ogcRoot: string
 }
 
-/**
- * The API reference: a page for each group of operations, rendered when it is first asked for. Clients choose the
- * address in the Host header, so it is put into the finished page.
- */
+/** The API reference: a page for each group of operations, with the example address. */
 export class Reference {
   readonly #about: About
   readonly operations: readonly Operation[]
   readonly #groups: readonly Group[]
-  readonly #pages = new Map<string, Promise<string>>()
 
   constructor(about: About, { own, ogc, ogcRoot }: Definitions) {
     this.#about = about
@@ -31,24 +26,18 @@ export class Reference {
   }
 
   /** The page of a group, or the overview for an empty name; undefined if there is no such group. */
-  async page(name: string, base: string): Promise<string | undefined> {
-    let page = this.#pages.get(name)
-    if (page === undefined) {
-      const group = this.#groups.find((one) => one.name === name)
-      if (!group && name !== '') return undefined
-      page = this.#render(group)
-      this.#pages.set(name, page)
-    }
-    return (await page).replaceAll(EXAMPLE_ADDRESS, escapeHtml(base))
+  page(name: string): string | undefined {
+    const group = this.#groups.find((one) => one.name === name)
+    return group || name === '' ? this.#render(group) : undefined
   }
 
   #of(group: Group): Operation[] {
     return this.operations.filter((operation) => operation.group === group.name)
   }
 
-  async #render(group: Group | undefined): Promise<string> {
+  #render(group: Group | undefined): string {
     const title = group ? `${group.title} – API reference` : 'API reference'
-    const content = group ? await this.#groupContent(group) : this.#overview()
+    const content = group ? this.#groupContent(group) : this.#overview()
     return plainPage({
       about: this.#about,
       title,
@@ -59,13 +48,8 @@ export class Reference {
     })
   }
 
-  async #groupContent(group: Group): Promise<Html> {
-    const views: Html[] = []
-    for (const operation of this.#of(group)) {
-      views.push(operationView(operation))
-      // Other requests are served between two operations: the highlighter takes some milliseconds for each.
-      await setImmediate()
-    }
+  #groupContent(group: Group): Html {
+    const views = this.#of(group).map(operationView)
     return html`<div class="reference"><h1>${group.title}</h1><p class="lead">${group.about}</p>${views}</div>`
   }
 

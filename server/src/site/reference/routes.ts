@@ -2,9 +2,10 @@ import { notFound } from '../../base/problem.ts'
 import type { About } from '../../http/about.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
-import { PAGE_HEADERS } from '../../http/pages/html.ts'
-import type { Definition } from './definition.ts'
-import type { Reference } from './reference.ts'
+import { escapeHtml, PAGE_HEADERS } from '../../http/pages/html.ts'
+import { RenderedTexts } from '../documentation/rendered-texts.ts'
+import { GROUPS } from './groups.ts'
+import type { ReferenceRequest } from './reference-thread.ts'
 
 interface ReferenceDeps {
   about: About
@@ -16,23 +17,23 @@ interface ReferenceDeps {
 
 /** The pages of the API reference, which are public. */
 export function referenceRoutes(app: App, { about, baseUrl, ogcRoot, ogcDefinition }: ReferenceDeps): void {
-  let loaded: Promise<Reference> | undefined
-  /** Made for the first page: all routes are known by then, and a start does not wait for the highlighter. */
-  const load = () => {
-    loaded ??= import('./reference.ts').then(({ Reference }) => {
-      const own = app.swagger() as unknown as Definition
-      return new Reference(about, { own, ogc: ogcDefinition() as Definition, ogcRoot })
+  const rendered = new RenderedTexts<ReferenceRequest>(new URL('./reference-thread.ts', import.meta.url))
+  const pageOf = async (group: string, base: string) => {
+    const page = await rendered.render(group, async () => {
+      const own = JSON.stringify(await app.apiDefinition())
+      return { about, own, ogc: JSON.stringify(ogcDefinition()), ogcRoot, group }
     })
-    return loaded
+    return page.withAddress(escapeHtml(base))
   }
   const hidden = { schema: { hide: true } }
 
   app.get('/docs/api', hidden, async (request, reply) =>
-    reply.headers(PAGE_HEADERS).send(await (await load()).page('', baseUrl.of(request))),
+    reply.headers(PAGE_HEADERS).send(await pageOf('', baseUrl.of(request))),
   )
 
   app.get<{ Params: { group: string } }>('/docs/api/:group', hidden, async (request, reply) => {
-    const page = await (await load()).page(request.params.group, baseUrl.of(request))
+    const { group } = request.params
+    const page = GROUPS.some(({ name }) => name === group) && (await pageOf(group, baseUrl.of(request)))
     if (!page) throw notFound('such page')
     return reply.headers(PAGE_HEADERS).send(page)
   })

@@ -68,17 +68,21 @@ export function typeText(schema: Schema, schemaOf: SchemaOf): string {
   return `${FORMATS[format ?? ''] ?? TYPES[type ?? ''] ?? 'any value'}${orNull}`
 }
 
+const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 12 })
+
+const count = (value: number) => NUMBER.format(value)
+
 function limitsOf(schema: Schema): string {
   const { enum: values, default: usual, minimum, maximum, maxLength } = schema
   const parts: string[] = []
   const shown = values?.filter((value) => value !== null)
   if (shown && shown.length > 0) parts.push(`One of ${shown.map((value) => `\`${value}\``).join(', ')}.`)
   if (usual !== undefined && usual !== null) parts.push(`Default: \`${JSON.stringify(usual)}\`.`)
-  const isSafe = (value: number | undefined) =>
+  const isSafe = (value: number | undefined): value is number =>
     value !== undefined && Math.abs(value) < Number.MAX_SAFE_INTEGER
-  if (isSafe(minimum) && isSafe(maximum)) parts.push(`From ${minimum} to ${maximum}.`)
-  else if (isSafe(minimum)) parts.push(`${minimum} or more.`)
-  else if (isSafe(maximum)) parts.push(`${maximum} or less.`)
-  if (maxLength !== undefined) parts.push(`Up to ${maxLength} characters.`)
+  if (isSafe(minimum) && isSafe(maximum)) parts.push(`From ${count(minimum)} to ${count(maximum)}.`)
+  else if (isSafe(minimum)) parts.push(`${count(minimum)} or more.`)
+  else if (isSafe(maximum)) parts.push(`${count(maximum)} or less.`)
+  if (maxLength !== undefined) parts.push(`Up to ${count(maxLength)} characters.`)
   return parts.join(' ')
 }

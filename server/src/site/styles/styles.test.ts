@@ -3,8 +3,13 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { test } from 'node:test'
 import { packageAsset } from '../documentation/package-assets.ts'
 
-const folder = new URL('./', import.meta.url)
-const sheets = readdirSync(folder).filter((name) => name.endsWith('.css'))
+/** The sheets that all pages share, and those of the console's pages. */
+const folders = ['./', '../../../../console/src/styles/'].map((path) => new URL(path, import.meta.url))
+const sheets = folders.flatMap((folder) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.css'))
+    .map((name) => new URL(name, folder)),
+)
 
 /** The steps in rem, as base.css names them in pixels. */
 const SPACES = new Set([0.125, 0.25, 0.375, 0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3, 4, 5])
@@ -15,8 +20,10 @@ const TEXT = /^\s*font(?:-size)?:([^;]+);/gm
 const sizes = (value: string) => [...value.matchAll(/(\d*\.?\d+)rem/g)].map(([, number]) => Number(number))
 
 test('every space and every size of text is a step of one scale', () => {
-  for (const name of sheets) {
-    const source = readFileSync(new URL(name, folder), 'utf8')
+  assert.ok(sheets.length > 10)
+  for (const sheet of sheets) {
+    const name = sheet.pathname
+    const source = readFileSync(sheet, 'utf8')
     // What is calculated from the page's width is no space between two things.
     for (const [line, value = ''] of source.matchAll(SPACE)) {
       if (!/calc|max\(/.test(value))

@@ -25,6 +25,10 @@ interface Kept {
 }
 
 const kept = new Map<string, Kept>()
+const folders: string[] = []
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
 
 /**
  * Most tests publish the same few rows. Their snapshot is compiled once in a process and copied, which takes a tenth
@@ -42,7 +46,7 @@ async function compile(...args: Parameters<typeof compileSnapshot>): ReturnType<
   const compiled = await compileSnapshot(...args)
   if (key !== null) {
     const folder = await mkdtemp(join(tmpdir(), 'wayleave-compiled-'))
-    process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+    folders.push(folder)
     await cp(options.folder, folder, { recursive: true })
     kept.set(key, { folder, compiled: structuredClone(compiled) })
   }

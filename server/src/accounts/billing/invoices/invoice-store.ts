@@ -61,6 +61,7 @@ export function readInvoices(db: Db, organizationId: string) {
       'invoices.due_at',
       'invoices.content',
       'orders.paid_at',
+      'orders.state',
     ])
     .where('invoices.organization_id', '=', organizationId)
     .orderBy('invoices.issued_at', 'desc')

@@ -66,8 +66,8 @@ export async function issueInvoice(
 }
 
 /**
- * Issues a credit note in the transaction that books a refund, if the order has an invoice. The taxes of all credit
- * notes of an order add up to the tax of what was refunded.
+ * Issues a credit note in the transaction that books a refund or cancels the order, if it has an invoice. The taxes of
+ * all credit notes of an order add up to the tax of what they are for.
  */
 export async function issueCreditNote(
   tx: Tx,
@@ -80,8 +80,11 @@ export async function issueCreditNote(
   if (!invoice || amount <= 0) return
   const invoiced = JSON.parse(invoice.content) as InvoiceContent
   const { taxPercent } = invoiced
-  const tax = taxOf(order.refunded_amount, taxPercent) - taxOf(order.refunded_amount - amount, taxPercent)
-  const line = { ...invoiced.line, name: `Refund: ${invoiced.line.name}`, quantity: 1, price: amount }
+  const isCancelled = order.state === 'cancelled'
+  const sum = isCancelled ? amount : order.refunded_amount
+  const tax = taxOf(sum, taxPercent) - taxOf(sum - amount, taxPercent)
+  const name = `${isCancelled ? 'Cancelled' : 'Refund'}: ${invoiced.line.name}`
+  const line = { ...invoiced.line, name, quantity: 1, price: amount }
   const content: InvoiceContent = { ...invoiced, line, net: amount, tax, total: amount + tax }
   await insertCreditNote(tx, {
     id: await nextInvoiceNumber(tx, creditNotePrefix),
@@ -143,7 +146,7 @@ export async function listInvoices(db: Db, organizationId: string): Promise<Invo
     ...recordOf(row),
     kind: 'invoice' as const,
     invoiceId: null,
-    dueAt: row.due_at,
+    dueAt: row.state === 'cancelled' ? null : row.due_at,
     paidAt: row.paid_at,
   }))
   const notes = (await readCreditNotes(db, organizationId)).map((row) => ({

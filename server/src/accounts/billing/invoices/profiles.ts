@@ -105,6 +105,7 @@ async function findPrinted(
     content: JSON.parse(row.content) as InvoiceContent,
     orderId: row.order_id,
     paidAt: order?.paid_at ?? null,
+    isCancelled: order?.state === 'cancelled',
     invoiceId: note?.invoice_id ?? null,
   }
 }

@@ -13,7 +13,7 @@ export async function tellOutcome(tx: Tx, at: Date, { order, outcome }: Booking)
   if (outcome !== 'held') await tellAbout(tx, at, order, outcome)
 }
 
-/** To the members with BILLING_MANAGE. */
+/** Sends a mail to the members with BILLING_MANAGE. */
 export async function tellAbout(
   tx: Tx,
   at: Date,

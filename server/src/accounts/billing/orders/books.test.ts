@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { cases } from '../../../../../scripts/test-run/needs.ts'
 import { DAY, HOUR } from '../../../base/clock.ts'
 import type { Changes } from '../../../base/database/changes/changes.ts'
 import { operator, system } from '../../../base/events/events.ts'
@@ -55,7 +56,7 @@ const action = fc.record({
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never
 
 for (const database of databaseKinds) {
-  test(`whatever happens in whatever order, the ledger is orders less refunds less charges (${database})`, async (t) => {
+  test(`the ledger is orders less refunds less charges, in any order of events (${database})`, async (t) => {
     const stripe = await new SignedStripe().open(t)
     const settings = { ...stripe.settings(), payments: ['stripe', 'demo'] as ('stripe' | 'demo')[] }
     const shop = await openShop(t, { database, settings })
@@ -151,7 +152,7 @@ for (const database of databaseKinds) {
         const { credits } = await parts.organizations.find(organizationId)
         assert.equal(credits, (await expectedCredits()) - charged)
       }),
-      { numRuns: 15, seed: 20261118, endOnFailure: true },
+      { numRuns: cases(15), seed: 20261118, endOnFailure: true },
     )
 
     /** In the end everything is told: what Stripe knows of each payment is applied once more. */

@@ -11,7 +11,7 @@ export async function readLapsedCredits(db: Db | Tx, orderId: string): Promise<n
   return -Number(sum ?? 0)
 }
 
-/** Credits that downloads took since an order was booked, less those that were given back. */
+/** Credits that downloads took since an order was booked, less those that were refunded. */
 export async function readSpentSince(db: Db | Tx, organizationId: string, orderId: string): Promise<number> {
   const { sum } = await db
     .selectFrom('ledger')

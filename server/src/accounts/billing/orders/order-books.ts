@@ -87,7 +87,7 @@ async function pay(
   const paid = { ...order, ...values }
   if (payment.customerReference !== null) await putCustomer(tx, order, payment.customerReference)
   await beginPeriod(change, origin, paid, payment.subscriptionReference)
-  await bookCredits(change, origin, order, order.credits, 'purchase')
+  await book(change, origin, order, { kind: 'purchase', credits: order.credits, money: order.amount })
   await recordOrderEvent(tx, at, origin, 'order.paid', order)
   const withdrawn = await withdraw(change, origin, paid, payment)
   const outcome = withdrawn.outcome ?? (order.upgrades_from === null ? 'paid' : 'upgraded')
@@ -109,17 +109,18 @@ async function withdraw(
   const reason = state === 'held' ? 'The payer disputes the payment.' : ''
   const withdrawn = await creditsToWithdraw(change, order, refunded, state)
   const difference = withdrawn - order.withdrawn_credits
-  if (difference === 0 && state === order.state && refunded === order.refunded_amount)
-    return { order, outcome: null }
+  const returned = refunded - order.refunded_amount
+  if (difference === 0 && state === order.state && returned === 0) return { order, outcome: null }
   const values = { state, reason, refunded_amount: refunded, withdrawn_credits: withdrawn } as const
   await updateOrder(tx, order.id, values)
-  if (difference !== 0) {
-    await bookCredits(change, origin, order, -difference, difference > 0 ? 'reversal' : 'purchase')
+  if (difference !== 0 || returned > 0) {
+    const kind = difference < 0 ? 'purchase' : 'reversal'
+    await book(change, origin, order, { kind, credits: 0 - difference, money: 0 - returned })
   }
   const outcome = outcomeOf(order, state, refunded)
   await recordOrderEvent(tx, at, origin, `order.${outcome}`, order, { refunded, credits: -difference })
   if (isRefunded) await endPlanOf(change, origin, { ...order, ...values })
-  return { order: { ...order, ...values }, outcome, refunded: refunded - order.refunded_amount }
+  return { order: { ...order, ...values }, outcome, refunded: returned }
 }
 
 /** A part of the money takes back the same part of the credits, rounded down. Credits that lapsed are gone already. */
@@ -142,7 +143,7 @@ function outcomeOf(before: OrderRow, state: OrderRow['state'], refunded: number)
   return refunded > before.refunded_amount || state === 'refunded' ? 'refunded' : 'restored'
 }
 
-/** An open order that nobody will pay. One that was paid or is held stays as it is. */
+/** Cancels an open order. One that was paid or is held stays as it is. */
 export async function cancelOpen(
   { tx, at }: ControlChange,
   origin: Origin,
@@ -155,30 +156,27 @@ export async function cancelOpen(
   return { order: { ...order, state: 'cancelled', reason }, outcome: 'cancelled' }
 }
 
-/** The balance may become negative by a reversal: downloads stop then, and nothing else. */
-async function bookCredits(
+/**
+ * Also without credits, as for a plan of add-ons: every payment and every refund has a row. The balance may become
+ * negative by a reversal: downloads stop then, and nothing else.
+ */
+async function book(
   { database, tx, at }: ControlChange,
   { actor }: Origin,
   { id, organization_id }: OrderRow,
-  amount: number,
-  kind: 'purchase' | 'reversal',
+  { kind, credits, money }: { kind: 'purchase' | 'reversal'; credits: number; money: number },
 ): Promise<void> {
-  if (amount === 0) return
   const before = await lockBalance(database, tx, organization_id)
   if (before === undefined) throw notFound('such organization')
   await addLedgerRow(tx, {
     organization_id,
     at: at.toISOString(),
-    amount,
-    balance: before + amount,
+    amount: credits,
+    balance: before + credits,
     kind,
-    key_id: null,
-    table_name: null,
-    version: null,
-    format: null,
     actor,
-    refunds: null,
     order_id: id,
+    money,
   })
 }
 

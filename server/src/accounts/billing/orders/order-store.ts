@@ -33,7 +33,7 @@ export function lockOrder(database: ControlDatabase, tx: Tx, id: string): Promis
   return database.forUpdate(tx.selectFrom('orders').selectAll().where('id', '=', id)).executeTakeFirst()
 }
 
-export async function countOpenOrders(db: Db, organizationId: string): Promise<number> {
+export async function countOpenOrders(db: Db | Tx, organizationId: string): Promise<number> {
   const { count } = await db
     .selectFrom('orders')
     .select(({ fn }) => fn.countAll<number>().as('count'))

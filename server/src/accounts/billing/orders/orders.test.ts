@@ -5,7 +5,7 @@ import { operator } from '../../../base/events/events.ts'
 import { newId } from '../../../base/id.ts'
 import { nextMail, signIn } from '../../../testing/sign-in.ts'
 import { databaseKinds, openTestServer, testOnce } from '../../../testing/test-server.ts'
-import { ledgerOf, openShop, PACK, requireSoundBooks } from '../billing.test-kit.ts'
+import { ledgerOf, openShop, PACK, PLAN, requireSoundBooks } from '../billing.test-kit.ts'
 
 for (const database of databaseKinds) {
   test(`a pack that is paid adds its credits with one ledger row and an invoice (${database})`, async (t) => {
@@ -56,6 +56,53 @@ for (const database of databaseKinds) {
     assert.equal((await get(`orders/${body.orderId}`)).body.state, 'paid')
     await requireSoundBooks(service)
   })
+
+  test(`of two refunds at the same time, none is lost (${database})`, async (t) => {
+    const { service, add, buy } = await openShop(t, { database })
+    const { orderId } = (await buy((await add(PACK)).id)).body
+    const { orders } = service.parts.billing
+    const results = await Promise.allSettled(
+      [300, 500].map((amount) => orders.refund(operator, orderId, amount)),
+    )
+    const booked = results.map((result, i) => (result.status === 'fulfilled' ? [300, 500][i]! : 0))
+    const [order] = await orders.all({ id: orderId, limit: 1 })
+    assert.equal(
+      order!.refundedAmount,
+      booked.reduce((sum, amount) => sum + amount, 0),
+    )
+    await requireSoundBooks(service)
+  })
+
+  test(`of two orders of a plan at the same time, one is paid (${database})`, async (t) => {
+    const { add, buy, get } = await openShop(t, { database })
+    const plan = await add(PLAN)
+    const statuses = (await Promise.all([1, 2, 3].map(() => buy(plan.id)))).map(({ status }) => status).sort()
+    assert.deepEqual(statuses, [201, 409, 409])
+    assert.equal((await get('orders')).body.data.length, 1)
+  })
+
+  testOnce(
+    database,
+    'an order by invoice that is cancelled has a credit note, and nothing is due',
+    async (t) => {
+      const settings = { invoiceTaxPercent: 19 }
+      const { service, add, buy, get } = await openShop(t, { settings })
+      const pack = await add(PACK)
+      const { orderId } = (await buy(pack.id, { provider: 'invoice' })).body
+      await service.parts.billing.orders.cancel(operator, orderId, 'Not wanted.')
+      const invoices = (await get('invoices')).body.data as InvoiceRecord[]
+      assert.deepEqual(
+        invoices
+          .map(({ kind, amount, dueAt, paidAt, invoiceId }) => [kind, amount, dueAt, paidAt, invoiceId])
+          .sort(),
+        [
+          ['credit-note', 2261, null, null, 'INV-000001'],
+          ['invoice', 2261, null, null, null],
+        ],
+      )
+      await requireSoundBooks(service)
+    },
+  )
 
   testOnce(database, 'an organization has at most 50 orders that are not paid', async (t) => {
     const { service, account, add, buy } = await openShop(t)

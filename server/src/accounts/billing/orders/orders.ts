@@ -1,7 +1,7 @@
 import type { AdminOrder, Checkout, Order, Product, StartedCheckout } from '@wayleave/contract/records'
 import { type Clock, DAY, plus } from '../../../base/clock.ts'
 import type { Changes } from '../../../base/database/changes/changes.ts'
-import type { ControlDatabase } from '../../../base/database/open.ts'
+import type { ControlDatabase, Db, Tx } from '../../../base/database/open.ts'
 import type { Acting, MailedUser, Origin } from '../../../base/events/events.ts'
 import { isId, newId } from '../../../base/id.ts'
 import { invalidInput, notFound, Problem } from '../../../base/problem.ts'
@@ -54,7 +54,7 @@ export interface PlacedOrder {
 /** Far above any real order, and such that no sum of orders leaves the exact integers. */
 const MAX_ORDER_CREDITS = 1_000_000_000
 const MAX_ORDER_AMOUNT = 100_000_000_000
-/** Each may have an invoice with a number of its own and reminders, so nobody orders without end and pays nothing. */
+/** The max open orders of an organization: each may have an invoice with a number of its own, and reminders. */
 const MAX_OPEN_ORDERS = 50
 
 /** Orders of organizations, from the checkout to the last refund. */
@@ -78,7 +78,7 @@ export class Orders {
     if (product.kind === 'plan' && quantity > 1) throw invalidInput('/quantity', 'must be 1 for a plan')
     if (credits > MAX_ORDER_CREDITS || amount > MAX_ORDER_AMOUNT)
       throw invalidInput('/quantity', 'makes the order too large')
-    if (product.kind === 'plan') await this.#requireNoPlan(organizationId)
+    if (product.kind === 'plan') await requireNoPlan(db, organizationId)
     const { returnPath } = checkout
     const placed = { provider, product, quantity, amount, credits, returnPath, upgrade: null }
     return this.place(caller, organizationId, placed)
@@ -88,12 +88,7 @@ export class Orders {
   async place(caller: MailedUser, organizationId: string, placed: PlacedOrder): Promise<StartedCheckout> {
     const { database, baseUrl } = this.#options
     const { provider, product, quantity, amount, upgrade } = placed
-    if ((await countOpenOrders(database.db, organizationId)) >= MAX_OPEN_ORDERS) {
-      throw new Problem(
-        'conflict',
-        `The organization has ${MAX_OPEN_ORDERS} open orders. Pay one, or ask the operator to cancel those that are not wanted.`,
-      )
-    }
+    await requireFewOpen(database.db, organizationId)
     const id = newId('ord')
     const pageUrl = returnUrl(baseUrl(), id, placed.returnPath)
     const draft = {
@@ -118,7 +113,12 @@ export class Orders {
       created_at: this.#options.clock().toISOString(),
     })
     const booking = await this.#commit(async (change) => {
-      await requireMember(change.tx, caller, organizationId, 'BILLING_MANAGE')
+      const { tx } = change
+      await requireMember(tx, caller, organizationId, 'BILLING_MANAGE')
+      // Again, because orders may be placed at the same time: they wait here for each other.
+      await lockOrganizations(database, tx, [organizationId])
+      await requireFewOpen(tx, organizationId)
+      if (product.kind === 'plan' && upgrade === null) await requireNoPlan(tx, organizationId)
       return this.openIn(change, caller.origin, row, started.isPaid)
     })
     return { orderId: id, url: started.url, state: booking.order.state }
@@ -167,7 +167,14 @@ export class Orders {
     if (order.state !== 'open' && !(order.state === 'held' && order.paid_at === null)) {
       throw new Problem('conflict', `The order is ${order.state}.`)
     }
-    const payment = { ...paymentInFull(order), reference: order.payment_reference }
+    // A plan at the provider goes on there, and is renewed by its payments.
+    const known = await this.#knownPayment(order)
+    const payment: Payment = {
+      ...paymentInFull(order),
+      reference: known?.reference ?? order.payment_reference,
+      subscriptionReference: known?.subscriptionReference ?? null,
+      customerReference: known?.customerReference ?? null,
+    }
     const booking = await this.#commit((change) => applyPayment(change, origin, orderId, payment))
     // The organization may be closed.
     if (booking.order.state !== 'paid') throw new Problem('conflict', booking.order.reason)
@@ -188,12 +195,25 @@ export class Orders {
       isDisputed: order.state === 'held',
       reference: order.payment_reference,
     }
-    await this.#commit((change) => applyPayment(change, origin, orderId, payment))
+    await this.#commit(async (change) => {
+      const { database, tx } = change
+      await lockOrganizations(database, tx, [order.organization_id])
+      const { refunded_amount } = (await lockOrder(database, tx, orderId))!
+      // Without a provider that tells the sum, one of two refunds at the same time would be lost.
+      if (order.payment_reference === null && refunded_amount !== order.refunded_amount)
+        throw new Problem('conflict', `Another refund was booked meanwhile: ${refunded_amount} in all.`)
+      return applyPayment(change, origin, orderId, payment)
+    })
     return this.#record(orderId)
   }
 
   async cancel(origin: Origin, orderId: string, reason: string): Promise<AdminOrder> {
-    await this.#require(orderId)
+    const found = await this.#require(orderId)
+    // The payer has paid for a plan that never begins here, and would go on paying.
+    if (found.state === 'held' && found.paid_at === null) {
+      const begun = (await this.#knownPayment(found))?.subscriptionReference ?? null
+      if (begun !== null) await this.providerOf(found.provider).cancelPlan(begun, 'now')
+    }
     await this.#commit(async (change) => {
       const order = (await lockOrder(change.database, change.tx, orderId))!
       if (order.state === 'held' && order.paid_at === null) {
@@ -201,9 +221,17 @@ export class Orders {
         order.state = 'open'
       }
       if (order.state !== 'open') throw new Problem('conflict', `The order is ${order.state}.`)
-      return cancelOpen(change, origin, order, reason)
+      return this.cancelIn(change, origin, order, reason)
     })
     return this.#record(orderId)
+  }
+
+  /** Cancels an open order. Its invoice gets a credit note: a number that was issued stays in the books. */
+  async cancelIn(change: ControlChange, origin: Origin, order: OrderRow, reason: string): Promise<Booking> {
+    const booking = await cancelOpen(change, origin, order, reason)
+    if (booking.outcome === 'cancelled')
+      await issueCreditNote(change.tx, change.at, booking.order, order.amount, this.#options.invoices)
+    return booking
   }
 
   /** Reminds of invoices that are due, at most twice. */
@@ -239,6 +267,12 @@ export class Orders {
     return listOrders(this.#options.database.db, filter)
   }
 
+  /** What the provider says about an order; null if only administrators know. */
+  #knownPayment(order: OrderRow): Promise<Payment | null> {
+    const provider = this.#options.providers.find(({ name }) => name === order.provider)
+    return provider?.paymentOf(order) ?? Promise.resolve(null)
+  }
+
   async #record(orderId: string): Promise<AdminOrder> {
     const [order] = await this.all({ id: orderId, limit: 1 })
     if (!order) throw notFound('such order')
@@ -260,11 +294,6 @@ export class Orders {
     return provider
   }
 
-  async #requireNoPlan(organizationId: string): Promise<void> {
-    if (await findCurrentSubscription(this.#options.database.db, organizationId))
-      throw new Problem('conflict', 'The organization has a plan. Change it, or cancel it first.')
-  }
-
   /** The mails about what happened and the credit note of a refund are part of the transaction. */
   async #commit<T extends Booking | null>(work: (change: ControlChange) => Promise<T>): Promise<T> {
     const { database, changes, clock, invoices } = this.#options
@@ -277,6 +306,19 @@ export class Orders {
       return booking
     })
   }
+}
+
+async function requireNoPlan(db: Db | Tx, organizationId: string): Promise<void> {
+  if (await findCurrentSubscription(db, organizationId))
+    throw new Problem('conflict', 'The organization has a plan. Change it, or cancel it first.')
+}
+
+async function requireFewOpen(db: Db | Tx, organizationId: string): Promise<void> {
+  if ((await countOpenOrders(db, organizationId)) < MAX_OPEN_ORDERS) return
+  throw new Problem(
+    'conflict',
+    `The organization has ${MAX_OPEN_ORDERS} open orders. Pay one, or ask the operator to cancel those that are not wanted.`,
+  )
 }
 
 function newOrder(

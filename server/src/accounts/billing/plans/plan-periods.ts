@@ -205,12 +205,7 @@ async function lapseCredits(
       amount: -lapsed,
       balance,
       kind: 'lapse',
-      key_id: null,
-      table_name: null,
-      version: null,
-      format: null,
       actor,
-      refunds: null,
       order_id: id,
     })
   }

@@ -143,6 +143,8 @@ for (const database of databaseKinds) {
       ['purchase', 50, 50],
       ['lapse', -50, 0],
       ['purchase', 50, 50],
+      // Money without credits.
+      ['reversal', 0, 50],
       ['reversal', -50, 0],
     ])
     assert.deepEqual((await service.parts.organizations.find(account.organizationId)).addOns, [])

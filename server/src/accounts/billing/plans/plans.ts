@@ -11,8 +11,7 @@ import { requireMember } from '../../access/membership.ts'
 import { lockOrganizations } from '../../access/membership-store.ts'
 import type { ControlChange } from '../../organizations/organizations.ts'
 import { tellAbout } from '../orders/billing-mails.ts'
-import { cancelOpen } from '../orders/order-books.ts'
-import { findOrderByReference, lockOrder, type OrderRow } from '../orders/order-store.ts'
+import { findOrderByReference, insertPaymentEvent, lockOrder, type OrderRow } from '../orders/order-store.ts'
 import type { Orders } from '../orders/orders.ts'
 import { findRevision } from '../products/product-store.ts'
 import { requireProduct } from '../products/products.ts'
@@ -139,16 +138,23 @@ export class Plans {
     }
   }
 
-  /** The payment for the next period is missing: the plan goes on for the days of grace. */
-  async setPastDue(id: string): Promise<void> {
+  /**
+   * The payment for the next period is missing: the plan goes on for the days of grace. With an event, the provider has
+   * tried to take it, and the organization gets a mail, once for each event.
+   */
+  async setPastDue(id: string, event?: { id: string; kind: string }): Promise<void> {
     const { database, clock, graceDays } = this.#options
     await database.db.transaction().execute(async (tx) => {
       const row = await lockSubscription(database, tx, id)
-      if (row?.state !== 'active') return
-      await updateSubscription(tx, id, {
-        state: 'past-due',
-        grace_until: plus(clock(), graceDays * DAY).toISOString(),
-      })
+      if (!row || row.state === 'ended') return
+      const at = clock()
+      const graceUntil = row.grace_until ?? plus(at, graceDays * DAY).toISOString()
+      if (row.state === 'active') {
+        await updateSubscription(tx, id, { state: 'past-due', grace_until: graceUntil })
+      }
+      if (!event) return
+      const isNew = await insertPaymentEvent(tx, { ...event, order_id: null, at: at.toISOString() })
+      if (isNew) await queueBillingNotice(tx, at, row.organization_id, { kind: 'payment-failed', graceUntil })
     })
   }
 
@@ -204,7 +210,7 @@ export class Plans {
     const open = await lockOrganizations(database, tx, [unlocked.organization_id])
     const row = await lockSubscription(database, tx, id)
     if (!row || row.state === 'ended') return undefined
-    // Nobody is left who could use it.
+    // No member is left to use it.
     if (open.size === 0) {
       await endPlan(change, system, row, 'closed')
       return undefined
@@ -214,7 +220,7 @@ export class Plans {
   }
 
   async #end(id: string, reason: 'cancelled' | 'unpaid'): Promise<void> {
-    const { database, changes, clock } = this.#options
+    const { database, changes, clock, orders } = this.#options
     await changes.commit(async (tx, changed) => {
       const change = { database, tx, changed, at: clock() }
       const unlocked = await findSubscription(tx, id)
@@ -225,7 +231,7 @@ export class Plans {
       await endPlan(change, system, row, reason)
       const renewal = await findOrderByReference(tx, row.provider, 'reference', renewalReference(row))
       const order = renewal && (await lockOrder(database, tx, renewal.id))
-      if (order) await cancelOpen(change, system, order, 'The plan has ended.')
+      if (order) await orders.cancelIn(change, system, order, 'The plan has ended.')
       await queueBillingNotice(tx, change.at, row.organization_id, { kind: 'plan-ended' })
     })
   }

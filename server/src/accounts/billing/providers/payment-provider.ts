@@ -6,16 +6,16 @@ export interface OrderDraft {
   organizationId: string
   productName: string
   quantity: number
-  /** Of one unit. */
+  /** The price of one unit. */
   price: number
   currency: string
-  /** Of a plan; null for a pack. */
+  /** The period of a plan; null for a pack. */
   period: PlanPeriod | null
   /** The mail address of the member who orders. */
   email: string
   /** The provider's own id of the organization, if it has paid before. */
   customer: string | null
-  /** Where the payer comes back to. */
+  /** The page that the payer returns to. */
   returnUrl: string
 }
 

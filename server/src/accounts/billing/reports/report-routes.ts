@@ -47,7 +47,6 @@ const BOOKING_HEADS = [
   'provider',
   'paymentReference',
   'amount',
-  'refundedAmount',
   'currency',
   'invoiceId',
 ] as const satisfies readonly (keyof BookingRow)[]
@@ -87,7 +86,8 @@ export function reportRoutes(app: App, { billing, database, authenticate, config
     schema: {
       ...documented,
       summary: 'All bookings of a time as a CSV file, newest first',
-      description: 'Every ledger row of every organization, with its order. Amounts are in minor units.',
+      description:
+        'Every ledger row of every organization, with its order. `amount` is what was paid by it, or with a minus returned, in minor units and without tax: its sum is the revenue less refunds.',
       documented: csvResponse,
       querystring: rangeQuery,
     },

@@ -52,7 +52,7 @@ export interface BookingsFilter {
   limit: number
 }
 
-/** All changes of balances, with what an accountant needs of their orders; newest first. */
+/** All changes of balances, with the money of each and what an accountant needs of its order; newest first. */
 export function readBookings(db: Db, { since, until, before, limit }: BookingsFilter) {
   let query = db
     .selectFrom('ledger')
@@ -72,8 +72,7 @@ export function readBookings(db: Db, { since, until, before, limit }: BookingsFi
       'orders.state',
       'orders.provider',
       'orders.payment_reference as paymentReference',
-      'orders.amount as amount',
-      'orders.refunded_amount as refundedAmount',
+      'ledger.money as amount',
       'orders.currency',
       'invoices.id as invoiceId',
     ])

@@ -6,7 +6,7 @@ import { verifyDatabase } from '../../../operation/verification/verify-database.
 import { grantOf } from '../../../testing/account.ts'
 import { nextMail, signIn } from '../../../testing/sign-in.ts'
 import { databaseKinds, testOnce } from '../../../testing/test-server.ts'
-import { openShop, PACK } from '../billing.test-kit.ts'
+import { openShop, PACK, PLAN } from '../billing.test-kit.ts'
 
 for (const database of databaseKinds) {
   test(`reports and the CSV file have every order and booking (${database})`, async (t) => {
@@ -34,6 +34,33 @@ for (const database of databaseKinds) {
     assert.ok(lines.some((line) => line.includes('reversal') && line.includes(orderId)))
     assert.equal((await ask(`report?${range}`, account.token)).status, 403)
     assert.equal((await ask('report?since=2026-01-01T00:00:00Z&until=2025-01-01T00:00:00Z')).status, 400)
+  })
+
+  test(`every payment and every refund is a booking with its money, also without credits (${database})`, async (t) => {
+    const { service, add, buy } = await openShop(t, { database })
+    const { orders } = service.parts.billing
+    const pack = await add(PACK)
+    const { orderId } = (await buy(pack.id)).body
+    // The second one takes no whole credit back.
+    for (const amount of [300, 1, 700]) await orders.refund(operator, orderId, amount)
+    const plan = await add({ ...PLAN, credits: 0 })
+    await orders.refund(operator, (await buy(plan.id)).body.orderId)
+    await buy((await add({ ...PLAN, credits: 0, price: 700 })).id)
+    const root = await signIn(service, 'root@example.org')
+    const range = 'since=2020-01-01T00:00:00Z&until=2100-01-01T00:00:00Z'
+    const csv = await service.request('GET', `/v1/admin/billing/bookings.csv?${range}`, { token: root.token })
+    const [heads, ...rows] = csv.text
+      .trim()
+      .split('\r\n')
+      .map((line) => line.split(','))
+    const cells = (name: string) => rows.map((row) => Number(row[heads!.indexOf(name)])).reverse()
+    assert.deepEqual(cells('amount'), [1900, -300, -1, -700, 4900, -4900, 700])
+    assert.deepEqual(cells('credits'), [100, -15, 0, -37, 0, 0, 0])
+    const { db } = service.parts.database
+    assert.deepEqual(await verifyDatabase(service.parts.database), [])
+    await db.updateTable('ledger').set({ money: 1 }).where('order_id', '=', orderId).execute()
+    const found = (await verifyDatabase(service.parts.database)).map(({ subject }) => subject)
+    assert.deepEqual(found, [orderId])
   })
 
   test(`verify finds orders that do not agree with the ledger (${database})`, async (t) => {

@@ -138,14 +138,14 @@ export class StripeEvents {
     const plan = await this.#planOf(reference)
     if (!plan || !invoice.id) return
     if (isPaid) await this.#renew(origin, plan, invoice.id, applied)
-    else await this.#setPastDue(plan, invoice.id)
+    else await this.#setPastDue(plan, invoice.id, applied)
   }
 
   /** The event may be late, or come again, and the invoice be paid meanwhile: Stripe says what holds now. */
-  async #setPastDue(plan: SubscriptionRow, invoice: string): Promise<void> {
+  async #setPastDue(plan: SubscriptionRow, invoice: string, applied: AppliedEvent): Promise<void> {
     const { provider, plans } = this.#options
     const payment = await provider.paymentOf({ id: '', amount: 0, currency: '', reference: invoice })
-    if (payment?.status !== 'paid') await plans.setPastDue(plan.id)
+    if (payment?.status !== 'paid') await plans.setPastDue(plan.id, applied)
   }
 
   /** Books the payment of a further period; the invoice's id is unique, so it is booked once. */

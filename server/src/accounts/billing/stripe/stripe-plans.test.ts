@@ -51,15 +51,48 @@ for (const database of databaseKinds) {
     await stripe.tellInvoice(service, second, 'invoice.payment_failed')
     assert.equal((await current()).state, 'active')
     // A failed renewal, without a payment in the days of grace.
-    await stripe.tellInvoice(service, stripe.renew(session, 'open'), 'invoice.payment_failed')
+    const failed = stripe.invoiceEvent(stripe.renew(session, 'open'), 'invoice.payment_failed')
+    const tellFailed = () => stripe.send(service, failed, { id: 'evt_failed' })
+    await Promise.all([tellFailed(), tellFailed()])
+    await tellFailed()
     assert.equal((await current()).state, 'past-due')
+    const mail = async () => (await nextMail(service, 'ada@example.org')).source
+    let text = await mail()
+    while (/payment has arrived/.test(text)) text = await mail()
+    assert.match(text, new RegExp(`goes on until ${(await current()).grace_until!.slice(0, 10)}`))
     pass(8 * DAY)
     await plans.renewDue()
     assert.equal((await current()).state, 'ended')
+    // The failure was told once.
+    assert.match(await mail(), /plan has ended/)
     await stripeEvents!.reconcile()
     assert.equal(stripe.subscriptions.get(session.subscription!)!.status, 'canceled')
     const { addOns } = await service.parts.organizations.find(account.organizationId)
     assert.deepEqual(addOns, [])
+    await requireSoundBooks(service)
+  })
+
+  test(`a plan whose payment was held begins at Stripe's subscription, or ends it (${database})`, async (t) => {
+    const { service, add, stripe, order } = await openStripeShop(t, database)
+    const plan = await add(PLAN)
+    const { orders } = service.parts.billing
+    const payWrong = async () => {
+      const { id, session } = await order(plan.id)
+      session.amount = 100
+      stripe.pay(session)
+      await stripe.tellSession(service, session)
+      assert.equal((await orders.all({ id, limit: 1 }))[0]!.state, 'held')
+      return { id, reference: session.subscription! }
+    }
+    const refused = await payWrong()
+    assert.equal((await orders.cancel(operator, refused.id, 'Not the price.')).state, 'cancelled')
+    assert.equal(stripe.subscriptions.get(refused.reference)!.status, 'canceled')
+    const accepted = await payWrong()
+    assert.equal((await orders.markPaid(operator, accepted.id)).state, 'paid')
+    const { db } = service.parts.database
+    const { reference } = await db.selectFrom('subscriptions').selectAll().executeTakeFirstOrThrow()
+    assert.equal(reference, accepted.reference)
+    assert.equal(stripe.subscriptions.get(accepted.reference)!.status, 'active')
     await requireSoundBooks(service)
   })
 

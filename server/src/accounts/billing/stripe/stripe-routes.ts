@@ -3,7 +3,7 @@ import type { App } from '../../../http/fastify-app.ts'
 import { tags } from '../../../http/openapi.ts'
 import type { Billing } from '../billing.ts'
 
-/** Where Stripe sends its events. The body is checked as it was sent: a signature is of bytes. */
+/** Where Stripe sends its events. The body is checked as it was sent: the signature covers the bytes. */
 export function stripeRoutes(app: App, { billing }: { billing: Billing }): void {
   const { stripeEvents } = billing
   if (!stripeEvents) return

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { fromPostgres } from '../database-error.ts'
-import { type ControlDatabase, openPostgres } from '../open.ts'
+import type { ControlDatabase } from '../open.ts'
+import { openPostgres } from '../open-postgres.ts'
 import { clientOptions, type Patience } from '../postgres-pool.ts'
 
 const CHANNEL = 'wayleave_changes'

@@ -1,10 +1,11 @@
 import type { ControlDatabase } from '../open.ts'
 import type { Changes } from './changes.ts'
-import { type NodeOptions, openPostgresChanges } from './postgres-changes.ts'
+import type { NodeOptions } from './postgres-changes.ts'
 import { openSqliteChanges } from './sqlite-changes.ts'
 
-export function openChanges(database: ControlDatabase, options: NodeOptions): Promise<Changes> {
-  return database.kind === 'sqlite'
-    ? openSqliteChanges(database, options)
-    : openPostgresChanges(database, options)
+export async function openChanges(database: ControlDatabase, options: NodeOptions): Promise<Changes> {
+  if (database.kind === 'sqlite') return openSqliteChanges(database, options)
+  // Loads the client of PostgreSQL.
+  const { openPostgresChanges } = await import('./postgres-changes.ts')
+  return openPostgresChanges(database, options)
 }

@@ -22,7 +22,7 @@ export interface NodeOptions {
   channel?: string | undefined
   /** The machine on which the node runs, which simulations replace. */
   time?: NodeTime
-  link?: NodeLink
+  link?: NodeLink | undefined
 }
 
 /**

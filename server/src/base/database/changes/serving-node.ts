@@ -22,6 +22,8 @@ const RENEW_MS = 500
 const TRUST_MS = LEASE_MS - 250
 /** The node's own maintenance connections time out after one lease: by then it has expired anyway. */
 export const UPKEEP: Patience = { connections: 2, connectTimeout: LEASE_MS, queryTimeout: LEASE_MS }
+/** The same for the nodes of all serving threads of a process together. */
+export const SHARED_UPKEEP: Patience = { ...UPKEEP, connections: 4 }
 /** Number of failed renewals in a row before requests are refused without trying (circuit breaker). */
 const REFUSE_AFTER = 2
 /** While an operator restores a dump, tables may be missing. */

@@ -2,6 +2,7 @@ import { assistantCodes } from './assistant-codes.ts'
 import { assistantKeys } from './assistant-keys.ts'
 import { billingLimits } from './billing-limits.ts'
 import { billingTables } from './billing-tables.ts'
+import { moneyOfBookings } from './money-of-bookings.ts'
 import { plannedPlans } from './planned-plans.ts'
 import { publishingColumns } from './publishing-columns.ts'
 import { severalOrganizations, signOnIdentities } from './several-organizations.ts'
@@ -56,6 +57,7 @@ export const migrations: Migration[] = [
   { name: 'the programs that keys were given to', statements: assistantKeys },
   { name: 'limits of plans, budgets of members, credit notes', statements: billingLimits },
   { name: 'the price of the plan that follows', statements: plannedPlans },
+  { name: 'the money of ledger rows', statements: moneyOfBookings },
 ]
 
 function idempotencyKeys(kind: 'sqlite' | 'postgres'): string[] {

@@ -1,5 +1,5 @@
 import type { ThreadLink } from '../../threads/thread-link.ts'
-import { DatabaseError, type DatabaseFailure } from '../database-error.ts'
+import { fromRemoteError, type RemoteError, toRemoteError } from '../remote-error.ts'
 import type {
   OwnSession,
   OwnSqlite,
@@ -14,13 +14,6 @@ export type SqliteQuestion = { session: number } & (
   | { command: SqliteCommand; isRead: boolean }
   | { rollback: true }
 )
-
-interface RemoteError {
-  message: string
-  failure?: DatabaseFailure
-  code?: string
-  errcode?: number
-}
 
 type SqliteAnswer = SqliteOutcome | { error: RemoteError }
 
@@ -41,8 +34,7 @@ export class SqliteHost {
       await session.rollback()
       return {}
     } catch (error) {
-      const { message, failure, code, errcode } = error as Error & RemoteError
-      return { error: { message, failure, code, errcode } as RemoteError }
+      return { error: toRemoteError(error) }
     }
   }
 
@@ -102,9 +94,7 @@ export class RemoteSqlite implements SqliteSource {
   async #ask(question: SqliteQuestion): Promise<SqliteOutcome> {
     this.pending++
     const answer = await this.#first.ask<SqliteAnswer>('sqlite', question).finally(() => this.pending--)
-    if (!('error' in answer)) return answer
-    const { message, failure, code, errcode } = answer.error
-    if (failure) throw new DatabaseError(failure, message)
-    throw Object.assign(new Error(message), { code, errcode })
+    if ('error' in answer) throw fromRemoteError(answer.error)
+    return answer
   }
 }

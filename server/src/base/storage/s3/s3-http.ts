@@ -1,5 +1,6 @@
-import http from 'node:http'
+import type http from 'node:http'
 import https from 'node:https'
+import { Agent, request as httpRequest } from '../../node-http.ts'
 import type { S3Signer } from './s3-signer.ts'
 
 /** Connections to the store that are kept open. */
@@ -35,7 +36,7 @@ class StaleConnectionError extends Error {}
 export class S3Http {
   readonly #signer: S3Signer
   readonly #agents = {
-    'http:': new http.Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, timeout: MAX_IDLE }),
+    'http:': new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, timeout: MAX_IDLE }),
     'https:': new https.Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, timeout: MAX_IDLE }),
   }
 
@@ -65,7 +66,7 @@ export class S3Http {
   #exchange(call: S3Call, headers: Record<string, string>): Promise<S3Response> {
     const { method, url, body, idleMs, signal, onBytes } = call
     const protocol = url.protocol as 'http:' | 'https:'
-    const { request: start } = protocol === 'http:' ? http : https
+    const start = protocol === 'http:' ? httpRequest : https.request
     return new Promise((resolve, reject) => {
       let hasResponse = false
       const request = start(url, { method, headers, agent: this.#agents[protocol], signal })

@@ -18,9 +18,9 @@ import { completeDocument, deleteDocument, parseDeleteFailures, parseListing, te
 import { type S3Call, S3Http, type S3Response } from './s3-http.ts'
 import { type CredentialSource, S3Signer } from './s3-signer.ts'
 
-/** For how long a read is repeated, in ms: a request waits for it. */
+/** How long a failed read is repeated, in ms: a request waits for it. */
 const READ_PATIENCE = 6_000
-/** For how long a write is repeated, in ms: only a job waits for it. */
+/** How long a failed write is repeated, in ms: only a job waits for it. */
 const WRITE_PATIENCE = 120_000
 /** How long a connection may be silent while a request waits for bytes, in ms. */
 const READ_IDLE = 3_000

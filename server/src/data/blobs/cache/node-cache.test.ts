@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,6 +8,7 @@ import { CHECKED_BLOCK_BYTES as BLOCK, BlockHasher } from '@wayleave/geodata/sna
 import { FolderStore } from '../../../base/storage/folder-store.ts'
 import { makeLogger } from '../../../http/observability/logger.ts'
 import { temporaryFolder } from '../../../testing/test-server.ts'
+import { until } from '../../../testing/until.ts'
 import { CachedObject } from './cached-object.ts'
 import { NodeCache } from './node-cache.ts'
 import { ObjectReader } from './object-reader.ts'
@@ -155,9 +156,39 @@ test('a whole file that is in use stays, and a partial file of a dead process go
   const path = join(cache.root, 'rows.parquet')
   writeFileSync(path, randomBytes(8 * BLOCK))
   writeFileSync(`${path}.partial-1-abc`, 'x')
+  const partitions = join(cache.root, 'places_1', 'tiles', '.tiles.pmtiles.partitions')
+  mkdirSync(partitions, { recursive: true })
+  writeFileSync(join(partitions, '0'), randomBytes(8 * BLOCK))
   await cache.collect()
   assert.ok(statSync(path).size > 0)
   now += 3 * 3_600_000
   await cache.collect()
-  assert.deepEqual(readdirSync(cache.root), [])
+  assert.deepEqual(readdirSync(cache.root), ['places_1'])
+  assert.deepEqual(readdirSync(partitions), ['0'], 'a build may go on with them')
+  now += 24 * 3_600_000
+  await cache.collect()
+  assert.ok(!existsSync(partitions))
+})
+
+test('the size of a cache folder is measured as often with many threads as with one', async (t) => {
+  const folder = temporaryFolder(t)
+  const [threads, maxBytes, fileBytes] = [8, 1 << 18, 4096]
+  const caches = Array.from(
+    { length: threads },
+    () => new NodeCache(folder, maxBytes, log, Date.now, threads),
+  )
+  const blocks = join(caches[0]!.root, 'a_1', 'blocks', 'object')
+  mkdirSync(blocks, { recursive: true })
+  const add = (cache: NodeCache, name: string) => {
+    writeFileSync(join(blocks, name), randomBytes(fileBytes))
+    cache.added(fileBytes)
+  }
+  for (let i = 0; i < maxBytes / fileBytes; i++) add(caches[0]!, `first ${i}`)
+  await caches[0]!.collect()
+  await caches[0]!.collect()
+  // None of the others writes a sixteenth of the limit.
+  for (const [number, cache] of caches.entries())
+    for (let i = 0; i < 3 && number > 0; i++) add(cache, `${number} ${i}`)
+  const size = () => readdirSync(blocks).length * fileBytes
+  await until('what is beyond the limit is evicted', async () => size() <= maxBytes * 1.1)
 })

@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, rmdir, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { BoundedCache, singleFlight } from '@wayleave/geodata/base'
 import type { Logger } from 'pino'
-import { HOUR, MINUTE, SECOND } from '../../../base/clock.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../../base/clock.ts'
 import { Semaphore } from '../../../base/concurrency/semaphore.ts'
 
 /** The folder of a snapshot's blocks, next to its whole files. */
@@ -17,9 +17,15 @@ const LOW_WATER = 0.9
 const MEASURE_SHARE = 1 / 16
 /** A partial file that was not written for this long belongs to a process that is gone. */
 const ABANDONED = HOUR
+/** The same for a hidden folder inside a snapshot: a build of tiles is continued for this long after it was killed. */
+const ABANDONED_FOLDER = DAY
 const MAX_TOUCHED = 100_000
-/** Max fetches at a time, each of up to 4 MB, which bounds the memory for bytes that are not on disk yet. */
+/**
+ * Max fetches at a time, each of up to 4 MB, which bounds the memory for bytes that are not on disk yet. All serving
+ * threads together, but each has at least the other number.
+ */
 const MAX_FETCHES = 32
+const MIN_FETCHES = 4
 
 interface CachedFile {
   path: string
@@ -41,15 +47,19 @@ export class NodeCache {
   readonly root: string
   /** For the metrics: blocks and files that were in the cache or had to be fetched, and evicted bytes. */
   readonly counts = { hits: 0, misses: 0, evictedBytes: 0 }
-  readonly fetches = new Semaphore(MAX_FETCHES)
+  readonly fetches: Semaphore
   readonly #maxBytes: number
+  readonly #measureBytes: number
   readonly #log: Logger
   readonly #now: () => number
   readonly #touched = new BoundedCache<string, number>(MAX_TOUCHED)
   #measured = 0
   #written = 0
 
-  constructor(folder: string, maxBytes: number, log: Logger, now: () => number = Date.now) {
+  /** `threads` serving threads of this process each have a cache of the same folder. */
+  constructor(folder: string, maxBytes: number, log: Logger, now: () => number = Date.now, threads = 1) {
+    this.fetches = new Semaphore(Math.max(MIN_FETCHES, Math.floor(MAX_FETCHES / threads)))
+    this.#measureBytes = (maxBytes * MEASURE_SHARE) / threads
     this.root = join(folder, 'snapshots')
     this.#maxBytes = maxBytes
     this.#log = log
@@ -76,7 +86,7 @@ export class NodeCache {
   /** Notes that bytes were added, and evicts others if there are too many. */
   added(bytes: number): void {
     this.#written += bytes
-    if (this.bytes > this.#maxBytes || this.#written > this.#maxBytes * MEASURE_SHARE) {
+    if (this.bytes > this.#maxBytes || this.#written > this.#measureBytes) {
       this.#collectSoon().catch((error: unknown) =>
         this.#log.warn({ err: error }, 'The cache cannot be measured.'),
       )
@@ -114,6 +124,11 @@ export class NodeCache {
     await rm(join(this.root, snapshot), { recursive: true, force: true })
   }
 
+  async #removeAbandoned(folder: string): Promise<void> {
+    const { mtimeMs } = await stat(folder).catch(() => ({ mtimeMs: Infinity }))
+    if (this.#now() - mtimeMs > ABANDONED_FOLDER) await rm(folder, { recursive: true, force: true })
+  }
+
   async #measure(folder: string, files: CachedFile[]): Promise<void> {
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
     for (const entry of entries) {
@@ -121,6 +136,7 @@ export class NodeCache {
       if (entry.isDirectory()) {
         // Staging folders are removed by the process that publishes, or by the next sweep.
         if (!entry.name.startsWith('.')) await this.#measure(path, files)
+        else if (folder !== this.root) await this.#removeAbandoned(path)
         continue
       }
       if (entry.name.startsWith('lock')) continue

@@ -54,6 +54,6 @@ export class ChangeCounts {
     }
     const { snapshot } = version
     const key = `${snapshot} changes-counts`
-    await jobs.add({ kind: 'export', table, snapshot, key, request, priority: PRIORITIES.tiles })
+    await jobs.add({ kind: 'export', table, queue: snapshot, key, request, priority: PRIORITIES.tiles })
   }
 }

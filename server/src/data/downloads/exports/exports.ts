@@ -222,7 +222,7 @@ export class Exports {
     const job = await jobs.add({
       kind: 'export',
       table: version.table,
-      snapshot: version.snapshot,
+      queue: version.snapshot,
       key: `${nameOf(request)}${escapeFormulas ? ' escaped' : ''}`,
       request: stored,
     })

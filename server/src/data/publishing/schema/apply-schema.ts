@@ -62,5 +62,5 @@ export function rowMisfit(
   if (current === undefined || rows >= current.manifest.rows * (1 - maxRowDrop)) return null
   const before = current.manifest.rows
   const percent = Math.floor((1 - rows / before) * 100)
-  return `It has ${rows} rows, and version ${current.version} has ${before}: ${percent} % fewer, and the schema allows ${Math.round(maxRowDrop * 100)} %.`
+  return `It has ${rows} ${rows === 1 ? 'row' : 'rows'}, and version ${current.version} has ${before}: ${percent} % fewer, and the schema allows ${Math.round(maxRowDrop * 100)} %.`
 }

@@ -1,10 +1,23 @@
 import { type PublishingSchema, publishingSchemaSchema } from '@wayleave/contract/records'
+import { jsonShape } from '@wayleave/geodata/base'
 import { isNumberFormat } from '@wayleave/geodata/compile'
 import { Value } from 'typebox/value'
 import { invalidInput } from '../../../base/problem.ts'
 
+const MAX_DEPTH = 3
+/** Of 10,000 columns with all members. */
+const MAX_COMMAS = 110_000
+
+/** Whether a text may be a schema. Other JSON of its size could take a second to parse, for which all requests would wait. */
+export function hasShapeOfSchema(text: string): boolean {
+  const { depth, commas } = jsonShape(text)
+  return depth <= MAX_DEPTH && commas <= MAX_COMMAS
+}
+
 /** Reads a schema from a text that is not the body of a request. */
 export function parseSchema(text: string): PublishingSchema {
+  if (!hasShapeOfSchema(text))
+    throw invalidInput('schema', 'is nested more deeply, or has more values, than a schema')
   let schema: unknown
   try {
     schema = JSON.parse(text)

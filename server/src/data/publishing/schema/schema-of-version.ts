@@ -3,9 +3,14 @@ import type { ColumnNotes, Dataset } from '../../catalog/dataset.ts'
 
 /** The schema that the current version of a dataset fits, to start from. */
 export function schemaOfVersion({ manifest, columnNotes }: Dataset): PublishingSchema {
-  const { id, timeColumn } = manifest
+  const { id, timeColumn, source } = manifest
+  const formats = new Map(Object.entries(source.formats ?? {}))
   return {
-    columns: manifest.columns.map(({ name, type }) => ({ name, type, ...noteOn(columnNotes, name) })),
+    columns: manifest.columns.map(({ name, type }) => ({
+      ...{ name, type },
+      ...(formats.has(name) && { format: formats.get(name)! }),
+      ...noteOn(columnNotes, name),
+    })),
     ...(id.column !== null && id.isRowNumber !== true && { idColumn: id.column }),
     ...(timeColumn !== null && { timeColumn }),
   }

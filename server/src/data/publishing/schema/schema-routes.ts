@@ -1,11 +1,12 @@
 import { publishingSchemaSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
+import { invalidInput } from '../../../base/problem.ts'
 import type { App } from '../../../http/fastify-app.ts'
 import { security, tags } from '../../../http/openapi.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { type Publishers, tableOf } from '../publishers.ts'
 import type { Versions } from '../versions.ts'
-import { checkSchema } from './parse-schema.ts'
+import { checkSchema, hasShapeOfSchema } from './parse-schema.ts'
 import { describedSchema, schemaOfVersion } from './schema-of-version.ts'
 
 interface SchemaRouteDeps {
@@ -48,29 +49,42 @@ export function schemaRoutes(app: App, { versions, catalog }: SchemaRouteDeps, p
     },
   })
 
-  app.put('/v1/dataset/:table/schema', {
-    bodyLimit: MAX_BODY_BYTES,
-    schema: {
-      ...documented,
-      problems: ['not-administrator'],
-      summary: 'Fix the columns of a dataset',
-      description:
-        'The next version is read by the schema and checked against it: a missing column, a value of another type, or far fewer rows than before stop the publishing, unless it is confirmed with `ignoreSchema`. Titles, descriptions and units apply at once, and replace all earlier ones. The current version does not change.',
-      body: Type.Object(
-        { isFixed: Type.Optional(isFixed), ...publishingSchemaSchema.properties },
-        { additionalProperties: false },
-      ),
-      response: { 204: Type.Unsafe<undefined>({ description: 'Stored.' }) },
-    },
-    onRequest: publishers.ofDataset,
-    handler: async (request, reply) => {
-      const { isFixed: keeps = true, ...schema } = request.body
-      const { origin, organizationId } = publishers.publisherOf(request)
-      await versions.fixSchema({
-        ...{ table: tableOf(request), origin, ownerId: organizationId },
-        schema: keeps ? checkSchema(schema) : null,
-      })
-      return reply.code(204).send(undefined)
-    },
+  void app.register(async (scope: App) => {
+    readSchemaBodies(scope)
+    scope.put('/v1/dataset/:table/schema', {
+      bodyLimit: MAX_BODY_BYTES,
+      schema: {
+        ...documented,
+        problems: ['not-administrator'],
+        summary: 'Fix the columns of a dataset',
+        description:
+          'The next version is read by the schema and checked against it: a missing column, a value of another type, or far fewer rows than before stop the publishing, unless it is confirmed with `ignoreSchema`. Titles, descriptions and units apply at once, and replace all earlier ones. The current version does not change.',
+        body: Type.Object(
+          { isFixed: Type.Optional(isFixed), ...publishingSchemaSchema.properties },
+          { additionalProperties: false },
+        ),
+        response: { 204: Type.Unsafe<undefined>({ description: 'Stored.' }) },
+      },
+      onRequest: publishers.ofDataset,
+      handler: async (request, reply) => {
+        const { isFixed: keeps = true, ...schema } = request.body
+        const { origin, organizationId } = publishers.publisherOf(request)
+        await versions.fixSchema({
+          ...{ table: tableOf(request), origin, ownerId: organizationId },
+          schema: keeps ? checkSchema(schema) : null,
+        })
+        return reply.code(204).send(undefined)
+      },
+    })
+  })
+}
+
+/** The shape is checked before parsing. */
+function readSchemaBodies(scope: App): void {
+  const parse = scope.getDefaultJsonParser('error', 'error')
+  scope.removeContentTypeParser('application/json')
+  scope.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (hasShapeOfSchema(body as string)) parse(request, body as string, done)
+    else done(invalidInput('body', 'is nested more deeply, or has more values, than a schema'))
   })
 }

@@ -34,6 +34,24 @@ async function writerOf(service: TestServer): Promise<string> {
   return (await service.parts.keys.createPlatform(operator, newKey)).secret
 }
 
+test('a schema that is made from a version keeps how its numbers and dates were written', async (t) => {
+  const service = await openTestServer(t)
+  const key = await writerOf(service)
+  await publishText(service, 'levels', 'a.csv', 'metres;day\n1.500,25;31-12-2024\n2,5;02-01-2025\n')
+  const { body } = await service.request('GET', '/v1/dataset/levels/schema', { key })
+  assert.deepEqual(body.columns, [
+    { name: 'metres', type: 'number', format: 'decimal-comma' },
+    { name: 'day', type: 'date', format: 'dd-mm-yyyy' },
+  ])
+  const { isFixed: _, ...schema } = body
+  await service.request('PUT', '/v1/dataset/levels/schema', { key, body: schema })
+  // Without the formats these would be 2.5 and a text.
+  const next = await publishText(service, 'levels', 'a.csv', 'metres;day\n2.500;03-02-2025\n')
+  assert.deepEqual([next.columns[0]!.type, next.timeExtent], ['number', ['2025-02-03', '2025-02-03']])
+  const { body: rows } = await service.request('GET', '/v1/dataset/levels/files/json', { key })
+  assert.deepEqual(rows, [{ metres: 2500, day: '2025-02-03' }])
+})
+
 for (const database of databaseKinds) {
   test(`a schema is kept between versions, which are read by it and checked against it (${database})`, async (t) => {
     const service = await openTestServer(t, { database })
@@ -44,6 +62,14 @@ for (const database of databaseKinds) {
     assert.equal(before.body.isFixed, false)
     assert.deepEqual(before.body.columns[0], { name: 'code', type: 'integer' })
 
+    // Before it is parsed: these are not JSON at all, which parsing alone would notice.
+    for (const text of ['['.repeat(100_000), `{${','.repeat(200_000)}`]) {
+      const headers = { 'x-api-key': key, 'content-type': 'application/json' }
+      const url = `${service.url}/v1/dataset/stations/schema`
+      const shapeless = await fetch(url, { method: 'PUT', headers, body: text })
+      assert.equal(shapeless.status, 400)
+      assert.match(await shapeless.text(), /has more values, than a schema/)
+    }
     const put = await service.request('PUT', '/v1/dataset/stations/schema', { key, body: SCHEMA })
     assert.equal(put.status, 204, put.text)
     const { body: stored } = await service.request('GET', '/v1/dataset/stations/schema', { key })
@@ -128,7 +154,7 @@ test('an upload that differs from the schema fails with the differences, and can
   assert.equal((await upload('a\n1\n', `&schema=${encodeURIComponent(schema)}`)).state, 'done')
   const failed = await upload('a\nx\n')
   assert.equal(failed.state, 'failed')
-  assert.deepEqual(failed.problem?.misfits, ['column a cannot be published as integer: row 1 has "x".'])
+  assert.deepEqual(failed.problem?.misfits, ['Column a cannot be published as integer: row 1 has "x".'])
   assert.equal((await upload('a\nx\n', '&ignoreSchema=true')).state, 'done')
 })
 

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { operator } from '../../../base/events/events.ts'
-import { openTestServer } from '../../../testing/test-server.ts'
+import { openTestServer, temporaryFolder } from '../../../testing/test-server.ts'
+import { receiveUpload } from './receive-upload.ts'
 
 const FORM = '--X\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\na,b\r\n'
 const uploads: [name: string, headers: string, begun: string][] = [
@@ -40,4 +42,13 @@ test('an upload that breaks off leaves no file behind and a line in the log, and
     service.logLines.length = 0
   }
   assert.equal((await service.request('GET', '/v1/dataset/places')).status, 404)
+})
+
+test('an upload ends before the disk has too little room for the service itself, and leaves nothing', async (t) => {
+  const path = join(temporaryFolder(t), 'upload')
+  const limits = { maxBytes: 1000, minFreeBytes: Number.MAX_SAFE_INTEGER }
+  await assert.rejects(receiveUpload(Readable.from([Buffer.from('a,b')]), path, limits), {
+    code: 'disk-full',
+  })
+  assert.ok(!existsSync(path))
 })

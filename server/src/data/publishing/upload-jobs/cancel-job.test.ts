@@ -17,6 +17,7 @@ import {
   openTestServer,
   type TestServer,
   temporaryFolder,
+  testOnce,
 } from '../../../testing/test-server.ts'
 
 needs('time')
@@ -82,39 +83,43 @@ function leftovers({ config }: TestServer): string[] {
 }
 
 for (const database of databaseKinds) {
-  test(`an endless upload delays only its own table, and cancelling it leaves nothing (${database})`, async (t) => {
-    const service = await openTestServer(t, { childProcesses: true, database, settings: { publishJobs: 2 } })
-    const { secret: key } = await service.parts.keys.createPlatform(operator, {
-      name: 'Publisher',
-      permissions: ['write'],
-    })
-    const endless = await upload(service, key, 'stuck', endlessFile(t))
-    await waitFor(service, endless, 'running')
-    const next = await upload(service, key, 'stuck', points(3))
-    await waitFor(service, await upload(service, key, 'places', points(3)), 'done')
-    assert.equal((await service.parts.jobs.find(next)).state, 'waiting')
-    while (compilers().length === 0) await sleep(20)
+  testOnce(
+    database,
+    'an endless upload delays only its own table, and cancelling it leaves nothing',
+    async (t) => {
+      const service = await openTestServer(t, { childProcesses: true, settings: { publishJobs: 2 } })
+      const { secret: key } = await service.parts.keys.createPlatform(operator, {
+        name: 'Publisher',
+        permissions: ['write'],
+      })
+      const endless = await upload(service, key, 'stuck', endlessFile(t))
+      await waitFor(service, endless, 'running')
+      const next = await upload(service, key, 'stuck', points(3))
+      await waitFor(service, await upload(service, key, 'places', points(3)), 'done')
+      assert.equal((await service.parts.jobs.find(next)).state, 'waiting')
+      while (compilers().length === 0) await sleep(20)
 
-    const cancel = (id: string) => service.request('DELETE', `/v1/jobs/${id}`, { key })
-    const { status, body } = await cancel(endless)
-    assert.deepEqual([status, body.state, body.progress], [200, 'cancelled', null])
-    assert.ok(!leftovers(service).includes(endless), 'the upload')
-    await waitFor(service, next, 'done')
-    // What the next job used is removed right after its version is visible.
-    while (service.parts.runner.running.publish > 0) await sleep(20)
-    assert.deepEqual(compilers(), [])
-    assert.deepEqual(leftovers(service), [])
-    assert.equal((await cancel(endless)).status, 200, 'again')
-    assert.equal((await cancel(next)).status, 409)
-    assert.deepEqual(service.parts.runner.finished.publish, { done: 2, failed: 0, cancelled: 1 })
-    assert.deepEqual(await service.parts.jobQueue.count(), [])
-    const events = await service.parts.database.db
-      .selectFrom('events')
-      .select('subject')
-      .where('action', '=', 'job.cancelled')
-      .execute()
-    assert.deepEqual(events, [{ subject: `job:${endless}` }])
-  })
+      const cancel = (id: string) => service.request('DELETE', `/v1/jobs/${id}`, { key })
+      const { status, body } = await cancel(endless)
+      assert.deepEqual([status, body.state, body.progress], [200, 'cancelled', null])
+      assert.ok(!leftovers(service).includes(endless), 'the upload')
+      await waitFor(service, next, 'done')
+      // What the next job used is removed right after its version is visible.
+      while (service.parts.runner.running.publish > 0) await sleep(20)
+      assert.deepEqual(compilers(), [])
+      assert.deepEqual(leftovers(service), [])
+      assert.equal((await cancel(endless)).status, 200, 'again')
+      assert.equal((await cancel(next)).status, 409)
+      assert.deepEqual(service.parts.runner.finished.publish, { done: 2, failed: 0, cancelled: 1 })
+      assert.deepEqual(await service.parts.jobQueue.count(), [])
+      const events = await service.parts.database.db
+        .selectFrom('events')
+        .select('subject')
+        .where('action', '=', 'job.cancelled')
+        .execute()
+      assert.deepEqual(events, [{ subject: `job:${endless}` }])
+    },
+  )
 
   test(`a command cancels the jobs of a running server, and no start takes them up (${database})`, async (t) => {
     const settings = { publishJobs: 1 }

@@ -23,7 +23,8 @@ const listing = Type.Object(
       type: 'string',
       enum: [...JOB_KINDS],
       default: 'publish',
-      description: 'Publishings, or builds of download files (`export`) or of vector tiles (`tiles`).',
+      description:
+        'Publishings, or builds of download files (`export`) or of vector tiles (`tiles`, and `part` for their parts).',
     }),
     state: Type.Optional(Type.Unsafe<JobState>({ type: 'string', enum: [...JOB_STATES] })),
     limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Rows a page.' }),

@@ -222,6 +222,8 @@ export class Jobs implements JobHandler {
   }
 
   problemOf(error: unknown, row: JobRow): JobFailure {
+    // Its message is for the publisher too.
+    if (error instanceof Problem && error.code === 'disk-full') return { detail: error.detail }
     if (!(error instanceof SourceError))
       this.#parts.log.error({ ...jobFields(row), err: error }, `Job ${row.id} failed.`)
     if (error instanceof InvalidSourceError) {

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import type { FastifyRequest } from 'fastify'
 import { invalidInput, Problem } from '../../../base/problem.ts'
 import { checkOptions, type OptionSchema, type UploadOptions } from '../upload-options.ts'
-import { receiveUpload } from './receive-upload.ts'
+import { receiveUpload, type UploadLimits } from './receive-upload.ts'
 
 /** What an upload consists of. `uploadBytes` is 0 if it has no file, but names an inspection that has one. */
 export interface ReceivedUpload {
@@ -15,23 +15,23 @@ export interface ReceivedUpload {
 export async function receive(
   request: FastifyRequest,
   path: string,
-  maxBytes: number,
+  limits: UploadLimits,
   schema: OptionSchema,
 ): Promise<ReceivedUpload> {
   const query = request.query as UploadOptions
-  if (request.isMultipart()) return receiveForm(request, path, maxBytes, schema)
+  if (request.isMultipart()) return receiveForm(request, path, limits, schema)
   const { filename, inspection } = query
   if (inspection !== undefined && !request.body) return { options: query, filename, uploadBytes: 0 }
   if (!request.body) throw new Problem('invalid-input', 'There is no body: send the file as the body.')
   requireNoInspection(query)
-  const uploadBytes = await receiveUpload(request.body as NodeJS.ReadableStream, path, maxBytes)
+  const uploadBytes = await receiveUpload(request.body as NodeJS.ReadableStream, path, limits)
   return { options: query, filename, uploadBytes }
 }
 
 async function receiveForm(
   request: FastifyRequest,
   path: string,
-  maxBytes: number,
+  limits: UploadLimits,
   schema: OptionSchema,
 ): Promise<ReceivedUpload> {
   const query = request.query as UploadOptions
@@ -41,7 +41,7 @@ async function receiveForm(
     if (part.type === 'file') {
       // Options before the file are checked before it is received.
       requireNoInspection(checkOptions({ ...query, ...fields }, schema))
-      const uploadBytes = await receiveUpload(part.file, path, maxBytes)
+      const uploadBytes = await receiveUpload(part.file, path, limits)
       if (part.file.truncated) throw new Problem('body-too-large')
       file = { name: basename(part.filename || ''), uploadBytes }
     } else {

@@ -5,22 +5,36 @@ import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { syncFolder } from '@wayleave/geodata/snapshot'
 import { Problem } from '../../../base/problem.ts'
+import { diskFull, requireFreeDisk } from '../../../base/storage/free-disk.ts'
+
+/** After so many bytes it is looked again whether the disk has room. */
+const DISK_STEP = 16 << 20
+
+export interface UploadLimits {
+  maxBytes: number
+  /** What must be free on the disk, see `requireFreeDisk`. */
+  minFreeBytes: number
+}
 
 /**
- * Streams an upload to disk and syncs it, so that an acknowledged upload survives a power cut. Beyond
- * `maxBytes` it stops reading and removes the file.
+ * Streams an upload to disk and syncs it, so that an acknowledged upload survives a power cut. Beyond the limits it
+ * stops reading and removes the file.
  */
 export async function receiveUpload(
   source: NodeJS.ReadableStream,
   path: string,
-  maxBytes: number,
+  { maxBytes, minFreeBytes }: UploadLimits,
 ): Promise<number> {
   let bytes = 0
+  let checkAt = 0
   const bounded = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length
-      if (bytes > maxBytes) done(new Problem('body-too-large', `The file is larger than ${maxBytes} bytes.`))
-      else done(null, chunk)
+      if (bytes > maxBytes)
+        return done(new Problem('body-too-large', `The file is larger than ${maxBytes} bytes.`))
+      if (bytes < checkAt) return done(null, chunk)
+      checkAt = bytes + DISK_STEP
+      requireFreeDisk(dirname(path), minFreeBytes).then(() => done(null, chunk), done)
     },
   })
   try {
@@ -29,8 +43,7 @@ export async function receiveUpload(
   } catch (error) {
     await rm(path, { force: true })
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOSPC')
-      throw new Problem('disk-full', 'There is no room for the file.', { headers: { 'retry-after': '60' } })
+    if (code === 'ENOSPC') throw diskFull()
     // A client that disconnects midway is not a server error, and no client is left to read the response.
     if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE')
       throw new Problem('invalid-input', 'The file broke off before its end.', { cause: error })

@@ -51,8 +51,9 @@ export class PageSize {
   features: number
   isReduced = false
 
-  constructor(max: number = MAX_PAGE) {
-    this.features = Math.max(1, Math.min(MAX_PAGE, max))
+  /** `max` is what a service says, which may be anything. */
+  constructor(max: unknown = MAX_PAGE) {
+    this.features = typeof max === 'number' && max >= 1 ? Math.min(MAX_PAGE, Math.floor(max)) : MAX_PAGE
   }
 
   /** Repeats the request with half as many features while the response is too large. */

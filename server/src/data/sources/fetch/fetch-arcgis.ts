@@ -46,7 +46,9 @@ async function* pagesOf(url: URL, layer: Layer, options: FetchOptions): FeatureP
   const field = listed.objectIdFieldName ?? layer.objectIdField
   if (field === undefined || !/^\w+$/.test(field))
     throw new SourceError(`${shown(url)} does not name its object ids, so its features cannot be listed.`)
-  const ids = (listed.objectIds ?? []).toSorted((a, b) => a - b)
+  const list = listed.objectIds ?? []
+  if (!Array.isArray(list)) throw new SourceError(`${shown(url)} did not respond with a list of object ids.`)
+  const ids = Float64Array.from(list).sort()
   const size = new PageSize(layer.maxRecordCount)
   const dates = new Set(
     layer.fields?.filter(({ type }) => type === 'esriFieldTypeDate').map(({ name }) => name),
@@ -58,7 +60,7 @@ async function* pagesOf(url: URL, layer: Layer, options: FetchOptions): FeatureP
   }
 }
 
-async function readPart(url: URL, field: string, ids: number[], options: FetchOptions) {
+async function readPart(url: URL, field: string, ids: Float64Array, options: FetchOptions) {
   const where = `${field} >= ${ids[0]} AND ${field} <= ${ids.at(-1)}`
   const parameters = { where, outFields: '*', outSR: '4326', returnGeometry: 'true', orderByFields: field }
   const { features = [] } = await ask<{ features?: PageFeature[] }>(url, '/query', parameters, {

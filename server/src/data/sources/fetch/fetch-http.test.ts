@@ -171,6 +171,20 @@ test('the Parquet files below a prefix of a bucket are published together, and n
   await assert.rejects(publishAddress(service, 'places', `${address}none/`), /There is no Parquet file below/)
 })
 
+test('a token in the address of a collection is sent for every page, also if links lack it', async (t) => {
+  const service = await openTestServer(t, inside)
+  const { features } = JSON.parse(points(4)) as { features: object[] }
+  const url = await serve(t, (request, response) => {
+    const { searchParams } = new URL(request.url!, 'http://localhost')
+    if (searchParams.get('token') !== 'sesame') return void response.writeHead(401).end()
+    const at = Number(searchParams.get('at') ?? 0)
+    const links = at === 0 ? [{ rel: 'next', href: '?at=2' }] : []
+    response.end(JSON.stringify({ features: features.slice(at, at + 2), numberMatched: 4, links }))
+  })
+  const published = await publishAddress(service, 'copy', `${url}/collections/origin?token=sesame`)
+  assert.equal(published?.report.rows, 4)
+})
+
 test('a collection of an OGC API is read page by page from another service', async (t) => {
   const service = await openTestServer(t, inside)
   const text = JSON.parse(points(2500)) as { features: { properties: object }[] }
@@ -192,5 +206,8 @@ test('a collection of an OGC API is read page by page from another service', asy
     await publishAddress(service, 'copy', address, { headers, idColumn: 'code', validators }),
     null,
   )
-  await assert.rejects(publishAddress(service, 'copy', address), /responded with the status 401/)
+  await assert.rejects(
+    publishAddress(service, 'copy', address),
+    /responded with the status 401: it needs credentials/,
+  )
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import type { SourceKind } from '../source-address.ts'
 import { serve } from '../sources.test-kit.ts'
 import { fetchSource } from './fetch-source.ts'
 
-const FAST = { totalMs: 60_000, idleMs: 200 }
+const FAST = { totalMs: 60_000, idleMs: 200, minFreeBytes: 0 }
 
 function fetchAddress(t: TestContext, kind: SourceKind, address: string, limits = FAST) {
   const folder = mkdtempSync(join(tmpdir(), 'wayleave-fetch-'))
@@ -41,7 +41,7 @@ test('a server that never answers, or drips, does not hold a fetch', async (t) =
   await assert.rejects(fetchAddress(t, 'file', `${dripping}/a.csv`), TOO_LITTLE)
   await assert.rejects(fetchAddress(t, 'wfs', `${dripping}/wfs?typeNames=a`), TOO_LITTLE)
   const endless = await serve(t, (_request, response) => drip(response, 'a'.repeat(70_000)))
-  const limits = { totalMs: 300, idleMs: 60_000 }
+  const limits = { totalMs: 300, idleMs: 60_000, minFreeBytes: 0 }
   const tooLong = failsWith(/not read completely within 0\.3 seconds \(WAYLEAVE_SOURCE_SECONDS\)/)
   await assert.rejects(fetchAddress(t, 'file', `${endless}/a.csv`, limits), tooLong)
 })
@@ -66,23 +66,30 @@ test('pages that are too large are asked for with fewer features', async (t) => 
   const fetched = await fetchAddress(t, 'ogc', `${url}/collections/a?limit=300`, {
     totalMs: 60_000,
     idleMs: 60_000,
+    minFreeBytes: 0,
   })
   assert.ok(fetched!.bytes > 300 * 60_000)
   assert.deepEqual(limits, [300, 150, 150])
 })
 
-/** A server that speaks the beginning of PostgreSQL's protocol, then does `act`. */
-async function servePostgres(t: TestContext, act: (socket: Socket) => void): Promise<string> {
+const ACCEPTED = '520000000800000000' + '5a0000000549'
+const PASSWORD_WANTED = '520000000800000003'
+
+/** A server that speaks the beginning of PostgreSQL's protocol, then does `act`. By default it accepts the user. */
+async function servePostgres(
+  t: TestContext,
+  act: (socket: Socket, data: Buffer) => void,
+  greeting = ACCEPTED,
+): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
     let messages = 0
-    socket.on('data', () => {
+    socket.on('data', (data) => {
       messages++
-      // It accepts the user, and is ready.
-      if (messages === 1) socket.write(Buffer.from('520000000800000000' + '5a0000000549', 'hex'))
-      else act(socket)
+      if (messages === 1) socket.write(Buffer.from(greeting, 'hex'))
+      else act(socket, data)
     })
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
@@ -109,9 +116,89 @@ test('a database that does not answer, or floods its client, does not hold a fet
     socket.on('drain', more)
     more()
   }
-  const slow = { totalMs: 60_000, idleMs: 60_000 }
+  const slow = { totalMs: 60_000, idleMs: 60_000, minFreeBytes: 0 }
   await assert.rejects(
     fetchAddress(t, 'postgres', await servePostgres(t, flood), slow),
     failsWith(/sent more than is needed/),
   )
+})
+
+test('a database does not get a password of the service', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'wayleave-fetch-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'pgpass')
+  writeFileSync(file, '*:*:*:*:own-secret\n', { mode: 0o600 })
+  for (const [name, value] of [
+    ['PGPASSWORD', 'own-secret'],
+    ['PGPASSFILE', file],
+  ] as const) {
+    const before = process.env[name]
+    process.env[name] = value
+    const received: string[] = []
+    const address = await servePostgres(
+      t,
+      (socket, data) => {
+        received.push(data.toString('latin1'))
+        socket.destroy()
+      },
+      PASSWORD_WANTED,
+    )
+    try {
+      await assert.rejects(
+        fetchAddress(t, 'postgres', address, { totalMs: 500, idleMs: 60_000, minFreeBytes: 0 }),
+      )
+    } finally {
+      if (before === undefined) delete process.env[name]
+      else process.env[name] = before
+    }
+    assert.ok(received.length > 0, 'the driver answers the request for a password')
+    assert.doesNotMatch(received.join(), /own-secret/, name)
+  }
+})
+
+const NO_LIMIT = { totalMs: 60_000, idleMs: 60_000, minFreeBytes: 0 }
+
+test('documents of another shape than the standards say are refused, and nothing they say is kept at length', async (t) => {
+  const documents: [SourceKind, string, unknown][] = [
+    ['ogc', '/collections/a', null],
+    ['ogc', '/collections/a', { features: [null] }],
+    ['ogc', '/collections/a', { features: [], links: {} }],
+    ['ogc', '/collections/a', { features: [], links: [{ rel: 'next', href: 'http://[' }] }],
+    ['arcgis', '/FeatureServer/0', 'text'],
+    ['arcgis', '/FeatureServer/0', { objectIdField: 'id', objectIds: 7 }],
+    ['arcgis', '/FeatureServer/0', { error: { code: 400, message: 'x'.repeat(100_000) } }],
+  ]
+  for (const [kind, path, document] of documents) {
+    const url = await serve(t, (_request, response) => response.end(JSON.stringify(document)))
+    await assert.rejects(fetchAddress(t, kind, url + path, NO_LIMIT), (error: Error) => {
+      assert.ok(error instanceof SourceError, `${JSON.stringify(document).slice(0, 80)}: ${error.stack}`)
+      return error.message.length <= 2000
+    })
+  }
+})
+
+test('the capabilities of a WFS are read in one pass, whatever is in them', {
+  timeout: 120_000,
+}, async (t) => {
+  const root = '<wfs:WFS_Capabilities>'
+  for (const part of ['<Operation ', '<wfs:FeatureType>', '<FeatureType><Name>', '<a:', '<!-- ']) {
+    const text = root + part.repeat(200_000) + ' '.repeat(1_000_000)
+    const url = await serve(t, (_request, response) => response.end(text))
+    const limits = { totalMs: 30_000, idleMs: 60_000, minFreeBytes: 0 }
+    // A search that begins anew at each of these would end by the limit of time.
+    const fetching = fetchAddress(t, 'wfs', `${url}/wfs?typeNames=a`, limits)
+    await assert.rejects(fetching, failsWith(/has no feature type a/), part)
+  }
+})
+
+test('nothing is fetched that would leave too little room on the disk', async (t) => {
+  let requests = 0
+  const url = await serve(t, (_request, response) => {
+    requests++
+    response.end('a,b')
+  })
+  const full = { ...NO_LIMIT, minFreeBytes: Number.MAX_SAFE_INTEGER }
+  for (const kind of ['file', 'ogc'] as const)
+    await assert.rejects(fetchAddress(t, kind, `${url}/collections/a`, full), { code: 'disk-full' })
+  assert.equal(requests, 0)
 })

@@ -47,7 +47,7 @@ async function* pagesFrom(first: URL, name: string, options: FetchOptions): Feat
     received += page.features.length
     yield page.features
     const next = page.links?.find(({ rel, href }) => rel === 'next' && href)?.href
-    url = next === undefined ? null : nextUrl(next, url)
+    url = next === undefined ? null : nextUrl(next, url, options)
   }
   requireComplete(received, expected, name)
 }
@@ -59,9 +59,12 @@ function withLimit(page: URL, limit: number): URL {
 }
 
 /** A service behind a proxy may name itself by another address: the page is fetched where the first one was. */
-function nextUrl(href: string, current: URL): URL {
+function nextUrl(href: string, current: URL, { credentials }: FetchOptions): URL {
   const next = new URL(href, current)
   const url = new URL(current)
   url.search = next.search
+  // Services leave secrets out of their links.
+  for (const [name, value] of new URLSearchParams(credentials?.parameters))
+    if (!url.searchParams.has(name)) url.searchParams.set(name, value)
   return url
 }

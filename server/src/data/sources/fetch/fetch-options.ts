@@ -20,10 +20,12 @@ export interface FetchOptions {
   signal: AbortSignal
   /** Called with the size of everything that arrives, as it was sent. */
   received: (bytes: number) => void
-  /** Of the last time; the source need not be fetched if they still hold. */
+  /** The validators of the last fetch; the source need not be fetched again if they still hold. */
   validators?: Validators | undefined
   /** Called with the number of bytes fetched so far. */
   onBytes?: ((bytes: number) => void) | undefined
+  /** Called with a file whose format states its end, so that it can be read while it is written. */
+  onBegin?: ((begun: Pick<FetchedSource, 'path' | 'file'>) => void) | undefined
 }
 
 /** A source as a file that can be published. */

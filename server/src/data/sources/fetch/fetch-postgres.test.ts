@@ -100,7 +100,7 @@ test('a table of PostGIS is published with exact types, and not again while it i
   )
 })
 
-test('a query is one statement that reads, and what the database says is told', async (t) => {
+test('a query must be one statement that reads, and an error of the database is reported', async (t) => {
   const service = await openTestServer(t, inside)
   const { url, client } = await openGis(t)
   await client.query(
@@ -109,6 +109,8 @@ test('a query is one statement that reads, and what the database says is told', 
   const query = 'SELECT n AS id, geom FROM gis.rows WHERE n % 2 = 0 ORDER BY n;'
   const published = await publishAddress(service, 'even', url, { query, idColumn: 'id' })
   assert.equal(published?.report.rows, 2500)
+  const table = await publishAddress(service, 'numbers', url, { query: 'SELECT n FROM gis.rows' })
+  assert.deepEqual([table?.report.rows, table?.report.geometryType], [5000, null])
   const refused = (wishes: object) => publishAddress(service, 'even', url, wishes)
   await assert.rejects(refused({ query: 'SELECT 1; DROP TABLE gis.rows' }), /The database refused/)
   await assert.rejects(refused({ query: 'DELETE FROM gis.rows RETURNING 1' }), /The database refused/)

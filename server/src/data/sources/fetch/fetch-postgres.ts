@@ -47,7 +47,7 @@ async function copy(
 ): Promise<FetchedSource> {
   const { client } = connection
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-  // Whatever happens to this process, the database does not work for it any longer than that.
+  // Even if this process dies, the database ends the statement after this time.
   const limit = Math.ceil(options.limits.totalMs)
   await client.query(
     `SET LOCAL statement_timeout = ${limit}; SET LOCAL idle_in_transaction_session_timeout = ${limit}`,
@@ -61,8 +61,11 @@ async function copy(
     crs: srid === null ? null : await crsOf(client, srid),
   }
   const file = await SourceFile.create(join(options.folder, 'source'), options)
+  const name = choice.sourceTable?.replace(/^.*\./, '') ?? 'query'
+  const fetched = { path: file.path, file: `${name}.pgcopy` }
   try {
     await file.write(pgcopyHeader(header))
+    options.onBegin?.(fetched)
     const rows = client.query(copyTo(`COPY (${selection(columns)} FROM ${source}) TO STDOUT (FORMAT binary)`))
     for await (const chunk of rows as AsyncIterable<Buffer>) {
       options.received(chunk.length)
@@ -70,9 +73,8 @@ async function copy(
       await file.write(chunk)
     }
     await client.query('COMMIT')
-    const name = choice.sourceTable?.replace(/^.*\./, '') ?? 'query'
     const validators = { etag: null, lastModified: null, checksum: file.checksum() }
-    return { path: file.path, file: `${name}.pgcopy`, bytes: file.bytes, validators }
+    return { ...fetched, bytes: file.bytes, validators }
   } finally {
     await file.close()
   }

@@ -28,7 +28,6 @@ export async function fetchS3(
 ): Promise<Fetched> {
   const url = new URL(address)
   const key = decodeURIComponent(url.pathname.slice(1))
-  if (key === '') throw new SourceError('The address names no object: it is s3://bucket/key.')
   const { S3Store } = await import('../../../base/storage/s3/s3-store.ts')
   const { s3Location } = await import('../../../base/storage/s3/s3-address.ts')
   const store = new S3Store({

@@ -1,5 +1,6 @@
 import { SourceError } from '@wayleave/geodata/compile'
 import { SECOND } from '../../../base/clock.ts'
+import { requireFreeDisk } from '../../../base/storage/free-disk.ts'
 
 /** What a source has to send within the idle time, unless it ends: a server that drips is no better than a silent one. */
 const MIN_BYTES = 64 << 10
@@ -9,11 +10,15 @@ export interface FetchLimits {
   totalMs: number
   /** For the next `MIN_BYTES`, or the end. */
   idleMs: number
+  /** What must be free on the disk, see `requireFreeDisk`. */
+  minFreeBytes: number
 }
+
+const LOOK_AT_DISK = SECOND
 
 /**
  * Ends a fetch that takes too long in all, or whose server stands still or drips: otherwise a server that somebody
- * else chose could hold a worker for ever.
+ * else chose could hold a worker for ever. Also ends one that leaves too little room on the disk.
  */
 export class FetchWatch {
   /** Aborted by the caller, or with a SourceError when a limit is exceeded. */
@@ -21,18 +26,23 @@ export class FetchWatch {
   readonly #exceeded = new AbortController()
   readonly #limits: FetchLimits
   readonly #total: NodeJS.Timeout
+  readonly #disk: NodeJS.Timeout
   #idle: NodeJS.Timeout
   #bytes = 0
 
-  constructor(signal: AbortSignal, limits: FetchLimits) {
+  /** `folder` is where the source is written to. */
+  constructor(signal: AbortSignal, limits: FetchLimits, folder: string) {
     this.#limits = limits
     this.signal = AbortSignal.any([signal, this.#exceeded.signal])
-    const { totalMs, idleMs } = limits
+    const { totalMs, idleMs, minFreeBytes } = limits
     this.#total = this.#after(
       totalMs,
       `The source was not read completely within ${totalMs / SECOND} seconds (WAYLEAVE_SOURCE_SECONDS).`,
     )
     this.#idle = this.#waitForMore(idleMs)
+    const lookAtDisk = () =>
+      requireFreeDisk(folder, minFreeBytes).catch((error: unknown) => this.#exceeded.abort(error))
+    this.#disk = setInterval(lookAtDisk, LOOK_AT_DISK)
   }
 
   /** Call with the size of everything that arrives. */
@@ -47,6 +57,7 @@ export class FetchWatch {
   end(): void {
     clearTimeout(this.#total)
     clearTimeout(this.#idle)
+    clearInterval(this.#disk)
   }
 
   #waitForMore(idleMs: number): NodeJS.Timeout {

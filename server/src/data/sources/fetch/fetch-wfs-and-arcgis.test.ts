@@ -160,7 +160,7 @@ test('a layer of a FeatureServer is read by ranges of its object ids, with its d
   assert.equal(features.find(({ id }) => id === 5)?.properties['built'], '2023-11-14T22:13:20.005Z')
 })
 
-test('a FeatureServer that leaves a feature out publishes nothing, and its errors are told', async (t) => {
+test('a FeatureServer that leaves a feature out publishes nothing, and its errors are reported', async (t) => {
   const service = await openTestServer(t, inside)
   const conversation = arcgis()
   const last = Object.keys(conversation).at(-1)!

@@ -10,9 +10,9 @@ import {
 import type { FetchedSource, FetchOptions } from './fetch-options.ts'
 import { fetchWfsGml } from './fetch-wfs-gml.ts'
 import { getJson, getText, shown } from './source-http.ts'
+import { readCapabilities } from './wfs-capabilities.ts'
 
 const JSON_FORMATS = [/^application\/geo\+json/i, /^application\/json/i, /geojson/i, /^json$/i]
-const CRS84 = /urn:ogc:def:crs:OGC:(1\.3)?:CRS84/
 
 interface WfsLayer {
   typeName: string
@@ -38,7 +38,7 @@ export async function fetchWfs(address: string, options: FetchOptions): Promise<
     const expected = await countOf(url, layer, options)
     return fetchWfsGml(all, { typeName: layer.typeName, expected }, options)
   }
-  const name = typeName.replace(/^.*:/, '')
+  const name = localName(typeName)
   return writeFeaturePages(pagesOf(url, layer, options), name, options)
 }
 
@@ -76,29 +76,27 @@ async function* pagesOf(url: URL, layer: WfsLayer, options: FetchOptions): Featu
 
 async function describe(url: URL, typeName: string, options: FetchOptions): Promise<WfsLayer> {
   const text = await getText(requestUrl(url, 'GetCapabilities', {}), options, 'application/xml, text/xml')
-  if (!/<(\w+:)?WFS_Capabilities\b/.test(text))
-    throw new SourceError(`${shown(url)} did not respond with the capabilities of a WFS.`)
-  const operation =
-    /<(\w+:)?Operation\s[^>]*name="GetFeature"[\s\S]*?<\/(\w+:)?Operation>/.exec(text)?.[0] ?? ''
-  const formats = Array.from(operation.matchAll(/<(?:\w+:)?Value>\s*([^<]+?)\s*<\//g), ([, value]) =>
-    unescaped(value!),
-  )
+  const capabilities = readCapabilities(text)
+  if (!capabilities) throw new SourceError(`${shown(url)} did not respond with the capabilities of a WFS.`)
+  const { formats, types } = capabilities
   const outputFormat = JSON_FORMATS.map((pattern) => formats.find((format) => pattern.test(format))).find(
     Boolean,
   )
-  const types = text.match(/<(?:\w+:)?FeatureType\b[\s\S]*?<\/(?:\w+:)?FeatureType>/g) ?? []
-  const nameOf = (type: string) => /<(?:\w+:)?Name>\s*([^<]+?)\s*<\//.exec(type)?.[1]
-  const type = types.find((one) => nameOf(one) === typeName || nameOf(one)?.replace(/^.*:/, '') === typeName)
+  const type = types.find(({ name }) => name === typeName || localName(name) === typeName)
   if (!type) {
-    const names = types.map(nameOf).filter(Boolean).slice(0, 20).join(', ')
-    throw new SourceError(`${shown(url)} has no feature type ${typeName}. It has: ${names}.`)
+    const names = types.slice(0, 20).map(({ name }) => name.slice(0, 100))
+    throw new SourceError(`${shown(url)} has no feature type ${typeName}. It has: ${names.join(', ')}.`)
   }
   // Where a service knows CRS84, its axes are certain; GeoJSON in EPSG:4326 is longitude first in practice.
   return {
-    typeName: nameOf(type)!,
+    typeName: type.name,
     outputFormat: outputFormat ?? null,
-    srsName: CRS84.exec(type)?.[0] ?? 'EPSG:4326',
+    srsName: type.crs84 ?? 'EPSG:4326',
   }
+}
+
+function localName(name: string): string {
+  return name.slice(name.lastIndexOf(':') + 1)
 }
 
 async function countOf(url: URL, { typeName }: WfsLayer, options: FetchOptions): Promise<number> {
@@ -123,12 +121,4 @@ function requestUrl(base: URL, request: string, parameters: Record<string, strin
     if (!replaced.has(name.toLowerCase())) url.searchParams.append(name, value)
   for (const [name, value] of Object.entries(own)) url.searchParams.set(name, value)
   return url
-}
-
-function unescaped(text: string): string {
-  return text
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&amp;', '&')
 }

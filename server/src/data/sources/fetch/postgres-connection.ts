@@ -5,7 +5,7 @@ import pg from 'pg'
 import { SECOND } from '../../../base/clock.ts'
 import { isInternalAddress } from '../../../base/outside/internal-address.ts'
 import type { FetchOptions } from './fetch-options.ts'
-import { TransientSourceError } from './source-http.ts'
+import { connectionReason, TransientSourceError } from './source-http.ts'
 
 const CONNECT_MS = 20 * SECOND
 /** After how long without traffic the system asks whether the other side is still there. */
@@ -80,7 +80,10 @@ export async function connectPostgres(
     port: Number(url.port || 5432),
     database: decodeURIComponent(url.pathname.slice(1)) || credentials?.username || 'postgres',
     user: credentials?.username ?? 'postgres',
-    password: credentials?.password,
+    // Given as a function, or the driver takes a missing one from PGPASSWORD or a password file: the service's own.
+    password: () => credentials?.password ?? '',
+    // The same for PGSSLMODE.
+    ssl: false,
     application_name: 'wayleave',
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
@@ -131,5 +134,7 @@ export function asSourceError(error: unknown): unknown {
   const { code = '', message } = error as Error & { code?: string }
   if (/^[0-9A-Z]{5}$/.test(code) && !TRANSIENT.test(code))
     return new SourceError(`The database refused: ${message} (${code})`, { cause: error })
-  return new TransientSourceError(`The database cannot be read: ${message || code}`, null, { cause: error })
+  return new TransientSourceError(`The database cannot be read: ${connectionReason(error)}.`, null, {
+    cause: error,
+  })
 }

@@ -27,7 +27,10 @@ export class SourceFile {
     path: string,
     { maxBytes, onBytes }: { maxBytes: number; onBytes?: ((bytes: number) => void) | undefined },
   ): Promise<SourceFile> {
-    return new SourceFile(path, await open(path, 'w', 0o644), maxBytes, onBytes)
+    const handle = await open(path, 'w')
+    // Whatever the umask of the service: the user of the sandbox reads it, otherwise a copy.
+    await handle.chmod(0o644)
+    return new SourceFile(path, handle, maxBytes, onBytes)
   }
 
   async write(chunk: Uint8Array | string): Promise<void> {

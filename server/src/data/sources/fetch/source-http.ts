@@ -55,15 +55,32 @@ export async function openUrl(
     const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
     if (UNTRUSTED.test(reason))
       throw new SourceError(`${shown(url)} has a certificate that is not trusted: ${reason}.`)
-    throw new TransientSourceError(`${shown(url)} cannot be reached: ${reason}`, null, { cause: error })
+    throw new TransientSourceError(`${shown(url)} cannot be reached: ${connectionReason(error)}.`, null, {
+      cause: error,
+    })
   })
   const status = response.statusCode!
   if (accepted.includes(status)) return response
   response.destroy()
-  const message = `${shown(url)} responded with the status ${status}.`
+  const lacksAccess = status === 401 || status === 403
+  const message = `${shown(url)} responded with the status ${status}${lacksAccess ? ': it needs credentials, or other ones' : ''}.`
   throw RETRIED.has(status)
     ? new TransientSourceError(message, retryAfter(response))
     : new SourceError(message)
+}
+
+const REASONS: Record<string, string> = {
+  ENOTFOUND: 'there is no host of this name',
+  EAI_AGAIN: 'the name of the host cannot be looked up now',
+  ECONNREFUSED: 'nothing accepts connections there',
+  ECONNRESET: 'the connection broke off',
+  ETIMEDOUT: 'it did not answer in time',
+}
+
+/** Why there is no connection, in words. */
+export function connectionReason(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  return REASONS[code] ?? (message.replace(/\.$/, '') || code)
 }
 
 /** Repeats what failed for a reason that may be gone soon, after growing pauses. */
@@ -88,11 +105,15 @@ export async function getJson<T>(url: URL, options: FetchOptions, maxBytes?: num
     'application/geo+json, application/json;q=0.9, */*;q=0.1',
     maxBytes,
   )
+  let body: unknown
   try {
-    return parseExactly(text) as T
+    body = parseExactly(text)
   } catch {
     throw new TransientSourceError(`${shown(url)} did not respond with JSON.`)
   }
+  if (typeof body !== 'object' || body === null)
+    throw new SourceError(`${shown(url)} did not respond with an object.`)
+  return body as T
 }
 
 export function getText(

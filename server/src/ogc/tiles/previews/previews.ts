@@ -4,7 +4,7 @@ import type { Version } from '../../../data/catalog/dataset.ts'
 import type { OpenSnapshots } from '../../../data/catalog/open-snapshots.ts'
 import type { TileArchives } from '../tile-archives.ts'
 import type { TileStates } from '../tile-states.ts'
-import { drawPoints, drawPreview, type Preview, previewTiles } from './preview.ts'
+import type { Preview } from './preview.ts'
 
 /** A preview takes up to 60 KB. */
 const MAX_CACHED = 300
@@ -70,6 +70,7 @@ export class Previews {
     if (!bbox) return null
     const open = await tileArchives.open(version)
     if (!open) return this.#drawPoints(version)
+    const { drawPreview, previewTiles } = await import('./preview.ts')
     const tiles = []
     for (const address of previewTiles(bbox, open.archive.header.maxZoom)) {
       const tile = await tileArchives.read(version, address)
@@ -85,6 +86,7 @@ export class Previews {
     if (!bbox || geometryType !== 'Point' || rows > MAX_ROWS_WITHOUT_TILES) return null
     return this.#parts.snapshots.use(version, async (opened) => {
       if (!opened.tree.isPoints) return null
+      const { drawPoints } = await import('./preview.ts')
       const preview = await drawPoints(bbox, await opened.readLeaves(), !hasSample)
       return {
         preview,
