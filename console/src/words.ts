@@ -40,6 +40,11 @@ export function day(iso: string): string {
   })
 }
 
+/** The month of a date: “November 2026”. */
+export function month(iso: string): string {
+  return new Date(iso).toLocaleDateString('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+}
+
 export function moment(iso: string): string {
   const time = new Date(iso).toISOString()
   return `${day(iso)}, ${time.slice(11, 16)} UTC`
@@ -120,6 +125,11 @@ export function period([start, end]: [string, string]): string {
 /** How often a dataset is updated, in words; null if that is not stated. */
 export function updateWords(frequency: string): string | null {
   return frequency === '' ? null : (UPDATE_WORDS[frequency] ?? frequency)
+}
+
+/** Without case and accents, so that "zurich" finds Zürich. */
+export function plainText(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 }
 
 /** The words of a text in Markdown, for a place that shows a line or two of it. */

@@ -7,7 +7,7 @@ import { needs } from '../../scripts/test-run/needs.ts'
 import { check } from './check-accessibility.ts'
 import { parcelsGeojson } from './parcels.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
-import { drawMapsIfAsked, navigate, poll } from './test-page-actions.ts'
+import { navigate, poll } from './test-page-actions.ts'
 
 needs('chromium', 'processes')
 
@@ -24,7 +24,6 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     service = await startConsole()
     // The software renderer needs a time that grows with the map's size.
     page = (await service.open({ bypassCSP: true, viewport: { width: 1000, height: 700 } })).page
-    await page.addInitScript(drawMapsIfAsked)
     const bearer = page.waitForRequest(/auth\/me/).then((request) => request.headerValue('authorization'))
     await service.signIn(page, ADMINISTRATOR)
     key = await prepare(service.url, (await bearer)!)
@@ -274,7 +273,6 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     await page.getByRole('button', { name: 'Send the link' }).click()
     await page.getByRole('heading', { name: 'Check your email' }).waitFor()
     await check(page)
-    await page.addInitScript(drawMapsIfAsked)
     await page.goto(`${service.url}/datasets/parcels`)
     await page.getByText('The free sample', { exact: true }).waitFor()
     await check(page)

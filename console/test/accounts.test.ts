@@ -61,7 +61,7 @@ describe('accounts', { concurrency: 1 }, () => {
     await context.close()
   })
 
-  test('who is refused is told so, and can sign in by mail', async () => {
+  test('a refused person sees why, and can sign in by mail', async () => {
     const { page, context } = await service.open()
     await page.goto(`${service.url}/sign-in`)
     await page.getByRole('button', { name: 'Use single sign-on' }).click()
@@ -108,6 +108,26 @@ describe('accounts', { concurrency: 1 }, () => {
     await current(first, "cyd's organization")
     await current(second, "cyd's organization")
     await second.getByRole('row', { name: /cyd's organization Current/ }).waitFor()
+
+    // The key of an assistant is one in the organization that the page names, and a switch does not lose its request.
+    const registered = await fetch(`${service.url}/oauth/register`, {
+      method: 'POST',
+      body: JSON.stringify({ client_name: 'Desk assistant', redirect_uris: ['http://127.0.0.1/'] }),
+    })
+    const asked = new URLSearchParams({
+      client_id: (await registered.json()).client_id,
+      redirect_uri: 'http://127.0.0.1/',
+      response_type: 'code',
+      code_challenge: 'c'.repeat(43),
+      code_challenge_method: 'S256',
+    })
+    await second.goto(`${service.url}/connect?${asked}`)
+    await second.getByText("and act for cyd's organization").waitFor()
+    await second.getByRole('combobox', { name: 'Organization' }).selectOption("bob's organization")
+    await second.getByText("and act for bob's organization").waitFor()
+    await second.getByRole('combobox', { name: 'Organization' }).selectOption("cyd's organization")
+    await second.getByText("and act for cyd's organization").waitFor()
+    await current(first, "cyd's organization")
 
     // A tab that was not told notices it with its next token, before it does anything.
     const [request] = await Promise.all([

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
+import { needs } from '../../scripts/test-run/needs.ts'
 import { buildConsole } from './test-console.ts'
+
+// It builds the console.
+needs('time')
 
 const dist = join(import.meta.dirname, '..', 'dist')
 const LIMIT = 250_000
@@ -38,6 +43,14 @@ function filesOf(names: string[], isWhole = false, seen = new Set<string>()): Se
   return seen
 }
 
+/** The same files as the server's (server/src/site/documentation/package-assets.ts). */
+const fontFile = (letters: string) =>
+  fileURLToPath(
+    import.meta.resolve(
+      `@fontsource-variable/instrument-sans/files/instrument-sans-${letters}-wght-normal.woff2`,
+    ),
+  )
+
 const packedBytes = (names: Iterable<string>) =>
   [...names].reduce((sum, name) => sum + gzipSync(read(name)).length, 0)
 
@@ -48,6 +61,14 @@ test('the dataset page with all its tabs, without map and charts, is less than 2
   assert.ok(bytes < LIMIT, `${bytes} bytes`)
   const charts = packedBytes(all.filter((file) => CHARTS.test(file)))
   assert.ok(charts > 0 && charts < CHARTS_LIMIT, `${charts} bytes for charts`)
+})
+
+test('the start page with the typeface is less than 250 KB, and leaves 60 KB for the catalogue and its map', () => {
+  const page = filesOf(['index.html', 'src/start/developers.tsx'])
+  const code = [...page].reduce((sum, name) => sum + read(`${name}.br`).length, 0)
+  const [typeface, furtherLetters] = ['latin', 'latin-ext'].map((letters) => statSync(fontFile(letters)).size)
+  assert.ok(typeface! + furtherLetters! < 60_000)
+  assert.ok(code + typeface! < LIMIT - 60_000, `${code} + ${typeface} bytes`)
 })
 
 test('the first map of a dataset is less than 600 KB with everything that the page loads before', () => {

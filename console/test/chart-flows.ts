@@ -10,7 +10,7 @@ const monthName = (iso: string) =>
 /** What charts show, save and filter, compared with the source by brute force. */
 export function chartFlows(explorerOf: () => TestExplorer, sensors: readonly Sensor[]): void {
   const flow = (name: string, act: () => Promise<void>) => explorerFlow(name, explorerOf, act)
-  const open = (query: Record<string, string>) => explorerOf().open('sensors', query)
+  const open = (query: Record<string, string>) => explorerOf().openWithoutMap('sensors', query)
   const parameter = (name: string) => explorerOf().parameter(name)
   const matched = (rows: number) =>
     explorerOf()
@@ -99,6 +99,40 @@ export function chartFlows(explorerOf: () => TestExplorer, sensors: readonly Sen
     await page.keyboard.press('Enter')
     await matched(first![1].length)
   })
+
+  flow(
+    'bars on a logarithmic axis are as long as the logarithm of their rows; the legend filters',
+    async () => {
+      const { page } = explorerOf()
+      await open({ tab: 'charts', charts: 'value;step=10;scale=log,value;step=10;by=kind' })
+      const bars = page
+        .getByRole('figure', { name: 'Rows by value', exact: true })
+        .locator('.chart-marks > *')
+      await bars.first().waitFor()
+      const drawn = (
+        await bars.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height))
+      ).sort((a, b) => a - b)
+      const values = sensors.filter(({ value }) => value !== null)
+      const counts = [...groupsOf(values, ({ value }) => Math.floor(value! / 10)).values()]
+        .map(({ length }) => length)
+        .sort((a, b) => a - b)
+      assert.equal(drawn.length, counts.length)
+      const length = (rows: number) => Math.log(rows / (counts[0]! / 2))
+      for (const [index, rows] of counts.entries()) {
+        const expected = (drawn.at(-1)! * length(rows)) / length(counts.at(-1)!)
+        assert.ok(Math.abs(drawn[index]! - expected) < 1, `${rows} rows: ${drawn[index]}, not ${expected}`)
+      }
+      const kind = sensors.find((sensor) => sensor.kind !== null)!.kind!
+      const split = page.getByRole('figure', { name: 'Rows by value and kind', exact: true })
+      const entry = split
+        .getByRole('list', { name: 'Legend' })
+        .getByRole('button', { name: kind, exact: true })
+      await entry.press('Enter')
+      await matched(sensors.filter((sensor) => sensor.kind === kind).length)
+      await entry.and(page.locator('[aria-pressed=true]')).press('Enter')
+      await page.locator('.filter-count', { hasText: /^3,000 rows$/ }).waitFor()
+    },
+  )
 
   flow('charts are chosen and changed, and the address has them', async () => {
     const { page } = explorerOf()

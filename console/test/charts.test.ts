@@ -10,11 +10,13 @@ import {
   ORDERS,
   plainChart,
   readChart,
+  SCALES,
 } from '../src/explorer/charts/chart.ts'
 import { isInside, type Mark } from '../src/explorer/charts/chart-data.ts'
 import { niceWidth, rounded } from '../src/explorer/charts/chart-groups.ts'
+import { logAxis, numberWithoutPlace } from '../src/explorer/charts/log-axis.ts'
 import { fittingPeriod, nextPeriod, periodStart, periodWords } from '../src/explorer/charts/period.ts'
-import { picked } from '../src/explorer/charts/picked.ts'
+import { picked, rangeBetween } from '../src/explorer/charts/picked.ts'
 import { csvOf } from '../src/explorer/charts/table-of.ts'
 import { chartsWorthSeeing } from '../src/explorer/charts/worth-seeing.ts'
 import type { Clause } from '../src/explorer/filter/clause.ts'
@@ -58,6 +60,7 @@ test('the text of a chart is read as the same chart, whatever the names of its c
     step: fc.constantFrom('', 'values', '0.5', 'month', 'weekday'),
     by: name,
     layout: fc.constantFrom(...LAYOUTS),
+    scale: fc.constantFrom(...SCALES),
     order: fc.constantFrom(...ORDERS),
     top: fc.integer({ min: 1, max: 50 }),
   })
@@ -92,6 +95,9 @@ test('a click replaces what the filter says about a column, a second one removes
   assert.deepEqual(picked([air], [rain], true, dataset), [{ ...air, values: ['air', 'rain'] }])
   assert.deepEqual(picked([{ ...air, values: ['air', 'rain'] }], [rain], true, dataset), [air])
   assert.deepEqual(picked([air], [rain, range], false, dataset), [rain, range])
+  const none: Clause = { ...air, values: [], withNull: true }
+  assert.deepEqual(picked([air], [none], true, dataset), [{ ...air, withNull: true }])
+  assert.deepEqual(picked([none], [none], true, dataset), [])
 })
 
 test('marks outside of the filter on their own column are told apart', () => {
@@ -118,7 +124,8 @@ test('periods follow each other without gaps, and suit the time that they divide
   assert.equal(nextPeriod(periodStart(1999), 'year'), at('2000-01-01'))
   assert.equal(periodStart(33), at('0033-01-01'))
   assert.equal(periodWords(at('2024-10-01'), 'quarter'), '2024 Q4')
-  assert.equal(fittingPeriod(at('2024-01-01'), at('2024-01-08'), 'timestamp'), 'hour')
+  assert.equal(fittingPeriod(at('2024-01-01'), at('2024-01-04'), 'timestamp'), 'hour')
+  assert.equal(fittingPeriod(at('2024-01-01'), at('2024-01-08'), 'timestamp'), 'day')
   assert.equal(fittingPeriod(at('2024-01-01'), at('2024-01-08'), 'date'), 'day')
   assert.equal(fittingPeriod(at('1900-01-01'), at('2024-01-08'), 'date'), 'year')
 })
@@ -146,4 +153,40 @@ test('the CSV of a chart quotes texts and disarms formulas', () => {
   }
   const chart = { ...plainChart('kind'), measure: 'mean' as const, of: 'value' }
   assert.equal(csvOf(chart, data), 'kind,Mean of value,Rows\r\n"a ""b"", c",1.5,2\r\n\'=1+1,,2\r\n')
+})
+
+test('dragging from one bar to another selects the range of both, in either direction', () => {
+  const bar = (from: number, low: number | null, high: number | null, more: Clause[] = []) =>
+    ({
+      from,
+      clauses: [{ kind: 'range', column: 'value', from: low, to: high, isBelow: high !== null }, ...more],
+    }) as Mark
+  const part: Clause = { kind: 'values', column: 'zone', values: [1], withNull: false }
+  const [first, middle, last] = [bar(0, null, 1), bar(1, 1, 2, [part]), bar(4, 4, null)]
+  const range = { kind: 'range', column: 'value', from: 1, isBelow: false, to: null }
+  assert.deepEqual(rangeBetween(middle!, last!, 'value'), range)
+  assert.deepEqual(rangeBetween(last!, middle!, 'value'), range)
+  assert.deepEqual(rangeBetween(middle!, first!, 'value'), { ...range, from: null, to: 2, isBelow: true })
+  assert.equal(rangeBetween(first!, { ...last!, clauses: null }, 'value'), null)
+})
+
+test('a logarithmic axis is offered where lengths add up to nothing, and begins below the smallest value', () => {
+  const scaleOf = (text: string) => readChart(text, dataset)!.scale
+  assert.equal(scaleOf('value;scale=log'), 'log')
+  assert.equal(scaleOf('value;by=kind\\; or \\\\;scale=log'), 'linear', 'parts on top of each other')
+  assert.equal(scaleOf('value;by=kind\\; or \\\\;layout=grouped;scale=log'), 'log')
+  assert.equal(scaleOf('value;scale=log-across'), 'linear', 'bars have one such axis')
+  assert.equal(scaleOf('value;kind=points;of=zone;scale=log-across'), 'log-across')
+  assert.equal(scaleOf('measured;kind=points;of=zone;scale=log-across'), 'linear', 'a time')
+  assert.deepEqual(logAxis([0, 4, -2, 4000], true), {
+    domain: [2, 4000],
+    ticks: [3, 10, 30, 100, 300, 1000, 3000],
+  })
+  assert.deepEqual(logAxis([0.5, 0.5], false)?.domain, [0.25, 1])
+  assert.equal(logAxis([0, -1], true), null)
+  const chart = { ...plainChart('value'), measure: 'mean' as const, of: 'zone', scale: 'log' as const }
+  const mark = (value: number | null, rows: number) => ({ value, rows }) as Mark
+  const marks = [mark(3, 2), mark(-1, 2), mark(0, 5), mark(0, 0), mark(null, 1)]
+  assert.equal(numberWithoutPlace(chart, { step: '10', marks } as never), 2)
+  assert.equal(numberWithoutPlace({ ...chart, scale: 'linear' }, { step: '10', marks } as never), 0)
 })

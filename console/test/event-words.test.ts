@@ -52,7 +52,7 @@ test('an event’s details are in words: numbers grouped, times in UTC, and noth
   const detail = { name: 'Town map', permissions: ['read', 'write'], expiresAt: '2026-12-08T12:12:17.935Z' }
   assert.equal(
     detailWords(event('key:key_1', detail)),
-    'permissions read, write · expires 8 Dec 2026, 12:12 UTC',
+    'reads all datasets, publishes all datasets · expires 8 Dec 2026, 12:12 UTC',
   )
 })
 
@@ -62,6 +62,30 @@ test('an event is a sentence without codes', () => {
   assert.equal(actionWords('session.ended'), 'Signed out')
   assert.deepEqual(['key.refused', 'key.revoked'].map(isAlarming), [true, false])
   assert.match(detailWords(event('session:ses_1', { reason: 'reuse' })), /^because its token was used twice/)
+  assert.equal(
+    detailWords(event('key:key_1', { scope: 'user', permissions: ['read:a'] })),
+    'personal · reads a',
+  )
+  assert.equal(
+    detailWords(event('key:key_1', { scope: 'user', test: true, creditLimit: 200 })),
+    'personal · a test key · 200 credits a month',
+  )
+  assert.equal(detailWords(event('key:key_1', { test: false, creditLimit: null })), '')
+  const order = { productId: 'prd_1', amount: 14_900, currency: 'EUR', credits: 1000, provider: 'invoice' }
+  assert.equal(detailWords(event('order:ord_1', order)), '€149.00 · 1,000 credits · by invoice')
+  assert.equal(subjectName(event('order:ord_1', order)), 'An order')
+  assert.equal(
+    detailWords(event('billing:org_1', { changed: ['company', 'taxNumber'] })),
+    'company, tax number',
+  )
+  assert.equal(detailWords(event('dataset:a', { version: 2, rows: 4 })), 'version 2 · 4 rows')
+  const webhook = { host: 'hooks.example.org', events: ['dataset.published', 'key.created'] }
+  assert.equal(
+    detailWords(event('webhook:whk_1', webhook)),
+    'host hooks.example.org · told of: dataset published, key created',
+  )
+  const member = { permissions: ['APIKEY_VIEW', 'BILLING_VIEW'] }
+  assert.equal(detailWords(event('user:usr_1', member)), 'see keys, see usage and credits')
   assert.equal(detailWords(event('organization:org_1', { addOns: ['GIS_ACCESS'] })), 'add-ons Maps and GIS')
 })
 

@@ -15,8 +15,10 @@ export interface TestExplorer {
   /** Publishes a text as a file; the options are query parameters. */
   publish(table: string, file: string, source: string, options?: Record<string, string>): Promise<void>
   tilesReady(table: string): Promise<void>
-  /** Opens a dataset as links of the console do, without loading the console's code again. */
+  /** Opens a dataset with its map as links of the console do, without loading the console's code again. */
   open(table: string, query?: Record<string, string>): Promise<void>
+  /** The same for tests that are not about the map, which is not drawn. */
+  openWithoutMap(table: string, query?: Record<string, string>): Promise<void>
   /** A parameter of the page's address. */
   parameter(name: string): string | null
   facet(column: string, page?: Page): Locator
@@ -54,6 +56,13 @@ export async function openExplorer(settings: NodeJS.ProcessEnv = {}): Promise<Te
   await page.reload()
   const read = async (path: string) =>
     (await fetch(service.url + path, { headers: { authorization } })).json()
+  const open = async (table: string, query: Record<string, string>, areMapsDrawn: boolean) => {
+    // Leaves the page before, so that nothing of it is taken for the next.
+    await navigate(page, '/none')
+    await page.getByText('There is nothing at this address').waitFor()
+    await page.evaluate((isDrawn) => Object.assign(window, { areMapsDrawn: isDrawn }), areMapsDrawn)
+    await navigate(page, `/datasets/${table}?${new URLSearchParams(query)}`)
+  }
   return {
     service,
     page,
@@ -74,12 +83,8 @@ export async function openExplorer(settings: NodeJS.ProcessEnv = {}): Promise<Te
         assert.notEqual(tiles?.state, 'failed')
         return tiles?.state === 'ready'
       }),
-    open: async (table, query = {}) => {
-      // Leaves the page before, so that nothing of it is taken for the next.
-      await navigate(page, '/none')
-      await page.getByText('There is nothing at this address').waitFor()
-      await navigate(page, `/datasets/${table}?${new URLSearchParams(query)}`)
-    },
+    open: (table, query = {}) => open(table, query, true),
+    openWithoutMap: (table, query = {}) => open(table, query, false),
     parameter: (name) => new URL(page.url()).searchParams.get(name),
     facet: (column, shown = page) =>
       shown.locator('.facet', { has: shown.getByText(column, { exact: true }) }),

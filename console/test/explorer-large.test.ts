@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe } from 'node:test'
+import { promisify } from 'node:util'
 import { demoDatasets, placesRows } from '@wayleave/demo/demo-datasets.ts'
 import { decodeTile } from '@wayleave/geodata/testing'
 import type { Page } from 'playwright-core'
@@ -30,17 +31,19 @@ describe('the explorer on large datasets', { concurrency: 1 }, () => {
     explorer = await openExplorer({ WAYLEAVE_TILE_MAX_ZOOM: '5' })
     page = explorer.page
     const { dataDir } = explorer.service
-    const command = (...args: string[]) => {
+    // Not execFileSync: connections that the server closes meanwhile would be used again.
+    const command = async (...args: string[]) => {
       const all = [...testedProgramArguments(), ...args, '--json', '--data-dir', dataDir]
-      return JSON.parse(execFileSync(process.execPath, all, { encoding: 'utf8' }))
+      return JSON.parse((await promisify(execFile)(process.execPath, all)).stdout)
     }
     const source = join(dataDir, 'places.json')
     await demoDatasets.find(({ table }) => table === 'places')!.write(source)
-    command('publish', source, '--table', 'places')
+    await command('publish', source, '--table', 'places')
     const rows = join(dataDir, 'readings.csv')
     writeFileSync(rows, readings.csv)
-    command('publish', rows, '--table', 'readings', '--no-tiles')
-    key = command('key', 'create', '--platform', '--name', 'test', '--permissions', 'read').secret
+    await command('publish', rows, '--table', 'readings', '--no-tiles')
+    const created = await command('key', 'create', '--platform', '--name', 'test', '--permissions', 'read')
+    key = created.secret
     await explorer.tilesReady('places')
   })
   after(async () => {

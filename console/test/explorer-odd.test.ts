@@ -79,7 +79,7 @@ describe('odd values and failures in the explorer', () => {
 
   for (const table of ['tiled', 'plain']) {
     flow(`numbers beyond 64 bits do not empty the map (${table})`, async () => {
-      await explorer.open(table, { view: '0,0,3' })
+      await explorer.open(table, { view: '0,0,3', color: '' })
       assert.equal(new Set(Object.values(await colors(explorer.page))).size, 1)
     })
 
@@ -101,7 +101,7 @@ describe('odd values and failures in the explorer', () => {
 
   flow('columns keep their widths, however long the texts are that are scrolled to', async () => {
     const { page } = explorer
-    await explorer.open('long')
+    await explorer.openWithoutMap('long')
     const widths = () =>
       page.locator('.rows thead th').evaluateAll((heads) => heads.map((head) => head.clientWidth))
     await page.locator('.rows tbody tr[data-index="0"]').waitFor()
@@ -114,7 +114,7 @@ describe('odd values and failures in the explorer', () => {
 
   flow('numbers are not cut off', async () => {
     const { page } = explorer
-    await explorer.open('long')
+    await explorer.openWithoutMap('long')
     const number = page.locator('.rows tbody tr[data-index="0"] td.number')
     await number.waitFor()
     assert.match((await number.textContent())!, /^8008888888888\d{3}$/)
@@ -123,7 +123,7 @@ describe('odd values and failures in the explorer', () => {
 
   flow('the head that sorts a table keeps the focus', async () => {
     const { page } = explorer
-    await explorer.open('long')
+    await explorer.openWithoutMap('long')
     const head = page.getByRole('button', { name: 'text_3', exact: true })
     for (const direction of ['ascending', 'descending']) {
       await head.press('Enter')
@@ -136,7 +136,7 @@ describe('odd values and failures in the explorer', () => {
 
   flow('rows that cannot be loaded while scrolling are reported, and can be tried again', async () => {
     const { page } = explorer
-    await explorer.open('long')
+    await explorer.openWithoutMap('long')
     await page.locator('.rows tbody tr[data-index="0"]').waitFor()
     await page.route('**/items?*cursor=*', (route) => route.abort())
     const rows = page.locator('.rows')
@@ -213,7 +213,7 @@ describe('odd values and failures in the explorer', () => {
   })
 
   flow('the legend says completely what has no color', async () => {
-    await explorer.open('kinds', { color: 'kind' })
+    await explorer.openWithoutMap('kinds', { color: 'kind' })
     for (const label of ['others', 'no value']) {
       const rest = explorer.page.getByRole('listitem').getByText(label, { exact: true })
       await rest.waitFor()
@@ -222,7 +222,7 @@ describe('odd values and failures in the explorer', () => {
   })
 
   flow('a map without a free sample says so, instead of a sample of 0 features', async () => {
-    const { page: visitor, context } = await explorer.service.open()
+    const { page: visitor, context } = await explorer.service.open({ hasMaps: true })
     await visitor.goto(`${explorer.service.url}/datasets/kinds`)
     await visitor.locator('.map-note', { hasText: /^There is no free sample.$/ }).waitFor()
     await context.close()

@@ -9,7 +9,7 @@ import { count } from '../src/words.ts'
 import { explorerFlow, openExplorer, type TestExplorer } from './explorer-fixture.ts'
 import { Keyboard } from './keyboard.ts'
 import type { TestBasemap } from './test-basemap.ts'
-import { poll } from './test-page-actions.ts'
+import { drawMaps, poll } from './test-page-actions.ts'
 
 needs('chromium', 'processes', 'tools')
 
@@ -90,6 +90,7 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     const [file] = globSync('**/tiles.pmtiles', { cwd: explorer.service.dataDir })
     basemap.archive = await readFile(join(explorer.service.dataDir, file!))
     const other = await page.context().newPage()
+    await drawMaps(other)
     const warnings: string[] = []
     other.on('console', (message) => {
       if (!message.text().includes('GL Driver Message')) warnings.push(message.text())
@@ -112,7 +113,7 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
   })
 
   flow('a column whose name has a comma has a facet, a chart, an order and colors', async () => {
-    await explorer.open('trails', { color: LENGTH })
+    await explorer.openWithoutMap('trails', { color: LENGTH })
     await page.getByRole('region', { name: `Legend: ${LENGTH}` }).waitFor()
     const facet = explorer.facet(LENGTH)
     await facet.locator('.facet-value').first().waitFor()
@@ -133,7 +134,7 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
   })
 
   flow('the filtered rows are downloaded as CSV, GeoJSON and GeoParquet, free of charge', async () => {
-    await explorer.open('trails', { filter: "surface = 'gravel'", tab: 'download' })
+    await explorer.openWithoutMap('trails', { filter: "surface = 'gravel'", tab: 'download' })
     const names = trails.filter(isGravel).map(({ name }) => name)
     await page.getByText(`${count(names.length)} rows that match the filter`).waitFor()
     const download = async (format: string) => {
@@ -159,7 +160,7 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
   })
 
   flow('a download shows its size, and that it is paid', async () => {
-    await explorer.open('trails', { tab: 'download' })
+    await explorer.openWithoutMap('trails', { tab: 'download' })
     const row = page.locator('.downloads li', { hasText: 'GeoPackage' })
     const begun = page.waitForEvent('download')
     await row.getByRole('button').click()
@@ -173,7 +174,7 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
   })
 
   flow('the description is safe Markdown; licence, contact, citation and columns are shown', async () => {
-    await explorer.open('trails', { tab: 'columns' })
+    await explorer.openWithoutMap('trails', { tab: 'columns' })
     await page.getByRole('heading', { name: 'Trails', level: 4 }).waitFor()
     assert.equal(
       await page.getByRole('link', { name: 'the map' }).getAttribute('href'),
@@ -207,7 +208,7 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
       return { ...feature, properties: { ...feature.properties, grade: 'T1' } }
     })
     await explorer.publish('trails', 'trails.geojson', JSON.stringify(fewer), { note: 'Grades added' })
-    await explorer.open('trails', { tab: 'versions' })
+    await explorer.openWithoutMap('trails', { tab: 'versions' })
     const [second, first] = [page.getByRole('row', { name: /^2 / }), page.getByRole('row', { name: /^1 / })]
     await second.getByText('Grades added').waitFor()
     await second.getByText('−7 rows, 1 new column').waitFor()
@@ -217,7 +218,7 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
 
   flow('code for this view has the filter, and a frame shows the sample on another site', async () => {
     await explorer.tilesReady('trails')
-    await explorer.open('trails', { filter: "surface = 'gravel'", tab: 'code' })
+    await explorer.openWithoutMap('trails', { filter: "surface = 'gravel'", tab: 'code' })
     for (const name of ['curl', 'Python', 'JavaScript', 'R', 'DuckDB', 'QGIS', 'GDAL']) {
       await page.getByRole('tab', { name, exact: true }).click()
       const code = decodeURIComponent((await page.locator('.code pre').last().textContent())!)
@@ -226,7 +227,7 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     await page.getByRole('tab', { name: 'Embed' }).click()
     await page.getByText('Create a key for this').waitFor({ state: 'hidden' })
     const frame = (await page.locator('.code pre').last().textContent())!
-    const { page: other, context } = await explorer.service.open()
+    const { page: other, context } = await explorer.service.open({ hasMaps: true })
     // Another origin than the service's.
     await other.goto(basemap.origin)
     await other.setContent(
@@ -253,7 +254,7 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
   })
 
   flow('the filter stays beside the rows, and does not cover what is below them', async () => {
-    await explorer.open('trails', { tab: 'code' })
+    await explorer.openWithoutMap('trails', { tab: 'code' })
     await page.setViewportSize({ width: 1280, height: 500 })
     await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
     const box = async (selector: string) => (await page.locator(selector).boundingBox())!
@@ -263,7 +264,10 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
   })
 
   flow('sign-in, catalogue, explorer and keys work with the keyboard alone', async () => {
-    const { page, context } = await explorer.service.open({ viewport: { width: 1000, height: 640 } })
+    const { page, context } = await explorer.service.open({
+      viewport: { width: 1000, height: 640 },
+      hasMaps: true,
+    })
     const keyboard = new Keyboard(page)
     await page.goto(`${explorer.service.url}/datasets`)
     await keyboard.enter(page.getByRole('banner').getByRole('link', { name: 'Sign in' }))

@@ -33,7 +33,8 @@ describe('the explorer', { concurrency: 1 }, () => {
   })
 
   const flow = (name: string, act: () => Promise<void>) => explorerFlow(name, () => explorer, act)
-  const open = (query: Record<string, string> = {}, table = 'sensors') => explorer.open(table, query)
+  const open = (query: Record<string, string> = {}) => explorer.open('sensors', query)
+  const openWithoutMap = (query: Record<string, string> = {}) => explorer.openWithoutMap('sensors', query)
   const matched = (rows: number) =>
     page.locator('.filter-count', { hasText: `${count(rows)} of 3,000 rows` }).waitFor()
   const parameter = (name: string) => explorer.parameter(name)
@@ -137,7 +138,7 @@ describe('the explorer', { concurrency: 1 }, () => {
   })
 
   flow('dragging over a histogram selects exactly the rows of its bars', async () => {
-    await open()
+    await openWithoutMap()
     await facet('measured').locator('.facet-histogram span').first().waitFor({ state: 'attached' })
     // The mouse only reaches what is in the window.
     await facet('measured').locator('.facet-ends').scrollIntoViewIfNeeded()
@@ -171,7 +172,7 @@ describe('the explorer', { concurrency: 1 }, () => {
   flow(
     'the table sorts, hides columns, loads all rows as it is scrolled, and works by keyboard',
     async () => {
-      await open({ filter: 'value >= 25' })
+      await openWithoutMap({ filter: 'value >= 25' })
       await page.getByRole('button', { name: 'value', exact: true }).click()
       await page.getByRole('button', { name: 'value', exact: true }).click()
       const sorted = sensors
@@ -262,7 +263,7 @@ describe('the explorer', { concurrency: 1 }, () => {
   mapFlows(() => explorer, sensors)
 
   flow('times are readable, cells are copied, and columns are pinned and resized by keyboard', async () => {
-    await open({ sort: 'name' })
+    await openWithoutMap({ sort: 'name' })
     const [first] = sensors.toSorted((a, b) => (a.name < b.name ? -1 : 1))
     const row = page.locator('.rows tr[data-index="0"]')
     const cell = row.locator('td', { hasText: /^\d+ \w+ 2025, 00:00$/ })
@@ -313,7 +314,7 @@ describe('the explorer', { concurrency: 1 }, () => {
   const nulls = `no value${numberWords(sensors.filter(({ value }) => value === null).length)}`
 
   flow('colors by a column have a legend with quantiles and the rows of each class', async () => {
-    await open({ color: 'value' })
+    await openWithoutMap({ color: 'value' })
     await legendOf('value', ...classesOf(sensors), nulls)
     await legend('value').getByText('A circle of several shows the mean.').waitFor()
     assert.equal(await page.getByText('of all rows').count(), 0, 'without a filter there is one choice')
@@ -326,7 +327,7 @@ describe('the explorer', { concurrency: 1 }, () => {
     )
     const filter = `kind = '${kind.replace("'", "''")}' AND value >= 50`
     assert.notDeepEqual(classesOf(rows), classesOf(sensors))
-    await open({ color: 'value', filter })
+    await openWithoutMap({ color: 'value', filter })
     await matched(rows.length)
     await legendOf('value', ...classesOf(rows))
     await legend('value').getByText('Classes of the filtered rows.').waitFor()
@@ -336,9 +337,31 @@ describe('the explorer', { concurrency: 1 }, () => {
     assert.equal(parameter('classes'), 'all')
     await legend('value').getByRole('button', { name: 'Use the filtered rows' }).click()
     await legendOf('value', ...classesOf(rows))
-    await page.getByLabel('Color by').selectOption('kind')
-    await legendOf('kind', `${kind}${numberWords(rows.length)}`)
   })
+
+  flow(
+    'a click on an entry of the legend filters by it; the others stay, and a second click ends it',
+    async () => {
+      const kind = sensors.find((sensor) => sensor.kind !== null)!.kind!
+      const rows = sensors.filter((sensor) => sensor.kind === kind)
+      await open({ color: 'kind' })
+      const entry = legend('kind').getByRole('button', { name: kind })
+      await entry.waitFor()
+      const entries = await legend('kind').getByRole('listitem').allTextContents()
+      await entry.click()
+      await matched(rows.length)
+      assert.equal(parameter('filter'), `kind = '${kind.replace("'", "''")}'`)
+      assert.equal(await entry.getAttribute('aria-pressed'), 'true')
+      assert.deepEqual(await legend('kind').getByRole('listitem').allTextContents(), entries)
+      assert.equal(
+        await page.getByText('Values of').count(),
+        0,
+        'the values are those of all rows either way',
+      )
+      await entry.click()
+      await page.locator('.filter-count', { hasText: /^3,000 rows$/ }).waitFor()
+    },
+  )
 
   flow('a page opened with an invalid filter says so once, and shows all rows', async () => {
     await open({ filter: 'missing > 3' })
@@ -350,7 +373,7 @@ describe('the explorer', { concurrency: 1 }, () => {
   })
 
   flow('a table without geometry has no map, and its rows can be filtered', async () => {
-    await open({}, 'codes')
+    await explorer.open('codes')
     await facet('word').getByLabel('wind').check()
     await matched(sensors.filter(({ kind }) => kind === 'wind').length)
     assert.equal(await page.locator('.map').count(), 0)
@@ -358,7 +381,7 @@ describe('the explorer', { concurrency: 1 }, () => {
   })
 
   flow('without a session the sample and the statistics are shown', async () => {
-    const { page: stranger, context } = await explorer.service.open()
+    const { page: stranger, context } = await explorer.service.open({ hasMaps: true })
     await stranger.goto(`${explorer.service.url}/datasets/sensors`)
     await stranger.getByText(/The sample, 100 features. Sign in to see all./).waitFor()
     await stranger.getByText('You see a free sample. Sign in to see, filter and chart all').waitFor()

@@ -31,6 +31,7 @@ export function mapFlows(explorerOf: () => TestExplorer, sensors: readonly Senso
     await page.getByLabel('Draw').selectOption('heat map')
     assert.equal(parameter('draw'), 'heat')
     await poll(async () => !(await drawnMap()).equals(features))
+    await legend('density').waitFor()
 
     const answer = page.waitForResponse((response) => /aggregate\?.*h3/.test(response.url()))
     await page.getByLabel('Draw').selectOption('hexagons')
@@ -45,9 +46,25 @@ export function mapFlows(explorerOf: () => TestExplorer, sensors: readonly Senso
     assert.ok(first!.startsWith(count(Math.min(...counts))), `${first}`)
   })
 
+  flow('a map has colors from the start, and none is a choice', async () => {
+    const { page } = explorerOf()
+    await explorerOf().openWithoutMap('sensors', { tab: 'code' })
+    const shown = page.getByRole('region', { name: /^Legend: / }).first()
+    await shown.waitFor()
+    const column = (await shown.getAttribute('aria-label'))!.replace('Legend: ', '')
+    assert.equal(await page.getByLabel('Color by').inputValue(), column)
+    assert.equal(parameter('color'), null, 'the page has chosen')
+    await page.getByLabel('Color by').selectOption('nothing')
+    await shown.waitFor({ state: 'detached' })
+    assert.equal(parameter('color'), '')
+    await page.reload()
+    await page.getByLabel('Color by').waitFor()
+    assert.equal(await page.getByLabel('Color by').inputValue(), '')
+  })
+
   flow('classes begin where the user says, with the rows of each', async () => {
     const { page } = explorerOf()
-    await open({ color: 'value' })
+    await explorerOf().openWithoutMap('sensors', { color: 'value' })
     await openStyle()
     await page.getByLabel('Colors', { exact: true }).selectOption('own breaks')
     await page.getByLabel('Colors begin at').fill('10, 25')
@@ -64,11 +81,23 @@ export function mapFlows(explorerOf: () => TestExplorer, sensors: readonly Senso
     await page.getByLabel('Colors begin at').fill('25, 10')
     assert.equal(await page.getByLabel('Colors begin at').getAttribute('aria-invalid'), 'true')
     assert.equal(parameter('classing'), '10,25', 'the classes before stay')
+
+    const first = legend('value').getByRole('listitem').first().locator('circle')
+    const color = await first.getAttribute('fill')
+    await page.getByRole('radio', { name: 'viridis' }).press(' ')
+    await poll(async () => (await first.getAttribute('fill')) !== color)
+    assert.equal(parameter('ramp'), 'viridis')
+    await page.getByRole('button', { name: 'Close the style' }).press('Enter')
+    assert.ok(
+      await page
+        .getByRole('button', { name: 'Style', exact: true })
+        .evaluate((button) => button === document.activeElement),
+    )
   })
 
   flow('a value has the color that the user gives it, also in a link', async () => {
     const { page } = explorerOf()
-    await open({ color: 'kind' })
+    await explorerOf().openWithoutMap('sensors', { color: 'kind' })
     const entry = legend('kind').getByRole('listitem').filter({ hasText: "river's" })
     const fill = () => entry.locator('circle').getAttribute('fill')
     await entry.waitFor()
@@ -140,7 +169,7 @@ export function mapFlows(explorerOf: () => TestExplorer, sensors: readonly Senso
       const archives = await explorer.send('GET', '/v1/dataset/wells/archives', undefined)
       return (await archives.json()).data[0].changes !== null
     })
-    await explorer.open('wells', { tab: 'versions' })
+    await explorer.openWithoutMap('wells', { tab: 'versions' })
     const button = page.getByRole('button', { name: 'Map of the changes to version 2' })
     await button.press('Enter')
     const dialog = page.getByRole('dialog', { name: 'What changed from version 1 to 2' })

@@ -142,3 +142,52 @@ test('sizes are continuous, and a circle of several is as large as the largest o
   assert.ok(radius(2.5) > radius(2.4))
   assert.equal(drawn(layers, { point_count: 5, 'mag:max': 6.4, 'mag:mean': 1 }).radius, radius(6.4))
 })
+
+/** A color as it is seen without the cones for green or red (Machado, Oliveira and Fernandes 2009), in OKLab. */
+function seenBy(color: string, matrix: readonly (readonly number[])[]): number[] {
+  const linear = [1, 3, 5].map((start) => {
+    const part = Number.parseInt(color.slice(start, start + 2), 16) / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  })
+  const times = (rows: readonly (readonly number[])[], values: readonly number[]) =>
+    rows.map((row) => row.reduce((sum, factor, index) => sum + factor * values[index]!, 0))
+  const seen = times(matrix, linear).map((part) => Math.max(0, Math.min(1, part)))
+  const cones = [
+    [0.4122214708, 0.5363325363, 0.0514459929],
+    [0.2119034982, 0.6806995451, 0.1073969566],
+    [0.0883024619, 0.2817188376, 0.6299787005],
+  ]
+  const lab = [
+    [0.2104542553, 0.793617785, -0.0040720468],
+    [1.9779984951, -2.428592205, 0.4505937099],
+    [0.0259040371, 0.7827717662, -0.808675766],
+  ]
+  return times(lab, times(cones, seen).map(Math.cbrt))
+}
+
+test('people who cannot tell red from green tell the first eight categories apart, in both themes', () => {
+  const without = {
+    green: [
+      [0.367322, 0.860646, -0.227968],
+      [0.280085, 0.672501, 0.047413],
+      [-0.01182, 0.04294, 0.968881],
+    ],
+    red: [
+      [0.152286, 1.052583, -0.204868],
+      [0.114503, 0.786281, 0.099216],
+      [-0.003882, -0.048116, 1.051998],
+    ],
+  }
+  for (const theme of ['light', 'dark'] as const) {
+    for (const [cones, matrix] of Object.entries(without)) {
+      const seen = CATEGORIES[theme].slice(0, 8).map((color) => seenBy(color, matrix))
+      for (const [i, one] of seen.entries()) {
+        for (const other of seen.slice(0, i)) {
+          const distance = Math.hypot(...one.map((part, index) => part - other[index]!))
+          // The colors of a usual list of ten, such as Tableau's, come as near as 0.03.
+          assert.ok(distance > 0.09, `${theme}, without ${cones}: ${CATEGORIES[theme][i]}, ${distance}`)
+        }
+      }
+    }
+  }
+})

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { publishWords } from '../src/administration/publish-words.ts'
+import { fieldSentence } from '../src/api/field-sentence.ts'
 import { fixesOf } from '../src/publishing/fixes.ts'
 
 test('messages about publishing name the fields of the form, not options of the command line', () => {
@@ -16,9 +17,19 @@ test('messages about publishing name the fields of the form, not options of the 
       'To keep it, publish with the box “Publish a table without geometry”.',
     ],
     ['Publish it with --format csv.', 'Publish it with “Format” csv.'],
+    [
+      'Correct it, or publish it with --ignore-schema (ignoreSchema=true).',
+      'Correct it, or publish it with the box “Publish although it differs from the schema”.',
+    ],
     ['Column a--b stays text.', 'Column a--b stays text.'],
   ]
   for (const [message, words] of cases) assert.equal(publishWords(message!), words)
+})
+
+test('what is wrong with a field names the field, unless it is a sentence of its own', () => {
+  const sentence = (message: string) => fieldSentence({ path: '/expiresAt', message })
+  assert.equal(sentence('must be in the future'), 'Expires at must be in the future.')
+  assert.equal(sentence('Say how often'), 'Say how often.')
 })
 
 test('a failure leads to its fix: buttons and fields that publish again', () => {
@@ -37,6 +48,9 @@ test('a failure leads to its fix: buttons and fields that publish again', () => 
   const swapped = 'The two seem to be swapped; if so, publish with --longitude lat --latitude lon.'
   assert.deepEqual(labels(swapped), ['Use lat and lon as coordinates'])
   assert.deepEqual(labels('If the day comes first, publish with --type day=date.'), ['Read day as date'])
+  assert.deepEqual(labels('If the day comes first, publish with --type Date of birth=date.'), [
+    'Read Date of birth as date',
+  ])
   assert.deepEqual(labels('If it is a title, leave it out with --skip-lines 1.'), [
     'Leave out the first line',
   ])

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { check } from './check-accessibility.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
-import { drawMapsIfAsked, drop, poll, stepsOn } from './test-page-actions.ts'
+import { drop, poll, stepsOn } from './test-page-actions.ts'
 
 needs('chromium', 'processes')
 
@@ -24,7 +24,6 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
   before(async () => {
     service = await startConsole()
     page = (await service.open()).page
-    await page.addInitScript(drawMapsIfAsked)
     await service.signIn(page, ADMINISTRATOR)
   })
   after(async () => {

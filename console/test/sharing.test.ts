@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { openExplorer, type TestExplorer } from './explorer-fixture.ts'
 import { parcelsGeojson } from './parcels.ts'
-import { poll, shownOn } from './test-page-actions.ts'
+import { drawMaps, poll, shownOn } from './test-page-actions.ts'
 
 needs('chromium', 'processes')
 
@@ -74,6 +74,7 @@ describe('open and private datasets in the console', { concurrency: 1 }, () => {
     await visitor.getByRole('button', { name: 'Download CSV' }).click()
     await downloading
     await picture(visitor, 'open-download')
+    await drawMaps(visitor)
     await visitor.goto(`${explorer.service.url}/embed/parcels`)
     await visitor.getByRole('link', { name: 'Parcels' }).waitFor()
     await visitor.locator('canvas').waitFor()
@@ -98,7 +99,7 @@ describe('open and private datasets in the console', { concurrency: 1 }, () => {
 
   step('those who may change a dataset see and change who gets it beside its title', async () => {
     const { page, send } = explorer
-    await explorer.open('salaries')
+    await explorer.openWithoutMap('salaries')
     await page.getByRole('button', { name: 'Private · Share' }).click()
     const { id } = await (await send('POST', '/v1/admin/organizations', { name: 'City of Utrecht' })).json()
     const dialog = page.getByRole('dialog')
@@ -173,7 +174,7 @@ describe('open and private datasets in the console', { concurrency: 1 }, () => {
     await picture(page, 'data')
     await page.getByRole('link', { name: 'Publish a file' }).click()
     await poll(async () => page.url().endsWith('/organization/publish'))
-    await page.getByRole('button', { name: 'Publish' }).waitFor()
+    await page.getByRole('button', { name: 'Publish', exact: true }).waitFor()
     await picture(page, 'publish')
   })
 })

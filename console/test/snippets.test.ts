@@ -166,16 +166,32 @@ async function startService(t: TestContext) {
   return { folder, secret, snippetsOf, run }
 }
 
-test('the frame gets the view and the colors that it may show, and for an open dataset the filter too', () => {
+test('the frame gets the look that it may show, and for an open dataset all of it with the filter', () => {
   const columns = [
     { name: 'magnitude', type: 'number', nullable: false },
     { name: 'kind', type: 'text', nullable: false },
   ] as const
-  const query = (color: string, visibility: 'open' | 'public' = 'public') => {
-    const address = new URLSearchParams({ tab: 'code', view: '8,47,5', color, filter: 'magnitude > 5' })
-    return embedQuery({ columns: [...columns], visibility }, address)
+  const look = {
+    draw: 'heat',
+    ramp: '-viridis',
+    opacity: '0.5',
+    label: 'kind',
+    classing: '2,4',
+    size: 'magnitude',
   }
-  assert.equal(query('kind'), 'view=8%2C47%2C5&color=kind')
-  assert.equal(query('magnitude'), 'view=8%2C47%2C5')
-  assert.equal(query('magnitude', 'open'), 'view=8%2C47%2C5&color=magnitude&filter=magnitude+%3E+5')
+  const query = (color: string, visibility: 'open' | 'public' = 'public') => {
+    const address = new URLSearchParams({
+      tab: 'code',
+      view: '8,47,5',
+      color,
+      ...look,
+      filter: 'magnitude > 5',
+    })
+    return Object.fromEntries(new URLSearchParams(embedQuery({ columns: [...columns], visibility }, address)))
+  }
+  const ofSample = { view: '8,47,5', draw: 'heat', ramp: '-viridis', opacity: '0.5', label: 'kind' }
+  assert.deepEqual(query('kind'), { ...ofSample, color: 'kind' })
+  assert.deepEqual(query('magnitude'), { ...ofSample, color: '' })
+  const all = { view: '8,47,5', ...look, filter: 'magnitude > 5' }
+  assert.deepEqual(query('magnitude', 'open'), { ...all, color: 'magnitude' })
 })

@@ -25,14 +25,18 @@ test('changes of features are in signs and in words', () => {
 })
 
 test('a schedule and a run are in words', () => {
-  assert.deepEqual(['6h', '1d', '15 3 * * *', null].map(scheduleWords), [
+  assert.deepEqual(['6h', '1d', '15 3 * * *', 'CRON_TZ=Europe/Vienna 15 3 * * *', null].map(scheduleWords), [
     'Every 6 hours',
     'Every day',
     'By the schedule 15 3 * * * (UTC)',
+    'By the schedule 15 3 * * * (Europe/Vienna)',
     'By hand',
   ])
   assert.equal(outcomeWords(run), 'Version 3: 12,000 rows from 2.5 MB')
   assert.equal(outcomeWords({ ...run, outcome: 'failed', problem: 'It is gone.' }), 'It is gone.')
+  const problem = 'a.gpkg has 2 layers: a, b. Choose one with --layer.'
+  assert.match(outcomeWords({ ...run, outcome: 'failed', problem }), /Choose one with “Layer or sheet”\.$/)
+  assert.match(outcomeWords({ ...run, rows: 1 }), /: 1 row from/)
   assert.equal(durationWords(run), '2.3 s')
   assert.equal(durationWords({ ...run, endedAt: '2026-11-15T08:01:05.000Z' }), '1 min 5 s')
 })

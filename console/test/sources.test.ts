@@ -47,7 +47,7 @@ describe('the source of a dataset in the console', { concurrency: 1 }, () => {
     () => explorer,
     async () => {
       const { page } = explorer
-      await explorer.open('places', { tab: 'versions' })
+      await explorer.openWithoutMap('places', { tab: 'versions' })
       await page.getByRole('button', { name: 'Set a source' }).click()
       await page.getByLabel('Address').fill('ftp://example.org/a')
       await page.getByLabel('Column of the ids').fill('code')
@@ -70,7 +70,7 @@ describe('the source of a dataset in the console', { concurrency: 1 }, () => {
       await page.getByText('Failed once').waitFor()
       // Counted in the background: the page is opened again until it is there.
       for (;;) {
-        await explorer.open('places', { tab: 'versions' })
+        await explorer.openWithoutMap('places', { tab: 'versions' })
         await page.getByText('Version 2: 3 rows').waitFor()
         if ((await page.getByText('+1 −0 ~0').count()) > 0) break
       }
@@ -81,6 +81,34 @@ describe('the source of a dataset in the console', { concurrency: 1 }, () => {
       await picture(page, 'source-dark')
       await page.setViewportSize({ width: 390, height: 800 })
       await picture(page, 'source-phone-dark')
+    },
+  )
+
+  explorerFlow(
+    'a new dataset is published from an address, after what was wrong is changed',
+    () => explorer,
+    async () => {
+      const { page, service } = explorer
+      content = 'hello world'
+      await page.goto(`${service.url}/administration/publish`)
+      // The form for files has fields of the same names.
+      const card = page.getByRole('region', { name: 'From an address' })
+      await card.getByRole('button', { name: 'Publish from an address' }).click()
+      await card.getByLabel('Name of the dataset').fill('towns')
+      await card.getByLabel('Address').fill(`${address.replace('.csv', '.txt')}?year=2026`)
+      await card.getByLabel('How often').fill('CRON_TZ=Europe/Vienna 15 3 * * *')
+      await card.getByRole('button', { name: 'Save the source' }).click()
+      // As the form calls it, and not as the command line does.
+      await card.getByText(/one column.* with “Format” csv/).waitFor()
+      await card.getByRole('button', { name: 'Change the source' }).click()
+      content = rows(['Aarau', 'Basel'])
+      await card.getByText('How it is read').click()
+      await card.getByLabel('Column types').fill('name=text')
+      await check(page)
+      await card.getByRole('button', { name: 'Save the source' }).click()
+      await card.getByText('Published towns.').waitFor()
+      await page.getByRole('link', { name: 'See the dataset' }).click()
+      await page.getByRole('heading', { name: 'towns' }).first().waitFor()
     },
   )
 })

@@ -6,7 +6,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { palettePng } from './palette-png.ts'
-import { startConsole } from './test-console.ts'
+import { ADMINISTRATOR, startConsole } from './test-console.ts'
+import { drop } from './test-page-actions.ts'
 
 const folder = join(import.meta.dirname, '..', '..', 'docs', 'pictures')
 const MAX_BYTES = 250_000
@@ -31,10 +32,31 @@ const CHARTS = `${QUAKES}${new URLSearchParams({
   charts: `${STORY},net;kind=box;of=mag,depth;kind=points;of=mag`,
 })}`
 
-const demo = await startConsole({ WAYLEAVE_TILES: 'true' }, ['--demo'])
+/** A small file that is not perfect: decimal commas, days before months, and a row without coordinates. */
+const GAUGES = [
+  'code;water level;read;river;longitude;latitude',
+  'G-01;1,52;31-10-2026;Rhine;6.10;51.85',
+  'G-02;2,07;31-10-2026;Meuse;5.97;51.36',
+  'G-03;0,94;01-11-2026;Vecht;5.12;52.09',
+  'G-04;1,11;01-11-2026;Amstel;;',
+].join('\n')
+
+const PRODUCTS = [
+  { kind: 'plan', name: 'Town', period: 'month', price: 4900, credits: 50, limits: { keys: 5, members: 5 } },
+  { kind: 'plan', name: 'Region', period: 'month', price: 14_900, credits: 400, addOns: ['ARCHIVED_DATA'] },
+  { kind: 'pack', name: '100 credits', price: 1900, credits: 100 },
+]
+
+const demo = await startConsole({ WAYLEAVE_TILES: 'true', WAYLEAVE_PAYMENTS: 'demo' }, ['--demo'])
 try {
   for (const colorScheme of ['light', 'dark'] as const) {
-    const { context, page } = await demo.open({ colorScheme, viewport: { width: 1440, height: 1560 } })
+    const names = [`explorer-${colorScheme}`, ...(colorScheme === 'light' ? ['charts', 'connect'] : [])]
+    if (!names.some(isWanted)) continue
+    const { context, page } = await demo.open({
+      colorScheme,
+      viewport: { width: 1440, height: 1560 },
+      hasMaps: true,
+    })
     await demo.signIn(page, 'demo@example.org')
     await tilesReady('earthquakes')
     if (isWanted(`explorer-${colorScheme}`)) {
@@ -46,6 +68,7 @@ try {
     if (colorScheme === 'light') await picturesOfPages(page)
     await context.close()
   }
+  await picturesOfForms()
 } finally {
   await demo.close()
 }
@@ -57,6 +80,48 @@ async function picturesOfPages(page: Page): Promise<void> {
     await take(page, 'charts', page.locator('.charts'))
   }
   if (isWanted('connect')) await pictureOfConsent(page)
+}
+
+/** Small pages, each as wide as the text of the documentation has room for. */
+async function picturesOfForms(): Promise<void> {
+  const names = ['start', 'new-key', 'publishing', 'plans', 'ogc-page']
+  if (!names.some(isWanted)) return
+  const { context, page } = await demo.open({ colorScheme: 'light', viewport: { width: 1100, height: 760 } })
+  if (isWanted('start')) {
+    await page.goto(demo.url)
+    await page.locator('.living-map .dots').waitFor()
+    await take(page, 'start')
+  }
+  const bearer = page.waitForRequest(/auth\/me/).then((request) => request.headerValue('authorization'))
+  await demo.signIn(page, ADMINISTRATOR)
+  const authorization = (await bearer)!
+  if (isWanted('new-key')) {
+    await page.goto(`${demo.url}/keys`)
+    await page.getByRole('button', { name: 'Create a personal key' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Map of the town hall')
+    await take(page, 'new-key', page.getByRole('dialog'))
+  }
+  if (isWanted('publishing')) {
+    await page.goto(`${demo.url}/administration/publish`)
+    await drop(page, 'Gauges.csv', GAUGES)
+    await page.getByRole('button', { name: 'Look at the file first' }).click()
+    await take(page, 'publishing', page.getByRole('region', { name: 'What the file contains' }))
+  }
+  if (isWanted('plans')) {
+    for (const product of PRODUCTS)
+      await fetch(`${demo.url}/v1/admin/products`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: JSON.stringify({ currency: 'EUR', ...product }),
+      })
+    await page.goto(`${demo.url}/organization/billing`)
+    await take(page, 'plans', page.getByRole('region', { name: 'Buy' }))
+  }
+  if (isWanted('ogc-page')) {
+    await page.goto(`${demo.url}/v1/ogc/collections/earthquakes?f=html`)
+    await take(page, 'ogc-page')
+  }
+  await context.close()
 }
 
 /** Until then the map draws the features themselves. They are built at the lowest priority. */

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { testedProgramArguments } from '../../scripts/program/tested-program.ts'
+import { drawMaps, drawMapsIfAsked } from './test-page-actions.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -20,8 +21,10 @@ export interface TestConsole {
   browser: Browser
   /** Errors that pages threw, and violations of their Content-Security-Policy. */
   faults: string[]
-  /** Opens a separate browser window without a session. */
-  open(options?: Parameters<Browser['newContext']>[0]): Promise<{ context: BrowserContext; page: Page }>
+  /** Opens a separate browser window without a session. Its pages draw maps only if asked to. */
+  open(
+    options?: Parameters<Browser['newContext']>[0] & { hasMaps?: boolean },
+  ): Promise<{ context: BrowserContext; page: Page }>
   /** Signs in as users do: with the link from the mail in the outbox. */
   signIn(page: Page, email: string): Promise<void>
   /** Waits for the newest link mailed to an address that was not returned before. */
@@ -73,13 +76,15 @@ export async function startConsole(
     browser,
     faults,
     mailedLink,
-    open: async (options) => {
+    open: async ({ hasMaps = false, ...options } = {}) => {
       // Without motion, because every picture of a map takes long without a graphics processor.
       const defaults = { viewport: { width: 1280, height: 860 }, reducedMotion: 'reduce' } as const
       const context = await browser.newContext({ ...defaults, ...options })
       await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url })
+      context.setDefaultTimeout(180_000)
+      await context.addInitScript(drawMapsIfAsked)
       const page = await context.newPage()
-      page.setDefaultTimeout(180_000)
+      if (hasMaps) await drawMaps(page)
       context.on('weberror', (event) => faults.push(event.error().message))
       context.on('console', (message) => {
         if (message.text().includes('Content Security Policy')) faults.push(message.text())

@@ -46,8 +46,8 @@ export async function navigate(page: Page, path: string): Promise<void> {
 }
 
 /**
- * A script for pages whose maps are not tested: without a graphics processor, a map at a deep zoom occupies the page for
- * half a minute. Maps are drawn where `areMapsDrawn` is set.
+ * A script for all pages: without a graphics processor, a map at a deep zoom occupies the page for half a minute, and most
+ * tests are not about maps. Maps are drawn while `areMapsDrawn` is set.
  */
 export function drawMapsIfAsked(): void {
   const { getContext } = HTMLCanvasElement.prototype
@@ -55,6 +55,11 @@ export function drawMapsIfAsked(): void {
     const isOff = /webgl/.test(String(args[0])) && !('areMapsDrawn' in window && window.areMapsDrawn)
     return isOff ? null : Reflect.apply(getContext, this, args)
   } as never
+}
+
+/** Makes every document that the page loads from now on draw its maps. */
+export async function drawMaps(page: Page): Promise<void> {
+  await page.addInitScript(() => Object.assign(window, { areMapsDrawn: true }))
 }
 
 /** Drops a file on the page, as a user does. */

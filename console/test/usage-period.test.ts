@@ -21,7 +21,7 @@ test('an address has a period; without one, or with one that cannot be reported,
   assert.deepEqual(read('from=2020-01-01&to=2026-01-01'), usual, 'more than a year')
 })
 
-test('a change is told in percent, by a factor if it is large, and never as a part of nothing', () => {
+test('a change is shown in percent, a large one as a factor, and none if there was nothing before', () => {
   assert.equal(changeWords(112, 100, 30), '12 % more than in the 30 days before')
   assert.equal(changeWords(88, 100, 7), '12 % less than in the 7 days before')
   assert.equal(changeWords(5, 5, 1), 'as many as on the day before')

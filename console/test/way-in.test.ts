@@ -13,7 +13,7 @@ import { needs } from '../../scripts/test-run/needs.ts'
 import { parcelsGeojson } from './parcels.ts'
 import { startBasemap, type TestBasemap } from './test-basemap.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
-import { drop } from './test-page-actions.ts'
+import { drawMaps, drop } from './test-page-actions.ts'
 
 needs('chromium', 'processes', 'tools')
 
@@ -89,21 +89,24 @@ describe('the way in', { concurrency: 1 }, () => {
 
   test('signing in by link returns to the page', async () => {
     const filter = `magnitude > 4 AND title <> '${'x'.repeat(300)}'`
-    await visitor.goto(
+    const page = await visitor.context().newPage()
+    await drawMaps(page)
+    await page.goto(
       `${service.url}/datasets/earthquakes?${new URLSearchParams({ filter, tab: 'code' }).toString()}`,
     )
-    const signIn = visitor.getByText(/^Sign in to create a key/).getByRole('link', { name: 'Sign in' })
+    const signIn = page.getByText(/^Sign in to create a key/).getByRole('link', { name: 'Sign in' })
     await signIn.waitFor()
     // The map writes its view into the address a moment later, when the page may have been left.
-    await visitor.getByRole('button', { name: /zoom in/i }).click()
+    await page.getByRole('button', { name: /zoom in/i }).click()
     await signIn.click()
-    await visitor.getByLabel('Email address').fill('visitor@example.org')
-    await visitor.getByRole('button', { name: 'Send the link' }).click()
-    await visitor.getByRole('heading', { name: 'Check your email' }).waitFor()
-    await visitor.goto((await service.mailedLink('visitor@example.org')).link)
-    await visitor.getByRole('button', { name: 'Sign in' }).click()
-    await visitor.waitForURL(/\/datasets\/earthquakes\?.*filter=magnitude.*x{300}/)
-    await visitor.getByRole('heading', { name: 'Earthquakes of one week' }).waitFor()
+    await page.getByLabel('Email address').fill('visitor@example.org')
+    await page.getByRole('button', { name: 'Send the link' }).click()
+    await page.getByRole('heading', { name: 'Check your email' }).waitFor()
+    await page.goto((await service.mailedLink('visitor@example.org')).link)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.waitForURL(/\/datasets\/earthquakes\?.*filter=magnitude.*x{300}/)
+    await page.getByRole('heading', { name: 'Earthquakes of one week' }).waitFor()
+    await page.close()
   })
 
   test('a user without add-ons asks for access, and the administrator grants it', async () => {
@@ -146,7 +149,7 @@ describe('the way in', { concurrency: 1 }, () => {
       .click()
     await drop(admin, 'parcels.geojson', parcelsGeojson(30))
     await admin.getByLabel('Title').fill('Parcels')
-    await admin.getByRole('button', { name: 'Publish' }).click()
+    await admin.getByRole('button', { name: 'Publish', exact: true }).click()
     await admin.getByText(/version 1: 30 rows/).waitFor()
     await visitor.goto(`${service.url}/datasets/parcels`)
     await visitor.getByRole('heading', { name: 'Parcels' }).waitFor()
@@ -310,7 +313,7 @@ describe('the way in', { concurrency: 1 }, () => {
 
   test('the maps and frames of the documentation work as copied, on a page of another site', async () => {
     const key = readFileSync(join(service.dataDir, 'demo-key'), 'utf8').trim()
-    const { page, context } = await service.open({ viewport: { width: 400, height: 300 } })
+    const { page, context } = await service.open({ viewport: { width: 400, height: 300 }, hasMaps: true })
     const library = dirname(fileURLToPath(import.meta.resolve('maplibre-gl/package.json')))
     const { version } = JSON.parse(readFileSync(join(library, 'package.json'), 'utf8'))
     await context.route('https://unpkg.com/**', (route) => {

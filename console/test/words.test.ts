@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { CODE_NAMES, withCodeNames } from '@wayleave/contract/code-names'
+import { amountText, minorUnits, money } from '../src/billing/money.ts'
 import { period, shapeName, withoutMarks } from '../src/words.ts'
 
 test('the kind of a dataset is one word for single and multi-part shapes', () => {
@@ -25,6 +26,24 @@ test('a time range is shown by its days, in UTC', () => {
   assert.equal(period(['2018-01-31T01:49:59.65Z', '2018-02-07T01:26:13.84Z']), '31 Jan 2018 to 7 Feb 2018')
   assert.equal(period(['2020-02-29', '2020-02-29']), '29 Feb 2020')
   assert.equal(period(['0044-03-15', '1999-12-31T23:59:59.999999Z']), '15 Mar 44 to 31 Dec 1999')
+})
+
+test('an amount is typed as people write it, in the digits of its currency', () => {
+  for (const text of ['19', '19.0', '19.00', '19,00']) assert.equal(minorUnits(text, 'EUR'), 1900, text)
+  for (const text of ['', '19.005', '1.900,00', '-1', '1e3', ' 19'])
+    assert.equal(minorUnits(text, 'EUR'), null, text)
+  assert.equal(minorUnits('0.07', 'USD'), 7)
+  assert.equal(minorUnits('500', 'JPY'), 500)
+  assert.equal(minorUnits('500.5', 'JPY'), null)
+  assert.equal(minorUnits('1.5', 'KWD'), 1500)
+  assert.equal(minorUnits('5', 'EU'), 500)
+  for (const [amount, currency, text, words] of [
+    [1900, 'EUR', '19.00', '€19.00'],
+    [500, 'JPY', '500', '¥500'],
+  ] as const) {
+    assert.equal(amountText(amount, currency), text)
+    assert.equal(money(amount, currency), words)
+  }
 })
 
 test('the words of a description have no marks of Markdown', () => {

@@ -7,9 +7,9 @@ import { pageAfterSwitch, switchOrganization } from './switch-organization.ts'
 export function OrganizationSwitch() {
   const current = useOrganization()
   const { data: organizations = [] } = useOrganizations()
-  const { pathname } = useLocation()
+  const location = useLocation()
   const change = useMutation({
-    mutationFn: (id: string) => switchOrganization(id, pageAfterSwitch(pathname)),
+    mutationFn: (id: string) => switchOrganization(id, pageAfterSwitch(location)),
   })
   if (current === null || organizations.length < 2) return null
   return (

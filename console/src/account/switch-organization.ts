@@ -8,6 +8,8 @@ export async function switchOrganization(organizationId: string, path: string): 
 }
 
 /** The page to open after a switch: pages of the organization before may not exist in the other one. */
-export function pageAfterSwitch(pathname: string): string {
+export function pageAfterSwitch({ pathname, search }: { pathname: string; search: string }): string {
+  // A program has sent the user there, and waits for the answer.
+  if (pathname === '/connect') return pathname + search
   return /^\/(?:datasets|administration|account)(?:\/|$)/.test(pathname) ? pathname : '/getting-started'
 }

@@ -5,7 +5,7 @@ import { call } from '../api/call.ts'
 import { Field } from '../components/form/field.tsx'
 import { ProblemNote } from '../components/page/problem-note.tsx'
 import { Table } from '../components/table.tsx'
-import { When } from '../components/when.tsx'
+import { Ago } from '../components/when.tsx'
 
 /** Finds any key by its secret or the beginning of it, and revokes it. */
 export function KeyFinder() {
@@ -95,7 +95,7 @@ function FoundKeys({ keys }: { keys: FoundKey[] }) {
           cell: ({ scope, userEmail, organizationName }) =>
             [userEmail, organizationName].filter(Boolean).join(', ') || (scope ?? '–'),
         },
-        { head: 'Last used', cell: ({ lastUsedAt }) => <When at={lastUsedAt} /> },
+        { head: 'Last used', cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
       ]}
     />
   )

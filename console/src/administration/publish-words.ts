@@ -24,6 +24,7 @@ const OPTION = /(?<![\w-])--[a-z][a-z-]*[a-z]/g
 /** A message about publishing, with the fields of the form in place of options of the command line. */
 export function publishWords(message: string): string {
   return message
+    .replace(/ \(\w+=true\)/, '')
     .replace(/such as --\S+ /, 'such as ')
     .replace(/(?<! and) --latitude /, ' and --latitude ')
     .replace(OPTION, (option) => FIELDS[option] ?? 'a setting')

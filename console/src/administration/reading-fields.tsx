@@ -1,48 +1,15 @@
 import { Field } from '../components/form/field.tsx'
-
-/** How to read a file, as entered in the form. Empty texts leave it to detection. */
-export interface ReadingChoices {
-  layer: string
-  crs: string
-  idColumn: string
-  timeColumn: string
-  encoding: string
-  longitude: string
-  latitude: string
-  geometryColumn: string
-  types: string
-  skipLines: string
-  headerLines: string
-  format: string
-  isTable: boolean
-  allowInaccurateCrs: boolean
-  skipInvalid: boolean
-}
-
-export const noReadingChoices: ReadingChoices = {
-  layer: '',
-  crs: '',
-  idColumn: '',
-  timeColumn: '',
-  encoding: '',
-  longitude: '',
-  latitude: '',
-  geometryColumn: '',
-  types: '',
-  skipLines: '',
-  headerLines: '',
-  format: '',
-  isTable: false,
-  allowInaccurateCrs: false,
-  skipInvalid: false,
-}
+import type { ReadingChoices } from './reading-choices.ts'
 
 export function ReadingFields({
   value,
   onChange,
+  hasIds = true,
 }: {
   value: ReadingChoices
   onChange: (value: ReadingChoices) => void
+  /** False if the column of the ids has a field elsewhere in the form. */
+  hasIds?: boolean
 }) {
   type BoxName = 'isTable' | 'skipInvalid' | 'allowInaccurateCrs'
   type TextName = Exclude<keyof ReadingChoices, BoxName>
@@ -95,7 +62,7 @@ export function ReadingFields({
         {text('geometryColumn', 'Column of geometries', 'WKT, WKB, GeoJSON or points as text.')}
       </div>
       <div className="inline-form">
-        {text('idColumn', 'Column of ids')}
+        {hasIds && text('idColumn', 'Column of ids')}
         {text('timeColumn', 'Column of times')}
       </div>
       <div className="inline-form">

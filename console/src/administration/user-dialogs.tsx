@@ -5,7 +5,7 @@ import { call } from '../api/call.ts'
 import { useSessions } from '../api/queries.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { Loaded } from '../components/page/loaded.tsx'
-import { When } from '../components/when.tsx'
+import { Ago, When } from '../components/when.tsx'
 import { ReasonField } from './reason-field.tsx'
 
 export type UserAction = 'sessions' | 'block' | 'unblock' | 'delete'
@@ -49,7 +49,7 @@ function SessionsDialog({ user, onClose }: UserDialogProps) {
             <ul className="stack-small">
               {rows.map(({ id, startedAt, refreshedAt }) => (
                 <li key={id}>
-                  Signed in <When at={startedAt} />, last used <When at={refreshedAt} />
+                  Signed in <When at={startedAt} />, last used <Ago at={refreshedAt} />
                 </li>
               ))}
             </ul>

@@ -24,10 +24,12 @@ export async function fetchOgc(
   url: string,
   signal?: AbortSignal,
   method: 'GET' | 'HEAD' = 'GET',
+  maxCredits?: number,
 ): Promise<Response> {
+  const ask = (key: string) => send(url, headersOf(key, maxCredits), signal, method)
   const key = await readerKey()
-  let response = await send(url, key, signal, method)
-  if (response.status === 401 && key !== '') response = await send(url, await readerKey(key), signal, method)
+  let response = await ask(key)
+  if (response.status === 401 && key !== '') response = await ask(await readerKey(key))
   if (!response.ok) {
     throw problemFrom(response.status, await response.text(), response.headers.get('x-request-id'))
   }
@@ -51,15 +53,22 @@ function isUnsafeInteger(value: number, source: string): boolean {
   return /^-?\d+$/.test(source) && !Number.isSafeInteger(value)
 }
 
+function headersOf(key: string, maxCredits: number | undefined): Record<string, string> {
+  return {
+    ...(key !== '' && { 'X-API-Key': key }),
+    ...(maxCredits !== undefined && { 'Credits-Max': String(maxCredits) }),
+  }
+}
+
 function send(
   url: string,
-  key: string,
+  headers: Record<string, string>,
   signal: AbortSignal | undefined,
   method: 'GET' | 'HEAD',
 ): Promise<Response> {
   return fetch(url, {
     method,
-    headers: key === '' ? {} : { 'X-API-Key': key },
+    headers,
     signal: signal ?? null,
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error

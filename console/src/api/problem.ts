@@ -1,6 +1,7 @@
 import { APIStatusError, WayleaveError } from '@wayleave/client'
 import { withCodeNames } from '@wayleave/contract/code-names'
 import type { FieldError } from '@wayleave/contract/records'
+import { fieldSentence } from './field-sentence.ts'
 
 /** An error as the service describes it (RFC 9457), or our own text if the service could not be reached. */
 export class ProblemError extends Error {
@@ -63,20 +64,6 @@ export function asProblem(error: unknown): ProblemError {
   }
   if (error instanceof WayleaveError) return unreachable()
   return new ProblemError(0, 'unknown', error instanceof Error ? error.message : 'Something went wrong here.')
-}
-
-/** The error of one field as a sentence; the service names the field by a JSON pointer. */
-export function fieldSentence({ path, message }: FieldError): string {
-  return withoutPointer(`${path}: ${message}.`)
-}
-
-/** Replaces the JSON pointer at the start of a message by the name of the field: "/expiresAt: must be". */
-export function withoutPointer(text: string): string {
-  return text.replace(/^(\/[^\s:]+): /, (_, pointer: string) => {
-    const name = pointer.split('/').findLast((part) => !/^\d*$/.test(part)) ?? ''
-    const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-    return `${words.charAt(0).toUpperCase()}${words.slice(1)} `
-  })
 }
 
 /** The error of the field with this path as a sentence, if the failure is about it. */

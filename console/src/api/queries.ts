@@ -200,9 +200,15 @@ export interface DateRange {
   endDate: string
 }
 
+/** The key and the dataset whose calls a report of an organization has; all of them without one. */
+export interface UsageFilter {
+  keyId?: string
+  table?: string
+}
+
 export function useUsage<T extends UsageReport = UsageReport>(
   path: string,
-  range: DateRange,
+  range: DateRange & UsageFilter,
   refetchInterval = 0,
 ) {
   return useQuery({
@@ -213,7 +219,7 @@ export function useUsage<T extends UsageReport = UsageReport>(
   })
 }
 
-export function useOrganizationUsage(organizationId: string, range: DateRange) {
+export function useOrganizationUsage(organizationId: string, range: DateRange & UsageFilter) {
   return useUsage<OrganizationUsage>(`/v1/organization/${organizationId}/usage`, range)
 }
 

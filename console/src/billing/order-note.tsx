@@ -29,12 +29,16 @@ export function OrderNote({ orderId, back }: { orderId: string | null; back: str
 function wordsOf({ state, provider, productName, credits, reason }: Order): string {
   switch (state) {
     case 'paid':
-      return `${productName} is paid: ${plural(credits, 'credit')} were added.`
+      return credits === 0
+        ? `${productName} is paid.`
+        : `${productName} is paid: ${plural(credits, 'credit')} were added.`
     case 'open':
       return provider === 'invoice'
-        ? `${productName} is ordered. The invoice below has the bank details; the credits are added when it is paid.`
+        ? `${productName} is ordered. The invoice below has the bank details; the order takes effect when it is paid.`
         : `${productName} is ordered, and waits for the payment.`
-    default:
+    case 'cancelled':
+    case 'refunded':
+    case 'held':
       return `${productName}: the order is ${state}. ${reason}`
   }
 }

@@ -1,4 +1,11 @@
-import type { OrderState } from '@wayleave/contract/billing-states'
+import type { OrderState, PaymentProviderName } from '@wayleave/contract/billing-states'
+
+/** Who takes the payment. */
+export const PROVIDER_NAMES: Record<PaymentProviderName, string> = {
+  stripe: 'Stripe',
+  invoice: 'Invoice',
+  demo: 'Demo',
+}
 
 const WORDS: Record<OrderState, [text: string, look: string]> = {
   open: ['Open', 'warn'],

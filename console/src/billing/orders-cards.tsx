@@ -16,7 +16,7 @@ export function OrdersCard() {
       label="Orders"
       query={{ ...orders, data: orders.data?.data }}
       keyOf={({ id }) => id}
-      empty="No orders yet"
+      empty={{ title: 'No orders yet', text: <p>What the organization buys is listed here.</p> }}
       columns={[
         ...ORDER_COLUMNS,
         { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits) },
@@ -60,7 +60,7 @@ export function InvoicesCard({ mayOpenPortal }: { mayOpenPortal: boolean }) {
       }
       query={{ ...invoices, data: invoices.data?.data }}
       keyOf={({ id }) => id}
-      empty="No invoices yet"
+      empty={{ title: 'No invoices yet', text: <p>The invoice of each order is here as a PDF.</p> }}
       columns={[
         { head: 'Number', cell: ({ id }) => id },
         { head: 'Date', cell: ({ issuedAt }) => day(issuedAt) },
@@ -74,7 +74,7 @@ export function InvoicesCard({ mayOpenPortal }: { mayOpenPortal: boolean }) {
 
 function PaidWords({ invoice: { paidAt, dueAt, invoiceId } }: { invoice: InvoiceRecord }) {
   if (invoiceId !== null) return <span className="soft">Credit note for {invoiceId}</span>
-  return paidAt ? day(paidAt) : <span className="soft">{dueAt && `Due ${day(dueAt)}`}</span>
+  return paidAt ? day(paidAt) : <span className="soft">{dueAt ? `Due ${day(dueAt)}` : 'Cancelled'}</span>
 }
 
 function PdfButton({ invoice: { id, url } }: { invoice: InvoiceRecord }) {

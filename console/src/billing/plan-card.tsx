@@ -11,7 +11,7 @@ import { limitWords } from './limit-words.ts'
 import { money } from './money.ts'
 import { UpgradeDialog } from './upgrade-dialog.tsx'
 
-/** The plan of the organization, with what it includes and how it goes on. */
+/** The plan of the organization, what it includes, and what follows it. */
 export function PlanCard({ plan, mayChange }: { plan: SubscriptionRecord; mayChange: boolean }) {
   const [open, setOpen] = useState<'cancel' | 'change' | 'upgrade' | null>(null)
   const { data: offer } = useOffer()
@@ -41,7 +41,8 @@ export function PlanCard({ plan, mayChange }: { plan: SubscriptionRecord; mayCha
         )}
       </div>
       <p>
-        {money(plan.amount, plan.currency)} a {plan.period}, {plural(plan.credits, 'credit')} each period.{' '}
+        {money(plan.amount, plan.currency)} a {plan.period}
+        {plan.credits > 0 && `, ${plural(plan.credits, 'credit')} each period`}.{' '}
         {plan.cancelsAtEnd
           ? `It ends on ${day(plan.periodEnd)}.`
           : `The period ends on ${day(plan.periodEnd)}${next ? `, and ${next.name} follows` : ''}.`}

@@ -8,7 +8,7 @@ import { fieldErrorOf } from '../api/problem.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { Field } from '../components/form/field.tsx'
 import { NumberField, numberOf, textOf } from '../components/form/number-field.tsx'
-import { money } from './money.ts'
+import { amountPattern, amountText, minorUnits, money } from './money.ts'
 
 interface ProductForm {
   kind: Product['kind']
@@ -36,7 +36,7 @@ const EMPTY: ProductForm = {
   period: 'month',
   name: '',
   description: '',
-  price: '1000',
+  price: '10.00',
   currency: 'EUR',
   credits: '100',
   addOns: [],
@@ -165,7 +165,34 @@ function TextFields({ form, change, error }: FieldsProps & { error: unknown }) {
           />
         )}
       </Field>
-      <Field label="Currency" wrong={fieldErrorOf(error, '/currency')}>
+      <PriceFields form={form} change={change} error={error} />
+    </>
+  )
+}
+
+function PriceFields({ form, change, error }: FieldsProps & { error: unknown }) {
+  const amount = minorUnits(form.price, form.currency)
+  const wrong = fieldErrorOf(error, '/price')
+  return (
+    <div className="inline-form">
+      <Field
+        label="Price"
+        help={amount === null ? 'Such as 19.00.' : priceWords(amount, form)}
+        {...(wrong && { wrong })}
+      >
+        {(props) => (
+          <input
+            {...props}
+            required
+            inputMode="decimal"
+            pattern={amountPattern(form.currency)}
+            title="An amount, such as 19.00"
+            value={form.price}
+            onChange={(event) => change({ price: event.target.value })}
+          />
+        )}
+      </Field>
+      <Field label="Currency" help="Three letters." wrong={fieldErrorOf(error, '/currency')}>
         {(props) => (
           <input
             {...props}
@@ -177,14 +204,7 @@ function TextFields({ form, change, error }: FieldsProps & { error: unknown }) {
           />
         )}
       </Field>
-      <NumberField
-        label="Price in minor units"
-        value={form.price}
-        onChange={(price) => change({ price })}
-        help={`Such as cents: ${priceWords(form)}.`}
-        wrong={fieldErrorOf(error, '/price')}
-      />
-    </>
+    </div>
   )
 }
 
@@ -211,8 +231,9 @@ function LimitFields({ form, change }: FieldsProps) {
   )
 }
 
-function priceWords({ price, currency }: ProductForm): string {
-  return /^[A-Z]{3}$/.test(currency) ? money(Number(price), currency) : price
+function priceWords(amount: number, { currency, kind, period }: ProductForm): string {
+  const price = /^[A-Z]{3}$/.test(currency) ? money(amount, currency) : ''
+  return kind === 'plan' ? `${price} a ${period}, without tax.` : `${price} each, without tax.`
 }
 
 function formOf(product: Product): ProductForm {
@@ -221,7 +242,7 @@ function formOf(product: Product): ProductForm {
   return {
     ...{ kind, name, description, currency, addOns, keepsCredits },
     period: period ?? 'month',
-    price: String(price),
+    price: amountText(price, currency),
     credits: String(credits),
     limits: limits as ProductForm['limits'],
   }
@@ -229,7 +250,7 @@ function formOf(product: Product): ProductForm {
 
 function bodyOf(form: ProductForm) {
   const { kind, name, description, price, currency, credits, addOns, keepsCredits } = form
-  const common = { name, description, price: Number(price), currency, credits: Number(credits) }
+  const common = { name, description, price: minorUnits(price, currency), currency, credits: Number(credits) }
   const limits = Object.fromEntries(LIMITS.map((limit) => [limit, numberOf(form.limits[limit])]))
   return kind === 'plan' ? { ...common, addOns, keepsCredits, limits } : common
 }

@@ -1,5 +1,5 @@
 import type { PaymentProviderName } from '@wayleave/contract/billing-states'
-import type { Product } from '@wayleave/contract/records'
+import type { Product, SubscriptionRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { useOffer } from '../api/billing-queries.ts'
 import { AddOnBadges } from '../components/add-on-badges.tsx'
@@ -18,14 +18,17 @@ const WAYS: Record<PaymentProviderName, string> = {
   demo: 'Demo: paid at once',
 }
 
+const KINDS: Record<Product['kind'], string> = { plan: 'Plans', pack: 'Credits' }
+
 /** What can be bought, and how to pay for it. */
 export function ProductsCard({
   mayBuy,
-  hasPlan,
+  plan,
   back,
 }: {
   mayBuy: boolean
-  hasPlan: boolean
+  /** The plan that the organization has. */
+  plan: SubscriptionRecord | null | undefined
   /** The path that the buyer goes back to; null if they came from nowhere. */
   back: string | null
 }) {
@@ -35,7 +38,7 @@ export function ProductsCard({
     <section className="card stack" aria-labelledby="products">
       <div className="row spread">
         <h2 id="products">Buy</h2>
-        {offer.data && offer.data.providers.length > 1 && mayBuy && (
+        {offer.data && offer.data.data.length > 0 && offer.data.providers.length > 1 && mayBuy && (
           <Field label="Pay by">
             {(props) => (
               <select
@@ -57,18 +60,30 @@ export function ProductsCard({
       <Loaded query={offer} lines={4}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="Nothing is sold yet" />
+            <Empty title="Nothing is sold yet">
+              <p>The operator has not offered any plan or credits. Ask for them under “Access”.</p>
+            </Empty>
           ) : (
-            <ul className="products">
-              {data.map((product) => (
-                <ProductItem
-                  key={product.id}
-                  product={product}
-                  isOffered={mayBuy && !(product.kind === 'plan' && hasPlan)}
-                  more={{ ...(provider && { provider }), ...(back && { returnPath: back }) }}
-                />
-              ))}
-            </ul>
+            (['plan', 'pack'] as const).map((kind) => {
+              const products = data.filter((product) => product.kind === kind)
+              if (products.length === 0) return null
+              return (
+                <div key={kind} className="stack-small">
+                  <h3>{KINDS[kind]}</h3>
+                  <ul className="products">
+                    {products.map((product) => (
+                      <ProductItem
+                        key={product.id}
+                        product={product}
+                        isCurrent={product.id === plan?.productId}
+                        isOffered={mayBuy && !(kind === 'plan' && plan)}
+                        more={{ ...(provider && { provider }), ...(back && { returnPath: back }) }}
+                      />
+                    ))}
+                  </ul>
+                </div>
+              )
+            })
           )
         }
       </Loaded>
@@ -78,10 +93,13 @@ export function ProductsCard({
 
 function ProductItem({
   product,
+  isCurrent,
   isOffered,
   more,
 }: {
   product: Product
+  /** It is the plan that the organization has. */
+  isCurrent: boolean
   isOffered: boolean
   more: { provider?: PaymentProviderName; returnPath?: string }
 }) {
@@ -94,17 +112,22 @@ function ProductItem({
   }))
   return (
     <li className="card stack-small">
-      <h3>{product.name}</h3>
+      <div className="row spread">
+        <h4>{product.name}</h4>
+        {isCurrent && <span className="badge good">Your plan</span>}
+      </div>
       <p>
-        <strong>{money(product.price, product.currency)}</strong>
-        {product.period && ` a ${product.period}`}
+        <strong className="price">{money(product.price, product.currency)}</strong>
+        {product.period && <span className="soft"> a {product.period}</span>}
       </p>
       {product.description && <p className="small">{product.description}</p>}
-      <p className="small soft">
-        {plural(product.credits, 'credit')}
-        {!isPack &&
-          (product.keepsCredits ? ' each period, which are kept' : ' each period, which lapse at its end')}
-      </p>
+      {product.credits > 0 && (
+        <p className="small soft">
+          {plural(product.credits, 'credit')}
+          {!isPack &&
+            (product.keepsCredits ? ' each period, which are kept' : ' each period, which lapse at its end')}
+        </p>
+      )}
       {limitWords(product.limits) && <p className="small soft">{limitWords(product.limits)}</p>}
       <AddOnBadges addOns={product.addOns} none={null} />
       {isOffered && (

@@ -33,9 +33,9 @@ export function ListCard<T>({
   children,
 }: {
   label: string
-  /** Filters and buttons; without them, the label is the heading. */
+  /** A heading with more beside it; without it, the label is the heading. */
   head?: ReactNode
-  /** Fields between the heading and the action. */
+  /** Fields below the heading. */
   filters?: ReactNode
   action?: ReactNode
   query: ListQuery<T>

@@ -1,11 +1,12 @@
 import { lexer, type Token, type Tokens } from 'marked'
 import { createElement, Fragment, type ReactNode } from 'react'
 import { Scroll } from './scroll.tsx'
+import { SiteLink } from './site-link.tsx'
 
 /**
  * Markdown as elements. Texts come from publishers, so nothing in them becomes HTML: marks become elements of our
- * own, raw HTML is shown as text, links lead to web and mail addresses only, and images are links, because pages
- * load nothing from elsewhere.
+ * own, raw HTML is shown as text, links lead to pages of the service, web and mail addresses only, and images are
+ * links, because pages load nothing from elsewhere.
  */
 export default function Markdown({ source }: { source: string }) {
   return <div className="markdown">{parsed(source)}</div>
@@ -87,8 +88,9 @@ function unescaped(token: Token): string {
   )
 }
 
-/** Only web and mail addresses: a text must not create a link that runs a script. */
+/** Only pages of the service, web and mail addresses: a text must not create a link that runs a script. */
 function SafeLink({ href, children }: { href: string; children: ReactNode }) {
+  if (/^\/(?![/\\])/.test(href)) return <SiteLink to={href}>{children}</SiteLink>
   if (!/^(https?:\/\/|mailto:)/i.test(href)) return <>{children}</>
   return (
     <a href={href} target="_blank" rel="noreferrer nofollow">

@@ -46,7 +46,7 @@ function OwnUsage({ table, organizationId }: { table: string; organizationId: st
   const calls = usage?.datasets.find((row) => row.table === table)?.calls ?? 0
   return (
     <Link className="button small" to="/organization/data">
-      Usage{usage && <span className="soft">: {plural(calls, 'call')} in 30 days</span>}
+      Usage{usage && <span className="soft">{plural(calls, 'call')} in 30 days</span>}
     </Link>
   )
 }

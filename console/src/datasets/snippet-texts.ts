@@ -1,4 +1,5 @@
 import type { Dataset } from '@wayleave/client'
+import { LOOK_PARAMETERS } from '@wayleave/contract/map-style'
 import manifest from '../../package.json' with { type: 'json' }
 import { variableName } from './variable-name.ts'
 
@@ -59,7 +60,8 @@ function curl({ dataset: { table, bbox }, origin, filter }: View): Snippet {
   return {
     name: 'curl',
     about: 'Three features, then the whole dataset as a file.',
-    code: `curl -H "X-API-Key: $WAYLEAVE_API_KEY" '${items}?${area}limit=3'
+    code: `curl -H "X-API-Key: $WAYLEAVE_API_KEY" \\
+  '${items}?${area}limit=3'
 curl -fH "X-API-Key: $WAYLEAVE_API_KEY" --compressed -o ${table}.${format} \\
   '${origin}/v1/dataset/${table}/files/${format}'`,
   }
@@ -182,23 +184,26 @@ ogr2ogr ${table}.gpkg 'OAPIF:${origin}/v1/ogc' ${table} -oo PAGE_SIZE=10000`,
   }
 }
 
+/** The parts of the map's look that need no rows but those of the sample. */
+const SAMPLE_LOOK = ['view', 'label', 'ramp', 'opacity', 'colors']
+
 /**
- * What the frame takes of the explorer's address. For an open dataset that is all that the map shows; for another one
- * the view, and a color by texts, whose values are public.
+ * What the frame takes of the explorer's address, which has the look of the map. For an open dataset that is all that
+ * the map shows; for another one the view, and what the sample and the most frequent texts are enough for.
  */
 export function embedQuery(
   { columns, visibility }: Pick<Dataset, 'columns' | 'visibility'>,
   address: URLSearchParams,
 ): string {
-  const shown = ['view', 'filter', 'color', 'size', 'classes']
+  const shown: readonly string[] = ['view', 'filter', 'classes', ...LOOK_PARAMETERS]
   if (visibility === 'open') {
     return new URLSearchParams([...address].filter(([name]) => shown.includes(name))).toString()
   }
-  const isPublic = (color: string) =>
-    columns.some(({ name, type }) => name === color && (type === 'text' || type === 'boolean'))
-  return new URLSearchParams(
-    [...address].filter(([name, value]) => name === 'view' || (name === 'color' && isPublic(value))),
-  ).toString()
+  const color = address.get('color') ?? ''
+  const isPublic = columns.some(({ name, type }) => name === color && (type === 'text' || type === 'boolean'))
+  const taken = [...address].filter(([name]) => SAMPLE_LOOK.includes(name))
+  if (address.get('draw') === 'heat') taken.push(['draw', 'heat'])
+  return new URLSearchParams([...taken, ['color', isPublic ? color : '']]).toString()
 }
 
 /** A map for other sites. It has no key, so it shows what everybody may get. */
@@ -208,7 +213,7 @@ function embed({ dataset: { table, title, visibility }, origin }: View, mapQuery
     name: 'Embed',
     about:
       visibility === 'open'
-        ? 'This map, with its filter and colors, for any web page. It needs no key.'
+        ? 'This map, with its filter and its look, for any web page. It needs no key.'
         : 'A map of the free sample for any web page. It needs no key; the filter is not applied.',
     code: `<iframe src="${htmlText(address)}" title="${htmlText(title)}" width="100%" height="480" loading="lazy" style="border:0" allow="fullscreen"></iframe>`,
   }

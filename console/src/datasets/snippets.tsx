@@ -1,4 +1,5 @@
 import type { Dataset } from '@wayleave/client'
+import type { MapLook } from '@wayleave/contract/map-style'
 import type { CreatedKey } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { useSearchParams } from 'react-router'
@@ -6,15 +7,30 @@ import { useMe, useSession } from '../api/queries.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { SignInLink } from '../components/page/sign-in-link.tsx'
 import { Tabs } from '../components/tabs.tsx'
+import { writeAddress } from '../explorer/address.ts'
 import { CreateKeyDialog, personalOwner } from '../keys/create-key-dialog.tsx'
 import { SecretDialog } from '../keys/secret-dialog.tsx'
 import { embedQuery, snippetsFor } from './snippet-texts.ts'
 
 /** Code examples, which read the key from the environment, and a way to get a key in place. */
-export function Snippets({ dataset, filter }: { dataset: Dataset; filter: string }) {
+export function Snippets({
+  dataset,
+  filter,
+  look,
+}: {
+  dataset: Dataset
+  filter: string
+  /** How the map shows the dataset, which the frame for other pages does too. */
+  look: MapLook
+}) {
   const [language, setLanguage] = useState('curl')
   const [address] = useSearchParams()
-  const snippets = snippetsFor(dataset, location.origin, filter, embedQuery(dataset, address))
+  const snippets = snippetsFor(
+    dataset,
+    location.origin,
+    filter,
+    embedQuery(dataset, writeAddress(address, { look })),
+  )
   const snippet = snippets[language] ?? snippets['curl']!
   const names = Object.fromEntries(Object.entries(snippets).map(([id, { name }]) => [id, name]))
   return (

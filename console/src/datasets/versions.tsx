@@ -177,8 +177,13 @@ function VersionFiles({
   }
   if (!open) {
     return (
-      <button type="button" className="button small" onClick={() => setOpen(true)}>
-        Download version {archive.version}
+      <button
+        type="button"
+        className="button small"
+        aria-label={`Download version ${archive.version}`}
+        onClick={() => setOpen(true)}
+      >
+        Download
       </button>
     )
   }

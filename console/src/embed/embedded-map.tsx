@@ -3,7 +3,7 @@ import { useMemo, useRef, useState } from 'react'
 import { useDataset } from '../api/queries.ts'
 import { Loaded } from '../components/page/loaded.tsx'
 import type { Exploration } from '../explorer/access.ts'
-import { readAddress } from '../explorer/address.ts'
+import { readAddress, shownLook } from '../explorer/address.ts'
 import { MapPanel } from '../explorer/map/map-panel.tsx'
 import { useScale } from '../explorer/map/use-scale.ts'
 import { Pointing } from '../explorer/pointing.ts'
@@ -31,7 +31,8 @@ function DatasetMap({ dataset }: { dataset: DatasetDetails }) {
   const exploration: Exploration = { dataset, access, filter: access === 'all' ? address.filter : '' }
   const [selected, setSelected] = useState<string | null>(null)
   const selection = useSelection(exploration, selected, setSelected)
-  const { look, classes } = address
+  const { classes } = address
+  const look = useMemo(() => shownLook(address, dataset, access), [address, dataset, access])
   const color = useScale(exploration, look.color, look.classing, classes)
   const size = useScale(exploration, access === 'all' ? look.size : '', look.sizing, classes)
   const pointing = useRef(new Pointing()).current

@@ -1,7 +1,17 @@
-import { LOOK_PARAMETERS, type MapLook, readLook, writeLook } from '@wayleave/contract/map-style'
+import {
+  DEFAULT_LOOK,
+  LOOK_PARAMETERS,
+  type MapLook,
+  readLook,
+  writeLook,
+} from '@wayleave/contract/map-style'
+import type { DatasetDetails } from '@wayleave/contract/records'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useLocation, useNavigation, useSearchParams } from 'react-router'
+import type { Access } from './access.ts'
+import { sizeColumns } from './map/color-columns.ts'
 import type { ClassRows } from './map/use-scale.ts'
+import { isSpread, usualColor } from './worth.ts'
 
 export interface MapView {
   longitude: number
@@ -26,6 +36,8 @@ export interface Address {
   charts: string[] | null
   /** Colors, sizes, labels and how the map is drawn. */
   look: MapLook
+  /** Whether the user has chosen the columns of colors and sizes, or none; otherwise the page chooses. */
+  isStyled: boolean
   /** The column of the time slider; empty for none. */
   time: string
   /** The rows whose values make the classes of the colors and sizes. */
@@ -45,6 +57,7 @@ export function readAddress(parameters: URLSearchParams): Address {
     hidden: readNames(text('hidden')) ?? [],
     charts: parameters.has('charts') ? (readNames(text('charts')) ?? []) : null,
     look: readLook(text),
+    isStyled: parameters.has('color') || parameters.has('size'),
     time: text('time'),
     classes: text('classes') === 'all' ? 'all' : 'filtered',
     selected: parameters.get('selected'),
@@ -52,7 +65,27 @@ export function readAddress(parameters: URLSearchParams): Address {
 }
 
 /** A change of some parts of the address, and of some parts of the look. */
-export type AddressChange = Partial<Omit<Address, 'look'>> & { look?: Partial<MapLook> }
+export type AddressChange = Partial<Omit<Address, 'look' | 'isStyled'>> & { look?: Partial<MapLook> }
+
+/**
+ * The look of the map: until the user has chosen, with colors by a column that tells much, and points that are sized by
+ * it too. Numbers that spread have continuous colors, so that the largest differ from each other.
+ */
+export function shownLook({ look, isStyled }: Address, dataset: DatasetDetails, access: Access): MapLook {
+  if (isStyled) return look
+  const color = usualColor(dataset, access)
+  if (!sizeColumns(dataset).includes(color)) return { ...look, color }
+  const isContinuous = isSpread(color, dataset) && look.classing === DEFAULT_LOOK.classing
+  return { ...look, color, size: color, ...(isContinuous && { classing: { kind: 'continuous' } }) }
+}
+
+/** A change of the look that was shown: who changes a part of the colors or sizes keeps the others as they were. */
+export function lookChange(shown: MapLook, change: Partial<MapLook>): Partial<MapLook> {
+  const { color, size, classing } = shown
+  if (change.color !== undefined) return { size, ...change }
+  if (change.classing !== undefined) return { color, size, ...change }
+  return change.size !== undefined ? { color, classing, ...change } : change
+}
 
 /** Changes some parameters and leaves the others, also those of other pages, as they are. */
 export function writeAddress(parameters: URLSearchParams, change: AddressChange): URLSearchParams {
@@ -66,6 +99,8 @@ export function writeAddress(parameters: URLSearchParams, change: AddressChange)
   }
   const texts = change.look ? writeLook(change.look) : {}
   for (const name of LOOK_PARAMETERS) if (name in texts) set(name, texts[name])
+  // No colors are a choice, too.
+  if (change.look?.color === '') changed.set('color', '')
   if ('view' in change) set('view', change.view && viewText(change.view))
   if ('tab' in change) set('tab', change.tab === 'table' ? null : change.tab)
   if ('classes' in change) set('classes', change.classes === 'all' ? 'all' : null)

@@ -1,4 +1,5 @@
 import '../styles/explorer.css'
+import type { MapLook } from '@wayleave/contract/map-style'
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { lazy, type ReactNode, Suspense, useCallback, useMemo, useRef, useState } from 'react'
 import { asProblem } from '../api/problem.ts'
@@ -6,7 +7,16 @@ import { Skeleton } from '../components/page/skeleton.tsx'
 import { Tabs } from '../components/tabs.tsx'
 import { type Exploration, useAccess } from './access.ts'
 import { AccessBanner } from './access-banner.tsx'
-import { type Address, type AddressChange, type MapView, type Tab, useAddress } from './address.ts'
+import {
+  type Address,
+  type AddressChange,
+  lookChange,
+  type MapView,
+  shownLook,
+  type Tab,
+  useAddress,
+} from './address.ts'
+import { picked } from './charts/picked.ts'
 import { type Box, type Clause, filterText } from './filter/clause.ts'
 import { FilterBar } from './filter/filter-bar.tsx'
 import { FilterPanel } from './filter/filter-panel.tsx'
@@ -59,7 +69,8 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
   const exploration: Exploration = { dataset, access, filter }
   const setSelected = useCallback((selected: string | null) => change({ selected }), [change])
   const selection = useSelection(exploration, address.selected, setSelected)
-  const { look, classes } = address
+  const { classes } = address
+  const look = useMemo(() => shownLook(address, dataset, access), [address, dataset, access])
   const color = useScale(exploration, look.color, look.classing, classes)
   const size = useScale(exploration, look.size, look.sizing, classes)
   const [played, setPlayed] = useState<TimeWindow | null>(null)
@@ -102,7 +113,7 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
               look={look}
               time={address.time}
               isDisabled={isLocked}
-              onChange={(look) => change({ look })}
+              onChange={(part) => change({ look: lookChange(look, part) })}
               onTime={(time) => change({ time })}
             />
             <Suspense fallback={<div className="map map-placeholder" />}>
@@ -114,6 +125,12 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
                 look={look}
                 color={color}
                 size={size}
+                onPick={
+                  isLocked
+                    ? undefined
+                    : (clause, isAdded) => setClauses(picked(clauses, [clause], isAdded, dataset))
+                }
+                classes={classes}
                 onClassRows={(classes) => change({ classes })}
                 onLoading={setIsMapLoading}
                 onArea={
@@ -142,6 +159,7 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
         <ExplorerTabs
           exploration={exploration}
           address={address}
+          look={look}
           change={change}
           clauses={clauses}
           onClauses={setClauses}
@@ -172,6 +190,7 @@ function windowStart(clauses: readonly Clause[], column: string): string | null 
 function ExplorerTabs({
   exploration,
   address,
+  look,
   change,
   clauses,
   onClauses,
@@ -181,6 +200,7 @@ function ExplorerTabs({
 }: {
   exploration: Exploration
   address: Address
+  look: MapLook
   change: (part: AddressChange) => void
   clauses: Clause[]
   onClauses: (clauses: Clause[]) => void
@@ -213,7 +233,7 @@ function ExplorerTabs({
             onClauses={onClauses}
           />
         )}
-        {address.tab === 'code' && <Snippets dataset={dataset} filter={filter} />}
+        {address.tab === 'code' && <Snippets dataset={dataset} filter={filter} look={look} />}
         {address.tab === 'download' && (
           <DownloadTab exploration={exploration} matched={matched} sort={address.sort} />
         )}

@@ -1,10 +1,12 @@
 import type { Feature } from '@wayleave/client'
+import type { DatasetDetails } from '@wayleave/contract/records'
 import type { ReactNode } from 'react'
 import { CopyButton } from '../components/form/copy-button.tsx'
 import { Icon } from '../components/icon.tsx'
 import { ProblemNote } from '../components/page/problem-note.tsx'
 import { Skeleton } from '../components/page/skeleton.tsx'
-import { cellText } from '../datasets/cell-text.ts'
+import { cellText, exactText } from '../datasets/cell-text.ts'
+import { ColumnName } from './column-name.tsx'
 import type { LabelColumn } from './label-column.ts'
 
 /** All properties of the selected feature. */
@@ -14,6 +16,7 @@ export function FeatureDetails({
   error,
   isExcluded,
   label,
+  columns,
   className,
   onClose,
   children,
@@ -24,6 +27,7 @@ export function FeatureDetails({
   /** Whether the filter excludes it. */
   isExcluded: boolean
   label: LabelColumn
+  columns: DatasetDetails['columns']
   className: string
   onClose: () => void
   children?: ReactNode
@@ -48,14 +52,18 @@ export function FeatureDetails({
       {feature && (
         <>
           <dl className="facts" tabIndex={0}>
-            {Object.entries(feature.properties).map(([name, value]) => (
-              <div key={name} className="contents">
-                <dt>{name}</dt>
-                <dd dir="auto">
-                  {typeof value === 'string' && isAddress(value) ? <Address url={value} /> : cellText(value)}
-                </dd>
-              </div>
-            ))}
+            {Object.entries(feature.properties).map(([name, value]) => {
+              const column = columns.find((one) => one.name === name)
+              const text = cellText(value, column?.type)
+              return (
+                <div key={name} className="contents">
+                  <dt>{column ? <ColumnName column={column} /> : name}</dt>
+                  <dd dir="auto" title={text === String(value) ? undefined : exactText(value)}>
+                    {typeof value === 'string' && isAddress(value) ? <Address url={value} /> : text}
+                  </dd>
+                </div>
+              )
+            })}
           </dl>
           <div className="row">
             {children}

@@ -4,27 +4,34 @@ import { queryText, useRows } from '../api/queries.ts'
 import { CsvButton } from '../components/form/csv-button.tsx'
 import { ListCard } from '../components/list-card.tsx'
 import type { TableColumn } from '../components/table.tsx'
+import { DatasetLink } from '../datasets/dataset-link.tsx'
 import { DateField, dayRange, SelectField } from '../organization/filter-fields.tsx'
-import { bytes, count } from '../words.ts'
+import { operationWords } from '../usage/operation-words.ts'
+import { bytes, count, moment, weekday } from '../words.ts'
 
 const statuses = { '': 'All', '2xx': 'Successful', '4xx': 'Refused (4xx)', '5xx': 'Failed (5xx)' }
 const operations = {
   '': 'All',
   ...Object.fromEntries(
     ['items', 'item', 'tiles', 'facets', 'collections', 'download', 'archive', 'metadata', 'sample'].map(
-      (name) => [name, name],
+      (name) => [name, operationWords(name)],
     ),
   ),
 }
 
 const columns: TableColumn<LoggedKeyRequest>[] = [
-  { head: 'When (UTC)', cell: ({ at }) => <time dateTime={at}>{at.replace('T', ' ').slice(0, 19)}</time> },
+  { head: 'When (UTC)', cell: ({ at }) => <Time at={at} /> },
   {
     head: 'What',
     kind: 'long',
     cell: ({ operation, table }) => (
       <>
-        {operation} {table && <code>{table}</code>}
+        <span title={operation}>{operationWords(operation)}</span>{' '}
+        {table && (
+          <span className="soft">
+            of <DatasetLink table={table} />
+          </span>
+        )}
       </>
     ),
   },
@@ -39,6 +46,15 @@ const columns: TableColumn<LoggedKeyRequest>[] = [
   { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits) },
   { head: 'Requests', kind: 'number', cell: ({ weight }) => (weight === 1 ? '1' : `one of ${weight}`) },
 ]
+
+/** The time of day: the date is above. */
+function Time({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={moment(at)}>
+      {at.slice(11, 19)}
+    </time>
+  )
+}
 
 /** The single requests of a key in the last days. Of a key that sends more than one a second, some are shown. */
 export function KeyRequests({ path }: { path: string }) {
@@ -60,10 +76,11 @@ export function KeyRequests({ path }: { path: string }) {
       action={<CsvButton path={`${path}.csv?${queryText(query)}`} name="requests.csv" />}
       query={useRows<LoggedKeyRequest>(path, query)}
       keyOf={({ id }) => id}
+      groupOf={({ at }) => weekday(at, Date.now())}
       columns={columns}
       isNamed={false}
       empty={{
-        title: 'No request matches',
+        title: Object.values(filter).some((one) => one !== '') ? 'No request matches' : 'No requests yet',
         text: <p>Requests of the last days are listed here about a second after they were made.</p>,
       }}
       lines={5}

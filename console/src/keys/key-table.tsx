@@ -1,7 +1,7 @@
 import type { KeyRecord } from '@wayleave/contract/records'
 import { Link } from 'react-router'
 import { Table } from '../components/table.tsx'
-import { Day, When } from '../components/when.tsx'
+import { Ago, Day } from '../components/when.tsx'
 import { KeyCallers } from './key-callers.tsx'
 import { permissionWords } from './key-permissions.ts'
 import { KeyStatus } from './key-status.tsx'
@@ -18,7 +18,7 @@ export function KeyTable({ keys, label, page }: { keys: KeyRecord[]; label: stri
         { head: 'Begins with', cell: ({ prefix }) => <code className="nowrap">{prefix}…</code> },
         { head: 'Permissions', kind: 'long', cell: ({ permissions }) => permissionWords(permissions) },
         { head: 'Used by', kind: 'long', cell: (key) => <KeyCallers record={key} isInList /> },
-        { head: 'Last used', cell: ({ lastUsedAt }) => <When at={lastUsedAt} /> },
+        { head: 'Last used', cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
         {
           head: 'Expires',
           cell: ({ expiresAt }) => (expiresAt ? <Day at={expiresAt} /> : <span className="soft">Never</span>),

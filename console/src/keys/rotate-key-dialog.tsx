@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { Field } from '../components/form/field.tsx'
-import { When } from '../components/when.tsx'
+import { Ago } from '../components/when.tsx'
 
 const OVERLAPS = [
   [0, 'At once'],
@@ -55,7 +55,7 @@ export function RotateKeyDialog({
       </Field>
       <p className="small">
         The old secret is <code>{record.prefix}…</code>, last used:{' '}
-        <When at={record.lastUsedAt} never="never" />.
+        <Ago at={record.lastUsedAt} never="never" />.
       </p>
       {record.previousSecret && (
         <p className="note warn small">

@@ -55,7 +55,7 @@ export function EventFilterFields({
 }) {
   const set = (name: keyof EventFilter) => (value: string) => onChange({ ...filter, [name]: value })
   return (
-    <div className="filters">
+    <>
       <SelectField label="Kind" value={filter.kind} onChange={set('kind')} options={kinds} />
       {parties ? (
         <SelectField
@@ -84,6 +84,6 @@ export function EventFilterFields({
           Clear filters
         </button>
       )}
-    </div>
+    </>
   )
 }

@@ -37,18 +37,16 @@ export function EventList({
   return (
     <ListCard
       label="Events"
-      head={
-        <>
-          <EventFilterFields
-            filter={filter}
-            onChange={setFilter}
-            onClear={isFiltered ? clear : undefined}
-            kinds={kinds}
-            {...(parties && { parties })}
-          />
-          {csv && <CsvButton path={csv} name="events.csv" />}
-        </>
+      filters={
+        <EventFilterFields
+          filter={filter}
+          onChange={setFilter}
+          onClear={isFiltered ? clear : undefined}
+          kinds={kinds}
+          {...(parties && { parties })}
+        />
       }
+      action={csv && <CsvButton path={csv} name="events.csv" />}
       query={query}
       isNamed={false}
       keyOf={({ id }) => id}

@@ -1,6 +1,8 @@
 import { CODE_NAMES } from '@wayleave/contract/code-names'
 import type { EventRecord } from '@wayleave/contract/records'
-import { count, moment } from '../words.ts'
+import { money } from '../billing/money.ts'
+import { permissionWords } from '../keys/key-permissions.ts'
+import { count, moment, plural } from '../words.ts'
 
 /** The subject's current name, else its name at the time of the event, else its id. */
 export function subjectName({ subject, subjectName, detail }: EventRecord): string {
@@ -11,8 +13,12 @@ export function subjectName({ subject, subjectName, detail }: EventRecord): stri
 /** Subjects whose id says all. */
 const SELF_EXPLANATORY = ['dataset', 'address']
 
+/** Subjects whose id tells people nothing; the details tell what they were about. */
+const UNNAMED: Record<string, string> = { order: 'An order', subscription: 'A plan', webhook: 'A webhook' }
+
 function subjectWords(subject: string): string {
   const [kind, id = ''] = subject.split(/:(.*)/s)
+  if (Object.hasOwn(UNNAMED, kind!)) return UNNAMED[kind!]!
   if (id === '' || SELF_EXPLANATORY.includes(kind!)) return id || subject
   const words = kind!.replaceAll('-', ' ')
   return `${words.charAt(0).toUpperCase()}${words.slice(1)} ${id}`
@@ -78,23 +84,66 @@ const DETAILS: Record<string, string> = {
   periodEnd: 'until',
   keepsCredits: 'keeps credits',
   creditLimit: 'limit',
-  productId: 'product',
-  requestId: 'request',
+  taxNumber: 'tax number',
   restoreId: 'restore',
   revokedKeys: 'revoked keys',
   allowedOrigins: 'allowed pages',
   allowedAddresses: 'allowed addresses',
 }
 
+const SCOPES: Record<string, string> = {
+  user: 'personal',
+  organization: 'shared by the organization',
+  platform: 'of the platform',
+}
+
+const PROVIDERS: Record<string, string> = {
+  stripe: 'Stripe',
+  invoice: 'invoice',
+  demo: 'the demo',
+}
+
+/** Details that only programs need: ids, and the currency, which stands with the amount. */
+const UNTOLD = new Set(['name', 'email', 'productId', 'requestId', 'currency'])
+
+/** Details that are a phrase of their own, without their name; null for any other. */
+function phraseOf(name: string, value: unknown, { currency }: EventRecord['detail']): string | null {
+  if (name === 'permissions' && Array.isArray(value)) {
+    if (value.some(isOfKey)) return lowered(permissionWords(value))
+    return value.map((one) => lowered(valueWords(one))).join(', ')
+  }
+  if (name === 'events' && Array.isArray(value))
+    return `told of: ${value.map((one) => lowered(actionWords(String(one)))).join(', ')}`
+  if (name === 'changed' && Array.isArray(value)) return value.map((one) => nameWords(String(one))).join(', ')
+  if (name === 'test') return value === true ? 'a test key' : ''
+  if (typeof value === 'number') {
+    if (name === 'amount' && typeof currency === 'string') return money(value, currency)
+    if (name === 'credits') return plural(value, 'credit')
+    if (name === 'creditLimit') return `${plural(value, 'credit')} a month`
+    if (name === 'rows') return plural(value, 'row')
+  }
+  if (typeof value !== 'string') return null
+  if (name === 'reason') return REASONS[value] ?? value
+  if (name === 'scope') return SCOPES[value] ?? value
+  if (name === 'provider') return `by ${PROVIDERS[value] ?? value}`
+  return null
+}
+
+const isOfKey = (permission: unknown) => /^(?:read|write|admin)\b/.test(String(permission))
+
+const lowered = (words: string) => words.charAt(0).toLowerCase() + words.slice(1)
+
 /** The details of the event beside its subject; empty values are omitted. */
 export function detailWords({ detail }: EventRecord): string {
   return Object.entries(detail)
-    .filter(([name]) => name !== 'name' && name !== 'email')
-    .flatMap(([name, value]) => {
-      if (name === 'reason' && typeof value === 'string') return [REASONS[value] ?? value]
+    .filter(([name]) => !UNTOLD.has(name))
+    .map(([name, value]) => {
+      const phrase = phraseOf(name, value, detail)
+      if (phrase !== null) return phrase
       const words = valueWords(value)
-      return words === '' ? [] : [`${nameWords(name)} ${words}`]
+      return words === '' ? '' : `${nameWords(name)} ${words}`
     })
+    .filter((words) => words !== '')
     .join(' · ')
 }
 

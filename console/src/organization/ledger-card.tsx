@@ -1,5 +1,6 @@
 import type { KeyRecord, LedgerRow, Member } from '@wayleave/contract/records'
 import { useState } from 'react'
+import { Link } from 'react-router'
 import { queryText, useLedger } from '../api/queries.ts'
 import { CsvButton } from '../components/form/csv-button.tsx'
 import { ListCard } from '../components/list-card.tsx'
@@ -46,42 +47,41 @@ export function LedgerCard({
   const { first, last, ...rest } = filter
   const query = { ...rest, ...dayRange(first, last) }
   const ledger = useLedger(path, query)
+  const isFiltered = Object.values(filter).some((value) => value !== '')
   return (
     <ListCard
       label="Ledger"
-      head={
+      filters={
         <>
-          <div className="filters">
-            <SelectField
-              label="What"
-              value={filter.kind}
-              onChange={set('kind')}
-              options={{ '': 'All', ...kinds }}
-            />
-            <SelectField
-              label="Key"
-              value={filter.keyId}
-              onChange={set('keyId')}
-              options={[['', 'All'], ...keys.map(({ id, name }) => [id, name] as const)]}
-            />
-            <SelectField
-              label="Member"
-              value={filter.userId}
-              onChange={set('userId')}
-              options={[['', 'All'], ...members.map(({ userId, email }) => [userId, email] as const)]}
-            />
-            <DateField label="From" value={filter.first} onChange={set('first')} />
-            <DateField label="To" value={filter.last} onChange={set('last')} />
-          </div>
-          {hasCsv && <CsvButton path={`${path}/ledger.csv?${queryText(query)}`} name="ledger.csv" />}
+          <SelectField
+            label="What"
+            value={filter.kind}
+            onChange={set('kind')}
+            options={{ '': 'All', ...kinds }}
+          />
+          <SelectField
+            label="Key"
+            value={filter.keyId}
+            onChange={set('keyId')}
+            options={[['', 'All'], ...keys.map(({ id, name }) => [id, name] as const)]}
+          />
+          <SelectField
+            label="Member"
+            value={filter.userId}
+            onChange={set('userId')}
+            options={[['', 'All'], ...members.map(({ userId, email }) => [userId, email] as const)]}
+          />
+          <DateField label="From" value={filter.first} onChange={set('first')} />
+          <DateField label="To" value={filter.last} onChange={set('last')} />
         </>
       }
+      action={hasCsv && <CsvButton path={`${path}/ledger.csv?${queryText(query)}`} name="ledger.csv" />}
       query={ledger}
       isNamed={false}
       keyOf={({ id }) => id}
       columns={columns}
       empty={{
-        title: 'No transactions yet',
+        title: isFiltered ? 'No transaction matches' : 'No transactions yet',
         text: <p>Credits are added, and downloads use them.</p>,
       }}
     />
@@ -101,11 +101,11 @@ function memberWords({ member, actor, kind }: LedgerRow) {
 }
 
 function Purchase({ row: { table, format, version, orderId } }: { row: LedgerRow }) {
-  if (orderId !== null) return <code>{orderId}</code>
+  if (orderId !== null) return <span title={orderId}>An order</span>
   if (!table) return <span className="soft">–</span>
   return (
     <>
-      <code>{table}</code> {format && formatName(format)}
+      <Link to={`/datasets/${table}`}>{table}</Link> {format && formatName(format)}
       {version !== null && `, version ${version}`}
     </>
   )

@@ -2,15 +2,20 @@ import { MEMBER_PERMISSION_NAMES, type MemberPermission } from '@wayleave/contra
 import type { OrganizationRecord } from '@wayleave/contract/records'
 import { useMembers } from '../api/queries.ts'
 import { Empty } from '../components/page/empty.tsx'
+import { useTitle } from '../components/page/use-title.ts'
 
 /** One calm sentence for a member who lacks a permission, and whom to ask for it. */
 export function MissingRight({
   organization,
   permission,
+  page,
 }: {
   organization: OrganizationRecord
   permission: MemberPermission
+  /** The title of the page that it opens. */
+  page: string
 }) {
+  useTitle(page)
   const { data: members = [] } = useMembers(organization.id)
   const managers = members.filter(({ permissions }) => permissions.includes('MEMBER_MANAGE'))
   return (

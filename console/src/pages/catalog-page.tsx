@@ -57,7 +57,7 @@ export function CatalogPage() {
           <p>Look at the data on a map, take a sample for free, download it, or read it with a key.</p>
         </div>
       </div>
-      <div className="filters">
+      <div className="filters of-catalog">
         <SearchField
           search={query.q}
           onSearch={(value) => set('q', value)}

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { call } from '../api/call.ts'
-import { useDatasets, useMe } from '../api/queries.ts'
+import { useDatasets, useMe, useOrganization } from '../api/queries.ts'
 import { post } from '../api/session.ts'
 import { Field } from '../components/form/field.tsx'
 import { Loaded } from '../components/page/loaded.tsx'
@@ -44,6 +44,7 @@ export function ConnectPage() {
 
 function ConsentForm({ client, request }: { client: Asking; request: Record<string, string> }) {
   const me = useMe()
+  const organization = useOrganization()
   const [isAll, setIsAll] = useState(true)
   const [tables, setTables] = useState<string[]>([])
   const [days, setDays] = useState(30)
@@ -78,8 +79,14 @@ function ConsentForm({ client, request }: { client: Asking; request: Record<stri
         You return to <strong>{client.returnsTo}</strong>. If you did not start this yourself, refuse.
       </p>
       <p className="small soft">
-        You are signed in as {me.data?.user.email}. It gets a key of yours, which you can see, limit and
-        revoke under Keys at any time.
+        You are signed in as {me.data?.user.email}
+        {organization && (
+          <>
+            {' '}
+            and act for <strong dir="auto">{organization.name}</strong>
+          </>
+        )}
+        . It gets a key of yours, which you can see, limit and revoke under Keys at any time.
       </p>
       <fieldset className="stack-small">
         <legend>It may read</legend>

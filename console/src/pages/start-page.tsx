@@ -2,11 +2,13 @@ import '../styles/start.css'
 import type { Dataset } from '@wayleave/client'
 import type { StartSection } from '@wayleave/contract/start-sections'
 import { type ComponentType, type FormEvent, lazy, Suspense, useState } from 'react'
-import { Link, useNavigate } from 'react-router'
+import { useNavigate } from 'react-router'
 import { useDatasets } from '../api/queries.ts'
 import { Empty } from '../components/page/empty.tsx'
 import { Loaded } from '../components/page/loaded.tsx'
+import { Skeleton } from '../components/page/skeleton.tsx'
 import { useTitle } from '../components/page/use-title.ts'
+import { SiteLink } from '../components/site-link.tsx'
 import { site } from '../site.ts'
 import { Counts, Featured, mappedDatasets, Recent, Topics } from '../start/catalog-sections.tsx'
 import { LivingMap } from '../start/living-map.tsx'
@@ -47,8 +49,11 @@ export function StartPage() {
           ))}
           <Search />
           <div className="row">
-            <Link to="/datasets">Browse all datasets</Link>
-            <a href="/docs/gallery">See what you can build</a>
+            {Object.entries(site.startLinks).map(([text, address]) => (
+              <SiteLink key={text} to={address}>
+                {text}
+              </SiteLink>
+            ))}
           </div>
         </div>
         {hasMap && datasets.data && <LivingMap datasets={mappedDatasets(datasets.data)} />}
@@ -59,12 +64,15 @@ export function StartPage() {
           all.length === 0 ? (
             <Empty title="No dataset is published yet" />
           ) : (
-            <Suspense>
-              {site.startSections.map((name) => {
-                const Section = SECTIONS[name]
-                return <Section key={name} datasets={all} />
-              })}
-            </Suspense>
+            site.startSections.map((name) => {
+              const Section = SECTIONS[name]
+              return (
+                // A section whose code is still loading does not hold back the others.
+                <Suspense key={name} fallback={<Skeleton lines={4} />}>
+                  <Section datasets={all} />
+                </Suspense>
+              )
+            })
           )
         }
       </Loaded>

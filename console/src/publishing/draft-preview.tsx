@@ -34,7 +34,7 @@ export function DraftPreview({ table, draft }: { table: string; draft: ArchiveRe
   const [offset, setOffset] = useState(0)
   const items = useDraftItems(table, version, `limit=${PAGE}&offset=${offset}`)
   return (
-    <section className="stack inspection" aria-label="What the draft contains">
+    <section className="card stack inspection" aria-label="What the draft contains">
       {bbox && <DraftMap table={table} version={version} rows={rows} bbox={bbox as Box} />}
       <Loaded query={items} lines={5}>
         {({ features, numberReturned }) => (

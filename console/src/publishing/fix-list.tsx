@@ -5,7 +5,7 @@ import type { Fix, FormChange } from './fixes.ts'
 export function FixList({ fixes, onFix }: { fixes: readonly Fix[]; onFix: (change: FormChange) => void }) {
   if (fixes.length === 0) return null
   return (
-    <section className="stack-small" aria-label="What you can do">
+    <section className="stack-small fixes" aria-label="What you can do">
       <h3>What you can do</h3>
       {fixes.map((fix) =>
         fix.kind === 'button' ? (

@@ -1,4 +1,4 @@
-import type { ReadingChoices } from '../administration/reading-fields.tsx'
+import type { ReadingChoices } from '../administration/reading-choices.ts'
 import type { VersionChoices } from './version-fields.tsx'
 
 /** What the form changes before it publishes again. */
@@ -73,7 +73,7 @@ function buttons(text: string): Fix[] {
       button(`Use ${longitude} and ${latitude} as coordinates`, { reading: { longitude, latitude } }),
     )
   }
-  const typed = /--type ([^=\s]+)=([a-z]+)/.exec(text)
+  const typed = /--type (.+?)=([a-z]+)/.exec(text)
   if (typed)
     fixes.push(button(`Read ${typed[1]} as ${typed[2]}`, { reading: { types: `${typed[1]}=${typed[2]}` } }))
   const skipped = /--skip-lines (\d+)/.exec(text)?.[1]

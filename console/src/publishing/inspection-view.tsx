@@ -1,7 +1,7 @@
 import type { InspectionRecord, PublishingSchema } from '@wayleave/contract/records'
 import { useEffect, useRef } from 'react'
 import { publishWords } from '../administration/publish-words.ts'
-import type { ReadingChoices } from '../administration/reading-fields.tsx'
+import type { ReadingChoices } from '../administration/reading-choices.ts'
 import { Scroll } from '../components/scroll.tsx'
 import { type Box, SmallMap } from '../datasets/small-map.tsx'
 import { bytes, count, plural, shapeName } from '../words.ts'

@@ -22,7 +22,7 @@ export function VersionActions({ table, archive }: { table: string; archive: Arc
   return (
     <>
       <RowButton label="Edit the note" of={` of ${of}`} onClick={() => setChosen('note')} />
-      {!current && <RowButton label="Roll back to" of={of} onClick={() => setChosen('roll-back')} />}
+      {!current && <RowButton label="Roll back" of={` to ${of}`} onClick={() => setChosen('roll-back')} />}
       {!current && <RowButton label="Delete" of={of} onClick={() => setChosen('delete')} />}
       {chosen === 'note' && <NoteDialog {...props} />}
       {chosen === 'roll-back' && <RollBackDialog {...props} />}

@@ -1,60 +1,59 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { SourceRecord } from '@wayleave/contract/records'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { ReadingFields } from '../administration/reading-fields.tsx'
 import { call } from '../api/call.ts'
 import { fieldErrorOf } from '../api/problem.ts'
 import { Field } from '../components/form/field.tsx'
 import { ProblemNote } from '../components/page/problem-note.tsx'
-
-interface Value {
-  address: string
-  every: string
-  idColumn: string
-  sourceTable: string
-  query: string
-  header: string
-}
+import { optionsOfReading, readingOfOptions } from './source-reading.ts'
 
 const FIELDS = ['/address', '/every', '/headers']
 
-function formOf(source: SourceRecord | null): Value {
-  const text = (name: string) => String(source?.options[name] ?? '')
+function formOf(source: SourceRecord | null) {
+  const { options = {} } = source ?? {}
   return {
     address: source?.address ?? '',
     every: source ? (source.every ?? '') : '1d',
-    idColumn: text('idColumn'),
-    sourceTable: text('sourceTable'),
-    query: text('query'),
+    sourceTable: String(options['sourceTable'] ?? ''),
+    query: String(options['query'] ?? ''),
     header: '',
+    reading: readingOfOptions(options),
   }
 }
 
+type Value = ReturnType<typeof formOf>
+
 /** What the form changes; options that it does not show stay as they are. */
-function bodyOf(
-  { address, every, idColumn, sourceTable, query, header }: Value,
-  source: SourceRecord | null,
-) {
-  const isDatabase = /^postgres(ql)?:/i.test(address)
-  const shown = { idColumn, ...(isDatabase ? { sourceTable, query } : { sourceTable: '', query: '' }) }
-  const options = Object.entries({ ...source?.options, ...shown }).filter(([, option]) => option !== '')
+function bodyOf({ address, every, sourceTable, query, header, reading }: Value, source: SourceRecord | null) {
+  const database = isDatabase(address) ? { sourceTable, query } : { sourceTable: '', query: '' }
+  const options = { ...source?.options, ...optionsOfReading(reading), ...database }
   const [name, ...rest] = header.split(':')
   return {
     address: address.trim(),
     every: every.trim() === '' ? null : every.trim(),
-    options: Object.fromEntries(options),
+    options: Object.fromEntries(Object.entries(options).filter(([, option]) => option !== '')),
     ...(header.trim() !== '' && { headers: { [name!.trim()]: rest.join(':').trim() } }),
   }
 }
 
-/** Sets or changes the source of a dataset. */
+function isDatabase(address: string): boolean {
+  return /^postgres(ql)?:/i.test(address.trim())
+}
+
+/** Sets or changes the source of a dataset. `children` are fields above its own. */
 export function SourceForm({
   table,
   source,
+  onSaved,
   onClose,
+  children,
 }: {
   table: string
   source: SourceRecord | null
+  onSaved: () => void
   onClose: () => void
+  children?: ReactNode
 }) {
   const queries = useQueryClient()
   const [value, setValue] = useState(() => formOf(source))
@@ -62,28 +61,31 @@ export function SourceForm({
     mutationFn: () => call('PUT', `/v1/dataset/${table}/source`, bodyOf(value, source)),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['source', table] })
-      onClose()
+      onSaved()
     },
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     save.mutate()
   }
-  const input = (name: keyof Value) => ({
+  const input = (name: Exclude<keyof Value, 'reading'>) => ({
     value: value[name],
     onChange: (event: { target: { value: string } }) => setValue({ ...value, [name]: event.target.value }),
   })
-  const isDatabase = /^postgres(ql)?:/i.test(value.address)
+  const { reading } = value
+  const setReading = (change: Partial<typeof reading>) =>
+    setValue({ ...value, reading: { ...reading, ...change } })
   return (
     <form className="stack-small" onSubmit={submit}>
+      {children}
       <Field
         label="Address"
-        help="A file (https://…), an object (s3://…), a database (postgres://…), a collection of an OGC API, a WFS or an ArcGIS layer. A user name and a password in it are stored encrypted."
+        help="A file (https://…), an object (s3://…), a database (postgres://…), a collection of an OGC API, a WFS or an ArcGIS layer. Passwords, keys and tokens in it are stored encrypted and not shown again."
         wrong={fieldErrorOf(save.error, '/address')}
       >
         {(props) => <input {...props} {...input('address')} required spellCheck={false} autoComplete="off" />}
       </Field>
-      {isDatabase && (
+      {isDatabase(value.address) && (
         <>
           <Field label="Table" help="As schema.table; or a query instead.">
             {(props) => <input {...props} {...input('sourceTable')} spellCheck={false} />}
@@ -95,7 +97,7 @@ export function SourceForm({
       )}
       <Field
         label="How often"
-        help="An interval (30m, 6h, 1d, 1w) or a cron expression in UTC, such as 15 3 * * *. Empty: by hand."
+        help="An interval (30m, 6h, 1d, 1w) or a cron expression in UTC, such as 15 3 * * *, or in a time zone: CRON_TZ=Europe/Vienna 15 3 * * *. Empty: by hand."
         wrong={fieldErrorOf(save.error, '/every')}
       >
         {(props) => <input {...props} {...input('every')} spellCheck={false} />}
@@ -104,9 +106,20 @@ export function SourceForm({
         label="Column of the ids"
         help="With ids, users can follow what changes from version to version."
       >
-        {(props) => <input {...props} {...input('idColumn')} spellCheck={false} />}
+        {(props) => (
+          <input
+            {...props}
+            value={reading.idColumn}
+            onChange={(event) => setReading({ idColumn: event.target.value })}
+            spellCheck={false}
+          />
+        )}
       </Field>
-      {!isDatabase && (
+      <details>
+        <summary>How it is read</summary>
+        <ReadingFields value={reading} onChange={setReading} hasIds={false} />
+      </details>
+      {!isDatabase(value.address) && (
         <Field
           label="Header to send"
           help={`Such as X-API-Key: …; stored encrypted.${source?.hasCredentials ? ' Empty: the one that is stored.' : ''}`}

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { SourceRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
+import { publishWords } from '../administration/publish-words.ts'
 import { call } from '../api/call.ts'
 import { Loaded } from '../components/page/loaded.tsx'
 import { ProblemNote } from '../components/page/problem-note.tsx'
@@ -20,7 +21,12 @@ export function SourcePanel({ table }: { table: string }) {
       <Loaded query={source} lines={2}>
         {(record) =>
           isEditing ? (
-            <SourceForm table={table} source={record} onClose={() => setIsEditing(false)} />
+            <SourceForm
+              table={table}
+              source={record}
+              onSaved={() => setIsEditing(false)}
+              onClose={() => setIsEditing(false)}
+            />
           ) : record === null ? (
             <>
               <p className="soft">
@@ -101,7 +107,7 @@ function SourceActions({ source: { table }, onEdit }: { source: SourceRecord; on
       <p className="small" role="status">
         {run.data?.state === 'done' &&
           (run.data.report ? `Published version ${run.data.report.version}.` : 'Nothing has changed.')}
-        {problem && <span className="wrong">{problem}</span>}
+        {problem && <span className="wrong">{publishWords(problem)}</span>}
       </p>
       {run.isError && <ProblemNote error={run.error} />}
       {remove.isError && <ProblemNote error={remove.error} />}

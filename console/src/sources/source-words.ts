@@ -1,5 +1,6 @@
 import type { SourceRecord, SourceRunRecord } from '@wayleave/contract/records'
-import { bytes, count, plural } from '../words.ts'
+import { publishWords } from '../administration/publish-words.ts'
+import { bytes, plural } from '../words.ts'
 
 const KINDS: Record<SourceRecord['kind'], string> = {
   file: 'File',
@@ -19,7 +20,8 @@ export function kindName(kind: SourceRecord['kind']): string {
 export function scheduleWords(every: string | null): string {
   if (every === null) return 'By hand'
   const interval = /^(\d+)([mhdw])$/.exec(every)
-  if (!interval) return `By the schedule ${every} (UTC)`
+  const [, zone = 'UTC', cron] = /^(?:(?:CRON_)?TZ=(\S+)\s+)?(.*)$/.exec(every)!
+  if (!interval) return `By the schedule ${cron} (${zone})`
   const unit = UNITS[interval[2]!]!
   return interval[1] === '1' ? `Every ${unit}` : `Every ${plural(Number(interval[1]), unit)}`
 }
@@ -33,8 +35,8 @@ export function durationWords({ startedAt, endedAt }: SourceRunRecord): string {
 
 /** What came of a run. */
 export function outcomeWords({ outcome, version, rows, bytes: size, problem }: SourceRunRecord): string {
-  if (outcome === 'failed') return problem ?? 'It failed.'
+  if (outcome === 'failed') return publishWords(problem ?? 'It failed.')
   if (outcome === 'unchanged') return 'Nothing had changed'
   const fetched = size === null ? '' : ` from ${bytes(size)}`
-  return `Version ${version}: ${count(rows ?? 0)} rows${fetched}`
+  return `Version ${version}: ${plural(rows ?? 0, 'row')}${fetched}`
 }

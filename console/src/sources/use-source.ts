@@ -7,8 +7,9 @@ import { asProblem } from '../api/problem.ts'
 const POLL_MS = 1000
 
 /** The source of a dataset; null if it has none. */
-export function useSource(table: string) {
+export function useSource(table: string, enabled = true) {
   return useQuery({
+    enabled,
     queryKey: ['source', table],
     queryFn: () =>
       call<SourceRecord>('GET', `/v1/dataset/${table}/source`).catch((error: unknown) => {

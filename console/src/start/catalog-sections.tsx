@@ -40,7 +40,9 @@ export function Featured({ datasets }: { datasets: readonly Dataset[] }) {
   return (
     <section className="stack" aria-labelledby="featured">
       <div className="row spread">
-        <h2 id="featured">{chosen.length > 0 ? 'Featured datasets' : 'Recently updated'}</h2>
+        <h2 id="featured">
+          {site.startTitles.featured ?? (chosen.length > 0 ? 'Featured datasets' : 'Recently updated')}
+        </h2>
         <Link to="/datasets">All datasets</Link>
       </div>
       <ul className="catalog">
@@ -57,7 +59,7 @@ export function Recent({ datasets }: { datasets: readonly Dataset[] }) {
   if (featuredOf(datasets).length === 0) return null
   return (
     <section className="stack" aria-labelledby="recent">
-      <h2 id="recent">Recently updated</h2>
+      <h2 id="recent">{site.startTitles.recent ?? 'Recently updated'}</h2>
       <ul className="recent card flush">
         {recentOf(datasets)
           .slice(0, MAX_RECENT)
@@ -80,7 +82,7 @@ export function Topics({ datasets }: { datasets: readonly Dataset[] }) {
   if (topics.length === 0) return null
   return (
     <section className="stack" aria-labelledby="topics">
-      <h2 id="topics">Topics</h2>
+      <h2 id="topics">{site.startTitles.topics ?? 'Topics'}</h2>
       <ul className="topics">
         {topics.slice(0, MAX_TOPICS).map(({ value, count: number }) => (
           <li key={value}>

@@ -1,11 +1,15 @@
 import type { Dataset } from '@wayleave/client'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { Link } from 'react-router'
 import { useSession } from '../api/queries.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { SignInLink } from '../components/page/sign-in-link.tsx'
 import { Tabs } from '../components/tabs.tsx'
 import { snippetsFor } from '../datasets/snippet-texts.ts'
+import { site } from '../site.ts'
+
+// Only operators with texts of their own need it.
+const Markdown = lazy(() => import('../components/markdown.tsx'))
 
 const LANGUAGES = { curl: 'curl', python: 'Python', javascript: 'JavaScript', duckdb: 'DuckDB' } as const
 
@@ -36,18 +40,8 @@ export function KeySteps({ dataset }: { dataset: Dataset | undefined }) {
   return (
     <section className="key-steps" aria-labelledby="key">
       <div className="stack">
-        <h2 id="key">From here to your first request</h2>
-        <ol className="numbered">
-          <li>
-            <strong>Sign in</strong> with your mail address. There is no password to remember.
-          </li>
-          <li>
-            <strong>Create a key</strong> and keep its secret in <code>WAYLEAVE_API_KEY</code>.
-          </li>
-          <li>
-            <strong>Paste the code</strong> and run it.
-          </li>
-        </ol>
+        <h2 id="key">{site.startTitles.key ?? 'From here to your first request'}</h2>
+        {site.startKey === null ? <UsualSteps /> : <OwnText source={site.startKey} />}
         <div className="row">
           {isSignedIn ? (
             <Link className="button primary" to="/getting-started">
@@ -56,11 +50,38 @@ export function KeySteps({ dataset }: { dataset: Dataset | undefined }) {
           ) : (
             <SignInLink className="button primary">Get a key</SignInLink>
           )}
-          <a href="/docs/api">API reference</a>
+          {site.startKey === null && <a href="/docs/api">API reference</a>}
         </div>
       </div>
       {dataset && <FirstRequest dataset={dataset} />}
     </section>
+  )
+}
+
+function UsualSteps() {
+  return (
+    <ol className="numbered">
+      <li>
+        <strong>Sign in</strong> with your mail address. There is no password to remember.
+      </li>
+      <li>
+        <strong>Create a key</strong> and keep its secret in <code>WAYLEAVE_API_KEY</code>.
+      </li>
+      <li>
+        <strong>Paste the code</strong> and run it.
+      </li>
+    </ol>
+  )
+}
+
+/** What the operator has written for a section. Its lists look like those of the usual text. */
+function OwnText({ source }: { source: string }) {
+  return (
+    <div className="own-text">
+      <Suspense>
+        <Markdown source={source} />
+      </Suspense>
+    </div>
   )
 }
 
@@ -79,19 +100,25 @@ export function Offers() {
   return (
     <section className="stack" aria-labelledby="offers">
       <div className="row spread">
-        <h2 id="offers">Made to build on</h2>
-        <a href="/docs/gallery">See the gallery</a>
+        <h2 id="offers">{site.startTitles.developers ?? 'Made to build on'}</h2>
+        {site.startDevelopers === null && <a href="/docs/gallery">See the gallery</a>}
       </div>
-      <ul className="ways">
-        {OFFERS.map(([href, title, text]) => (
-          <li key={href} className="card">
-            <strong>
-              <a href={href}>{title}</a>
-            </strong>
-            <span className="small soft">{text}</span>
-          </li>
-        ))}
-      </ul>
+      {site.startDevelopers === null ? <UsualOffers /> : <OwnText source={site.startDevelopers} />}
     </section>
+  )
+}
+
+function UsualOffers() {
+  return (
+    <ul className="ways">
+      {OFFERS.map(([href, title, text]) => (
+        <li key={href} className="card">
+          <strong>
+            <a href={href}>{title}</a>
+          </strong>
+          <span className="small soft">{text}</span>
+        </li>
+      ))}
+    </ul>
   )
 }

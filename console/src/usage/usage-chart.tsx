@@ -35,26 +35,41 @@ export function UsageChart({ days, before, measure, label }: Shown) {
   return <div ref={place} className="chart" role="img" aria-label={`${label} by day`} />
 }
 
-function seriesOf({ days, before = [], measure }: Shown): UPlot.AlignedData {
-  // A line of zeros along the axis would look like a mistake.
-  const hasBefore = sumOf(before, measure) > 0
+/** Whether there is a line to draw: one of zeros along the axis would look like a mistake. */
+function hasBefore({ before = [], measure }: Shown): boolean {
+  return sumOf(before, measure) > 0
+}
+
+function seriesOf(shown: Shown): UPlot.AlignedData {
+  const { days, before = [], measure } = shown
   return [
     days.map(({ date }) => Date.parse(date) / 1000),
-    days.map((one) => one[measure]),
-    days.map((_, i) => (hasBefore ? (before[i]?.[measure] ?? null) : null)),
+    // A day without any has no bar: one of no height would be a dash on the axis.
+    days.map((one) => one[measure] || null),
+    ...(hasBefore(shown) ? [days.map((_, i) => before[i]?.[measure] ?? null)] : []),
   ]
 }
 
-function options(element: HTMLElement, { days, label }: Shown): UPlot.Options {
+function options(element: HTMLElement, shown: Shown): UPlot.Options {
+  const { days, label } = shown
   const style = getComputedStyle(element)
-  const color = (name: string) => resolved(element, `var(${name})`)
+  const color = (name: string, share = 1) =>
+    resolved(element, `color-mix(in srgb, var(${name}) ${share * 100}%, transparent)`)
   const soft = color('--soft')
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
   const font = `${0.75 * rem}px ${style.fontFamily}`
   const axis = { stroke: soft, font, grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } }
   const whole = (_chart: UPlot, values: number[]) =>
     values.map((value) => (Number.isInteger(value) ? short.format(value) : ''))
-  const shown = (_chart: UPlot, value: number | null) => (value === null ? '–' : count(value))
+  const numberText = (_chart: UPlot, value: number | null) => (value === null ? '–' : count(value))
+  const earlier: UPlot.Series = {
+    label: days.length === 1 ? 'The day before' : `${days.length} days earlier`,
+    value: numberText,
+    stroke: color('--spark'),
+    width: 2,
+    dash: [4, 4],
+    points: { show: days.length === 1 },
+  }
   return {
     width: element.clientWidth,
     height: HEIGHT,
@@ -79,20 +94,14 @@ function options(element: HTMLElement, { days, label }: Shown): UPlot.Options {
       },
       {
         label,
-        value: shown,
+        value: (_chart, value, _series, index) => (index === null ? '–' : count(value ?? 0)),
         stroke: color('--accent'),
-        fill: color('--accent'),
+        // Paler than the line that is drawn over them.
+        fill: color('--accent', 0.55),
         paths: UPlot.paths.bars!({ size: [0.7, 28] }),
         points: { show: false },
       },
-      {
-        label: days.length === 1 ? 'The day before' : `${days.length} days earlier`,
-        value: shown,
-        stroke: color('--spark'),
-        width: 2,
-        dash: [4, 4],
-        points: { show: days.length === 1 },
-      },
+      ...(hasBefore(shown) ? [earlier] : []),
     ],
   }
 }

@@ -1,5 +1,5 @@
 import type { UsageReport } from '@wayleave/contract/records'
-import type { DateRange } from '../api/queries.ts'
+import type { DateRange, UsageFilter } from '../api/queries.ts'
 import { count, lastDays } from '../words.ts'
 
 export type UsageDay = UsageReport['days'][number]
@@ -26,6 +26,12 @@ export function readRange(parameters: URLSearchParams, now: number): DateRange {
   const days = daysIn(range)
   const areDates = Object.values(range).every((date) => /^\d{4}-\d\d-\d\d$/.test(date))
   return areDates && days >= 1 && days <= MAX_DAYS ? range : lastDays(DEFAULT_DAYS, now)
+}
+
+/** The key and the dataset that an address has. */
+export function readFilter(parameters: URLSearchParams): UsageFilter {
+  const [keyId, table] = [parameters.get('key'), parameters.get('table')]
+  return { ...(keyId ? { keyId } : {}), ...(table ? { table } : {}) }
 }
 
 /** Such as “12 % more than in the 30 days before”. */

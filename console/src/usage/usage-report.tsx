@@ -1,6 +1,7 @@
 import type { UsageReport as Usage } from '@wayleave/contract/records'
+import type { ReactNode } from 'react'
 import { Link } from 'react-router'
-import { type DateRange, useUsage } from '../api/queries.ts'
+import { type DateRange, type UsageFilter, useUsage } from '../api/queries.ts'
 import { Empty } from '../components/page/empty.tsx'
 import { Loaded } from '../components/page/loaded.tsx'
 import { day, lastDays, plural } from '../words.ts'
@@ -29,20 +30,27 @@ export function UsageByDay({
   usage,
   range,
   onRange,
+  filter = {},
+  children,
 }: {
-  /** Of the report in the API. */
+  /** The path of the report in the API. */
   path: string
   usage: { data: Usage | undefined; isError: boolean; error: unknown; refetch: () => unknown }
   range: DateRange
   onRange: (range: DateRange) => void
+  /** What the report is restricted to. */
+  filter?: UsageFilter
+  /** Further controls, below the period. */
+  children?: ReactNode
 }) {
-  const before = useUsage(path, periodBefore(range)).data
+  const before = useUsage(path, { ...periodBefore(range), ...filter }).data
   return (
     <section className="card flush">
       <div className="card-head">
         <h2>Usage by day</h2>
         <DateRangeField range={range} onChange={onRange} />
       </div>
+      {children}
       <Loaded query={usage} lines={1} height="15.6rem">
         {(data) => (
           <>

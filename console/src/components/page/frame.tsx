@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import { useCallback, useEffect, useState } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
 import { Link, NavLink, Outlet, ScrollRestoration, useLocation, useNavigate } from 'react-router'
 import { OrganizationSwitch } from '../../account/organization-switch.tsx'
 import { asProblem } from '../../api/problem.ts'
@@ -12,6 +12,8 @@ import { revealCurrentTab } from '../reveal-current-tab.ts'
 import { ProblemNote } from './problem-note.tsx'
 import { SignInLink } from './sign-in-link.tsx'
 import { SiteFooter } from './site-footer.tsx'
+
+const Finder = lazy(async () => ({ default: (await import('../../finder/finder.tsx')).Finder }))
 
 /** The top bar and the page below it. */
 export function Frame() {
@@ -46,6 +48,7 @@ export function Frame() {
         </Link>
         <Navigation signedIn={state === 'signed-in'} />
         <div className="account">
+          <FinderButton />
           <ThemeButton />
           {state === 'signed-in' && <Account />}
           {state === 'signed-out' && pathname !== '/sign-in' && (
@@ -74,6 +77,41 @@ function Navigation({ signedIn }: { signedIn: boolean }) {
       {signedIn && <NavLink to="/account">Account</NavLink>}
       <a href="/docs">Docs</a>
     </nav>
+  )
+}
+
+/** Opens the finder, as Ctrl+K (or ⌘K) does. */
+function FinderButton() {
+  const [isOpen, setIsOpen] = useState(false)
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey) return
+      // A dialog that is open has to be finished first.
+      if (document.querySelector('dialog:modal')) return
+      event.preventDefault()
+      setIsOpen(true)
+    }
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
+  }, [])
+  return (
+    <>
+      <button
+        type="button"
+        className="button quiet"
+        aria-label="Go to a dataset, a page or a key"
+        aria-keyshortcuts="Control+K Meta+K"
+        title="Go to… (Ctrl+K)"
+        onClick={() => setIsOpen(true)}
+      >
+        <Icon name="search" />
+      </button>
+      {isOpen && (
+        <Suspense>
+          <Finder onClose={() => setIsOpen(false)} />
+        </Suspense>
+      )}
+    </>
   )
 }
 

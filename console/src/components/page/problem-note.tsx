@@ -1,4 +1,5 @@
-import { asProblem, fieldSentence, withoutPointer } from '../../api/problem.ts'
+import { fieldSentence, withoutPointer } from '../../api/field-sentence.ts'
+import { asProblem } from '../../api/problem.ts'
 import { BuyLink } from '../../billing/buy-link.tsx'
 
 /** An error with the service's message, and the request id to find it in the service's log. */

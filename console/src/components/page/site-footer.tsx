@@ -9,6 +9,8 @@ export function SiteFooter() {
     [privacyUrl, 'Privacy'],
     [imprintUrl, 'Legal notice'],
     ['/docs', 'Docs'],
+    ['/docs/api', 'API reference'],
+    ['/status', 'Status'],
   ]
   return (
     <footer className="site-foot">

@@ -21,7 +21,7 @@ export function DownloadRow({
   isPaid?: boolean
   disabled: boolean
 }) {
-  const { state, start, stop } = useDownload(file)
+  const { state, start, stop } = useDownload({ ...file, maxCredits: isPaid ? 0 : credits })
   return (
     <FileRow
       name={formatName(file.format)}

@@ -53,7 +53,7 @@ function FilteredRow({
       note={isOfAnother && <span className="small soft">The filter has changed since</span>}
       price={price}
       state={state}
-      onStart={start}
+      onStart={() => start(price)}
       onStop={stop}
       disabled={false}
     />

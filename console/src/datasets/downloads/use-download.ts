@@ -15,10 +15,12 @@ export interface WholeFile {
   version?: number
   /** The number of the current version, whose file replaces the one of the version before. */
   currentVersion?: number
+  /** What the page says that it costs; if it costs more meanwhile, the download fails. */
+  maxCredits?: number
 }
 
 /** Downloads a whole file with the session's key. */
-export function useDownload({ table, format, version, currentVersion }: WholeFile) {
+export function useDownload({ table, format, version, currentVersion, maxCredits }: WholeFile) {
   const key = fileKeyPrefix(table, version) + format
   const query = String(version ?? currentVersion)
   const download = useStoredDownload(key)
@@ -29,7 +31,7 @@ export function useDownload({ table, format, version, currentVersion }: WholeFil
       query,
       fileName: fileName(table, format, version),
       fetchFile: (signal, onProgress) =>
-        data.download(table, format, { as: 'blob', version, signal, onProgress }),
+        data.download(table, format, { as: 'blob', version, maxCredits, signal, onProgress }),
     })
     // The balance, the ledger, the purchases and the sizes of files have changed.
     for (const name of ['me', 'rows', 'purchases', 'datasets'])

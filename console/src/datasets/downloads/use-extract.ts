@@ -28,11 +28,12 @@ export function useExtract(
   const isOfThisFilter = download.query === url
   const state: DownloadState =
     isOfThisFilter || download.state.kind === 'running' ? download.state : { kind: 'idle' }
-  const start = () =>
+  const start = (maxCredits?: number) =>
     startDownload(key, {
       fileName: `${table}-filtered.${EXTRACT_FORMATS[format].extension}`,
       query: url,
-      fetchFile: async (signal, onProgress) => readBlob(await fetchOgc(url, signal), onProgress),
+      fetchFile: async (signal, onProgress) =>
+        readBlob(await fetchOgc(url, signal, 'GET', maxCredits), onProgress),
     })
   return { state, url, isOfThisFilter, start, stop: () => stopDownload(key) }
 }

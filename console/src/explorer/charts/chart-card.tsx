@@ -5,6 +5,7 @@ import { ProblemNote } from '../../components/page/problem-note.tsx'
 import { Skeleton } from '../../components/page/skeleton.tsx'
 import { saveFile } from '../../datasets/downloads/save-file.ts'
 import { useTheme } from '../../theme.ts'
+import { plural } from '../../words.ts'
 import type { Exploration } from '../access.ts'
 import { type Clause, columnOf as clauseColumn, filterText } from '../filter/clause.ts'
 import { askAggregates } from './ask-aggregates.ts'
@@ -14,8 +15,9 @@ import { type ChartData, isInside, type Mark } from './chart-data.ts'
 import { ChartForm } from './chart-form.tsx'
 import { ChartLegend, ChartPicture } from './chart-picture.tsx'
 import { ChartTable } from './chart-table.tsx'
-import { chartTitle } from './chart-words.ts'
+import { axisLabels, chartTitle } from './chart-words.ts'
 import { loadChart } from './load-chart.ts'
+import { numberWithoutPlace } from './log-axis.ts'
 import { savePng, saveSvg } from './save-chart.ts'
 import { statisticsChart } from './statistics-chart.ts'
 import { csvOf } from './table-of.ts'
@@ -36,6 +38,7 @@ export function ChartCard({ exploration, chart, clauses, onChange, onRemove, onP
   const title = chartTitle(chart)
   const loaded = useChart(exploration, chart, clauses)
   const data = access === 'all' ? loaded.data : statisticsChart(chart, dataset)
+  const notes = data ? notesOf(chart, data) : []
   const [isTable, setIsTable] = useState(false)
   const [isOpen, setIsOpen] = useState(false)
   const drawing = useRef<SVGSVGElement | null>(null)
@@ -94,13 +97,14 @@ export function ChartCard({ exploration, chart, clauses, onChange, onRemove, onP
       {data && data.marks.length === 0 && <p className="soft small">No values.</p>}
       {data && data.marks.length > 0 && (
         <>
-          <ChartLegend data={data} />
+          <ChartLegend chart={chart} data={data} clauses={clauses} onPick={onPick} />
           {isTable ? (
             <ChartTable chart={chart} data={data} onPick={onPick} />
           ) : (
             <ChartPicture
               chart={chart}
               data={data}
+              labels={axisLabels(chart, dataset)}
               isInside={inside}
               onPick={onPick}
               onDrawn={(svg) => {
@@ -110,9 +114,16 @@ export function ChartCard({ exploration, chart, clauses, onChange, onRemove, onP
           )}
         </>
       )}
-      {data && data.notes.length > 0 && <p className="small soft">{data.notes.join(' · ')}</p>}
+      {notes.length > 0 && <p className="small soft">{notes.join(' · ')}</p>}
     </figure>
   )
+}
+
+function notesOf(chart: Chart, data: ChartData): string[] {
+  const hidden = numberWithoutPlace(chart, data)
+  if (hidden === 0) return data.notes
+  const noun = chart.kind === 'points' ? 'point' : 'group'
+  return [...data.notes, `${plural(hidden, noun)} not above zero, which a logarithmic axis has no place for`]
 }
 
 /**

@@ -15,11 +15,18 @@ import {
   MEASURES,
   ofColumns,
   PERIODS,
+  scalesOf,
   splitColumns,
 } from './chart.ts'
 import { MEASURE_WORDS } from './chart-words.ts'
 
 const LAYOUT_WORDS = { stacked: 'Stacked', grouped: 'Side by side', filled: 'Shares of 100 %' }
+const SCALE_WORDS = {
+  linear: 'Linear',
+  log: 'Logarithmic',
+  'log-across': 'Logarithmic across',
+  'log-both': 'Both logarithmic',
+}
 const ORDER_WORDS = { most: 'Highest first', least: 'Lowest first', value: 'By value' }
 
 /** The controls of one chart. What does not suit the columns is not offered. */
@@ -91,8 +98,34 @@ export function ChartForm({
         />
       )}
       {isNumeric(type) && <WidthField chart={chart} step={step} onChange={(step) => change({ step })} />}
+      <ScaleField chart={chart} dataset={dataset} onChange={(scale) => change({ scale })} />
       <GroupFields chart={chart} dataset={dataset} isMeasured={isMeasured} change={change} />
     </div>
+  )
+}
+
+function ScaleField({
+  chart,
+  dataset,
+  onChange,
+}: {
+  chart: Chart
+  dataset: DatasetDetails
+  onChange: (scale: Chart['scale']) => void
+}) {
+  const scales = scalesOf(chart, dataset)
+  if (scales.length === 1) return null
+  const isOfPoints = chart.kind === 'points'
+  return (
+    <Choice
+      label={isOfPoints ? 'Axes' : 'Axis'}
+      value={chart.scale}
+      choices={scales.map((scale) => [
+        scale,
+        scale === 'log' && isOfPoints ? 'Logarithmic upwards' : SCALE_WORDS[scale],
+      ])}
+      onChange={(scale) => onChange(scale as Chart['scale'])}
+    />
   )
 }
 

@@ -1,23 +1,31 @@
 import { type PointerEvent, useEffect, useRef, useState } from 'react'
 import { useTheme } from '../../theme.ts'
 import { plural } from '../../words.ts'
+import { type Clause, columnOf } from '../filter/clause.ts'
 import { type Chart, chartText } from './chart.ts'
 import { partColors } from './chart-colors.ts'
 import type { ChartData, Mark } from './chart-data.ts'
 import { intervalWords } from './chart-data.ts'
-import { measuredWords, valueTitle } from './chart-words.ts'
+import { type AxisLabels, measuredWords, valueTitle } from './chart-words.ts'
 import { drawChart, MARKS } from './draw-chart.ts'
+import { rangeBetween } from './picked.ts'
+import { useBrush } from './use-brush.ts'
 
-/** The drawing of a chart. What is pointed at is told beside the pointer, and a click filters by it. */
+/**
+ * The drawing of a chart. What is pointed at is told beside the pointer, and a click filters by it. Dragging over an axis
+ * of numbers or times filters by a range.
+ */
 export function ChartPicture({
   chart,
   data,
+  labels,
   isInside,
   onPick,
   onDrawn,
 }: {
   chart: Chart
   data: ChartData
+  labels: AxisLabels
   isInside: (mark: Mark) => boolean
   /** Null if nothing can be filtered. */
   onPick: ((mark: Mark, isAdded: boolean) => void) | null
@@ -30,7 +38,7 @@ export function ChartPicture({
   const inside = data.marks.map(isInside).join()
   useEffect(() => {
     if (width === 0) return
-    const svg = drawChart(chart, data, { theme, width, isInside })
+    const svg = drawChart(chart, data, { theme, width, labels, isInside })
     place.current!.replaceChildren(svg)
     onDrawn(svg)
     setPointed(null)
@@ -41,6 +49,12 @@ export function ChartPicture({
       | null
     return element?.__data__ === undefined ? undefined : drawnMarks(chart, data)[element.__data__]
   }
+  const hasRanges = onPick !== null && data.axis !== 'values' && chart.kind !== 'points'
+  const onBrushed = (first: Mark, last: Mark) => {
+    const range = rangeBetween(first, last, chart.column)
+    if (range) onPick?.({ ...first, clauses: [range] }, false)
+  }
+  const brush = useBrush(place, drawnMarks(chart, data), hasRanges ? onBrushed : null)
   const point = (event: PointerEvent) => {
     const mark = markAt(event)
     const { left, top } = place.current!.getBoundingClientRect()
@@ -53,14 +67,17 @@ export function ChartPicture({
       <div
         ref={place}
         data-can-pick={onPick !== null || undefined}
+        onPointerDown={brush.begin}
         onPointerMove={point}
         onPointerLeave={() => setPointed(null)}
         onClick={(event) => {
           const mark = markAt(event)
-          if (mark?.clauses) onPick?.(mark, event.ctrlKey || event.metaKey || event.shiftKey)
+          if (mark?.clauses && !brush.wasBrushed.current)
+            onPick?.(mark, event.ctrlKey || event.metaKey || event.shiftKey)
         }}
       />
-      {pointed && (
+      {brush.band && <div className="chart-band" aria-hidden="true" style={brush.band} />}
+      {pointed && !brush.band && (
         <div
           className="chart-tip"
           aria-hidden="true"
@@ -70,7 +87,7 @@ export function ChartPicture({
             translate: pointed.x > width / 2 ? '-105% -110%' : '5% -110%',
           }}
         >
-          <MarkWords chart={chart} mark={pointed.mark} canPick={onPick !== null} />
+          <MarkWords chart={chart} mark={pointed.mark} canPick={onPick !== null} hasRanges={hasRanges} />
         </div>
       )}
     </div>
@@ -82,7 +99,18 @@ function drawnMarks(chart: Chart, { marks }: ChartData): Mark[] {
   return chart.kind === 'box' ? marks.filter(({ box }) => box) : marks
 }
 
-function MarkWords({ chart, mark, canPick }: { chart: Chart; mark: Mark; canPick: boolean }) {
+function MarkWords({
+  chart,
+  mark,
+  canPick,
+  hasRanges,
+}: {
+  chart: Chart
+  mark: Mark
+  canPick: boolean
+  /** Whether a range can be selected. */
+  hasRanges: boolean
+}) {
   const isCell = chart.kind === 'points' && mark.value !== mark.valueTo
   const value = isCell ? intervalWords(mark.value!, mark.valueTo!) : measuredWords(mark.value, chart)
   return (
@@ -94,23 +122,59 @@ function MarkWords({ chart, mark, canPick }: { chart: Chart; mark: Mark; canPick
         </span>
       )}
       <span>{plural(mark.rows, 'row')}</span>
-      {canPick && mark.clauses && <span className="soft">Click to filter</span>}
+      {canPick && mark.clauses && (
+        <span className="soft">{hasRanges ? 'Click or drag to filter' : 'Click to filter'}</span>
+      )}
     </>
   )
 }
 
-/** The parts of the groups with their colors. */
-export function ChartLegend({ data }: { data: ChartData }) {
+/** The parts of the groups with their colors. A click on one filters by it. */
+export function ChartLegend({
+  chart,
+  data,
+  clauses,
+  onPick,
+}: {
+  chart: Chart
+  data: ChartData
+  clauses: readonly Clause[]
+  onPick: ((mark: Mark, isAdded: boolean) => void) | null
+}) {
   const theme = useTheme()
   if (data.parts.length === 0) return null
   const colors = partColors(data, theme)
+  const isFiltered = clauses.some((clause) => columnOf(clause) === chart.by)
   return (
     <ul className="chart-legend" aria-label="Legend">
-      {data.parts.map((part, index) => (
-        <li key={part} dir="auto">
-          <span className="swatch" style={{ background: colors[index]! }} /> {part}
-        </li>
-      ))}
+      {data.parts.map((part, index) => {
+        const mark = data.marks.find((one) => one.part === part)
+        const clause = mark?.clauses?.find((one) => columnOf(one) === chart.by)
+        const content = (
+          <>
+            <span className="swatch" style={{ background: colors[index]! }} />
+            <span dir="auto">{part}</span>
+          </>
+        )
+        return (
+          <li key={part}>
+            {mark && clause && onPick ? (
+              <button
+                type="button"
+                aria-pressed={isFiltered}
+                title={isFiltered ? 'Show all rows again' : 'Show only these rows'}
+                onClick={(event) =>
+                  onPick({ ...mark, clauses: [clause] }, event.ctrlKey || event.metaKey || event.shiftKey)
+                }
+              >
+                {content}
+              </button>
+            ) : (
+              content
+            )}
+          </li>
+        )
+      })}
     </ul>
   )
 }

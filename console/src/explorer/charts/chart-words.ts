@@ -1,3 +1,4 @@
+import type { DatasetDetails } from '@wayleave/contract/records'
 import { type Chart, isCounted, type Measure, PERIODS } from './chart.ts'
 import { type ChartData, numberWords } from './chart-data.ts'
 
@@ -29,6 +30,25 @@ export function valueTitle({ kind, measure, of }: Chart): string {
   if (kind === 'points') return of
   if (measure === 'count') return 'Rows'
   return measure === 'share' ? 'Share of rows' : `${MEASURE_WORDS[measure]} of ${of}`
+}
+
+/** What the axes of a chart measure; empty if the title says it. */
+export interface AxisLabels {
+  /** The axis of numbers, from left to right. */
+  column: string
+  /** The axis of what is measured. */
+  measured: string
+}
+
+export function axisLabels(chart: Chart, { columns }: DatasetDetails): AxisLabels {
+  const { kind, measure, column, of } = chart
+  const labelOf = (name: string) => {
+    const { title, unit } = columns.find((one) => one.name === name) ?? {}
+    return `${title || name}${unit ? ` (${unit})` : ''}`
+  }
+  const isValue = kind === 'box' || kind === 'points'
+  const words = isCounted(measure) ? valueTitle(chart) : `${MEASURE_WORDS[measure]} of ${labelOf(of)}`
+  return { column: labelOf(column), measured: isValue ? labelOf(of) : words }
 }
 
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })

@@ -13,6 +13,9 @@ export type Period = (typeof PERIODS)[number]
 
 /** How the parts of a group are drawn: on top of each other, beside each other, or as shares of the whole. */
 export const LAYOUTS = ['stacked', 'grouped', 'filled'] as const
+/** The axis of what is measured; of points, one of both axes or both. */
+export const SCALES = ['linear', 'log', 'log-across', 'log-both'] as const
+type AxisScale = (typeof SCALES)[number]
 export const ORDERS = ['most', 'least', 'value'] as const
 
 /** One chart: a measure of the rows in groups by a column. */
@@ -27,12 +30,13 @@ export interface Chart {
   /** The column that splits each group; empty for none. */
   by: string
   layout: (typeof LAYOUTS)[number]
+  scale: AxisScale
   order: (typeof ORDERS)[number]
   /** How many groups of values are shown; the rest are the others. */
   top: number
 }
 
-export const TOP = 12
+const TOP = 12
 export const MAX_TOP = 50
 
 export function plainChart(column: string): Chart {
@@ -44,6 +48,7 @@ export function plainChart(column: string): Chart {
     step: '',
     by: '',
     layout: 'stacked',
+    scale: 'linear',
     order: 'most',
     top: TOP,
   }
@@ -79,6 +84,7 @@ export function readChart(text: string, dataset: DatasetDetails): Chart | null {
       step: values.get('step') ?? '',
       by: values.get('by') ?? '',
       layout: one('layout', LAYOUTS, plain.layout),
+      scale: one('scale', SCALES, plain.scale),
       order: one('order', ORDERS, plain.order),
       top: Number.isInteger(top) && top >= 1 && top <= MAX_TOP ? top : TOP,
     },
@@ -101,7 +107,17 @@ export function fitted(chart: Chart, dataset: DatasetDetails): Chart | null {
   // Means of parts do not add up.
   const layout = isAdditive(measure) ? chart.layout : 'grouped'
   const by = isPart ? chart.by : ''
-  return { ...chart, step, kind, measure, of: needsOf ? of : '', by, layout: by ? layout : 'stacked' }
+  const made = { ...chart, step, kind, measure, of: needsOf ? of : '', by }
+  const whole: Chart = { ...made, layout: by ? layout : 'stacked' }
+  return { ...whole, scale: scalesOf(whole, dataset).includes(chart.scale) ? chart.scale : 'linear' }
+}
+
+/** The axes that a chart may have. On a logarithmic one, lengths on top of each other would mean nothing. */
+export function scalesOf(chart: Chart, dataset: DatasetDetails): AxisScale[] {
+  const { kind, by, layout, measure } = chart
+  if (kind === 'points') return axisOf(chart, dataset) === 'numbers' ? [...SCALES] : ['linear', 'log']
+  const isOnTop = by !== '' && layout !== 'grouped'
+  return isOnTop || (kind !== 'box' && measure === 'share') ? ['linear'] : ['linear', 'log']
 }
 
 /** Counts need no column. */

@@ -8,7 +8,7 @@ export const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday',
 
 /** The longest time, in days, that each period divides into a readable number of groups. */
 const FITS: [days: number, period: Period][] = [
-  [9, 'hour'],
+  [4, 'hour'],
   [200, 'day'],
   [1400, 'week'],
   [6000, 'month'],

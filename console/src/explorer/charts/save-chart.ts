@@ -37,8 +37,8 @@ export async function savePng(picture: Picture, name: string): Promise<void> {
 
 /** The drawing as a file of its own: with its title, legend, source and background, and without style sheets. */
 function svgText({ svg, title, legend, credit }: Picture): { text: string; width: number; height: number } {
-  const { color } = getComputedStyle(svg)
-  const background = getComputedStyle(svg.closest('.card') ?? document.body).backgroundColor
+  const { color: soft } = getComputedStyle(svg)
+  const { backgroundColor: background, color } = getComputedStyle(svg.closest('.card') ?? document.body)
   const [inner, tall] = [Number(svg.getAttribute('width')), Number(svg.getAttribute('height'))]
   const lines = legendLines(legend, inner)
   const top = PADDING + HEAD + lines.length * LEGEND
@@ -68,7 +68,8 @@ function svgText({ svg, title, legend, credit }: Picture): { text: string; width
   for (const [name, value] of Object.entries({
     x: PADDING,
     y: top,
-    color,
+    color: soft,
+    fill: soft,
     overflow: 'visible',
     'font-size': 12,
   }))

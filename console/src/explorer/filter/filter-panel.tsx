@@ -1,14 +1,14 @@
-import { useState } from 'react'
+import type { DatasetDetails } from '@wayleave/contract/records'
+import { useMemo, useState } from 'react'
 import type { Exploration } from '../access.ts'
 import { ColumnName } from '../column-name.tsx'
+import { tellingColumns } from '../worth.ts'
 import { type Box, type Clause, columnOf } from './clause.ts'
 import { type Column, isCountable } from './facet.ts'
 import { RangeFacet } from './range-facet.tsx'
 import { TextSearch } from './text-search.tsx'
 import { useFacets } from './use-facets.ts'
 import { ValueFacet } from './value-facet.tsx'
-
-const OPEN_AT_FIRST = 4
 
 /** The filter's controls: a search in all texts, the map's view, and a facet for each column. */
 export function FilterPanel({
@@ -25,8 +25,8 @@ export function FilterPanel({
 }) {
   const { dataset, access } = exploration
   const isDisabled = access !== 'all'
-  const columns = dataset.columns.filter(({ type }) => type !== 'json')
-  const [open, setOpen] = useState(() => openAtFirst(columns, exploration))
+  const columns = useMemo(() => orderedColumns(dataset), [dataset])
+  const [open, setOpen] = useState(() => openAtFirst(exploration, clauses))
   const counted = columns.filter((column) => open.has(column.name) && isCountable(column, dataset))
   const facets = useFacets(
     exploration,
@@ -173,13 +173,16 @@ function ColumnFacet({
   )
 }
 
-/** The columns that tell most: those that can be counted and do not have the same value everywhere. */
-function openAtFirst(columns: Column[], { dataset }: Exploration): Set<string> {
-  const telling = columns.filter((column) => {
-    const statistics = dataset.statistics?.[column.name]
-    return isCountable(column, dataset) && (statistics === undefined || statistics.distinct > 1)
-  })
-  return new Set(telling.slice(0, OPEN_AT_FIRST).map(({ name }) => name))
+/** The columns that tell most, then the others as the dataset has them. */
+function orderedColumns(dataset: DatasetDetails): Column[] {
+  const first = tellingColumns(dataset)
+  return [...first, ...dataset.columns.filter((one) => one.type !== 'json' && !first.includes(one))]
+}
+
+/** The columns that tell most, and those that the filter names. */
+function openAtFirst({ dataset }: Exploration, clauses: Clause[]): Set<string> {
+  const filtered = clauses.map(columnOf).filter((name) => name !== null)
+  return new Set([...tellingColumns(dataset).map(({ name }) => name), ...filtered])
 }
 
 /** Five digits are about a metre. */

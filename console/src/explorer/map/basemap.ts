@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { PALETTES } from '@wayleave/contract/map-style'
+import { DEVICE_FONT, PALETTES } from '@wayleave/contract/map-style'
 import type { LayerSpecification, StyleSpecification } from 'maplibre-gl'
 import { consoleSettings } from '../../console-settings.ts'
 import type { Theme } from '../../theme.ts'
@@ -8,7 +8,6 @@ import { type AddProtocol, pmtilesStyle } from './pmtiles-style.ts'
 
 /** Names of the basemap's sources and layers get this prefix, so that they cannot equal ours. */
 const PREFIX = 'base:'
-const OWN_FONT = ['sans-serif']
 
 /**
  * The operator's own background of maps. Null if there is none or it cannot be loaded, which leaves the service's
@@ -65,7 +64,7 @@ export function backgroundOf(style: StyleSpecification, address: string): Backgr
     names: layers.filter(isName),
     ...(style.glyphs && { glyphs: absolute(style.glyphs) }),
     ...(typeof style.sprite === 'string' && { sprite: absolute(style.sprite) }),
-    font: style.glyphs ? (fontOf(style.layers) ?? OWN_FONT) : OWN_FONT,
+    font: style.glyphs ? (fontOf(style.layers) ?? DEVICE_FONT) : DEVICE_FONT,
   }
 }
 

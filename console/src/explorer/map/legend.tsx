@@ -10,13 +10,19 @@ import {
 } from '@wayleave/contract/map-style'
 import { count } from '../../words.ts'
 import { ColumnName } from '../column-name.tsx'
+import type { Clause } from '../filter/clause.ts'
 import type { Column } from '../filter/facet.ts'
+import { entryClause, isEntrySelected, selectsEntries } from './legend-picks.ts'
 import type { ClassRows } from './use-scale.ts'
 
 const short = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
-const format = (value: number) => short.format(value)
+/** A minus sign is no dash between two numbers. */
+const format = (value: number) => short.format(value).replace('-', '−')
 
-/** The classes of a column that colors or sizes the map. */
+/** Filters by the rows of an entry, or by them too. */
+export type PickEntry = (clause: Clause, isAdded: boolean) => void
+
+/** The classes of a column that colors or sizes the map. A click on one filters by it. */
 export function Legend({
   scale,
   look,
@@ -25,7 +31,8 @@ export function Legend({
   isColor,
   theme,
   hasClusters,
-  isFiltered,
+  own,
+  onPick,
   onRows,
 }: {
   scale: Scale
@@ -37,36 +44,78 @@ export function Legend({
   theme: Theme
   /** Whether a circle may stand for several features. */
   hasClusters: boolean
-  isFiltered: boolean
+  /** What the filter says about the column. */
+  own: Clause | undefined
+  onPick: PickEntry | undefined
+  /** Absent if all rows match. */
   onRows: ((rows: ClassRows) => void) | undefined
 }) {
   const isGradient = isColor && scale.kind === 'numbers' && scale.isContinuous
   const sized = sizes?.kind === 'numbers' ? sizes : null
   const entries = legendOf(scale, look, theme, format).filter(({ isRest }) => isColor || isRest)
+  const selecting = own && selectsEntries(scale, own) ? own : null
   return (
     <section className="map-legend" aria-label={`Legend: ${scale.column}`}>
-      <strong>{column ? <ColumnName column={column} /> : scale.column}</strong>
+      <strong>{column ? <ColumnName column={column} /> : 'Features in a cell'}</strong>
       {isGradient && <Gradient scale={scale} look={look} theme={theme} />}
       {sized && <Sizes scale={sized} />}
       <ul>
         {entries.map((entry) => (
-          <Entry key={entry.label} entry={entry} isColor={isColor} />
+          <Entry
+            key={entry.label}
+            entry={entry}
+            isColor={isColor}
+            isSelected={selecting === null ? null : isEntrySelected(scale, entry, selecting)}
+            clause={entryClause(scale, entry)}
+            onPick={onPick}
+          />
         ))}
       </ul>
+      {look.draw === 'hexagons' && column && <p className="small soft">A cell shows the mean.</p>}
       {hasClusters && <p className="small soft">{clusterWords(scale, isColor, sized !== null)}</p>}
-      {isFiltered && onRows && <RowsSwitch scale={scale} onRows={onRows} />}
+      {onRows && <RowsSwitch scale={scale} onRows={onRows} />}
     </section>
   )
 }
 
-function Entry({ entry, isColor }: { entry: LegendEntry; isColor: boolean }) {
-  return (
-    <li className={entry.isRest ? 'rest' : undefined}>
+function Entry({
+  entry,
+  isColor,
+  isSelected,
+  clause,
+  onPick,
+}: {
+  entry: LegendEntry
+  isColor: boolean
+  /** Null if nothing is selected. */
+  isSelected: boolean | null
+  clause: Clause | null
+  onPick: PickEntry | undefined
+}) {
+  const content = (
+    <>
       <svg width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">
         <circle r="5" fill={isColor ? entry.color : 'var(--accent)'} />
       </svg>
       <span dir="auto">{entry.label}</span>
       {entry.count !== null && <small className="soft">{count(entry.count)}</small>}
+    </>
+  )
+  const className = [entry.isRest && 'rest', isSelected === false && 'faint'].filter(Boolean).join(' ')
+  return (
+    <li className={className || undefined}>
+      {clause && onPick ? (
+        <button
+          type="button"
+          aria-pressed={isSelected === true}
+          title={isSelected ? 'Show all rows again' : 'Show only these rows'}
+          onClick={(event) => onPick(clause, event.ctrlKey || event.metaKey || event.shiftKey)}
+        >
+          {content}
+        </button>
+      ) : (
+        content
+      )}
     </li>
   )
 }
@@ -92,6 +141,23 @@ function Gradient({ scale, look, theme }: { scale: NumberScale; look: MapLook; t
         ))}
       </p>
     </div>
+  )
+}
+
+/** A heat map has no numbers: its colors tell where features are denser than elsewhere in the view. */
+export function HeatLegend({ look, theme }: { look: MapLook; theme: Theme }) {
+  const colors = rampColors(look.ramp, theme, look.isReversed)
+  return (
+    <section className="map-legend" aria-label="Legend: density">
+      <strong>Density of features</strong>
+      <div className="map-gradient">
+        <div style={{ background: `linear-gradient(to right, ${colors.join(', ')})` }} />
+        <p className="small">
+          <span>low</span>
+          <span>high</span>
+        </p>
+      </div>
+    </section>
   )
 }
 

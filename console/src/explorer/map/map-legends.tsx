@@ -1,6 +1,8 @@
 import type { MapLook, Scale, Theme } from '@wayleave/contract/map-style'
 import type { DatasetDetails } from '@wayleave/contract/records'
-import { Legend } from './legend.tsx'
+import { columnOf } from '../filter/clause.ts'
+import { parseClauses } from '../filter/parse-clauses.ts'
+import { HeatLegend, Legend, type PickEntry } from './legend.tsx'
 import type { ClassRows } from './use-scale.ts'
 
 /** The legends of the columns that color and size the map: one if it is the same column. */
@@ -11,7 +13,9 @@ export function MapLegends({
   size,
   theme,
   isSummed,
-  isFiltered,
+  filter,
+  classes,
+  onPick,
   onRows,
 }: {
   dataset: DatasetDetails
@@ -21,12 +25,18 @@ export function MapLegends({
   theme: Theme
   /** Whether circles that stand for several features show what these have. */
   isSummed: boolean
-  isFiltered: boolean
+  filter: string
+  /** The rows whose values are asked for to make the classes. */
+  classes: ClassRows
+  /** Absent if the rows cannot be filtered. */
+  onPick: PickEntry | undefined
   onRows: ((rows: ClassRows) => void) | undefined
 }) {
   const scales = [color, size?.column === color?.column && color ? null : size].filter((one) => one !== null)
-  const hasPoints = dataset.geometryTypes.some((type) => type.endsWith('Point'))
+  if (look.draw === 'heat') return <HeatLegend look={look} theme={theme} />
   if (scales.length === 0) return null
+  const types = new Map(dataset.columns.map(({ name, type }) => [name, type as string]))
+  const clauses = parseClauses(filter, types)
   return (
     <div className="map-legends">
       {scales.map((scale) => (
@@ -39,9 +49,10 @@ export function MapLegends({
           column={dataset.columns.find(({ name }) => name === scale.column)}
           isColor={scale === color}
           theme={theme}
-          hasClusters={isSummed && hasPoints}
-          isFiltered={isFiltered}
-          onRows={onRows}
+          hasClusters={isSummed}
+          own={clauses.find((clause) => columnOf(clause) === scale.column)}
+          onPick={onPick}
+          onRows={filter !== '' && (classes === 'all' || scale.rows === 'filtered') ? onRows : undefined}
         />
       ))}
     </div>

@@ -3,7 +3,6 @@ import type { Feature } from '@wayleave/client'
 import type { MapLook, Scale } from '@wayleave/contract/map-style'
 import { useEffect, useRef, useState } from 'react'
 import { useTheme } from '../../theme.ts'
-import { plural } from '../../words.ts'
 import type { Exploration } from '../access.ts'
 import type { MapView } from '../address.ts'
 import { FeatureDetails } from '../feature-details.tsx'
@@ -15,9 +14,11 @@ import { useMatchedInView } from '../use-matched.ts'
 import { type AreaTool, AreaTools } from './area-tools.tsx'
 import { useBasemap } from './basemap.ts'
 import { circleAround } from './circle-around.ts'
-import { addProtocol, type MapTarget } from './explorer-map.ts'
+import { addProtocol } from './explorer-map.ts'
+import type { PickEntry } from './legend.tsx'
 import { MapLegends } from './map-legends.tsx'
 import { mapStatus } from './map-status.ts'
+import { MapTooltip } from './map-tooltip.tsx'
 import { useExplorerMap } from './use-explorer-map.ts'
 import { useHexagons } from './use-hexagons.ts'
 import { useMapSource } from './use-map-source.ts'
@@ -32,7 +33,10 @@ interface Props {
   look: MapLook
   color: Scale | null
   size: Scale | null
-  /** Selects the rows whose values make the classes of the colors and sizes. */
+  /** Filters by an entry of a legend. Without it, entries are texts. */
+  onPick?: PickEntry
+  /** The rows whose values make the classes of the colors and sizes. */
+  classes?: ClassRows
   onClassRows?: (rows: ClassRows) => void
   /** An area was drawn to select the features in it. Without it, areas cannot be drawn. */
   onArea?: (ring: Position[]) => void
@@ -52,6 +56,8 @@ export function MapPanel({
   look,
   color,
   size,
+  onPick,
+  classes = 'filtered',
   onClassRows,
   onArea,
   onLoading,
@@ -112,7 +118,7 @@ export function MapPanel({
     >
       <div ref={place} className="map-canvas" />
       {isWaiting && <div className="map-loading" aria-hidden="true" />}
-      {target && !isBroken && <Tooltip target={target} label={label} />}
+      {target && !isBroken && <MapTooltip target={target} label={label} dataset={dataset} look={look} />}
       {onArea && !isBroken && (
         <AreaTools
           tool={tool}
@@ -128,11 +134,13 @@ export function MapPanel({
           size={look.draw === 'features' ? size : null}
           theme={theme}
           isSummed={source.data?.kind === 'tiles' && source.data.isSummed}
-          isFiltered={filter !== ''}
+          filter={filter}
+          classes={classes}
+          onPick={look.draw === 'features' ? onPick : undefined}
           onRows={look.draw === 'features' ? onClassRows : undefined}
         />
         <p className="map-note" role="status">
-          {isWaiting && source.data !== null ? `${status} · loading` : status}
+          {isWaiting && source.data !== null ? `${status.replace(/\.$/, '')} · loading` : status}
         </p>
       </div>
       {hasDetails && (
@@ -142,6 +150,7 @@ export function MapPanel({
           error={selection.error}
           isExcluded={selection.isExcluded}
           label={label}
+          columns={dataset.columns}
           className={`map-details ${side}`}
           onClose={() => selection.select(null, 'map')}
         >
@@ -158,22 +167,5 @@ function ZoomButton({ feature, onZoom }: { feature: Feature | null; onZoom: (fea
     <button type="button" className="button small" onClick={() => onZoom(feature)}>
       Zoom to it
     </button>
-  )
-}
-
-/** What is under the mouse. For screen readers the details say the same. */
-function Tooltip({ target, label }: { target: MapTarget; label: string | null }) {
-  const name = label ? target.properties[label] : undefined
-  const cluster = target.count === 0 ? 'Part of a feature' : plural(target.count, 'feature')
-  const text = target.id === null ? `${cluster}: click to zoom in` : String(name ?? target.id)
-  return (
-    <div
-      className="map-tooltip"
-      aria-hidden="true"
-      dir="auto"
-      style={{ transform: `translate(calc(${target.x}px - 50%), calc(${target.y}px - 2.4rem))` }}
-    >
-      {text}
-    </div>
   )
 }

@@ -1,4 +1,4 @@
-import type { Palette } from '@wayleave/contract/map-style'
+import { DEVICE_FONT, type Palette } from '@wayleave/contract/map-style'
 import type { LayerSpecification, StyleSpecification } from 'maplibre-gl'
 
 const SOURCE = 'tiles'
@@ -119,7 +119,7 @@ function layerOf(name: string, look: Look, palette: Palette): LayerSpecification
         type: 'symbol',
         layout: {
           'text-field': ['coalesce', ['get', 'name'], ['get', 'name:latin'], ''],
-          'text-font': ['sans-serif'],
+          'text-font': DEVICE_FONT,
           'text-size': 11.5,
           'text-padding': 8,
         },

@@ -12,13 +12,10 @@ import { collectionUrl, nameList, readOgc } from '../../api/ogc.ts'
 import { nameText } from '../filter/cql2-text.ts'
 import type { Column, Facet } from '../filter/facet.ts'
 import { countRows } from '../use-matched.ts'
+import { isNumeric } from './color-columns.ts'
 
 /** As many as there are colors. */
 const MAX_VALUES = CATEGORIES.light.length
-
-export function isNumeric(type: string): boolean {
-  return type === 'number' || type === 'integer'
-}
 
 /** The scale of a column over the rows that match a filter, exactly; null if no row has a value. */
 export async function readScale(

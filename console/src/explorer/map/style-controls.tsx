@@ -1,9 +1,8 @@
 import type { MapLook } from '@wayleave/contract/map-style'
 import type { DatasetDetails } from '@wayleave/contract/records'
-import { lazy, Suspense, useId, useState } from 'react'
-import { count } from '../../words.ts'
+import { lazy, Suspense, useId, useRef, useState } from 'react'
 import { ChoiceSelect } from './choice-select.tsx'
-import { colorColumns, MAX_SUMMED_ROWS, sizeColumns } from './use-scale.ts'
+import { canBeSummed, colorColumns, hasPoints, sizeColumns } from './color-columns.ts'
 
 // Rarely opened.
 const StylePanel = lazy(async () => ({ default: (await import('./style-panel.tsx')).StylePanel }))
@@ -27,62 +26,77 @@ export function StyleControls({
 }) {
   const [isOpen, setIsOpen] = useState(false)
   const panel = useId()
+  const opener = useRef<HTMLButtonElement>(null)
+  const close = () => {
+    setIsOpen(false)
+    opener.current?.focus()
+  }
   const colors = colorColumns(dataset)
-  const hasPoints = dataset.geometryTypes.some((type) => type.endsWith('Point'))
-  const sizes = hasPoints ? sizeColumns(dataset) : []
+  const isOfPoints = hasPoints(dataset)
+  const sizes = sizeColumns(dataset)
   const times = dataset.columns.filter(({ type }) => type === 'date' || type === 'timestamp')
   if (isDisabled && colors.length === 0) return null
   return (
-    <div className="style-controls">
-      <ChoiceSelect
-        label="Color by"
-        none="nothing"
-        choices={colors}
-        value={look.color}
-        isDisabled={isDisabled}
-        onChange={(color) => onChange({ color, colors: new Map() })}
-      />
-      {sizes.length > 0 && (
+    <>
+      <div className="style-controls">
         <ChoiceSelect
-          label="Size by"
+          label="Color by"
           none="nothing"
-          choices={sizes}
-          value={look.size}
+          choices={colors}
+          value={look.color}
           isDisabled={isDisabled}
-          onChange={(size) => onChange({ size })}
+          onChange={(color) => onChange({ color, colors: new Map() })}
         />
-      )}
-      {times.length > 0 && (
-        <ChoiceSelect
-          label="Time slider"
-          none="off"
-          choices={times.map(({ name }) => name)}
-          value={time}
-          isDisabled={isDisabled}
-          onChange={onTime}
-        />
-      )}
-      <button
-        type="button"
-        className="button small"
-        aria-expanded={isOpen}
-        aria-controls={panel}
-        disabled={isDisabled}
-        onClick={() => setIsOpen(!isOpen)}
-      >
-        Style
-      </button>
-      {dataset.rows > MAX_SUMMED_ROWS && (
-        <p className="small soft">
-          With more than {count(MAX_SUMMED_ROWS)} rows, texts give colors and numbers do not. A circle of
-          several features has its color once you have zoomed in.
-        </p>
-      )}
+        {sizes.length > 0 && (
+          <ChoiceSelect
+            label="Size by"
+            none="nothing"
+            choices={sizes}
+            value={look.size}
+            isDisabled={isDisabled}
+            onChange={(size) => onChange({ size })}
+          />
+        )}
+        {times.length > 0 && (
+          <ChoiceSelect
+            label="Time slider"
+            none="off"
+            choices={times.map(({ name }) => name)}
+            value={time}
+            isDisabled={isDisabled}
+            onChange={onTime}
+          />
+        )}
+        <button
+          ref={opener}
+          type="button"
+          className="button small style-opener"
+          aria-expanded={isOpen}
+          aria-controls={panel}
+          disabled={isDisabled}
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          Style
+        </button>
+        {isOfPoints && colors.includes(look.color) && !canBeSummed(dataset, look.color) && (
+          <p className="small soft">
+            {look.color} has too many different values to be summed up: a circle of several features has its
+            color once you have zoomed in.
+          </p>
+        )}
+      </div>
       {isOpen && !isDisabled && (
         <Suspense>
-          <StylePanel id={panel} dataset={dataset} look={look} hasPoints={hasPoints} onChange={onChange} />
+          <StylePanel
+            id={panel}
+            dataset={dataset}
+            look={look}
+            hasPoints={isOfPoints}
+            onChange={onChange}
+            onClose={close}
+          />
         </Suspense>
       )}
-    </div>
+    </>
   )
 }

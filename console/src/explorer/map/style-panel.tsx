@@ -5,14 +5,15 @@ import {
   type MapLook,
   PALETTES,
   RAMP_NAMES,
-  RAMPS,
+  rampColors,
   readBreaks,
 } from '@wayleave/contract/map-style'
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { useId, useState } from 'react'
+import { Icon } from '../../components/icon.tsx'
 import { useTheme } from '../../theme.ts'
 import { ChoiceSelect } from './choice-select.tsx'
-import { isNumeric } from './read-scale.ts'
+import { isNumeric } from './color-columns.ts'
 
 const DRAW_WORDS = { features: 'features', heat: 'heat map', hexagons: 'hexagons' }
 const CLASS_WORDS = {
@@ -29,12 +30,14 @@ export function StylePanel({
   look,
   hasPoints,
   onChange,
+  onClose,
 }: {
   id: string
   dataset: DatasetDetails
   look: MapLook
   hasPoints: boolean
   onChange: (change: Partial<MapLook>) => void
+  onClose: () => void
 }) {
   const typeOf = (name: string) => dataset.columns.find((column) => column.name === name)?.type
   const colorType = typeOf(look.color)
@@ -44,6 +47,12 @@ export function StylePanel({
   const labels = dataset.columns.filter(({ type }) => type !== 'json').map(({ name }) => name)
   return (
     <section id={id} className="style-panel" aria-label="Style of the map">
+      <div className="style-head">
+        <h2>Style</h2>
+        <button type="button" className="button quiet small" onClick={onClose} aria-label="Close the style">
+          <Icon name="close" />
+        </button>
+      </div>
       <ChoiceSelect
         label="Draw"
         choices={drawings}
@@ -61,7 +70,7 @@ export function StylePanel({
       {look.size !== '' && (
         <ClassingSelect label="Sizes" classing={look.sizing} onChange={(sizing) => onChange({ sizing })} />
       )}
-      {hasRamp && <RampSelect look={look} onChange={onChange} />}
+      {hasRamp && <RampChoice look={look} onChange={onChange} />}
       <OpacityInput opacity={look.opacity} onChange={(opacity) => onChange({ opacity })} />
       <ChoiceSelect
         label="Labels"
@@ -125,34 +134,46 @@ function ClassingSelect({
   )
 }
 
-function RampSelect({ look, onChange }: { look: MapLook; onChange: (change: Partial<MapLook>) => void }) {
-  const { ramp, isReversed } = look
+/** The ramps as they look on the map: low values at the left. */
+function RampChoice({
+  look: { ramp, isReversed },
+  onChange,
+}: {
+  look: MapLook
+  onChange: (change: Partial<MapLook>) => void
+}) {
+  const theme = useTheme()
   const id = useId()
   return (
-    <span className="inline-select">
-      <ChoiceSelect
-        label="Ramp"
-        choices={RAMP_NAMES}
-        value={ramp}
-        onChange={(name) => onChange({ ramp: name as MapLook['ramp'], isReversed })}
-      />
-      <span
-        className="ramp"
-        aria-hidden="true"
-        style={{
-          background: `linear-gradient(to ${isReversed ? 'left' : 'right'}, ${RAMPS[ramp].join(', ')})`,
-        }}
-      />
-      <input
-        id={id}
-        type="checkbox"
-        checked={isReversed}
-        onChange={(event) => onChange({ ramp, isReversed: event.target.checked })}
-      />
-      <label htmlFor={id} className="small">
-        reversed
+    <fieldset className="ramps">
+      <legend className="small soft">Ramp</legend>
+      {RAMP_NAMES.map((name) => (
+        <label key={name} title={name}>
+          <input
+            type="radio"
+            className="visually-hidden"
+            name={id}
+            aria-label={name}
+            checked={name === ramp}
+            onChange={() => onChange({ ramp: name, isReversed })}
+          />
+          <span
+            className="ramp"
+            style={{
+              background: `linear-gradient(to right, ${rampColors(name, theme, isReversed).join(', ')})`,
+            }}
+          />
+        </label>
+      ))}
+      <label className="choice small">
+        <input
+          type="checkbox"
+          checked={isReversed}
+          onChange={(event) => onChange({ ramp, isReversed: event.target.checked })}
+        />
+        Reversed
       </label>
-    </span>
+    </fieldset>
   )
 }
 
@@ -172,6 +193,9 @@ function OpacityInput({ opacity, onChange }: { opacity: number; onChange: (opaci
         value={opacity}
         onChange={(event) => onChange(Number(event.target.value))}
       />
+      <output htmlFor={id} className="small">
+        {Math.round(opacity * 100)} %
+      </output>
     </span>
   )
 }

@@ -1,12 +1,12 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { type MapLook, numberScale, type Scale } from '@wayleave/contract/map-style'
+import { countScale, type MapLook, numberScale, type Scale } from '@wayleave/contract/map-style'
 import { collectionUrl, readOgc } from '../../api/ogc.ts'
 import type { Exploration } from '../access.ts'
 import type { MapView } from '../address.ts'
 import type { Box } from '../filter/clause.ts'
 import { useSettled } from '../use-matched.ts'
+import { isNumeric } from './color-columns.ts'
 import type { Hexagons } from './map-style.ts'
-import { isNumeric } from './read-scale.ts'
 
 /** The service returns no more groups at once; a view has a few hundred cells. */
 const MAX_CELLS = 10_000
@@ -70,7 +70,7 @@ function hexagonsOf({ features }: Cells, column: string | null, { classing }: Ma
   const fifths = [0.2, 0.4, 0.6, 0.8].map((share) => values[Math.floor(share * (values.length - 1))]!)
   const summary = { min: values[0]!, max: values.at(-1)!, fifths }
   const scale: Scale = {
-    ...numberScale(summary, classing, column === null),
+    ...(column === null ? countScale(summary, classing) : numberScale(summary, classing, false)),
     column: property,
     rows: 'filtered',
     nulls: 0,

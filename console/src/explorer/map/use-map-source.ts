@@ -1,16 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Feature } from '@wayleave/client'
 import type { MapLook } from '@wayleave/contract/map-style'
-import type { DatasetDetails } from '@wayleave/contract/records'
 import { useMemo } from 'react'
 import { collectionUrl, readOgc } from '../../api/ogc.ts'
 import type { Exploration } from '../access.ts'
 import { useSampleFeatures } from '../use-features.ts'
 import { attributionOf } from './attribution.ts'
+import { summedColumns } from './color-columns.ts'
 import { featureSource } from './feature-source.ts'
 import type { DataSource } from './map-style.ts'
 import { tileSource, useTileset } from './tileset.ts'
-import { canBeSummed } from './use-scale.ts'
 
 /** Without tiles the map draws this many features at most. */
 export const MAX_FEATURES = 2500
@@ -46,11 +45,4 @@ export function useMapSource({ dataset, access, filter }: Exploration, look: Map
   }, [isOpen, tileset.data, dataset, filter, features, by.join()])
   const drawn = data?.kind === 'features' ? (features?.length ?? 0) : null
   return { data, drawn, error: tileset.error ?? page.error }
-}
-
-/** The columns whose values circles show that stand for several features. All of them, or none if one cannot be summed up. */
-function summedColumns(dataset: DatasetDetails, { color, size, draw }: MapLook): string[] {
-  if (draw !== 'features') return []
-  const names = [...new Set([color, size].filter((name) => dataset.columns.some((one) => one.name === name)))]
-  return names.every((name) => canBeSummed(dataset, name)) ? names.sort() : []
 }

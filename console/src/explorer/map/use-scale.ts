@@ -1,53 +1,59 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Classing, Scale } from '@wayleave/contract/map-style'
 import type { DatasetDetails } from '@wayleave/contract/records'
+import { useMemo } from 'react'
 import type { Exploration } from '../access.ts'
-import { categoryScale, isNumeric, readScale } from './read-scale.ts'
+import { type Clause, columnOf, filterText } from '../filter/clause.ts'
+import { parseClauses } from '../filter/parse-clauses.ts'
+import { isNumeric } from './color-columns.ts'
+import { selectsEntries } from './legend-picks.ts'
+import { categoryScale, readScale } from './read-scale.ts'
 
 /** The rows whose values make the classes: those that match the filter, or all of the dataset. */
 export type ClassRows = 'filtered' | 'all'
 
-/** The service does not hold the columns of larger datasets in memory, nor texts with more different values. */
-export const MAX_SUMMED_ROWS = 20_000_000
-const MAX_TEXTS = 100_000
-
-/** The columns by which the map can be colored: numbers, and texts and booleans whose values repeat. */
-export function colorColumns({ columns, statistics, rows }: DatasetDetails): string[] {
-  return columns
-    .filter(({ name, type }) => {
-      if (isNumeric(type)) return rows <= MAX_SUMMED_ROWS && (statistics?.[name]?.distinct ?? 0) > 1
-      return (type === 'text' || type === 'boolean') && (statistics?.[name]?.frequent?.length ?? 0) > 1
-    })
-    .map(({ name }) => name)
-}
-
-/** The columns by which points can be sized. */
-export function sizeColumns(dataset: DatasetDetails): string[] {
-  const isNumber = (name: string) =>
-    dataset.columns.some((column) => column.name === name && isNumeric(column.type))
-  return colorColumns(dataset).filter(isNumber)
-}
-
-/** Whether tiles can sum up a column where a point stands for several features. */
-export function canBeSummed({ rows, statistics, columns }: DatasetDetails, name: string): boolean {
-  const column = columns.find((one) => one.name === name)
-  if (!column || column.type === 'json' || rows > MAX_SUMMED_ROWS) return false
-  return column.type !== 'text' || (statistics?.[name]?.distinct ?? 0) <= MAX_TEXTS
-}
-
 /**
  * The scale of a column. With a filter its classes are those of the matching rows, so that they differ from each other
- * on the map, unless `rows` keeps the classes of the whole dataset to compare filters.
+ * on the map, unless `rows` keeps the classes of the whole dataset to compare filters. If the filter selects entries of
+ * the legend, the legend keeps the others, so that they can be selected next.
  */
 export function useScale(
-  { dataset, access, filter }: Exploration,
+  exploration: Exploration,
   name: string,
   classing: Classing,
   rows: ClassRows,
 ): Scale | null {
+  const { dataset, filter } = exploration
+  const [own, others] = useMemo(() => withoutColumn(dataset, filter, name), [dataset, filter, name])
+  const base = useScaleOf(exploration, name, classing, rows === 'all' ? '' : others)
+  const isWithin = rows === 'filtered' && own !== undefined && base !== null && !selectsEntries(base, own)
+  const narrow = useScaleOf(exploration, isWithin ? name : '', classing, filter)
+  return isWithin ? (narrow ?? base) : base
+}
+
+/** What a filter says about a column, and the filter without it. */
+function withoutColumn(
+  { columns }: DatasetDetails,
+  filter: string,
+  name: string,
+): [own: Clause | undefined, others: string] {
+  const types = new Map(columns.map(({ name, type }) => [name, type as string]))
+  const clauses = parseClauses(filter, types)
+  const own = clauses.find((clause) => columnOf(clause) === name)
+  if (own === undefined) return [undefined, filter]
+  const others = clauses.filter((clause) => clause !== own)
+  return [own, filterText(others, types)]
+}
+
+/** The scale of the rows that `selecting` selects. */
+function useScaleOf(
+  { dataset, access }: Exploration,
+  name: string,
+  classing: Classing,
+  selecting: string,
+): Scale | null {
   const column = dataset.columns.find((column) => column.name === name)
   const statistics = dataset.statistics?.[name]
-  const selecting = rows === 'all' ? '' : filter
   const scale = useQuery({
     queryKey: ['scale', dataset.table, dataset.version, name, selecting, classing],
     queryFn: ({ signal }) => readScale(dataset, column!, classing, selecting, signal),

@@ -81,7 +81,7 @@ function Edge({ name, layout }: { name: string; layout: ColumnLayout }) {
     if (key === 'ArrowLeft') layout.resize(name, width - KEY_STEP)
   }
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a separator that moves is no horizontal rule.
+    // biome-ignore lint/a11y/useSemanticElements: a separator that moves is not a horizontal rule.
     <span
       role="separator"
       aria-orientation="vertical"

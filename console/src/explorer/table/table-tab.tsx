@@ -54,6 +54,7 @@ export function TableTab({
             error={selection.error}
             isExcluded={selection.isExcluded}
             label={labelColumn(dataset)}
+            columns={dataset.columns}
             className="card"
             onClose={() => selection.select(null, 'table')}
           />

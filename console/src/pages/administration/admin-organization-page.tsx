@@ -6,7 +6,7 @@ import { AddOnBadges } from '../../components/add-on-badges.tsx'
 import { ListCard } from '../../components/list-card.tsx'
 import { Loaded } from '../../components/page/loaded.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
-import { Day, When } from '../../components/when.tsx'
+import { Ago, Day, When } from '../../components/when.tsx'
 import { permissionWords } from '../../keys/key-permissions.ts'
 import { KeyStatus } from '../../keys/key-status.tsx'
 import { LedgerCard } from '../../organization/ledger-card.tsx'
@@ -82,7 +82,7 @@ function Organization({ organization }: { organization: AdminOrganization }) {
           { head: 'Status', cell: (key) => <KeyStatus record={key} /> },
           { head: 'Begins with', cell: ({ prefix }) => <code>{prefix}…</code> },
           { head: 'Permissions', kind: 'long', cell: ({ permissions }) => permissionWords(permissions) },
-          { head: 'Last used', cell: ({ lastUsedAt }) => <When at={lastUsedAt} /> },
+          { head: 'Last used', cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
         ]}
       />
       <UsageByDay path={`${path}/usage`} usage={usage} range={range} onRange={setRange} />

@@ -6,7 +6,7 @@ import { useAdminUser, usePlatformEvents, useSessions } from '../../api/queries.
 import { ListCard } from '../../components/list-card.tsx'
 import { Loaded } from '../../components/page/loaded.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
-import { Day, When } from '../../components/when.tsx'
+import { Ago, Day, When } from '../../components/when.tsx'
 import { eventColumns, eventDay } from '../../organization/event-columns.tsx'
 import { PermissionBadges } from '../../organization/member-permissions.tsx'
 
@@ -38,7 +38,7 @@ function User({ user }: { user: AdminUser }) {
               since <Day at={user.createdAt} />
             </span>
             <span>
-              last sign-in <When at={user.lastSignInAt} />
+              last sign-in <Ago at={user.lastSignInAt} />
             </span>
             <span className="mono">{user.id}</span>
           </div>
@@ -83,7 +83,7 @@ function User({ user }: { user: AdminUser }) {
         isNamed={false}
         columns={[
           { head: 'Signed in', cell: ({ startedAt }) => <When at={startedAt} /> },
-          { head: 'Last used', cell: ({ refreshedAt }) => <When at={refreshedAt} /> },
+          { head: 'Last used', cell: ({ refreshedAt }) => <Ago at={refreshedAt} /> },
           { head: 'Ends', cell: ({ expiresAt }) => <When at={expiresAt} /> },
         ]}
       />

@@ -1,7 +1,9 @@
-import { NavLink, Outlet } from 'react-router'
+import { Fragment } from 'react'
+import { Link, NavLink, Outlet } from 'react-router'
 import { useMe } from '../../api/queries.ts'
 import { Empty } from '../../components/page/empty.tsx'
 import { TabLinks } from '../../components/tab-links.tsx'
+import { administrationParts, startsGroup } from '../../finder/pages.ts'
 import { site } from '../../site.ts'
 
 /** Pages for platform administrators, with the same operations as the operator's command line. */
@@ -10,6 +12,9 @@ export function AdministrationPage() {
   if (!me?.administrator)
     return (
       <Empty title="This part is for the people who run the service">
+        <p>
+          <Link to="/datasets">Go to the datasets</Link>
+        </p>
         {site.contact?.url && (
           <p>
             If you need something from them, write to{' '}
@@ -27,22 +32,14 @@ export function AdministrationPage() {
         </div>
       </div>
       <TabLinks label="Administration">
-        <NavLink to="/administration" end>
-          Dashboard
-        </NavLink>
-        <NavLink to="requests">Requests</NavLink>
-        <NavLink to="organizations">Organizations</NavLink>
-        <NavLink to="users">Users</NavLink>
-        <NavLink to="keys">Platform keys</NavLink>
-        <NavLink to="datasets">Datasets</NavLink>
-        <NavLink to="publish">Publish</NavLink>
-        <NavLink to="jobs">Jobs</NavLink>
-        {site.sells && <NavLink to="products">Products</NavLink>}
-        {site.sells && <NavLink to="orders">Orders</NavLink>}
-        {site.sells && <NavLink to="revenue">Revenue</NavLink>}
-        <NavLink to="addresses">Addresses</NavLink>
-        <NavLink to="webhooks">Webhooks</NavLink>
-        <NavLink to="events">Events</NavLink>
+        {administrationParts(site.sells).map(({ path, title, group }, index, parts) => (
+          <Fragment key={path}>
+            {startsGroup(parts, index) && <span className="tabs-group">{group}</span>}
+            <NavLink to={path === '' ? '/administration' : `/administration/${path}`} end={path === ''}>
+              {title}
+            </NavLink>
+          </Fragment>
+        ))}
       </TabLinks>
       <div>
         <Outlet />

@@ -6,7 +6,7 @@ import { useAdminOrders } from '../../api/billing-queries.ts'
 import { call } from '../../api/call.ts'
 import { money } from '../../billing/money.ts'
 import { AMOUNT_COLUMN, ORDER_COLUMNS } from '../../billing/order-columns.tsx'
-import { ORDER_STATE_OPTIONS } from '../../billing/order-state.tsx'
+import { ORDER_STATE_OPTIONS, PROVIDER_NAMES } from '../../billing/order-state.tsx'
 import { ActionDialog } from '../../components/form/action-dialog.tsx'
 import { RowButton } from '../../components/form/row-button.tsx'
 import { ListCard } from '../../components/list-card.tsx'
@@ -28,10 +28,15 @@ export function OrdersPage() {
   return (
     <ListCard
       label="Orders"
-      head={<SelectField label="State" value={state} onChange={setState} options={ORDER_STATE_OPTIONS} />}
+      head={
+        <>
+          <h2>Orders</h2>
+          <SelectField label="State" value={state} onChange={setState} options={ORDER_STATE_OPTIONS} />
+        </>
+      }
       query={useAdminOrders(state)}
       keyOf={({ id }) => id}
-      empty="No such orders"
+      empty={state === '' ? 'No orders yet' : 'No such orders'}
       columns={[
         {
           head: 'Organization',
@@ -44,7 +49,7 @@ export function OrdersPage() {
           ),
         },
         ...ORDER_COLUMNS,
-        { head: 'By', cell: ({ provider }) => provider },
+        { head: 'Paid by', cell: ({ provider }) => PROVIDER_NAMES[provider] },
         AMOUNT_COLUMN,
         {
           head: 'Actions',

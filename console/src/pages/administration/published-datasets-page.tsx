@@ -69,8 +69,18 @@ function Datasets({
       rows={rows}
       keyOf={({ table }) => table}
       columns={[
-        { head: 'Table', kind: 'long', cell: ({ table }) => <Link to={`/datasets/${table}`}>{table}</Link> },
-        { head: 'Title', kind: 'long', cell: ({ title }) => title },
+        {
+          head: 'Dataset',
+          kind: 'long',
+          cell: ({ table, title }) => (
+            <>
+              <Link to={`/datasets/${table}`}>{title}</Link>
+              <div className="small">
+                <code>{table}</code>
+              </div>
+            </>
+          ),
+        },
         { head: 'Kind', cell: shapeName },
         { head: 'Who sees it', cell: ({ visibility }) => VISIBILITY_WORDS[visibility].name },
         { head: 'Rows', kind: 'number', cell: ({ rows }) => count(rows) },

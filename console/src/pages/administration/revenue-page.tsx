@@ -1,5 +1,6 @@
 import type { BillingReport } from '@wayleave/contract/records'
 import { useState } from 'react'
+import { Link } from 'react-router'
 import { useBillingReport } from '../../api/billing-queries.ts'
 import { money } from '../../billing/money.ts'
 import { CsvButton } from '../../components/form/csv-button.tsx'
@@ -7,7 +8,7 @@ import { ListCard } from '../../components/list-card.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
 import type { TableColumn } from '../../components/table.tsx'
 import { DateField, dayRange } from '../../organization/filter-fields.tsx'
-import { count } from '../../words.ts'
+import { count, month } from '../../words.ts'
 
 type Sums = Pick<BillingReport['months'][number], 'currency' | 'orders' | 'revenue' | 'refunded'>
 
@@ -46,7 +47,7 @@ export function RevenuePage() {
         query={{ ...report, data: data?.months }}
         keyOf={({ month, currency }) => month + currency}
         empty="No orders were paid in this time"
-        columns={[{ head: 'Month', cell: ({ month }) => month }, ...SUM_COLUMNS]}
+        columns={[{ head: 'Month', cell: ({ month: iso }) => month(iso) }, ...SUM_COLUMNS]}
       />
       <ListCard
         label="Revenue by product"
@@ -61,7 +62,11 @@ export function RevenuePage() {
         keyOf={({ table }) => table}
         empty="No credits were used in this time"
         columns={[
-          { head: 'Dataset', kind: 'long', cell: ({ table }) => table },
+          {
+            head: 'Dataset',
+            kind: 'long',
+            cell: ({ table }) => <Link to={`/datasets/${table}`}>{table}</Link>,
+          },
           { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits) },
           {
             head: 'Share of the publisher',

@@ -9,7 +9,7 @@ import { RowButton } from '../../components/form/row-button.tsx'
 import { SearchField } from '../../components/form/search-field.tsx'
 import { ListCard } from '../../components/list-card.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
-import { Day, When } from '../../components/when.tsx'
+import { Ago, Day } from '../../components/when.tsx'
 
 export function UsersPage() {
   useTitle('Users')
@@ -48,7 +48,7 @@ export function UsersPage() {
           cell: ({ organizations }) => <OrganizationLinks organizations={organizations} />,
         },
         { head: 'Since', cell: ({ createdAt }) => <Day at={createdAt} /> },
-        { head: 'Last sign-in', cell: ({ lastSignInAt }) => <When at={lastSignInAt} /> },
+        { head: 'Last sign-in', cell: ({ lastSignInAt }) => <Ago at={lastSignInAt} /> },
         {
           head: 'Actions',
           kind: 'actions',

@@ -55,7 +55,12 @@ export function AccessPage() {
         label="Requests"
         head={
           <>
-            <h2>Requests</h2>
+            <div>
+              <h2>Requests</h2>
+              {requests.data && isOpen && (
+                <p className="small soft">One is open. Another one can be sent when it is answered.</p>
+              )}
+            </div>
             <button
               type="button"
               className="button primary"

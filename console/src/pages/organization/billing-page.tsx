@@ -44,7 +44,7 @@ export function BillingPage() {
         </p>
       )}
       {plan && <PlanCard plan={plan} mayChange={mayBuy} />}
-      <ProductsCard mayBuy={mayBuy} hasPlan={plan != null} back={back} />
+      <ProductsCard mayBuy={mayBuy} plan={plan} back={back} />
       <OrdersCard />
       <InvoicesCard mayOpenPortal={mayBuy && paysByStripe} />
       <ProfileCard mayChange={mayBuy} />

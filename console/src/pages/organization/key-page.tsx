@@ -3,7 +3,7 @@ import { Link, useParams } from 'react-router'
 import { useKey, useOrganization } from '../../api/queries.ts'
 import { Loaded } from '../../components/page/loaded.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
-import { Day, When } from '../../components/when.tsx'
+import { Ago, Day, When } from '../../components/when.tsx'
 import { KeyActions } from '../../keys/key-actions.tsx'
 import { KeyCallers } from '../../keys/key-callers.tsx'
 import { permissionWords } from '../../keys/key-permissions.ts'
@@ -92,7 +92,7 @@ function KeyFacts({ record }: { record: KeyRecord }) {
       )}
       <dt>Last used</dt>
       <dd>
-        <When at={record.lastUsedAt} />
+        <Ago at={record.lastUsedAt} />
       </dd>
       {record.previousSecret && <PreviousSecret {...record.previousSecret} />}
       <dt>Created</dt>
@@ -126,7 +126,7 @@ function PreviousSecret({ prefix, endsAt, lastUsedAt }: NonNullable<KeyRecord['p
       <dt>Old secret</dt>
       <dd>
         <code>{prefix}…</code> works until <When at={endsAt} />, last used:{' '}
-        <When at={lastUsedAt} never="never" />
+        <Ago at={lastUsedAt} never="never" />
       </dd>
     </>
   )

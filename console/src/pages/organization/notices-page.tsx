@@ -84,12 +84,13 @@ function CreditLimit({ limit }: { limit: number | null }) {
         <h2>Low credits</h2>
         <Field
           label="Tell members who may see credits when the balance falls below"
-          help="For the whole organization. Empty: they are told only when the credits are used up."
+          help="A number of credits, for the whole organization. Empty: they are told only when the credits are used up."
           wrong={fieldErrorOf(change.error, '/creditLimit')}
         >
           {(props) => (
             <input
               {...props}
+              className="short"
               type="number"
               min={1}
               step={1}

@@ -1,42 +1,34 @@
 import { useQueryClient } from '@tanstack/react-query'
-import type { MemberPermission } from '@wayleave/contract/permissions'
 import type { OrganizationRecord } from '@wayleave/contract/records'
-import { useState } from 'react'
-import { NavLink, Outlet, useLocation, useNavigate } from 'react-router'
+import { Fragment, useState } from 'react'
+import { Link, Outlet, useLocation, useNavigate } from 'react-router'
 import { leftOrganization } from '../../account/left-organization.ts'
 import { call } from '../../api/call.ts'
 import { useMe, useOrganization } from '../../api/queries.ts'
 import { AddOnBadges } from '../../components/add-on-badges.tsx'
 import { ActionDialog } from '../../components/form/action-dialog.tsx'
 import { NameField } from '../../components/form/name-field.tsx'
+import { Empty } from '../../components/page/empty.tsx'
+import { useTitle } from '../../components/page/use-title.ts'
 import { TabLinks } from '../../components/tab-links.tsx'
 import { isPublisher } from '../../datasets/may-change.ts'
+import { organizationPart, organizationParts, startsGroup } from '../../finder/pages.ts'
 import { DeleteOrganizationDialog } from '../../organization/delete-organization-dialog.tsx'
 import { MissingRight } from '../../organization/missing-right.tsx'
 import { site } from '../../site.ts'
 import { plural } from '../../words.ts'
 
-/** The permissions that parts of the organization's pages need. */
-const NEEDED: Record<string, MemberPermission> = {
-  usage: 'BILLING_VIEW',
-  credits: 'BILLING_VIEW',
-  billing: 'BILLING_VIEW',
-  events: 'MEMBER_MANAGE',
-  webhooks: 'MEMBER_MANAGE',
-}
-
 /** The header of the organization's pages, with tabs for the parts that the user may see. */
 export function OrganizationPage() {
   const organization = useOrganization()!
-  const mayPublish = isPublisher(useMe().data)
+  const { data: me } = useMe()
   const [open, setOpen] = useState<'rename' | 'delete' | null>(null)
   const close = () => setOpen(null)
   const navigate = useNavigate()
   const may = (permission: OrganizationRecord['permissions'][number]) =>
     organization.permissions.includes(permission)
-  const part = useLocation().pathname.split('/')[2] ?? ''
-  const needed = NEEDED[part]
-  const missing = needed && !may(needed) ? needed : null
+  const part = organizationPart(useLocation().pathname.split('/')[2] ?? '')
+  const missing = part?.needs && !may(part.needs) ? part.needs : null
   return (
     <div className="stack sided">
       <div className="page-head">
@@ -65,17 +57,24 @@ export function OrganizationPage() {
         </p>
       )}
       <TabLinks label="Organization">
-        <NavLink to="members">Members</NavLink>
-        <NavLink to="access">Access</NavLink>
-        {mayPublish && <NavLink to="data">Data</NavLink>}
-        {may('BILLING_VIEW') && <NavLink to="usage">Usage</NavLink>}
-        {may('BILLING_VIEW') && <NavLink to="credits">Credits</NavLink>}
-        {site.sells && may('BILLING_VIEW') && <NavLink to="billing">Plans and credits</NavLink>}
-        {may('MEMBER_MANAGE') && <NavLink to="events">Events</NavLink>}
-        {may('MEMBER_MANAGE') && <NavLink to="webhooks">Webhooks</NavLink>}
-        <NavLink to="notices">Notices</NavLink>
+        {organizationParts(me, site.sells).map(({ path, title, group }, index, parts) => (
+          <Fragment key={path}>
+            {startsGroup(parts, index) && <span className="tabs-group">{group}</span>}
+            <Link to={path} aria-current={path === part?.path ? 'page' : undefined}>
+              {title}
+            </Link>
+          </Fragment>
+        ))}
       </TabLinks>
-      <div>{missing ? <MissingRight organization={organization} permission={missing} /> : <Outlet />}</div>
+      <div>
+        {missing ? (
+          <MissingRight organization={organization} permission={missing} page={part!.title} />
+        ) : part?.isForPublishers && !isPublisher(me) ? (
+          <NoPublishing page={part.title} />
+        ) : (
+          <Outlet />
+        )}
+      </div>
       {open === 'rename' && <RenameDialog organization={organization} onClose={close} />}
       {open === 'delete' && (
         <DeleteOrganizationDialog
@@ -86,6 +85,17 @@ export function OrganizationPage() {
         />
       )}
     </div>
+  )
+}
+
+function NoPublishing({ page }: { page: string }) {
+  useTitle(page)
+  return (
+    <Empty title="This organization cannot publish datasets yet">
+      <p>
+        The operator allows it. <Link to="/organization/access">Ask for it under “Access”.</Link>
+      </p>
+    </Empty>
   )
 }
 

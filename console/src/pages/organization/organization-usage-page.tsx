@@ -5,24 +5,25 @@ import { useTitle } from '../../components/page/use-title.ts'
 import { DatasetLink } from '../../datasets/dataset-link.tsx'
 import { CountTable } from '../../usage/count-table.tsx'
 import { OperationTable } from '../../usage/operation-table.tsx'
+import { UsageFilterFields } from '../../usage/usage-filter-fields.tsx'
 import { UsageByDay } from '../../usage/usage-report.tsx'
-import { useUsageRange } from '../../usage/use-usage-range.ts'
+import { useUsageFilter, useUsageRange } from '../../usage/use-usage-range.ts'
 
 /** The usage of all keys of the organization, including deleted ones. */
 export function OrganizationUsagePage() {
   useTitle('Usage')
   const organization = useOrganization()!
   const [range, setRange] = useUsageRange()
-  const usage = useOrganizationUsage(organization.id, range)
+  const [filter, setFilter] = useUsageFilter()
+  const usage = useOrganizationUsage(organization.id, { ...range, ...filter })
+  const whole = useOrganizationUsage(organization.id, range).data
+  const path = `/v1/organization/${organization.id}/usage`
   const listed = new Set(useKeys().data?.map(({ id }) => id))
   return (
     <div className="stack">
-      <UsageByDay
-        path={`/v1/organization/${organization.id}/usage`}
-        usage={usage}
-        range={range}
-        onRange={setRange}
-      />
+      <UsageByDay path={path} usage={usage} range={range} filter={filter} onRange={setRange}>
+        <UsageFilterFields path={path} range={range} filter={filter} whole={whole} onChange={setFilter} />
+      </UsageByDay>
       <Loaded query={usage} lines={6}>
         {({ keys, members, datasets, operations }) => (
           <>
