@@ -8,10 +8,12 @@ export interface ChangesOptions extends CallOptions {
   since: number
   /** The version that the caller wants; the current one without it. */
   to?: number | undefined
+  /** The most credits that it may cost; if it costs more, it fails with 402 `price-higher`. */
+  maxCredits?: number | undefined
   onProgress?: ((progress: Progress) => void) | undefined
 }
 
-export const CHANGES_OPTIONS: string[] = ['since', 'to', 'onProgress', ...CALL_OPTIONS]
+export const CHANGES_OPTIONS: string[] = ['since', 'to', 'maxCredits', 'onProgress', ...CALL_OPTIONS]
 
 /** A feature that differs between two versions. */
 export interface Change<P = Record<string, unknown>> {

@@ -13,10 +13,12 @@ export interface Progress {
 export interface DeliveryOptions extends CallOptions {
   /** An older version; the current one without it. */
   version?: number | undefined
+  /** The most credits that it may cost; if it costs more, it fails with 402 `price-higher`. */
+  maxCredits?: number | undefined
   onProgress?: ((progress: Progress) => void) | undefined
 }
 
-export const DELIVERY_OPTIONS: string[] = ['version', 'onProgress', ...CALL_OPTIONS]
+export const DELIVERY_OPTIONS: string[] = ['version', 'maxCredits', 'onProgress', ...CALL_OPTIONS]
 
 export interface Sink {
   write(chunk: Uint8Array<ArrayBuffer>): Promise<void> | void
@@ -43,6 +45,7 @@ export async function deliver(
   const attempt = async () => {
     begunAt = received
     const headers: Record<string, string> = {}
+    if (options.maxCredits !== undefined) headers['Credits-Max'] = String(options.maxCredits)
     if (received > 0 && etag) Object.assign(headers, { Range: `bytes=${received}-`, 'If-Range': etag })
     // A range is never compressed. Bytes that were already written can only be continued uncompressed.
     else if (!sink.restart) headers['Range'] = 'bytes=0-'

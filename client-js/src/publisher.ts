@@ -68,7 +68,7 @@ export interface DatasetSource {
 }
 
 export interface SourceOptions extends CallOptions {
-  /** An interval such as `6h`, or a cron expression in UTC; without it, only by `runSource`. */
+  /** An interval such as `6h`, or a cron expression, in UTC or in the zone of `CRON_TZ=`; without it, only by `runSource`. */
   every?: string | undefined
   /** Headers to send to the address, such as a key. */
   headers?: Record<string, string> | undefined

@@ -139,7 +139,7 @@ test('a box that cannot be right is refused before anything is sent', () => {
     wrong(bbox)()
 })
 
-test('what needs a key says without one where it comes from', async () => {
+test('a call that needs a key and has none says how to get one', async () => {
   const refuse = async () =>
     Response.json({ code: 'key-missing', status: 401, detail: 'Send it.' }, { status: 401 })
   const keyless = new Wayleave({ baseUrl, fetch: refuse })

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { inspect } from 'node:util'
@@ -12,7 +15,7 @@ import { points, TestServer } from './test-server.ts'
 needs('processes')
 
 const MANY = 30_000
-const server = new TestServer()
+const server = new TestServer({ WAYLEAVE_ALLOW_INTERNAL_ADDRESSES: 'true' })
 const awkward = [0, 1, 2].map((i) => ({
   type: 'Feature',
   properties: { 'size, in m²': i, '[a]': `t${i}`, b: i },
@@ -299,6 +302,27 @@ test('a publisher sets, reads and removes the source of a dataset', async () => 
   assert.equal((await publisher.source('places')).address, address)
   assert.equal(await publisher.removeSource('places'), undefined)
   await assert.rejects(async () => publisher.source('places'), { status: 404 })
+})
+
+test('a publisher runs a source, follows its job and cancels it', async (t) => {
+  const { publisher } = client
+  const silent = createServer().listen(0, '127.0.0.1')
+  t.after(() => {
+    silent.close()
+    silent.closeAllConnections()
+  })
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  await publisher.setSource('places', `http://127.0.0.1:${port}/places.csv`)
+  const requested = once(silent, 'request')
+  const id = await publisher.runSource('places')
+  await requested
+  assert.equal((await publisher.job(id)).state, 'running')
+  assert.equal((await publisher.cancelJob(id)).state, 'cancelled')
+  assert.equal((await publisher.job(id)).state, 'cancelled')
+  await publisher.removeSource('places')
+  await assert.rejects(async () => publisher.runSource('places'), { status: 404 })
+  await assert.rejects(async () => publisher.cancelJob('job_none'), { status: 404 })
 })
 
 test('every option of the service is one of the publisher, and others are refused before anything is sent', async () => {

@@ -35,7 +35,9 @@ def test_credits_are_readable_after_every_call(account: Account, service: Servic
             free()
             assert client.credits == wayleave.Credits(charged=0, remaining=98)
         assert client.read("places").attrs["credits_charged"] == 0  # paid for within 24 hours
-        client.download("places", "csv")
+        with pytest.raises(wayleave.PaymentRequiredError):
+            client.download("places", "csv", max_credits=1)
+        client.download("places", "csv", max_credits=2)
         assert client.credits == wayleave.Credits(charged=2, remaining=96)
         table = client.read_arrow("fruit")
         assert json.loads(table.schema.metadata[b"wayleave"])["credits_charged"] == 1

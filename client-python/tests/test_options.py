@@ -63,7 +63,7 @@ def test_the_message_suggests_the_argument_that_was_meant() -> None:
         for wrong, right in {"bbbox": "bbox", "colums": "columns", "properties": "columns"}.items():
             with pytest.raises(TypeError, match=f"Did you mean '{right}'"):
                 client.read("places", **{wrong: 1})
-        with pytest.raises(TypeError, match="It takes version, progress, timeout, max_retries"):
+        with pytest.raises(TypeError, match="It takes version, max_credits, progress, timeout, max_retries"):
             client.download("places", "csv", nonsense=1)
 
 

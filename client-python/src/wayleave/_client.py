@@ -214,9 +214,9 @@ class Client:
         one.
         """
         target = plans.file_path(table, format, path)
-        policy, version = self._settings.policy(options), options.get("version")
+        policy = self._settings.policy(options)
         with reporter(options.get("progress", False), target.name) as report:
-            return self._run(plans.download(table, format, target, version, policy, report))
+            return self._run(plans.download(table, format, target, options, policy, report))
 
     @takes(ChangesOptions)
     def changes(self, table: str, since: int, **options: Unpack[ChangesOptions]) -> list[Change]:

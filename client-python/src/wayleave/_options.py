@@ -103,6 +103,8 @@ class DownloadOptions(CallOptions, total=False):
     """Arguments of `download`."""
 
     version: int | None
+    max_credits: int | None
+    """The most credits that it may cost; if it costs more, it fails with 402 `price-higher`."""
     progress: bool | Progress
 
 
@@ -111,6 +113,8 @@ class ChangesOptions(CallOptions, total=False):
 
     to: int | None
     """The version that is wanted; the current one without it."""
+    max_credits: int | None
+    """The most credits that it may cost; if it costs more, it fails with 402 `price-higher`."""
     progress: bool | Progress
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
@@ -55,13 +56,14 @@ def download(
     table: str,
     format: str,
     path: Path,
-    version: int | None,
+    options: Mapping[str, Any],
     policy: Policy,
     progress: Progress,
 ) -> Plan[Path]:
-    part = PartFile(path)
+    part, version = PartFile(path), options.get("version")
+    asked = with_max_credits(file_request(table, format, version, policy), options)
     try:
-        yield from deliver(file_request(table, format, version, policy), part, policy, progress)
+        yield from deliver(asked, part, policy, progress)
         return (yield from compute(part.finish))
     except NotFoundError as error:
         error.add_hint((yield from _file_hint(table, format, version)))
@@ -124,6 +126,13 @@ def file_request(table: str, format: str, version: int | None, policy: Policy) -
         headers={"Accept-Encoding": "identity" if format in COMPRESSED_FORMATS else "gzip"},
         timeout=policy.timeout,
     )
+
+
+def with_max_credits(request: Request, options: Mapping[str, Any]) -> Request:
+    """The request, which fails if it costs more than the caller has allowed."""
+    if options.get("max_credits") is None:
+        return request
+    return replace(request, headers={**request.headers, "Credits-Max": str(int(options["max_credits"]))})
 
 
 def fetch(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from wayleave._errors import WayleaveError
 from wayleave._extras import need
 from wayleave._http.deliver import Progress, deliver
-from wayleave._http.plans import provenance, segment, with_table_hint
+from wayleave._http.plans import provenance, segment, with_max_credits, with_table_hint
 from wayleave._http.sink import MemorySink
 from wayleave._http.steps import Plan, Request, compute
 from wayleave._models import Change, Column, Metadata, change_of
@@ -35,6 +35,7 @@ def changes(
         headers={"Accept-Encoding": "gzip"},
         timeout=policy.timeout,
     )
+    asked = with_max_credits(asked, options)
     yield from with_table_hint(table, deliver(asked, sink, policy, progress))
     content = yield from compute(sink.content)
 
