@@ -23,6 +23,17 @@ test('every bench and every page that README.md names exists', () => {
   for (const file of [...benches, ...links]) assert.ok(existsSync(join(root, file)), file)
 })
 
+test('every ratio that README.md names in a sentence is one of its table of benches', () => {
+  const [, sentences = ''] = /^## What you get here.*?\n(.*?)^## /ms.exec(readme) ?? []
+  const ratios = [...sentences.matchAll(/\b(?:\d+\.\d+|\d+(?= times))/g)].map(([ratio]) => ratio)
+  assert.ok(ratios.length > 0)
+  const measured = readme.match(/^\|.*\| `\w+` \|$/gm)!.flatMap((row) => row.match(/\d+(?:\.\d+)?/g) ?? [])
+  assert.deepEqual(
+    ratios.filter((ratio) => !measured.includes(ratio)),
+    [],
+  )
+})
+
 /** The items of a row of the table of formats. */
 function listed(row: string): string[] | undefined {
   return new RegExp(`^\\| ${row} \\| (.*) \\|$`, 'm').exec(readme)?.[1]?.split(', ')

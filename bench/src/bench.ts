@@ -1,7 +1,7 @@
 export interface BenchOptions {
   /** The folder of another checkout of the project, to compare with it. */
   against?: string
-  /** How many points the bench large has. */
+  /** How many points the benches large and tiles have. */
   points?: string
 }
 

@@ -17,6 +17,7 @@ const benches = {
   tiles:
     'vector tiles: building against tippecanoe, serving against a bare node:http server, a filtered tile',
   threads: 'two serving threads, against one: rate, processor time and memory',
+  cores: 'serving threads up to 64 cores, by a model with measured times of what they share',
   start:
     'a start until its first response, and the first tiles, from the sources and as built, in processor time',
   large:
@@ -38,8 +39,9 @@ async function main(args: string[]): Promise<number> {
     console.error('--against <checkout> belongs to the bench publish.')
     return 2
   }
-  if (values.points !== undefined && (names.join() !== 'large' || !/^[1-9]\d{3,9}$/.test(values.points))) {
-    console.error('--points <number> belongs to the bench large.')
+  const takesPoints = ['large', 'tiles'].includes(names.join())
+  if (values.points !== undefined && !(takesPoints && /^[1-9]\d{3,9}$/.test(values.points))) {
+    console.error('--points <number> belongs to the bench large or the bench tiles.')
     return 2
   }
   const unknown = names.filter((name) => !Object.hasOwn(benches, name))

@@ -109,7 +109,7 @@ async function fillTable(url: string): Promise<void> {
   await client.end()
 }
 
-/** Of each hundred features one has another name; of each thousand one is left out. */
+/** Copies features: one in a hundred gets another name, and one in a thousand is left out. */
 async function changeSome(from: string, to: string): Promise<void> {
   const file = await open(to, 'w')
   let row = 0

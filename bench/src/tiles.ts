@@ -22,10 +22,14 @@ const builder = fileURLToPath(new URL('./tiles-process.ts', import.meta.url))
 /** Headers that Node adds by itself. */
 const MADE_BY_NODE = ['connection', 'date', 'keep-alive', 'content-length', 'transfer-encoding']
 
-/** Vector tiles: the build against tippecanoe, serving against a bare server, and a filtered tile. */
-export const bench: Bench = async (print) => {
+/**
+ * Vector tiles: the build against tippecanoe, serving against a bare server, and a filtered tile. With `--points`, the
+ * build of so many points beside that of a million, and nothing else.
+ */
+export const bench: Bench = async (print, { points: many }) => {
   const folder = await mkdtemp(join(tmpdir(), 'wayleave-tiles-'))
   try {
+    if (many !== undefined) return await growth(folder, Number(many), print)
     const points = join(folder, 'points.geojson')
     await generateGeojson(points, { features: POINTS })
     const countries = join(folder, 'countries.geojson')
@@ -74,6 +78,28 @@ async function builds(
     }
   }
   print('\nAims: at least as fast as tippecanoe, under 1 GB, at most 1.2 times the size.\n')
+}
+
+/** What each feature of many costs, relative to one of a million. */
+async function growth(folder: string, many: number, print: (line: string) => void): Promise<void> {
+  print('| points | s | processor s | µs of processor a feature | MB of memory |')
+  print('|--:|--:|--:|--:|--:|')
+  const costs: number[] = []
+  for (const features of [POINTS, many]) {
+    const path = join(folder, `${features}.geojson`)
+    const snapshot = join(folder, String(features))
+    await generateGeojson(path, { features })
+    await compileSnapshot({ path, folder: snapshot })
+    await rm(path)
+    const measured = await runMeasured(process.execPath, [builder, snapshot, `${snapshot}.pmtiles`])
+    const { seconds, processorSeconds, peakMegabytes } = measured
+    costs.push(processorSeconds / features)
+    const figures = [decimal(seconds, 1), decimal(processorSeconds, 1), decimal(costs.at(-1)! * 1e6, 1)]
+    print(`| ${whole(features)} | ${figures.join(' | ')} | ${whole(peakMegabytes)} |`)
+  }
+  print(
+    `\nA feature of many : of a million, by processor time: ${decimal(costs[1]! / costs[0]!)} (aim: 1.2).`,
+  )
 }
 
 /** The program itself: what pip puts into `bin` is a script that starts it, whose own figures say nothing. */
@@ -163,7 +189,7 @@ async function filtered(
 const TILES_WARM = 300
 const TILES_MEASURED = 300
 
-/** What tiles cost whose filter nobody asked for before: another filter for each tile, and map views of 30 tiles. */
+/** The cost of tiles by a filter that was not requested before: another filter for each tile, and map views of 30 tiles. */
 async function unseenFilters(
   server: WayleaveServer,
   headers: Record<string, string>,

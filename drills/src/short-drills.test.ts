@@ -6,7 +6,7 @@ import { needs } from '../../scripts/test-run/needs.ts'
 import { runDrill } from './drill.ts'
 import { drills } from './drills.ts'
 
-needs('postgres', 'redis', 's3', 'processes')
+needs('processes')
 
 /** A fixed seed: the same interruptions in every run, as far as the machine's speed allows. */
 const SEED = 1

@@ -14,8 +14,10 @@ folder=$(mktemp -d /var/tmp/wayleave-image-XXXXXX)
 export BUILDAH_ISOLATION=chroot
 images() { buildah --root "$folder/store" --runroot "$folder/run" --storage-driver vfs "$@"; }
 server=
+# To the process inside, because bubblewrap passes no signals on.
+signal() { kill "-$1" $(cat "/proc/$server/task/$server/children"); }
 finish() {
-  if [ -n "$server" ]; then kill -KILL "$server" 2>/dev/null || true; fi
+  if [ -n "$server" ]; then signal KILL 2>/dev/null || true; fi
   images rm --all >/dev/null 2>&1 || true
   rm -rf "$folder"
 }
@@ -51,14 +53,15 @@ images build --quiet --format docker --build-arg NODE_IMAGE=localhost/node --bui
 echo 'Running it'
 image=$(images mount "$(images from localhost/wayleave)")
 install --directory --mode 0700 --owner 10001 --group 10001 "$folder/data"
-inside() {
-  bwrap --bind "$image" / --proc /proc --dev /dev --perms 1777 --tmpfs /tmp --bind "$folder/data" /data --remount-ro / \
-    --cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID --cap-add CAP_SETPCAP --clearenv \
-    --setenv PATH /opt/wayleave/bin:/usr/bin:/bin --setenv WAYLEAVE_HOST 127.0.0.1 --setenv WAYLEAVE_PORT "$PORT" \
-    --setenv WAYLEAVE_DATA_DIR /data --setenv WAYLEAVE_TILES false --setenv WAYLEAVE_SANDBOX require -- \
-    setpriv --no-new-privs --reuid 10001 --regid 10001 --clear-groups --bounding-set=-all --inh-caps=-all -- "$@"
-}
-inside /usr/bin/tini -- wayleave serve 2>"$folder/log" &
+if curl --silent --output /dev/null "http://127.0.0.1:$PORT/"; then echo "Port $PORT is in use: set PORT."; exit 1; fi
+box=(bwrap --bind "$image" / --proc /proc --dev /dev --perms 1777 --tmpfs /tmp --bind "$folder/data" /data --remount-ro /
+    --cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID --cap-add CAP_SETPCAP --clearenv
+    --setenv PATH /opt/wayleave/bin:/usr/bin:/bin --setenv WAYLEAVE_HOST 127.0.0.1 --setenv WAYLEAVE_PORT "$PORT"
+    --setenv WAYLEAVE_DATA_DIR /data --setenv WAYLEAVE_TILES false --setenv WAYLEAVE_SANDBOX require --
+    setpriv --no-new-privs --reuid 10001 --regid 10001 --clear-groups --bounding-set=-all --inh-caps=-all --)
+inside() { "${box[@]}" "$@"; }
+# Not by the function: the shell that runs it would get the signals.
+"${box[@]}" /usr/bin/tini -- wayleave serve 2>"$folder/log" &
 server=$!
 health=$(sed -n 's/^  CMD \["node", "--eval", "\(.*\)"\]$/\1/p' ops/container/Containerfile)
 for _ in $(seq 60); do
@@ -73,8 +76,11 @@ inside grep --quiet '^CapEff:.*0000000000000000$' /proc/self/status
 inside wayleave doctor | grep --quiet '^ok *sandbox .*bubblewrap'
 printf '{"type":"Feature","properties":{"name":"a"},"geometry":{"type":"Point","coordinates":[5,52]}}' >"$folder/data/a.geojson"
 inside wayleave publish /data/a.geojson --table points
-curl --fail --silent "http://127.0.0.1:$PORT/v1/dataset/points/sample/json" | grep --quiet '"longitude":5'
-kill -TERM "$server"
+# A service that is overloaded for a moment says when to try again.
+sample=$(curl --silent --show-error --retry 5 --fail-with-body "http://127.0.0.1:$PORT/v1/dataset/points/sample/json") ||
+  { echo "$sample"; cat "$folder/log"; exit 1; }
+grep --quiet '"longitude":5' <<<"$sample"
+signal TERM
 wait "$server"
 server=
 echo 'The image works: health check, user 10001, no capabilities, read-only root, publishing in the sandbox, SIGTERM.'

@@ -3,21 +3,23 @@ import { basename, dirname, join, relative } from 'node:path'
 import { build } from 'rolldown'
 import { EXTERNAL, failIfUnresolved } from './bundle-packages.ts'
 
+const SERVING_THREAD = 'server/src/assembly/threads/serving-thread.js'
+
 /**
- * Bundles the command line and the server, which it loads when it serves, into a few files in `lib`: finding and
- * linking five hundred modules makes a start slower. Threads and child processes run the single modules,
- * which stay where they are, so every file that a module finds by its own place is found from `lib` instead.
+ * Bundles the command line, the server, which it loads when it serves, and the serving threads into a few files in
+ * `lib`: finding and linking nine hundred modules makes a start slower. Other threads and child processes run the single
+ * modules, which stay where they are, so every file that a module finds by its own place is found from `lib` instead.
  */
 export async function bundleProgram(out: string): Promise<void> {
   await build({
-    input: { main: join(out, 'server', 'src', 'main.js') },
+    input: { main: join(out, 'server', 'src', 'main.js'), 'serving-thread': join(out, SERVING_THREAD) },
     cwd: out,
     platform: 'node',
     external: EXTERNAL,
     onLog: failIfUnresolved,
     plugins: [
       { name: 'places', transform: (code, id) => withPlace(code, relative(out, id)) },
-      { name: 'latin-1', renderChunk: inLatin1 },
+      { name: 'ascii', renderChunk: inAscii },
     ],
     output: {
       dir: join(out, 'lib'),
@@ -39,6 +41,7 @@ export async function bundleProgram(out: string): Promise<void> {
   const bundled = text.replace("'../src/main.js'", "'../../lib/main.js'")
   if (bundled === text) throw new Error('server/bin/wayleave.js does not name the main module.')
   writeFileSync(bin, bundled)
+  writeFileSync(join(out, SERVING_THREAD), "import '../../../../lib/serving-thread.js'\n")
 }
 
 /** What each kind of command loads, in this order; the last one serves. */
@@ -77,12 +80,12 @@ function importedBy(entry: string, graph: ModuleGraph): Set<string> {
 }
 
 /**
- * Escapes what is not Latin-1: V8 stores a file with a single such character in two bytes per character, which took
- * 3 MB of memory. Identifiers and raw templates have none.
+ * Escapes what is not ASCII: V8 stores a file with a character beyond Latin-1 in two bytes per character, which took
+ * 3 MB of memory, and a file of ASCII is read without decoding it. Identifiers and raw templates have none.
  */
-function inLatin1(code: string): string {
+function inAscii(code: string): string {
   return code.replaceAll(
-    /[^\0-\xff]/g,
+    /[^\0-\x7f]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }

@@ -40,7 +40,12 @@ test('npm installs the packed program into an empty folder, where it runs the de
   // As on a machine that has only the Node that npm itself runs on: no variables of the tests.
   const program = join(prefix, 'bin', 'wayleave')
   const { NODE_OPTIONS: _, ...others } = process.env
-  const environment = { ...others, WAYLEAVE_DATA_DIR: join(folder, 'data'), WAYLEAVE_TILES: 'false' }
+  const environment = {
+    ...others,
+    WAYLEAVE_DATA_DIR: join(folder, 'data'),
+    WAYLEAVE_TILES: 'false',
+    WAYLEAVE_THREADS: '2',
+  }
   const options = { cwd: folder, env: environment }
   assert.equal(execFileSync(program, ['--version'], { ...options, encoding: 'utf8' }), `${version}\n`)
   const server = spawn(program, ['serve', '--demo', '--port', '0', '--json'], options)
@@ -55,6 +60,7 @@ test('npm installs the packed program into an empty folder, where it runs the de
   const items = `${url}/v1/ogc/collections/places/items?bbox=4.7,52.2,5.2,52.5&limit=3`
   const page = await fetch(items, { headers: { 'x-api-key': secret } })
   assert.equal(((await page.json()) as { features: object[] }).features.length, 3)
+  assert.match(await (await fetch(`${url}/metrics`)).text(), /^wayleave_threads 2$/m)
 
   const source = join(folder, 'points.geojson')
   const geometry = { type: 'Point', coordinates: [5, 52] }

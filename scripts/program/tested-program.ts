@@ -5,7 +5,7 @@ import { runProgram } from '../run-program.ts'
 const root = join(import.meta.dirname, '../..')
 
 /** Those of server/bin/wayleave.js. Servers that run inside the processes of tests take less time with them too. */
-export const PROGRAM_FLAGS = ['--no-parallel-scavenge', '--max-semi-space-size=32']
+export const PROGRAM_FLAGS = ['--no-parallel-scavenge', '--min-semi-space-size=8', '--max-semi-space-size=32']
 
 /** The command line program that tests start: the built one of a full run, otherwise the one of the sources. */
 export function testedProgram(): string {

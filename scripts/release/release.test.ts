@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { strFromU8, unzipSync } from 'fflate'
 import { buildClients } from '../clients/build-clients.ts'
+import { lacks } from '../test-run/needs.ts'
 import { billOfMaterials } from './bill-of-materials.ts'
 import { dateChangelog, readChangelog, requireReleased } from './changelog.ts'
 import { installedPackages, productionPackages } from './locked-packages.ts'
@@ -32,6 +33,17 @@ test('every package, both clients, the lock file and the changelog have the same
     assert.equal(row.version, version, `package-lock.json: ${path || 'the root'}`)
   const newest = readChangelog(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'))[1]
   assert.equal(newest?.version, version)
+})
+
+test('the lists of the changelog have no gap, and no bullet twice', () => {
+  for (const { body } of readChangelog(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'))) {
+    assert.doesNotMatch(body, /^- .*\n\n+- /m)
+    const beginnings: string[] = body.match(/^- .{60}/gm) ?? []
+    assert.deepEqual(
+      beginnings.filter((text, i) => beginnings.indexOf(text) < i),
+      [],
+    )
+  }
 })
 
 test('a new version is written to every place', (t) => {
@@ -67,7 +79,9 @@ test('a release needs a dated section of its version, and nothing that is unrele
   assert.throws(() => readChangelog('## 0.1.0 (2026-01-31)\n'), /begin with/)
 })
 
-test('the bill of materials lists every production package of the lock file, each with a license that we accept', () => {
+test('the bill of materials lists every production package of the lock file, each with a license that we accept', {
+  skip: lacks('processes'),
+}, () => {
   const { bomFormat, metadata, components, dependencies } = billOfMaterials(root)
   assert.equal(bomFormat, 'CycloneDX')
   assert.equal(metadata.component.name, 'wayleave')
@@ -103,7 +117,7 @@ test('the licenses of all installed packages are in one text', () => {
   assert.match(text, /Permission is hereby granted/)
 })
 
-test('the packages of both clients contain the license', (t) => {
+test('the packages of both clients contain the license', { skip: lacks('processes') }, (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'wayleave-clients-'))
   t.after(() => rmSync(folder, { recursive: true }))
   buildClients(root, join(folder, 'clients'))

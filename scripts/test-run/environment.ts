@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildTestedProgram } from '../program/tested-program.ts'
 import { type DebianNeed, ensureDebianPackages, findProgram, hasProgram } from '../test-servers/debian.ts'
@@ -10,7 +9,7 @@ import { canMakeVirtualEnvironment, ensurePython } from '../test-servers/python.
 import { startRedis } from '../test-servers/redis.ts'
 import { startS3 } from '../test-servers/s3.ts'
 import { stripeMockVariables } from '../test-servers/stripe-mock.ts'
-import { bundlePackages } from './bundle-packages.ts'
+import { compiledModules } from './compiled-modules.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** The headless shell has no user interface to start and draw, which saves a quarter of the processor time. */
@@ -64,18 +63,16 @@ export async function startTestEnvironment({ isFullRun = false } = {}): Promise<
     stops.push(server.stop)
     return server.url
   }
-  const folder = temporaryFolder(stops)
   // At once: installing Python packages waits for the network, and building the program does not.
   const parts = await Promise.allSettled([
     pythonVariables(stops, s3Url !== undefined),
     stripeMockVariables(),
-    bundlePackages(root, join(folder, 'packages')).then((options) => ({ NODE_OPTIONS: options })),
+    compiledModules(root),
     isFullRun ? builtProgram(stops).then((program) => ({ WAYLEAVE_TEST_PROGRAM: program })) : {},
   ])
   try {
     return {
       variables: {
-        NODE_COMPILE_CACHE: join(folder, 'compiled'),
         // As the program has it, see `testedProgramArguments`.
         UV_THREADPOOL_SIZE: '16',
         ...Object.assign({}, ...parts.map(resultOf)),
@@ -118,15 +115,4 @@ async function builtProgram(stops: (() => Promise<void>)[]): Promise<string> {
   const { program, remove } = await buildTestedProgram()
   stops.push(async () => remove())
   return program
-}
-
-/**
- * A folder for bundled packages and the compile cache: the tests start about five hundred processes with the
- * same modules, and with the cache each starts in little more than half the time. The folder is removed with
- * the run, because copies of the client are compiled in temporary places.
- */
-function temporaryFolder(stops: (() => Promise<void>)[]): string {
-  const folder = mkdtempSync(join(tmpdir(), 'wayleave-modules-'))
-  stops.push(async () => rmSync(folder, { recursive: true, force: true }))
-  return folder
 }

@@ -1,23 +1,26 @@
 /**
  * `npm test`: starts what the tests need, runs every check and every test, and reports failures. `npm test --
- * <pattern>…` runs only the test files whose path contains a pattern. `npm run test:fast` checks the types and
- * runs the tests that need no other programs.
+ * <pattern>…` runs only the test files whose path contains a pattern. `npm run test:fast` runs the tests that need
+ * no other programs.
  */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { writeAbsentPrograms } from './absent-programs.ts'
-import { bundlePackages } from './bundle-packages.ts'
+import { compiledModules } from './compiled-modules.ts'
 import { startTestEnvironment, type TestEnvironment } from './environment.ts'
 import { repeatStarved } from './repeat-starved.ts'
 import { type Counts, runStep, type Step, type StepResult, stopRunningSteps } from './step.ts'
 import { StepQueue } from './step-queue.ts'
-import { checks, fastSteps, testSteps, typeChecks } from './steps.ts'
+import { checks, fastSteps, testSteps } from './steps.ts'
 import { StolenTime } from './stolen-time.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** More processes than cores: many tests wait for other processes, for disks and for time to pass. */
 const MAX_CONCURRENT = Math.min(2 * availableParallelism() + 1, 8)
-/** Of one step, in the summary: one cause often makes many tests fail. */
+/** What each step of the last run printed. */
+const outputFolder = join(root, '.cache', 'test-output')
+/** The failures of one step that the summary lists: one cause often makes many tests fail. */
 const MAX_FAILURES = 5
 process.chdir(root)
 process.exitCode = await main(process.argv.slice(2))
@@ -33,6 +36,9 @@ async function main(patterns: string[]): Promise<number> {
   }
   process.on('SIGINT', stop).on('SIGTERM', stop)
 
+  const isFast = patterns.includes('--fast')
+  rmSync(outputFolder, { recursive: true, force: true })
+  mkdirSync(outputFolder, { recursive: true })
   const results: StepResult[] = []
   const stolen = new StolenTime()
   const queue = new StepQueue(MAX_CONCURRENT)
@@ -40,15 +46,14 @@ async function main(patterns: string[]): Promise<number> {
   const run = async (step: Step, variables: Record<string, string>) => {
     if (signal) return
     const result = await runStep(step, stepVariables(variables))
-    printOutput(result)
+    report(result, { isFast })
     results.push(result)
   }
   const runAll = (steps: Step[], variables: Record<string, string>) =>
     Promise.all(steps.map((step) => (step.waits ? waitingQueue : queue).add(() => run(step, variables))))
   try {
-    const isFast = patterns.includes('--fast')
-    // The checks need no environment, and run while it is set up.
-    const checking = runAll(checksOf(isFast, patterns), {})
+    // They need no environment, and run while it is set up. With patterns, and in the fast run, only tests are run.
+    const checking = runAll(patterns.length > 0 ? [] : checks(root), {})
     environment = isFast
       ? await fastEnvironment()
       : await startTestEnvironment({ isFullRun: patterns.length === 0 })
@@ -75,20 +80,12 @@ async function main(patterns: string[]): Promise<number> {
   return results.some(({ counts }) => counts.failed > 0) ? 1 : 0
 }
 
-/** With patterns, only tests are run. */
-function checksOf(isFast: boolean, patterns: string[]): Step[] {
-  if (isFast) return typeChecks(root)
-  return patterns.length > 0 ? [] : checks(root)
-}
-
-/** Nothing is started, and other programs are hidden. Compiled modules are kept for the next run. */
+/** Nothing is started, and other programs are hidden. */
 async function fastEnvironment(): Promise<TestEnvironment> {
-  const cache = join(root, '.cache', 'test-modules')
   const variables = {
     WAYLEAVE_TEST_FAST: 'true',
-    NODE_COMPILE_CACHE: cache,
-    NODE_OPTIONS: await bundlePackages(root, join(cache, 'packages')),
-    PATH: [writeAbsentPrograms(join(cache, 'absent')), ownPath()].join(delimiter),
+    ...(await compiledModules(root)),
+    PATH: [writeAbsentPrograms(join(root, '.cache', 'absent-programs')), ownPath()].join(delimiter),
   }
   return { variables, stop: async () => {} }
 }
@@ -107,9 +104,15 @@ function heading(name: string): void {
   console.log(`\n== ${name} ${'='.repeat(Math.max(3, 76 - name.length))}`)
 }
 
-function printOutput({ step, from, to, processorSeconds, output }: StepResult): void {
-  heading(`${step.name} (${((to - from) / 1000).toFixed(1)} s, processor ${processorSeconds.toFixed(1)} s)`)
-  process.stdout.write(output)
+/**
+ * Of a step that passed, only the tests that are skipped are printed, with the reason; in the fast run they are many.
+ * The whole output of each step is in a file.
+ */
+function report({ step, counts, from, to, processorSeconds, output }: StepResult, { isFast = false }): void {
+  writeFileSync(join(outputFolder, `${step.name.replaceAll(/[^\w.-]+/g, '-')}.txt`), output)
+  console.log(line(step.name, (to - from) / 1000, processorSeconds, counts))
+  if (counts.failed > 0) process.stdout.write(output)
+  else if (!isFast) for (const [skipped] of output.matchAll(/^\s*﹣ .*$/gm)) console.log(skipped)
 }
 
 function printSummary(results: StepResult[]): void {
@@ -117,18 +120,22 @@ function printSummary(results: StepResult[]): void {
   const groups = Map.groupBy(results, ({ step }) => step.group ?? step.name)
   for (const [name, members] of groups) {
     const counts = sumOf(members)
-    const verdict = counts.failed > 0 ? 'FAILED' : 'passed'
     const from = Math.min(...members.map((result) => result.from))
     const seconds = (Math.max(...members.map((result) => result.to)) - from) / 1000
     const processor = members.reduce((sum, { processorSeconds }) => sum + processorSeconds, 0)
-    const times = `${column(seconds)} s  processor ${column(processor)} s`
-    console.log(`${verdict}  ${name.padEnd(34)} ${times}  ${inWords(counts)}`)
+    console.log(line(name, seconds, processor, counts))
     for (const { step, counts } of members) {
       if (step.group && counts.failed > 0) console.log(`        ${step.name}: ${inWords(counts)}`)
       for (const failure of counts.failures?.slice(0, MAX_FAILURES) ?? []) console.log(`          ${failure}`)
     }
   }
   console.log(`\n${inWords(sumOf(results))}`)
+}
+
+function line(name: string, seconds: number, processor: number, counts: Counts): string {
+  const verdict = counts.failed > 0 ? 'FAILED' : 'passed'
+  const times = `${column(seconds)} s  processor ${column(processor)} s`
+  return `${verdict}  ${name.padEnd(50)} ${times}  ${inWords(counts)}`
 }
 
 function column(seconds: number): string {

@@ -32,6 +32,11 @@ export function lacks(...names: Need[]): string | false {
   return isFast && `needs ${names.map((name) => providers[name]).join(' and ')}`
 }
 
+/** How many random cases a test tries: the fast run tries a fifth of them. */
+export function cases(count: number): number {
+  return isFast ? Math.ceil(count / 5) : count
+}
+
 /** The needs that the text of a test file declares. */
 export function declaredNeeds(text: string): string[] {
   return [...text.matchAll(/^needs\(([^)]*)\)$/gm)].flatMap(([, names]) =>

@@ -32,7 +32,7 @@ export interface StepResult {
   /** When it started and ended, in milliseconds of the clock of `performance`. */
   from: number
   to: number
-  /** Of all its processes, except those that outlive it. */
+  /** The processor time of all its processes, except those that outlive it. */
   processorSeconds: number
   counts: Counts
   /** What the command printed. */

@@ -80,6 +80,30 @@ test('every test of every file is counted: passed, failed, skipped, and a file t
   assert.match(output, /on purpose/)
 })
 
+test('an error that nothing catches fails the batch, and the tests of a suite stay inside it', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'wayleave-runner-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'late.test.ts')
+  const run = async (text: string) => {
+    writeFileSync(file, `import { describe, test } from 'node:test'\n${text}`)
+    const { NODE_TEST_CONTEXT: _, ...environment } = process.env
+    return runStep(nodeTestSteps(root, [relative(root, file)])[0]!, environment)
+  }
+  const suite = await run(`describe('outer', () => {
+    test('inner', async () => { await null; await new Promise(setImmediate) })
+  })`)
+  assert.deepEqual(suite.counts, { passed: 2, failed: 0, skipped: 0, failures: [] })
+  assert.match(suite.output, /outer\n {2}✔ inner/)
+  for (const late of ['throw new Error()', 'void Promise.reject(new Error())']) {
+    const { counts } = await run(`test('passes', async () => {
+      await new Promise(setImmediate)
+      setImmediate(() => { ${late} })
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    })`)
+    assert.ok(counts.failed > 0, late)
+  }
+})
+
 test('the times at which the host withholds the processors are noted', () => {
   const stolen = new StolenTime(() => ({ total: 0, stolen: 0 }))
   stolen.stop()

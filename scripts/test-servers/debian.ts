@@ -54,8 +54,9 @@ export function unpackDebianProgram(
   if (installed) return installed
   mkdirSync(folder, { recursive: true })
   console.log(`Unpacking ${program} of the Debian package ${packageName}`)
-  const download = () =>
-    spawnSync('apt-get', ['download', packageName], { cwd: folder, stdio: TO_STANDARD_ERROR }).status === 0
+  // Root downloads into the folder itself: apt warns if its own user may not write there.
+  const args = ['-qq', '-o', 'APT::Sandbox::User=root', 'download', packageName]
+  const download = () => spawnSync('apt-get', args, { cwd: folder, stdio: TO_STANDARD_ERROR }).status === 0
   if (!download()) {
     // Downloading needs apt's package lists.
     run([...(rootCommand() ?? []), 'apt-get', 'update'])

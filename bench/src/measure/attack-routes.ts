@@ -7,13 +7,17 @@ import type { WayleaveServer } from './wayleave-server.ts'
 
 const CONNECTIONS = 16
 const ATTACK_MS = 800
+/** The aim for the p99 of another key, in ms. */
+const AIM = 50
 const PAUSE_MS = 5
-/** Every so many pages, the other key opens a connection: that needs several iterations of the event loop. */
+/** After this many pages, the other key opens a new connection, which needs several iterations of the event loop. */
 const NEW_CONNECTION_EVERY = 8
 
 /**
  * For each route, sends the most expensive request that it accepts and the most expensive that it refuses, again and
- * again on several connections, while another key reads small pages. Prints how long those took.
+ * again on several connections, while another key reads small pages. Prints how long those took. One attack leaves time
+ * for about a hundred pages, so a single pause of the machine decides its p99: a row above the aim is measured three
+ * times, and has the figures of the run in the middle.
  */
 export async function attackRoutes(
   server: WayleaveServer,
@@ -41,19 +45,26 @@ export async function attackRoutes(
       p99: waits[Math.floor(waits.length * 0.99)]!,
     }
   }
-  print('| request, on 16 connections | responses | p50 of another key, ms | p99, ms |')
-  print('|---|---|--:|--:|')
+  const measure = async (hostile: HostileRequest | null) => {
+    const first = await run(hostile)
+    if (first.p99 <= AIM) return { ...first, runs: 1 }
+    const all = [first, await run(hostile), await run(hostile)].sort((a, b) => a.p99 - b.p99)
+    return { ...all[1]!, runs: 3 }
+  }
+  print('| request, on 16 connections | responses | p50 of another key, ms | p99, ms | runs |')
+  print('|---|---|--:|--:|--:|')
   await run(null)
   let worst = { name: '', p99: 0 }
   for (const hostile of [null, ...hostileRequests(keys.attacker)]) {
-    const { attacked, p50, p99 } = await run(hostile)
+    const { attacked, p50, p99, runs } = await measure(hostile)
     const kind = hostile?.isRefused ? 'refused' : 'legal'
     const name = hostile === null ? 'none' : `${hostile.name} (${kind})`
-    print(`| ${name} | ${attacked ? statusesOf(attacked) : ''} | ${decimal(p50, 1)} | ${decimal(p99, 1)} |`)
+    const statuses = attacked ? statusesOf(attacked) : ''
+    print(`| ${name} | ${statuses} | ${decimal(p50, 1)} | ${decimal(p99, 1)} | ${runs} |`)
     if (hostile !== null && p99 > worst.p99) worst = { name, p99 }
   }
   agent.destroy()
-  print(`\nThe worst p99: ${decimal(worst.p99, 1)} ms, ${worst.name}. Aim: 50 ms on a quiet machine.\n`)
+  print(`\nThe worst p99: ${decimal(worst.p99, 1)} ms, ${worst.name}. Aim: ${AIM} ms on a quiet machine.\n`)
 }
 
 function attackWith({ origin }: WayleaveServer, { text }: HostileRequest): Promise<Attacked> {

@@ -103,7 +103,10 @@ async function measure({ name, server, load: options }: Side): Promise<SideResul
   const before = processorSeconds(server.pid)
   const result = await load({ ...options, origin: server.origin, seconds, warmUpSeconds: 0 })
   const spent = processorSeconds(server.pid) - before
-  if (result.errors > 0) throw new Error(`${name} responded ${result.errors} times with an error`)
+  if (result.errors > 0) {
+    const counts = JSON.stringify(result.errorCounts)
+    throw new Error(`${name} responded ${result.errors} times with an error: ${counts}`)
+  }
   const responses = result.requestsPerSecond * seconds
   const gigabytes = (result.bytesPerSecond * seconds) / 1e9
   return {

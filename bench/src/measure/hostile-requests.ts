@@ -14,7 +14,14 @@ const BODY_CHARACTERS = 250_000
 
 /** The most expensive requests that each route accepts, and the most expensive that it refuses. */
 export function hostileRequests(key: string): HostileRequest[] {
-  return [...publicRequests(), ...headerRequests(key), ...queryRequests(key), ...filterRequests(key)]
+  return [
+    ...publicRequests(),
+    ...assistantRequests(),
+    ...headerRequests(key),
+    ...queryRequests(key),
+    ...aggregateRequests(key),
+    ...filterRequests(key),
+  ]
 }
 
 /** Without a key. */
@@ -22,6 +29,7 @@ function publicRequests(): HostileRequest[] {
   const paths = [
     '/docs/search.json',
     '/docs/command-line',
+    '/docs/api/features',
     '/problems/not-found',
     '/v1/openapi.json',
     '/v1/ogc/api',
@@ -42,6 +50,15 @@ function publicRequests(): HostileRequest[] {
     '/clients',
     '/status',
     '/datasets/points',
+    '/',
+    '/connect',
+    '/llms.txt',
+    '/v1/basemap/style',
+    '/v1/basemap/fine.json',
+    '/v1/dataset/points/archives',
+    '/v1/records/api',
+    `${COLLECTION}/style`,
+    '/.well-known/oauth-authorization-server',
   ]
   // Without a setting of the base URL, clients choose the port in links.
   const host = 'Host: 127.0.0.1:1\r\n'
@@ -57,6 +74,30 @@ function publicRequests(): HostileRequest[] {
       'sign-in, __proto__',
       post('/v1/auth/magic-link', '', `{"email":"${'\\u005f_proto__'.repeat(15_000)}"}`),
     ),
+  ]
+}
+
+/** Of assistants, without a key. */
+function assistantRequests(): HostileRequest[] {
+  const accept = 'Accept: application/json, text/event-stream\r\n'
+  const call = (method: string, params: object) =>
+    post('/mcp', accept, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+  const tool = (name: string, input: object) => call('tools/call', { name, arguments: input })
+  const members = numbered(20_000, (i) => `"a${i}":1`)
+  const uris = Array.from({ length: 10 }, (_, i) => `https://a.example/${i}${'a'.repeat(450)}`)
+  return [
+    legal('mcp, list of tools', call('tools/list', {})),
+    legal('mcp, list of resources', call('resources/list', {})),
+    legal('mcp, search of 200,000 characters', tool('search_datasets', { query: 'a '.repeat(100_000) })),
+    legal('mcp, description', tool('describe_dataset', { table: 'points' })),
+    refused(
+      'mcp, 20,000 members',
+      post('/mcp', accept, `{"jsonrpc":"2.0","id":1,"method":"a","params":{${members}}}`),
+    ),
+    refused('mcp, brackets', post('/mcp', accept, '['.repeat(BODY_CHARACTERS))),
+    refused('assistant, 20,000 members', post('/v1/assistants/request', '', `{${members}}`)),
+    legal('assistant, registration', post('/oauth/register', '', JSON.stringify({ redirect_uris: uris }))),
+    refused('assistant, token', post('/oauth/token', '', `code=a&${'a=b&'.repeat(3900)}`)),
   ]
 }
 
@@ -115,6 +156,24 @@ function queryRequests(key: string): HostileRequest[] {
     refused('items, long properties', items(`properties=${'nothing,'.repeat(6000)}`)),
     refused('items, long cursor', items(`cursor=${'a'.repeat(50_000)}`)),
     refused('facets, long columns', get(`${COLLECTION}/facets?columns=${'name,'.repeat(10_000)}`, header)),
+  ]
+}
+
+function aggregateRequests(key: string): HostileRequest[] {
+  const header = `X-API-Key: ${key}\r\n`
+  const groups = (query: string) => get(`${COLLECTION}/aggregate?${query}`, header)
+  const measures = 'count,sum(value),mean(value),median(value),percentile(value,95),distinct(name)'
+  return [
+    legal('aggregate by name, six measures', groups(`groupby=name&measures=${measures}&limit=10000`)),
+    legal('aggregate by cells', groups(`groupby=h3(6)&measures=${measures}&f=geojson`)),
+    refused('aggregate, long groupby', groups(`groupby=${'name,'.repeat(10_000)}name&measures=count`)),
+    refused('aggregate, long measures', groups(`measures=${'count,'.repeat(9000)}count`)),
+    refused('aggregate, parentheses', groups(`measures=${'sum('.repeat(14_000)}`)),
+    refused('aggregate, long having', groups(`groupby=name&measures=count&having=${'('.repeat(50_000)}`)),
+    refused(
+      'aggregate, body of brackets',
+      post(`${COLLECTION}/aggregate`, header, '['.repeat(BODY_CHARACTERS)),
+    ),
   ]
 }
 

@@ -23,7 +23,10 @@ async function run({
   })
   let next = 0
   let ended = false
-  let counts = { requests: 0, bytes: 0, errors: 0 }
+  let counts = newCounts()
+  const fail = (reason: string | number) => {
+    counts.errorCounts[reason] = (counts.errorCounts[reason] ?? 0) + 1
+  }
   let latencies: number[] = []
   const sockets = new Set<Socket>()
 
@@ -36,7 +39,7 @@ async function run({
     }
     const reader = new ResponseReader((status) => {
       if (status >= 200 && status < 400) counts.requests++
-      else counts.errors++
+      else fail(status)
       latencies.push(performance.now() - sentAt)
       send()
     })
@@ -48,8 +51,8 @@ async function run({
         counts.bytes += length
         try {
           reader.take(buffer.subarray(0, length))
-        } catch {
-          counts.errors++
+        } catch (error) {
+          fail((error as Error).message)
           socket.destroy()
         }
         return true
@@ -57,9 +60,7 @@ async function run({
     }
     const socket = connect({ host: hostname, port: Number(port), noDelay: true, onread }, send)
     sockets.add(socket)
-    socket.on('error', () => {
-      counts.errors++
-    })
+    socket.on('error', (error: NodeJS.ErrnoException) => fail(error.code ?? error.message))
     socket.on('close', () => {
       sockets.delete(socket)
       // If a server closes connections, the cost of reopening them is part of the measurement.
@@ -69,7 +70,7 @@ async function run({
 
   for (let i = 0; i < connections; i++) open()
   await sleep(warmUpSeconds)
-  counts = { requests: 0, bytes: 0, errors: 0 }
+  counts = newCounts()
   latencies = []
   const started = performance.now()
   await sleep(seconds)
@@ -79,12 +80,17 @@ async function run({
   const result = {
     requestsPerSecond: counts.requests / elapsed,
     bytesPerSecond: counts.bytes / elapsed,
-    errors: counts.errors,
+    errors: Object.values(counts.errorCounts).reduce((sum, count) => sum + count, 0),
+    errorCounts: counts.errorCounts,
     medianMs: sorted[Math.floor(sorted.length / 2)] ?? 0,
     slowestHundredthMs: sorted[Math.floor(sorted.length * 0.99)] ?? 0,
   }
   for (const socket of sockets) socket.destroy()
   return result
+}
+
+function newCounts() {
+  return { requests: 0, bytes: 0, errorCounts: {} as Record<string, number> }
 }
 
 function sleep(seconds: number): Promise<void> {

@@ -27,6 +27,8 @@ export interface LoadResult {
   bytesPerSecond: number
   /** Other responses and broken connections. */
   errors: number
+  /** How often each status or error of a connection was among them. */
+  errorCounts: Record<string, number>
   medianMs: number
   slowestHundredthMs: number
 }

@@ -20,6 +20,7 @@ export const drill: Drill = {
   title: 'SIGKILL between purchases, renewals, upgrades, refunds, disputes and downloads',
   rounds: { long: 100, short: 2 },
   maxMinutes: 60,
+  coveredBy: 'server/src/accounts/billing/orders/books.test.ts',
   async run(run) {
     const stripe = new StripeSimulation()
     run.cleanUp(await stripe.listen())

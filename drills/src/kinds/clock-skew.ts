@@ -22,6 +22,7 @@ export const drill: Drill = {
   title: 'a server starts with a clock that is 31 days ahead or an hour behind',
   rounds: { long: 12, short: 1 },
   maxMinutes: 45,
+  coveredBy: 'server/src/operation/housekeeping/housekeeping-clock.test.ts',
   obstacle: () => (hasFaketime() ? null : 'the Debian package faketime is not installed'),
   async run(run) {
     const worlds = [await openClockWorld(run, null)]

@@ -30,7 +30,9 @@ export const drill: Drill = {
   obstacle: mountObstacle,
   async run(run) {
     const disk = mountTmpfs(run, 'disk', DISK_MEGABYTES)
-    const installation = new Installation(run, { dataDir: join(disk, 'data') })
+    // By default more has to be free than the disk has.
+    const environment = { WAYLEAVE_MIN_FREE_BYTES: String(1 << 20) }
+    const installation = new Installation(run, { dataDir: join(disk, 'data'), environment })
     await installation.startNode()
     const world = await openWorld(installation)
     world.maxRows = 300

@@ -26,7 +26,8 @@ export const drill: Drill = {
   obstacle: mountObstacle,
   async run(run) {
     let disk = LoopMount.create(run, 'disk-0', IMAGE_MEGABYTES)
-    const installation = new Installation(run, { dataDir: `${disk.folder}/data` })
+    const environment = { WAYLEAVE_MIN_FREE_BYTES: String(1 << 20) }
+    const installation = new Installation(run, { dataDir: `${disk.folder}/data`, environment })
     await installation.startNode()
     const world = await openWorld(installation)
     world.maxRows = 1000

@@ -27,6 +27,7 @@ export const drill: Drill = {
   title: 'SIGKILL at random moments: three API nodes and two workers',
   rounds: { long: 150, short: 2 },
   maxMinutes: 180,
+  coveredBy: 'server/src/data/jobs/job-leases-model.test.ts',
   async run(run) {
     const redis = await PrivateRedis.start(run)
     const installation = new Installation(run, {
@@ -37,6 +38,8 @@ export const drill: Drill = {
         WAYLEAVE_REDIS_URL: redis.url,
         WAYLEAVE_TILES: run.short ? 'false' : 'true',
         WAYLEAVE_TILE_MAX_ZOOM: '3',
+        // Workers share the tiles of the larger tables.
+        WAYLEAVE_TILE_PART_BYTES: '65536',
       },
     })
     await startMissing(installation)
