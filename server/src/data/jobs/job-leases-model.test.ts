@@ -27,6 +27,15 @@ const LIMITS = { nodes: 3, durationMs: 40_000, maxFaults: 10, maxFaultMs: 25_000
 const RECOVERY_MS = 600_000
 const JOBS = 12
 const MAX_WORK_MS = 12_000
+/** Workers that stand still for longer than their leases: other workers repeat their jobs. */
+const PAUSES: Scenario = {
+  seed: 1,
+  rates: [1000, 1000, 1000],
+  offsets: [0, 0, 0],
+  faults: [0, 1].flatMap((node) =>
+    [8000, 30_000].map((at) => ({ at, node, kind: 'pause' as const, milliseconds: 20_000 })),
+  ),
+}
 
 interface Node extends SimulatedNode {
   receiveMessage: (message: string) => void
@@ -183,7 +192,7 @@ test('a job is done once and none is lost, whatever clocks, pauses and links of 
         workers.close()
       }
     }),
-    { numRuns: 20, endOnFailure: true },
+    { numRuns: 20, endOnFailure: true, examples: [[PAUSES]] },
   )
   // The model shows nothing if nothing happens in it.
   assert.ok(total.done > 100 && total.repeated > 0 && total.fenced > 0, JSON.stringify(total))
