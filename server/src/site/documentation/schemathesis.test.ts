@@ -80,6 +80,7 @@ test('schemathesis finds nothing in either API definition', { skip }, async (t) 
           '--generation-database=none',
           // A busy machine takes longer than the usual ten seconds for the first file of a format.
           '--request-timeout=120',
+          '--max-response-time=120',
           '--no-color',
         ],
         {
