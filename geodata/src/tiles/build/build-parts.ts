@@ -12,7 +12,7 @@ import { PartitionThread, type ReplyToAsk } from './partition-threads.ts'
 import { type TilePlan, workOf } from './tile-plan.ts'
 
 /** About so many partitions are in a part at least, so that all threads of a machine have work to its end. */
-const PARTITIONS_OF_PART = 16
+export const PARTITIONS_OF_PART = 16
 const MAX_PARTS = 1000
 
 /** What is built together by several processes, also on different machines. */
