@@ -14,7 +14,7 @@ import { compileCondition } from './compile-condition.ts'
 import { CompiledFilters } from './compiled-filters.ts'
 import { PlaceMasks } from './place-masks.ts'
 import { PositionFilter } from './position-filter.ts'
-import { MAX_CANDIDATES, type ScanSource } from './position-scan.ts'
+import { isWorthListing, MAX_CANDIDATES, type ScanSource } from './position-scan.ts'
 
 const MAX_ATTEMPTS = 3
 const NO_COLUMNS: ReadonlyMap<string, CompiledColumn> = new Map()
@@ -26,10 +26,12 @@ export interface CompiledRequest {
   sort: readonly SortKey[]
   box: BoxQuery | null
   /**
-   * Whether all matches are needed. A page in snapshot order that is filtered by the geometry alone is searched
-   * in the tree, which stops when the page is full.
+   * About how many matches are needed; Infinity if all are. A page in snapshot order that is filtered by the geometry
+   * alone is searched in the tree, which stops when the page is full.
    */
-  isWhole?: boolean
+  wanted: number
+  /** Whether only the number of matches is needed. */
+  isCount?: boolean
 }
 
 /** A request whose columns are loaded and whose filter is compiled. */
@@ -57,12 +59,14 @@ export class CompiledSelection {
     const { snapshot, condition, sort } = request
     const known = condition && sort.length === 0 && this.#filters.get(snapshot, condition)
     if (!known) return begin(this.#prepareSteps(request))
+    const source = this.#source(request, known.filter)
+    if (needsList(request, source)) return begin(this.#prepareSteps(request))
     // They count as used.
     for (const name of known.columns) {
       if (known.filter.hasCodes) this.#columns.peek(snapshot, name)
       else this.#columns.peekLists(snapshot, name)
     }
-    return this.#prepared(request, known.filter, NO_COLUMNS)
+    return prepared(request, source, NO_COLUMNS)
   }
 
   *#prepareSteps(request: CompiledRequest): Steps<PreparedRequest | null> {
@@ -84,20 +88,21 @@ export class CompiledSelection {
       if (column === null) return null
       columns.set(name, column)
     }
-    if (condition === null) return this.#prepared(request, null, columns)
+    if (condition === null) return prepared(request, this.#source(request, null), columns)
     // Another filter may evict the results of this one before they are used.
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const expression = this.#compile(snapshot, condition, columns)
       if (expression === null) return null
       if (!Array.isArray(expression)) {
         const filter = new PositionFilter(expression, snapshot.manifest.rows)
-        if (!isListed(filter)) {
+        const source = this.#source(request, filter)
+        if (needsList(request, source) && !filter.listCandidates()) {
           isInMemory = false
           yield* this.#loadCandidates(snapshot, filter)
         }
         // Loading one column may have evicted another one of the filter.
         if (isInMemory && filter.isSmall) this.#filters.keep(snapshot, condition, filter)
-        return this.#prepared(request, filter, columns)
+        return prepared(request, source, columns)
       }
       isInMemory = false
       yield* need(async (work) => {
@@ -130,7 +135,7 @@ export class CompiledSelection {
       yield* this.#loadCandidates(snapshot, filter)
       if (!isListed(filter)) return null
     }
-    return this.#prepared(request, filter, NO_COLUMNS)
+    return prepared(request, this.#source(request, filter), NO_COLUMNS)
   }
 
   /** Makes the candidates of a filter known, by the orders of their columns. */
@@ -168,25 +173,33 @@ export class CompiledSelection {
     return compileCondition(condition, columns, (part, isTrue) => this.#places.of(snapshot, part, isTrue))
   }
 
-  #prepared(
-    { snapshot, box, sort }: CompiledRequest,
-    filter: PositionFilter | null,
-    columns: ReadonlyMap<string, CompiledColumn>,
-  ): PreparedRequest {
-    const [key] = sort
-    const sortColumn = key && columns.get(sortNameOf({ snapshot, sort })!)!
-    return {
-      snapshot,
-      filter,
-      box: box && new BoxTest(snapshot, box, this.#geometries),
-      order: sortColumn ? { column: sortColumn, isDescending: key.descending } : null,
-    }
+  #source({ snapshot, box }: CompiledRequest, filter: PositionFilter | null): ScanSource {
+    return { snapshot, filter, box: box && new BoxTest(snapshot, box, this.#geometries) }
   }
 
   /** Runs a search to its end, as `runSliced` does. */
   run(search: SlicedWork, snapshot: Snapshot): MaybeUnfinished<true> {
     return runSliced(search, snapshot, this.#geometries)
   }
+}
+
+function prepared(
+  request: CompiledRequest,
+  source: ScanSource,
+  columns: ReadonlyMap<string, CompiledColumn>,
+): PreparedRequest {
+  const [key] = request.sort
+  const sortColumn = key && columns.get(sortNameOf(request)!)!
+  return { ...source, order: sortColumn ? { column: sortColumn, isDescending: key.descending } : null }
+}
+
+/** Whether the candidates of the filter have to be listed, because the request is faster with them. */
+function needsList({ sort, wanted, isCount }: CompiledRequest, source: ScanSource): boolean {
+  const { filter, box } = source
+  // Posting lists are counted by their lengths, or by parts.
+  if (isCount && box === null && (filter?.exactCount !== null || filter?.candidateList)) return false
+  // Sorting needs all matches.
+  return isWorthListing(source, sort.length > 0 ? Infinity : wanted)
 }
 
 /** Whether the candidates of a filter are known, or too many to be used. */
@@ -201,12 +214,12 @@ function sortNameOf({ snapshot, sort }: Pick<CompiledRequest, 'snapshot' | 'sort
 }
 
 /** The columns that have to be loaded; null if the request is one for the database. */
-function columnNames({ snapshot, condition, sort, isWhole }: CompiledRequest): Set<string> | null {
+function columnNames({ snapshot, condition, sort, wanted }: CompiledRequest): Set<string> | null {
   if (sort.length > 1) return null
   const names = new Set<string>()
   if (condition) {
     const { columns, geometry } = columnsOf(condition)
-    if (geometry && columns.length === 0 && sort.length === 0 && !isWhole) return null
+    if (geometry && columns.length === 0 && sort.length === 0 && wanted < Infinity) return null
     for (const name of columns) names.add(name)
   }
   for (const { column } of sort) names.add(queryColumns(snapshot.manifest)[column]!.name)
@@ -218,6 +231,7 @@ export function compiledRequest(
   snapshot: Snapshot,
   { box, sort }: FeatureQuery,
   plan: FilterPlan | null,
+  wanted: number,
 ): CompiledRequest {
-  return { snapshot, condition: plan?.condition ?? null, sort, box }
+  return { snapshot, condition: plan?.condition ?? null, sort, box, wanted }
 }

@@ -79,6 +79,14 @@ export function scanCost(source: ScanSource, from: number, wanted: number): numb
   return Math.min(candidates, all)
 }
 
+/** Whether a search from the first position on is faster if the candidates of the filter, which are not listed, are. */
+export function isWorthListing(source: ScanSource, wanted: number): boolean {
+  const { filter } = source
+  if (!filter?.candidates || filter.candidateCount > MAX_CANDIDATES || filter.areCandidatesListed)
+    return false
+  return filter.candidateCount * COST.candidate < costsOf(source, 0, wanted).all
+}
+
 /** The costs of the posting lists, and of all positions or those in the box. */
 function costsOf(
   { snapshot, filter, box }: ScanSource,

@@ -100,7 +100,7 @@ function sortKey(text: string): SortKey {
 /** The same page by compiled columns; null if the database has to decide. `slice` is the time slice, in ms. */
 async function compiledPage(question: Question, after: number, skip: number, limit: number, slice: number) {
   const { plan, ...rest } = selectionOf(question)
-  const request = { ...rest, condition: plan?.condition ?? null }
+  const request = { ...rest, condition: plan?.condition ?? null, wanted: skip + limit }
   const prepared = await finish(compiled.prepare(request), parts.work)
   if (prepared === null) return null
   const search = new PageSearch(prepared, { after, skip, limit })
@@ -114,7 +114,7 @@ async function compiledPage(question: Question, after: number, skip: number, lim
 
 async function compiledCount(question: Question): Promise<number | null> {
   const { plan, ...rest } = selectionOf(question)
-  const request = { ...rest, condition: plan?.condition ?? null, sort: [] }
+  const request = { ...rest, condition: plan?.condition ?? null, sort: [], wanted: Infinity }
   const prepared = await finish(compiled.prepare(request), parts.work)
   if (prepared === null) return null
   const count = planCount(prepared).begin()
@@ -332,7 +332,10 @@ test('a filter that takes too long is stopped with 400, and the next one is serv
 
 test('a search by compiled columns yields after each time slice, and ends when the client has left', async () => {
   const { condition } = selectionOf({ filter: 'group < 6 AND maybe > 1' }).plan!
-  const prepared = (await finish(compiled.prepare({ ...selectionOf({}), condition }), parts.work))!
+  const prepared = (await finish(
+    compiled.prepare({ ...selectionOf({}), condition, wanted: Infinity }),
+    parts.work,
+  ))!
   const client = new AbortController()
   let turns = 0
   const counting = {

@@ -93,7 +93,7 @@ export class MatchCounts {
     plan: FilterPlan,
   ): MaybeUnfinished<PreparedRequest | null> {
     if (query.ids) return null
-    const request = { ...compiledRequest(snapshot, query, plan), sort: [], isWhole: true }
+    const request = { ...compiledRequest(snapshot, query, plan, Infinity), sort: [], isCount: true }
     return this.#parts.compiled.prepare(request)
   }
 

@@ -29,7 +29,7 @@ export async function allPositions(
 ): Promise<PositionBits> {
   const { rows } = snapshot.manifest
   const positions = PositionBits.empty(rows)
-  const request = { ...compiledRequest(snapshot, query, plan), sort: [], isWhole: true }
+  const request = { ...compiledRequest(snapshot, query, plan, Infinity), sort: [] }
   const prepared = query.ids ? null : await finish(compiled.prepare(request), work)
   if (prepared) {
     const scan = new PositionScan(prepared, 0, Infinity, takerOf(positions))
@@ -64,7 +64,7 @@ export async function positionsNear(
   const { rows } = snapshot.manifest
   const runs = await runsIn(snapshot.tree, box)
   if (runs.count > rows * MAX_SHARE) return null
-  const request = { ...compiledRequest(snapshot, query, plan), sort: [], isWhole: true }
+  const request = { ...compiledRequest(snapshot, query, plan, Infinity), sort: [] }
   const filter = (await finish(compiled.prepare(request), work))?.filter
   if (!filter?.hasCodes || filter.candidateCount < FEW_CANDIDATES) return null
   const positions = PositionBits.empty(rows)

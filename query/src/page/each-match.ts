@@ -18,7 +18,7 @@ export async function eachMatch(
   deps: { compiled: CompiledSelection; duckdb: DuckdbQueries; geometries: GeometryCache },
 ): Promise<void> {
   const { compiled, duckdb, geometries } = deps
-  const request = { snapshot, condition: plan?.condition ?? null, sort: [], box, isWhole: true }
+  const request = { snapshot, condition: plan?.condition ?? null, sort: [], box, wanted: Infinity }
   const prepared = await finish(compiled.prepare(request), work)
   if (prepared) {
     await finish(compiled.run(new PositionScan(prepared, 0, Infinity, matches), snapshot), work)

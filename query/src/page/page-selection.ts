@@ -74,7 +74,8 @@ export class PageSelection {
   ): MaybeUnfinished<Selected> {
     if (query.ids) return this.#askDatabase(snapshot, query, plan, bounds)
     const { compiled } = this.#parts
-    return whenFinished(compiled.prepare(compiledRequest(snapshot, query, plan)), (prepared) => {
+    const request = compiledRequest(snapshot, query, plan, bounds.skip + bounds.limit)
+    return whenFinished(compiled.prepare(request), (prepared) => {
       if (prepared === null) return this.#askDatabase(snapshot, query, plan, bounds)
       const search = new PageSearch(prepared, bounds, runs)
       return whenFinished(compiled.run(search, snapshot), () => search.finish())
