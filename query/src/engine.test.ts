@@ -183,7 +183,7 @@ test('columns that are loaded without their order give the same results', async 
     offset: 0,
     limit: 100,
     others: false,
-    geometry: false,
+    geometry: null,
     box: null,
   }
   const other = openEngine({ maxListedRows: 10 })

@@ -22,6 +22,7 @@ export {
   type AggregateQuery,
   type AggregateResult,
   type Dimension,
+  type GeometryForm,
   MAX_DIMENSIONS,
   MAX_MEASURES,
   type Measure,

@@ -166,6 +166,12 @@ function aggregateRequests(key: string): HostileRequest[] {
   return [
     legal('aggregate by name, six measures', groups(`groupby=name&measures=${measures}&limit=10000`)),
     legal('aggregate by cells', groups(`groupby=h3(6)&measures=${measures}&f=geojson`)),
+    legal('aggregate as Parquet', groups(`groupby=h3(6)&measures=${measures}&f=parquet&limit=10000`)),
+    legal('aggregate as Arrow', groups(`groupby=h3(6)&measures=${measures}&f=arrow&limit=10000`)),
+    legal(
+      'aggregate, long sortby',
+      groups(`groupby=name&measures=count&sortby=${'count,'.repeat(9000)}count`),
+    ),
     refused('aggregate, long groupby', groups(`groupby=${'name,'.repeat(10_000)}name&measures=count`)),
     refused('aggregate, long measures', groups(`measures=${'count,'.repeat(9000)}count`)),
     refused('aggregate, parentheses', groups(`measures=${'sum('.repeat(14_000)}`)),

@@ -1,5 +1,4 @@
 import type { ColumnType, Snapshot } from '@wayleave/geodata/features'
-import type { Geometry } from '@wayleave/geodata/geometry'
 import type { BoxQuery } from '../plan/box-query.ts'
 
 export const PERIODS = ['year', 'quarter', 'month', 'week', 'day', 'hour', 'weekday'] as const
@@ -35,6 +34,9 @@ export type Measure =
 /** A dimension or a measure, and the name of its column in the result. */
 export type Named<T> = T & { name: string }
 
+/** Text of GeoJSON in UTF-8, or well-known binary. */
+export type GeometryForm = 'geojson' | 'wkb'
+
 export interface AggregateQuery {
   groupby: readonly Named<Dimension>[]
   measures: readonly Named<Measure>[]
@@ -46,8 +48,8 @@ export interface AggregateQuery {
   limit: number
   /** Whether the result has the groups after its last row, as one. */
   others: boolean
-  /** Whether the result has the geometries of cells or zones. */
-  geometry: boolean
+  /** In which form the result has the geometries of cells or zones; null for none. */
+  geometry: GeometryForm | null
   /** Which features are counted, beside the conditions that a plan holds. */
   box: BoxQuery | null
 }
@@ -66,8 +68,8 @@ export interface AggregateResult {
   columns: ResultColumn[]
   /** The groups from `offset` on, at most `limit`. */
   rows: ResultValue[][]
-  /** By row; null unless they were asked for. */
-  geometries: (Geometry | null)[] | null
+  /** By row, in the form that was asked for; null if there was none. */
+  geometries: (Uint8Array | null)[] | null
   /** The number of all groups that meet `having`. */
   numberGroups: number
   /**

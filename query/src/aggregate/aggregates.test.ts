@@ -88,7 +88,7 @@ const EMPTY: AggregateQuery = {
   offset: 0,
   limit: 100_000,
   others: false,
-  geometry: false,
+  geometry: null,
   box: null,
 }
 

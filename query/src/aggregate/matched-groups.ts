@@ -15,6 +15,8 @@ export class MatchedGroups implements PositionTaker {
   readonly #block: Block
   readonly #single = new Uint32Array(BLOCK_ROWS)
   #singles = 0
+  /** The step, which is not asked for at every position. */
+  #maxSingles: number
 
   constructor(
     numbers: GroupNumbers,
@@ -24,13 +26,18 @@ export class MatchedGroups implements PositionTaker {
   ) {
     this.#block = new Block(decoded)
     this.#numbers = numbers
+    this.#maxSingles = numbers.step
     this.#measures = measures
     this.#groupOf = groupOf
   }
 
+  get step(): number {
+    return this.#numbers.step
+  }
+
   take(position: number): boolean {
     this.#single[this.#singles++] = position
-    if (this.#singles === BLOCK_ROWS) this.finish()
+    if (this.#singles >= this.#maxSingles) this.finish()
     return false
   }
 
@@ -57,6 +64,7 @@ export class MatchedGroups implements PositionTaker {
   finish(): void {
     this.takeList(this.#single, this.#singles)
     this.#singles = 0
+    this.#maxSingles = this.step
   }
 }
 

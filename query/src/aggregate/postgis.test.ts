@@ -195,7 +195,7 @@ function ask(groupby: AggregateQuery['groupby'], measures: AggregateQuery['measu
     offset: 0,
     limit: 100_000,
     others: false,
-    geometry: false,
+    geometry: null,
     box: null,
   }
   const plan = filter === '' ? null : planConditions(conditionsOf(filter), snapshot)

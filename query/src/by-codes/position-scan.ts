@@ -170,7 +170,8 @@ class ScannedBlocks implements SlicedWork {
     while (this.#next < this.#rows) {
       const from = this.#next
       const block = from >>> BLOCK_SHIFT
-      const end = Math.min(this.#rows, (block + 1) << BLOCK_SHIFT, from + this.#step)
+      const step = Math.min(this.#step, taker.step ?? BLOCK_ROWS)
+      const end = Math.min(this.#rows, (block + 1) << BLOCK_SHIFT, from + step)
       if (this.#step < BLOCK_ROWS) this.#step *= 2
       const state = filter ? filter.blockState(block) : ALL_POSITIONS
       if (state === ALL_POSITIONS) {

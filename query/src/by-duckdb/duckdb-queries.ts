@@ -15,7 +15,7 @@ import {
   refuse,
   selectSql,
 } from './duckdb-cache.ts'
-import type { QueryValue } from './query-messages.ts'
+import type { PositionedTexts, QueryValue } from './query-messages.ts'
 import { QueryMemoryError, type QueryRows, QueryRunner } from './query-runner.ts'
 
 /** Max memory of a query process, in megabytes, and the shares of it for DuckDB and for kept columns. */
@@ -136,6 +136,16 @@ export class DuckdbQueries {
     work: TimedWork,
   ): Promise<QueryRows> {
     return this.#query(source, sql, work, (runner, text) => runner.rows(text, values, work.signal))
+  }
+
+  /** The texts of many positions: the query's result has two columns, a position and a text that is not null. */
+  textsAt(
+    source: DuckdbSource,
+    sql: (table: string) => string,
+    values: QueryValue[],
+    work: TimedWork,
+  ): Promise<PositionedTexts> {
+    return this.#query(source, sql, work, (runner, text) => runner.textsAt(text, values, work.signal))
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,15 @@
 /** What a query process is asked to do. It runs one query at a time. */
 export type QueryRequest =
-  | { kind: 'query'; id: number; sql: string; values: QueryValue[]; wants: 'positions' | 'rows' }
+  | { kind: 'query'; id: number; sql: string; values: QueryValue[]; wants: 'positions' | 'rows' | 'texts' }
   /** Ends this query, if it is running, as soon as DuckDB notices. */
   | { kind: 'interrupt'; id: number }
+
+/** The texts of positions in UTF-8, one after the other, and where each ends: a message of few objects is read at once. */
+export interface PositionedTexts {
+  positions: Uint32Array
+  ends: Uint32Array
+  bytes: Uint8Array
+}
 
 /** Bytes are a blob. */
 export type QueryValue = string | number | bigint | boolean | Uint8Array
@@ -12,6 +19,7 @@ export type QueryReply = { id: number; isWorn: boolean } & QueryOutcome
 
 export type QueryOutcome =
   | { kind: 'positions'; positions: Uint32Array }
+  | ({ kind: 'texts' } & PositionedTexts)
   | { kind: 'rows'; rows: (string | null)[][] }
   | { kind: 'failed'; message: string }
   /** The process has more memory than it may have, in bytes; it expects to be killed. */

@@ -8,7 +8,13 @@
 import { writeFileSync } from 'node:fs'
 import { DuckDBBlobValue, type DuckDBConnection, type DuckDBValue } from '@duckdb/node-api'
 import { openDuckDb } from '@wayleave/geodata/duckdb'
-import type { QueryOutcome, QueryProcessOptions, QueryReply, QueryRequest } from './query-messages.ts'
+import type {
+  PositionedTexts,
+  QueryOutcome,
+  QueryProcessOptions,
+  QueryReply,
+  QueryRequest,
+} from './query-messages.ts'
 
 /** How often the memory is measured while a query runs, in ms. */
 const MEASURE_MS = 10
@@ -45,6 +51,8 @@ async function run({ id, sql, values, wants }: QueryRequest & { kind: 'query' })
     const bound = values.map((value) => (value instanceof Uint8Array ? new DuckDBBlobValue(value) : value))
     if (wants === 'positions') {
       reply({ kind: 'positions', positions: await readPositions(connection, sql, bound) })
+    } else if (wants === 'texts') {
+      reply({ kind: 'texts', ...(await readTexts(connection, sql, bound)) })
     } else {
       const result = await connection.runAndReadAll(sql, bound)
       reply({ kind: 'rows', rows: result.getRows() as (string | null)[][] })
@@ -98,6 +106,36 @@ async function readPositions(
   }
   // A copy, because the whole buffer of a view would be sent.
   return positions.slice(0, count)
+}
+
+async function readTexts(
+  connection: DuckDBConnection,
+  sql: string,
+  values: DuckDBValue[],
+): Promise<PositionedTexts> {
+  const result = await connection.run(sql, values)
+  const positions: number[] = []
+  const ends: number[] = []
+  const texts: Buffer[] = []
+  let end = 0
+  for (;;) {
+    const chunk = await result.fetchChunk()
+    if (!chunk || chunk.rowCount === 0) break
+    const [own, column] = [chunk.getColumnVector(0), chunk.getColumnVector(1)]
+    for (let i = 0; i < chunk.rowCount; i++) {
+      const text = Buffer.from(column.getItem(i) as string)
+      positions.push(Number(own.getItem(i)))
+      end += text.length
+      ends.push(end)
+      texts.push(text)
+    }
+  }
+  return {
+    positions: Uint32Array.from(positions),
+    ends: Uint32Array.from(ends),
+    // Not a part of the pool that small buffers share, which would be sent as a whole.
+    bytes: new Uint8Array(Buffer.concat(texts)),
+  }
 }
 
 /** If the machine runs out of memory, Linux ends this process and not the server. */

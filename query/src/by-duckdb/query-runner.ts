@@ -1,7 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { childEnvironment, lowerPriority } from '@wayleave/geodata/compile'
-import type { QueryProcessOptions, QueryReply, QueryRequest, QueryValue } from './query-messages.ts'
+import type {
+  PositionedTexts,
+  QueryProcessOptions,
+  QueryReply,
+  QueryRequest,
+  QueryValue,
+} from './query-messages.ts'
 
 /** Below the server's priority: requests that need no query are served first. */
 const NICENESS = 10
@@ -74,6 +80,12 @@ export class QueryRunner {
     throw new Error(`A query for positions returned ${reply.kind}.`)
   }
 
+  async textsAt(sql: string, values: QueryValue[], signal: AbortSignal): Promise<PositionedTexts> {
+    const reply = await this.#run(sql, values, 'texts', signal)
+    if (reply.kind === 'texts') return reply
+    throw new Error(`A query for texts returned ${reply.kind}.`)
+  }
+
   async rows(sql: string, values: QueryValue[], signal: AbortSignal): Promise<QueryRows> {
     const reply = await this.#run(sql, values, 'rows', signal)
     if (reply.kind === 'rows') return reply.rows
@@ -89,7 +101,7 @@ export class QueryRunner {
   async #run(
     sql: string,
     values: QueryValue[],
-    wants: 'positions' | 'rows',
+    wants: (QueryRequest & { kind: 'query' })['wants'],
     signal: AbortSignal,
   ): Promise<QueryReply> {
     signal.throwIfAborted()

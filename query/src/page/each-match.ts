@@ -1,4 +1,4 @@
-import { BLOCK_ROWS, type Snapshot } from '@wayleave/geodata/features'
+import type { Snapshot } from '@wayleave/geodata/features'
 import type { CompiledSelection } from '../by-codes/compiled-selection.ts'
 import { PositionScan } from '../by-codes/position-scan.ts'
 import type { DuckdbQueries } from '../by-duckdb/duckdb-queries.ts'
@@ -9,6 +9,9 @@ import type { FilterPlan } from '../plan/plan-filter.ts'
 import type { PositionTaker } from '../positions/position-taker.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 import { finish } from '../work/unfinished.ts'
+
+/** Positions of the database between two looks at the clock. */
+const STEP = 512
 
 /** Gives the positions of all features that match to `matches`: those of the compiled columns, or the database's. */
 export async function eachMatch(
@@ -33,7 +36,7 @@ export async function eachMatch(
     for (let position = runs.bounds[run * 2]!; position < end; position++) {
       matches.take(position)
       // Positions are counted, because scattered ones may skip every multiple.
-      if (++count % BLOCK_ROWS === 0) await work.next()
+      if (++count % STEP === 0) await work.next()
     }
   }
 }

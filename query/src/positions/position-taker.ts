@@ -1,5 +1,7 @@
 /** Receives the positions that a scan finds. Each method returns true if no more positions are needed. */
 export interface PositionTaker {
+  /** How many positions take about a millisecond, if these are less than a block. Read again and again: it may change. */
+  readonly step?: number | undefined
   take(position: number): boolean
   /** Takes the positions from `begin` to `end` (exclusive), which are in one block. */
   takeRun(begin: number, end: number): boolean

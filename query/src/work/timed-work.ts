@@ -89,6 +89,15 @@ export class TimedWork {
     return count
   }
 
+  /**
+   * Calls `step` for the numbers below `count`, at most `size` of them at a time, in time slices: a call should take
+   * about a millisecond. Throws like `check`.
+   */
+  async inSteps(count: number, size: number, step: (from: number, to: number) => void): Promise<void> {
+    await this.each(Math.ceil(count / size), (i) => step(i * size, Math.min(count, (i + 1) * size)))
+    this.check()
+  }
+
   /** A part of the work that may take at most `maxMs`, and throws `late` if it takes longer. */
   part(maxMs: number, late: unknown): TimedWork {
     const rest = this.#deadline - performance.now()

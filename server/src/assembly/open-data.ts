@@ -119,7 +119,11 @@ export function openJobs(opening: JobsOpening, opened: Closers): JobParts {
   const sandbox = new Sandbox(config.sandbox, [dataDir, blobs.root])
   const publishing = openPublishing(opening, staging, sandbox)
   const uploads = new UploadFiles(dataDir, bucket)
-  const jobs = new Jobs({ database, changes, publishing, messages, runner, clock, log, nodeId, uploads })
+  const { maxUploadBytes } = config
+  const jobs = new Jobs({
+    ...{ database, changes, publishing, messages, runner, clock, log, nodeId, uploads },
+    maxUploadBytes,
+  })
   const sources = new Sources({ database, messages, clock, nodeId, secretKey: config.secretKey })
   const sourceRuns = new SourceRuns({
     ...{ publishing, staging, config, database, sources, clock, log },

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { McpHttpHandler } from '@modelcontextprotocol/server'
+import { jsonShape } from '@wayleave/geodata/base'
+import { timeSlices } from '@wayleave/geodata/features'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticate } from '../accounts/access/authenticate.ts'
 import type { Grant } from '../accounts/access/grant.ts'
@@ -28,6 +30,9 @@ export interface McpDeps {
 
 /** Calls are short texts. */
 const MAX_BODY = 256 * 1024
+/** No tool takes a list of more than 50 texts. The library looks at each value several times: 2,000 took 20 ms. */
+const MAX_VALUES = 500
+const MAX_DEPTH = 32
 /** Longer than any query may take. */
 const MAX_MS = 120_000
 const RESOURCE_METADATA = '/.well-known/oauth-protected-resource/mcp'
@@ -47,6 +52,8 @@ export function mcpRoutes(app: App, deps: McpDeps): void {
       if (!(error instanceof Problem) || error.status !== 401) throw error
       throw new Problem(error.code, error.detail, { headers: { 'www-authenticate': challenge } })
     })
+    // Reading and checking a message takes milliseconds.
+    if (timeSlices.isUsedUp) await timeSlices.next(grant?.owner ?? request.ip)
     let isChallenged = false
     const context: McpContext = {
       api: new OwnApi((own) => app.inject(own), request),
@@ -114,9 +121,14 @@ function requireOneCall({ headers, body }: FastifyRequest): void {
   if (headers['mcp-method'] === 'subscriptions/listen') {
     throw new Problem('invalid-input', 'There is nothing to subscribe to.')
   }
-  if (body instanceof Buffer && startsArray(body)) {
-    throw new Problem('invalid-input', 'Send one message in a request, not an array.')
-  }
+  if (!(body instanceof Buffer)) return
+  if (startsArray(body)) throw new Problem('invalid-input', 'Send one message in a request, not an array.')
+  // Before it is parsed.
+  const { commas, depth } = jsonShape(body.toString())
+  if (commas >= MAX_VALUES)
+    throw new Problem('invalid-input', `A message must have at most ${MAX_VALUES} values.`)
+  if (depth > MAX_DEPTH)
+    throw new Problem('invalid-input', `A message must be nested at most ${MAX_DEPTH} deep.`)
 }
 
 /** Whether JSON is an array. A byte order mark and any number of spaces may stand before it. */

@@ -226,6 +226,18 @@ test('assistants', async (t) => {
     const call = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}'
     for (const before of ['', ' ', ' '.repeat(100), '\ufeff', '\ufeff\n\t'])
       assert.equal((await send('POST', `${before}[${call},${call}]`)).status, 400, JSON.stringify(before))
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+    const withParts = (parts: string) =>
+      `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"a":${parts}}}}`
+    const list = (count: number) => `[${Array(count).fill('1').join()}]`
+    for (const [parts, status] of [
+      [list(400), 200],
+      [list(20_000), 400],
+      [nested(28), 200],
+      [nested(100), 400],
+      [`"${'[,'.repeat(1000)}"`, 200],
+    ] as const)
+      assert.equal((await send('POST', withParts(parts))).status, status, parts.slice(0, 20))
     assert.equal((await send('GET')).status, 405)
     assert.equal((await send('DELETE')).status, 405)
   })

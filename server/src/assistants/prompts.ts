@@ -1,5 +1,13 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { onceConverted } from './once-converted.ts'
+
+const dataset = z.string().max(63).describe('The table name of the dataset.')
+const exploreInput = onceConverted(z.object({ table: dataset }))
+const answerInput = onceConverted(z.object({ question: z.string().max(2000).describe('The question.') }))
+const compareInput = onceConverted(
+  z.object({ table: dataset, by: z.string().max(200).describe('The column to compare by.') }),
+)
 
 /** Starting points that a person chooses in their client. */
 export function addPrompts(server: McpServer): void {
@@ -11,7 +19,7 @@ export function addPrompts(server: McpServer): void {
     {
       title: 'Explore a dataset',
       description: 'What a dataset holds, what stands out, and what it could answer.',
-      argsSchema: z.object({ table: z.string().max(63).describe('The table name of the dataset.') }),
+      argsSchema: exploreInput,
     },
     ({ table }) =>
       ask(
@@ -23,7 +31,7 @@ export function addPrompts(server: McpServer): void {
     {
       title: 'Answer a question from the data',
       description: 'Finds the dataset for a question, and answers with numbers from it.',
-      argsSchema: z.object({ question: z.string().max(2000).describe('The question.') }),
+      argsSchema: answerInput,
     },
     ({ question }) =>
       ask(
@@ -35,10 +43,7 @@ export function addPrompts(server: McpServer): void {
     {
       title: 'Compare groups',
       description: 'A measure of a dataset by one of its columns, with what stands out.',
-      argsSchema: z.object({
-        table: z.string().max(63).describe('The table name of the dataset.'),
-        by: z.string().max(200).describe('The column to compare by.'),
-      }),
+      argsSchema: compareInput,
     },
     ({ table, by }) =>
       ask(

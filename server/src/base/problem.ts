@@ -166,6 +166,11 @@ export const problems = {
     'Key limit reached',
     'The user or organization holds as many keys as it may. Delete one first.',
   ],
+  'upload-limit-reached': [
+    409,
+    'Upload limit reached',
+    'The publisher has as many uploads that wait or run as it may, or as many bytes in them. Wait until a job has ended, or cancel one.',
+  ],
   'member-limit-reached': [
     409,
     'Member limit reached',

@@ -68,8 +68,8 @@ export class DecodedColumns {
     const values = column.values as Float64Array
     const { decimals, scaled } = await this.kept(`decimals\n${column.name}`, bytesOfScale, async () => {
       const made = new DecimalScale(values)
-      await eachStep(values, work, (from, to) => made.find(from, to))
-      await eachStep(values, work, (from, to) => made.fill(from, to))
+      await work.inSteps(values.length, STEP, (from, to) => made.find(from, to))
+      await work.inSteps(values.length, STEP, (from, to) => made.fill(from, to))
       // Without the values themselves, which are kept with the column.
       return { decimals: made.decimals, scaled: made.scaled }
     })
@@ -82,7 +82,7 @@ export class DecodedColumns {
     if (!needsParts(column)) return this.loadNumbers(column, work)
     const parts = await this.kept(`parts\n${column.name}`, bytesOfParts, () => {
       const { tables, fill } = integerParts(column)
-      return eachStep(column.values, work, fill).then(() => tables)
+      return work.inSteps(column.values.length, STEP, fill).then(() => tables)
     })
     this.#parts.set(column, parts)
   }
@@ -92,7 +92,7 @@ export class DecodedColumns {
     if (values instanceof Float64Array && values.length >= MIN_VALUES) {
       const numbers = await this.kept(`numbers\n${name}`, bytesOf, async () => {
         const decoded = sharedDoubles(codes.length)
-        await eachStep(codes, work, (from, to) => decodeNumbers(values, codes, from, to, decoded))
+        await work.inSteps(codes.length, STEP, (from, to) => decodeNumbers(values, codes, from, to, decoded))
         return decoded
       })
       this.#numbers.set(column, numbers)
@@ -100,7 +100,7 @@ export class DecodedColumns {
     }
     const table = await this.kept(`table\n${name}`, bytesOf, async () => {
       const numbers = sharedDoubles(values.length + 1)
-      await eachStep(values, work, (from, to) => {
+      await work.inSteps(values.length, STEP, (from, to) => {
         for (let i = from; i < to; i++) numbers[i + 1] = Number(values[i])
       })
       return numbers
@@ -132,7 +132,7 @@ export async function groupsByPosition(
 ): Promise<Uint16Array | null> {
   if (groupOf.length < MIN_VALUES || groupCount > 65_536) return null
   const groups = new Uint16Array(new SharedArrayBuffer(codes.length * 2))
-  await eachStep(codes, work, (from, to) => decodeGroups(groupOf, codes, from, to, groups))
+  await work.inSteps(codes.length, STEP, (from, to) => decodeGroups(groupOf, codes, from, to, groups))
   return groups
 }
 
@@ -146,15 +146,6 @@ function bytesOfScale({ scaled }: { scaled: Float64Array | null }): number {
 
 function bytesOfParts(parts: readonly Float64Array[]): number {
   return parts.reduce((all, { byteLength }) => all + byteLength, 0)
-}
-
-async function eachStep(
-  { length }: { length: number },
-  work: TimedWork,
-  step: (from: number, to: number) => void,
-): Promise<void> {
-  await work.each(Math.ceil(length / STEP), (i) => step(i * STEP, Math.min(length, (i + 1) * STEP)))
-  work.check()
 }
 
 // Codes of so many values have 16 or 32 bits.

@@ -15,6 +15,8 @@ import type { TimedWork } from '../../work/timed-work.ts'
 const TEXT_BYTES = 80
 /** Positions between two looks at the clock. */
 const STEP = 1 << 15
+/** The same for texts that are decoded. */
+const TEXTS_STEP = 1024
 
 /**
  * Texts with so many different values that they are not compiled. The database ranks them once for a snapshot, in about
@@ -63,26 +65,37 @@ export class RankedColumns {
   async read(
     snapshot: Snapshot,
     column: CompiledColumn,
-    codes: Iterable<number>,
+    codes: readonly Uint32Array[],
     work: TimedWork,
   ): Promise<void> {
     const texts = this.#texts.get(column)
     if (texts === undefined) return
     const bits = PositionBits.empty(column.codes.length)
     let isMissing = false
-    for (const code of codes) {
-      if (code === 0 || texts[code - 1] !== undefined) continue
-      // The first feature that has the text.
-      bits.add(column.order![column.starts[code]!]!)
-      isMissing = true
+    for (const list of codes) {
+      await work.inSteps(list.length, STEP, (from, to) => {
+        for (let i = from; i < to; i++) {
+          const code = list[i]!
+          if (code === 0 || texts[code - 1] !== undefined) continue
+          // The first feature that has the text.
+          bits.add(column.order![column.starts[code]!]!)
+          isMissing = true
+        }
+      })
     }
     if (!isMissing) return
     const name = quoteName(column.name)
     const sql = (from: string) =>
-      `SELECT file_row_number::VARCHAR, ${name} FROM ${from} WHERE get_bit(CAST(CAST($1 AS BLOB) AS BIT), CAST(file_row_number AS INTEGER)) = 1`
+      `SELECT file_row_number, ${name} FROM ${from} WHERE get_bit(CAST(CAST($1 AS BLOB) AS BIT), CAST(file_row_number AS INTEGER)) = 1`
     const source = { snapshot, columns: new Map([[column.name, name]]) }
-    const rows = await this.#duckdb.texts(source, sql, [bits.bytes], work)
-    for (const [position, text] of rows) texts[column.codes[Number(position)]! - 1] = text!
+    const { positions, ends, bytes } = await this.#duckdb.textsAt(source, sql, [bits.bytes], work)
+    const read = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    await work.inSteps(positions.length, TEXTS_STEP, (from, to) => {
+      for (let i = from; i < to; i++) {
+        const text = read.toString('utf8', i === 0 ? 0 : ends[i - 1], ends[i])
+        texts[column.codes[positions[i]!]! - 1] = text
+      }
+    })
   }
 
   async #rank(snapshot: Snapshot, { name, type }: Column, work: TimedWork): Promise<CompiledColumn> {
@@ -113,18 +126,9 @@ function notCompiled({ name, type }: Column): Error {
   )
 }
 
-async function eachStep(
-  count: number,
-  work: TimedWork,
-  step: (from: number, to: number) => void,
-): Promise<void> {
-  await work.each(Math.ceil(count / STEP), (i) => step(i * STEP, Math.min(count, (i + 1) * STEP)))
-  work.check()
-}
-
 async function largest(codes: Uint32Array, work: TimedWork): Promise<number> {
   let max = 0
-  await eachStep(codes.length, work, (from, to) => {
+  await work.inSteps(codes.length, STEP, (from, to) => {
     for (let i = from; i < to; i++) if (codes[i]! > max) max = codes[i]!
   })
   return max
@@ -136,13 +140,15 @@ async function postingLists(
   work: TimedWork,
 ): Promise<{ starts: Uint32Array; order: Uint32Array }> {
   const starts = new Uint32Array(distinct + 2)
-  await eachStep(codes.length, work, (from, to) => {
+  await work.inSteps(codes.length, STEP, (from, to) => {
     for (let i = from; i < to; i++) starts[codes[i]! + 1]!++
   })
-  for (let code = 1; code < starts.length; code++) starts[code]! += starts[code - 1]!
+  await work.inSteps(starts.length, STEP, (from, to) => {
+    for (let code = Math.max(1, from); code < to; code++) starts[code]! += starts[code - 1]!
+  })
   const next = starts.slice()
   const order = new Uint32Array(codes.length)
-  await eachStep(codes.length, work, (from, to) => {
+  await work.inSteps(codes.length, STEP, (from, to) => {
     for (let i = from; i < to; i++) order[next[codes[i]!]!++] = i
   })
   return { starts, order }

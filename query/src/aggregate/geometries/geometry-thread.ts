@@ -1,6 +1,6 @@
 import { performRequests } from '@wayleave/geodata/base'
 import { buildTree, sliceFeature, treeNodeNumbers } from '@wayleave/geodata/features'
-import { type Geometry, pointOnSurface } from '@wayleave/geodata/geometry'
+import { type Geometry, pointOnSurface, writeWkb } from '@wayleave/geodata/geometry'
 import { geodesicArea, geodesicLength } from './geodesic-size.ts'
 import { type LocatedPlaces, locateInZone } from './locate-in-zone.ts'
 
@@ -16,6 +16,8 @@ export interface PackedFeatures {
 /** What the thread does, by name: its request, and what it resolves to. Memory of places and zones is shared. */
 export interface GeometryTasks {
   sizes: { request: { kind: SizeKind; features: PackedFeatures }; value: Float64Array }
+  /** Well-known binary of the geometry of the first feature. */
+  wkb: { request: { features: PackedFeatures }; value: Uint8Array | null }
   /** The nodes of a tree over places, for `zones`. */
   tree: { request: { places: Float64Array }; value: Float64Array }
   /** Writes the zones of places; the number of the first of these zones is `first`. */
@@ -27,10 +29,12 @@ export type GeometryRequest = {
   [T in Task]: { task: T; request: GeometryTasks[T]['request'] }
 }[Task]
 
-function perform({ task, request }: GeometryRequest): Float64Array | null {
+function perform({ task, request }: GeometryRequest): Float64Array | Uint8Array | null {
   switch (task) {
     case 'sizes':
       return sizesOf(request.kind, request.features)
+    case 'wkb':
+      return wkbOf(request.features)
     case 'tree':
       return nodesOf(request.places)
     case 'zones':
@@ -52,6 +56,15 @@ function sizesOf(kind: SizeKind, features: PackedFeatures): Float64Array {
     } else if (geometry) values[i] = kind === 'area' ? geodesicArea(geometry) : geodesicLength(geometry)
   })
   return values
+}
+
+function wkbOf(features: PackedFeatures): Uint8Array | null {
+  let bytes: Uint8Array | null = null
+  eachGeometry(features, (geometry) => {
+    // A copy, because memory that buffers share cannot move.
+    bytes = geometry && new Uint8Array(writeWkb(geometry))
+  })
+  return bytes
 }
 
 function nodesOf(places: Float64Array): Float64Array {

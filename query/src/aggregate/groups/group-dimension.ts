@@ -1,6 +1,5 @@
 import type { CompiledColumn } from '@wayleave/geodata/features'
-import type { Geometry } from '@wayleave/geodata/geometry'
-import type { ResultColumn, ResultValue } from '../aggregate-query.ts'
+import type { GeometryForm, ResultColumn, ResultValue } from '../aggregate-query.ts'
 import type { Block } from '../columns/block.ts'
 
 /** A value of a column. */
@@ -13,6 +12,8 @@ export interface ColumnCode {
 export interface GroupDimension {
   /** The max number of groups. */
   readonly size: number
+  /** How many positions it numbers in about a millisecond, if these are less than a block. */
+  readonly step?: number | undefined
   /** The columns of the result, without their names' first part: a zone has its id and a label. */
   readonly columns: readonly ResultColumn[]
   /** The group of each position of the block, in `groups` or in an array of the block. */
@@ -24,5 +25,5 @@ export interface GroupDimension {
   /** What groups are sorted by. */
   order(group: number): number | bigint | string
   /** The area of a group, if it is one. */
-  geometry?(group: number): Promise<Geometry | null>
+  geometry?(group: number, form: GeometryForm): Promise<Uint8Array | null>
 }

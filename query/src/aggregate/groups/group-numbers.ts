@@ -25,6 +25,11 @@ export class GroupNumbers {
     else this.#pairs = dimensions.map(() => new NumberedPairs(this.capacity, max))
   }
 
+  /** How many positions are numbered in about a millisecond, or a block. */
+  get step(): number {
+    return this.#dimensions.reduce((min, { step = BLOCK_ROWS }) => Math.min(min, step), BLOCK_ROWS)
+  }
+
   /** Sets `block.groups`. */
   number(block: Block): void {
     const { length } = block

@@ -11,7 +11,7 @@ const stepCodes = new Uint32Array(STEP)
 
 /** Takes positions in ascending order of their values: the first `length` of `stepGroups` and `stepCodes`. */
 interface Visitor {
-  begin(): void
+  begin(work: TimedWork): Promise<void>
   visit(length: number): void
 }
 
@@ -39,15 +39,13 @@ export class ColumnWalk {
     const begin = starts[1]!
     const all = codes.length
     let code = 1
-    for (const visitor of this.#visitors) visitor.begin()
-    await work.each(Math.ceil((all - begin) / STEP), (i) => {
-      const from = begin + i * STEP
-      const to = Math.min(all, from + STEP)
+    for (const visitor of this.#visitors) await visitor.begin(work)
+    await work.inSteps(all - begin, STEP, (first, end) => {
+      const [from, to] = [begin + first, begin + end]
       gather(groupOf, order.subarray(from, to), to - from, stepGroups)
       code = fillCodes(starts, from, to, code)
       for (const visitor of this.#visitors) visitor.visit(to - from)
     })
-    work.check()
   }
 }
 
@@ -71,7 +69,7 @@ export class DistinctCounts implements Visitor {
     this.counts = new Uint32Array(capacity)
   }
 
-  begin(): void {
+  async begin(): Promise<void> {
     this.#last = new Uint32Array(this.counts.length)
   }
 
@@ -114,8 +112,12 @@ export class PercentileCodes implements Visitor {
     return (this.#counts[group]! - 1) * this.#share
   }
 
-  begin(): void {
-    this.#left = Uint32Array.from(this.lower, (_, group) => Math.max(0, Math.floor(this.#rank(group))) + 1)
+  async begin(work: TimedWork): Promise<void> {
+    const left = new Uint32Array(this.lower.length)
+    await work.inSteps(left.length, STEP, (from, to) => {
+      for (let group = from; group < to; group++) left[group] = Math.max(0, Math.floor(this.#rank(group))) + 1
+    })
+    this.#left = left
   }
 
   visit(length: number): void {

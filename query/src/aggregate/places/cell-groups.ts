@@ -1,6 +1,6 @@
 import type { ColumnCache, Snapshot } from '@wayleave/geodata/features'
-import type { Geometry } from '@wayleave/geodata/geometry'
-import { MAX_GROUPS, type ResultColumn, type ResultValue } from '../aggregate-query.ts'
+import { writeWkb } from '@wayleave/geodata/geometry'
+import { type GeometryForm, MAX_GROUPS, type ResultColumn, type ResultValue } from '../aggregate-query.ts'
 import type { Block } from '../columns/block.ts'
 import type { GroupDimension } from '../groups/group-dimension.ts'
 import { tooManyGroups } from '../groups/group-numbers.ts'
@@ -8,6 +8,9 @@ import type { CellGrid } from './cell-grid.ts'
 
 /** An estimate of what a cell takes in the dictionary of a grid. */
 const CELL_BYTES = 100
+
+/** Cells that are computed without a pause: about a millisecond. */
+const STEP = 256
 
 /** What `ids` has for a position whose cell was not computed yet, and for one without a place. */
 const UNKNOWN = 0
@@ -22,6 +25,7 @@ class NumberedCells {
   readonly #ids: Uint32Array
   readonly #idOf = new Map<number | string, number>()
   readonly cells: (number | string)[] = []
+  #known = 0
 
   constructor(grid: CellGrid, rows: number) {
     this.#grid = grid
@@ -31,6 +35,11 @@ class NumberedCells {
   /** Whether one more query might need more cells than there may be. */
   get isFull(): boolean {
     return this.cells.length > MAX_GROUPS / 2
+  }
+
+  /** How many positions are numbered in about a millisecond; undefined if all cells are known. */
+  get step(): number | undefined {
+    return this.#known === this.#ids.length ? undefined : STEP
   }
 
   /** Writes 0 for a position without a place, and otherwise the number of its cell, counted from 1. */
@@ -43,12 +52,14 @@ class NumberedCells {
   }
 
   #find(position: number, places: Float64Array): number {
-    const longitude = places[position * 2] ?? Number.NaN
-    const latitude = places[position * 2 + 1]!
-    if (Number.isNaN(longitude)) {
-      this.#ids[position] = NOWHERE
-      return NOWHERE
-    }
+    const id = this.#idAt(places[position * 2] ?? Number.NaN, places[position * 2 + 1]!)
+    this.#ids[position] = id
+    this.#known++
+    return id
+  }
+
+  #idAt(longitude: number, latitude: number): number {
+    if (Number.isNaN(longitude)) return NOWHERE
     const cell = this.#grid.cellAt(longitude, latitude)
     let id = this.#idOf.get(cell)
     if (id === undefined) {
@@ -56,7 +67,6 @@ class NumberedCells {
       id = this.cells.push(cell) + NOWHERE
       this.#idOf.set(cell, id)
     }
-    this.#ids[position] = id
     return id
   }
 }
@@ -98,6 +108,10 @@ class CellGroups implements GroupDimension {
     this.#places = places
   }
 
+  get step(): number | undefined {
+    return this.#cells.step
+  }
+
   number(block: Block, groups: Uint32Array): Uint32Array {
     this.#cells.number(block, this.#places, groups)
     return groups
@@ -111,7 +125,8 @@ class CellGroups implements GroupDimension {
     return this.#cells.cells[group - 1]!
   }
 
-  async geometry(group: number): Promise<Geometry> {
-    return this.#grid.geometry(this.#cells.cells[group - 1]!)
+  async geometry(group: number, form: GeometryForm): Promise<Uint8Array> {
+    const shape = this.#grid.geometry(this.#cells.cells[group - 1]!)
+    return form === 'wkb' ? writeWkb(shape) : Buffer.from(JSON.stringify(shape))
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openSnapshot, type Snapshot } from '@wayleave/geodata/features'
-import { type Geometry, pointOnSurface, relates } from '@wayleave/geodata/geometry'
+import { type Geometry, pointOnSurface, relates, writeWkb } from '@wayleave/geodata/geometry'
 import { collection, compileText, feature, scratch } from '@wayleave/geodata/testing'
 import { cellToChildren, getRes0Cells, latLngToCell } from 'h3-js'
 import { type AggregateQuery, type Dimension, type Measure, QueryEngine, TimedWork } from '../../engine.ts'
@@ -74,7 +74,7 @@ function ask({ snapshot }: Compiled, dimension: Dimension | null, more: Partial<
     offset: 0,
     limit: 100_000,
     others: false,
-    geometry: false,
+    geometry: null,
     box: null,
     ...more,
   }
@@ -128,13 +128,13 @@ test('poles and the antimeridian are in cells', async (t) => {
     )
   }
   for (const resolution of [0, 9, 15]) {
-    const { rows, geometries } = await ask(edges, { kind: 'h3', resolution }, { geometry: true })
+    const { rows, geometries } = await ask(edges, { kind: 'h3', resolution }, { geometry: 'geojson' })
     assert.deepEqual(
       new Map(rows as [string, number][]),
       expected(edges, (x, y) => latLngToCell(y, x, resolution)),
     )
     for (const geometry of geometries!) {
-      const text = JSON.stringify(geometry)
+      const text = Buffer.from(geometry!).toString()
       assert.ok(
         (text.match(/-?[\d.]+/g) ?? []).every((number) => Math.abs(Number(number)) <= 180),
         text,
@@ -156,7 +156,8 @@ test('a cell that was computed for one query is the same for others', async () =
 test('zones have the features whose points lie in them, exactly, also on edges and where zones overlap', async () => {
   const dimension: Dimension = { kind: 'within', zones: (read) => read(zones.snapshot), label: 'name' }
   for (const dataset of [points, shapes]) {
-    const { rows, columns, geometries } = await ask(dataset, dimension, { geometry: true })
+    const { rows, columns, geometries } = await ask(dataset, dimension, { geometry: 'geojson' })
+    const binary = await ask(dataset, dimension, { geometry: 'wkb' })
     assert.deepEqual(
       columns.map(({ name }) => name),
       ['place', 'place.name', 'count'],
@@ -173,7 +174,9 @@ test('zones have the features whose points lie in them, exactly, also on edges a
       const position =
         id === null ? null : zones.geometries.findIndex((zone) => isSame(zone, zoneAt(Number(id) - FIRST_ID)))
       assert.equal(count, counts.get(position))
-      assert.deepEqual(geometries![i], position === null ? null : zones.geometries[position])
+      const geometry = position === null ? null : zones.geometries[position]!
+      assert.deepEqual(geometries![i] && JSON.parse(Buffer.from(geometries![i]!).toString()), geometry)
+      assert.deepEqual(binary.geometries![i], geometry && writeWkb(geometry))
     }
   }
 })

@@ -1,10 +1,10 @@
 import { SingleFlights } from '@wayleave/geodata/base'
 import { type Codes, type ColumnCache, type Snapshot, sliceFeature } from '@wayleave/geodata/features'
-import type { Geometry } from '@wayleave/geodata/geometry'
+import { type Geometry, writeWkb } from '@wayleave/geodata/geometry'
 import { parseFeature } from '../../features/parse-feature.ts'
 import { invalidParameter } from '../../query-error.ts'
 import type { TimedWork } from '../../work/timed-work.ts'
-import type { ResultColumn, ResultValue, ZoneSource } from '../aggregate-query.ts'
+import type { GeometryForm, ResultColumn, ResultValue, ZoneSource } from '../aggregate-query.ts'
 import type { Block } from '../columns/block.ts'
 import { type InGeometryThread, packedFeatures } from '../geometries/in-geometry-thread.ts'
 import type { GroupDimension } from '../groups/group-dimension.ts'
@@ -12,6 +12,9 @@ import type { GroupDimension } from '../groups/group-dimension.ts'
 /** The max number of zones, and the max bytes of their features. */
 const MAX_ZONES = 50_000
 const MAX_ZONE_BYTES = 256 << 20
+/** Larger texts of geometries are parsed in the thread. */
+const MAX_PARSED = 16 << 10
+const NULL = 'null'
 /** An estimate of what a name takes beside its text. */
 const NAME_BYTES = 40
 
@@ -56,8 +59,8 @@ export class ZoneCache {
       requireFew(zones)
       const zoneOf = await this.#zoneOf(snapshot, zones, places, work)
       const names = await this.#namesOf(zones, label, work)
-      const geometryOf = (zone: number) =>
-        source(async (current) => (current === zones ? readGeometry(zones, zone) : null))
+      const geometryOf = (zone: number, form: GeometryForm) =>
+        source(async (current) => (current === zones ? this.#geometry(zones, zone, form) : null))
       return new ZoneGroups(columnsOf(zones, name, label), zoneOf, names, geometryOf)
     })
   }
@@ -105,6 +108,17 @@ export class ZoneCache {
     return zoneOf
   }
 
+  async #geometry(zones: Snapshot, zone: number, form: GeometryForm): Promise<Uint8Array | null> {
+    const feature = await zones.readPack(zone, zone + 1)
+    const text = sliceFeature(feature).geometry
+    if (text.length === NULL.length && text.toString() === NULL) return null
+    if (form === 'geojson') return text
+    if (text.length <= MAX_PARSED) return writeWkb(JSON.parse(text.toString()) as Geometry)
+    // A copy, because its memory moves to the thread.
+    const features = { bytes: new Uint8Array(feature), bounds: Float64Array.of(0, feature.length) }
+    return this.#thread.perform('wkb', { features })
+  }
+
   async #namesOf(zones: Snapshot, label: string | null, work: TimedWork): Promise<ZoneNames> {
     const key = `${zones.folder}\nnames\n${label ?? ''}`
     let names = this.#cache.derived<ZoneNames>(key)
@@ -114,11 +128,6 @@ export class ZoneCache {
     }
     return names
   }
-}
-
-async function readGeometry(zones: Snapshot, zone: number): Promise<Geometry | null> {
-  const text = sliceFeature(await zones.readPack(zone, zone + 1)).geometry
-  return JSON.parse(text.toString('utf8')) as Geometry | null
 }
 
 async function readNames(zones: Snapshot, label: string | null, work: TimedWork): Promise<ZoneNames> {
@@ -151,19 +160,16 @@ function columnsOf({ manifest }: Snapshot, name: string, label: string | null): 
   return column ? [id, { name: `${name}.${column.name}`, type: column.type as ResultColumn['type'] }] : [id]
 }
 
+type GeometryOf = (zone: number, form: GeometryForm) => Promise<Uint8Array | null>
+
 class ZoneGroups implements GroupDimension {
   readonly size: number
   readonly columns: readonly ResultColumn[]
   readonly #zoneOf: ZoneOf
   readonly #names: ZoneNames
-  readonly #geometryOf: (zone: number) => Promise<Geometry | null>
+  readonly #geometryOf: GeometryOf
 
-  constructor(
-    columns: ResultColumn[],
-    zoneOf: ZoneOf,
-    names: ZoneNames,
-    geometryOf: (zone: number) => Promise<Geometry | null>,
-  ) {
+  constructor(columns: ResultColumn[], zoneOf: ZoneOf, names: ZoneNames, geometryOf: GeometryOf) {
     this.columns = columns
     this.size = names.ids.length + 1
     this.#zoneOf = zoneOf
@@ -186,7 +192,7 @@ class ZoneGroups implements GroupDimension {
     return this.#names.ids[group - 1] as number | bigint | string
   }
 
-  geometry(group: number): Promise<Geometry | null> {
-    return this.#geometryOf(group - 1)
+  geometry(group: number, form: GeometryForm): Promise<Uint8Array | null> {
+    return this.#geometryOf(group - 1, form)
   }
 }

@@ -1,6 +1,12 @@
 import type { CompiledColumn } from '@wayleave/geodata/features'
 import type { TimedWork } from '../../work/timed-work.ts'
-import type { AggregateQuery, AggregateResult, ResultColumn, ResultValue } from '../aggregate-query.ts'
+import type {
+  AggregateQuery,
+  AggregateResult,
+  GeometryForm,
+  ResultColumn,
+  ResultValue,
+} from '../aggregate-query.ts'
 import type { ColumnCode, GroupDimension } from '../groups/group-dimension.ts'
 import type { GroupNumbers } from '../groups/group-numbers.ts'
 import type { GroupMeasures } from '../measures/group-measures.ts'
@@ -11,9 +17,13 @@ type Key = number | bigint | string | null
 
 /** Groups between two looks at the clock. */
 const STEP = 256
+/** The same if a condition is evaluated, which may have hundreds of parts. */
+const HAVING_STEP = 16
+/** Numbers that are copied between two looks at the clock. */
+const COPY_STEP = 1 << 14
 
 /** Reads the values of codes; null if all values are in memory. */
-export type ReadValues = ((column: CompiledColumn, codes: Iterable<number>) => Promise<void>) | null
+export type ReadValues = ((column: CompiledColumn, codes: readonly Uint32Array[]) => Promise<void>) | null
 
 export interface GroupParts {
   dimensions: readonly GroupDimension[]
@@ -49,7 +59,7 @@ export class GroupPage {
     return {
       columns: this.#columns(),
       rows,
-      geometries: geometry ? await this.#geometries(page) : null,
+      geometries: geometry === null ? null : await this.#geometries(page, geometry, work),
       numberGroups: groups.length,
       // Last, because it changes the measures.
       others: others ? await this.#others(sorted.subarray(offset + limit), work) : null,
@@ -87,38 +97,42 @@ export class GroupPage {
     const groups = await this.#filtered(counts.length, (group) => isWhole || counts[group] !== 0, work)
     if (having === null) return groups
     await this.#loadValues(groups, work)
-    const meets = await this.#filtered(groups.length, (i) => having(this.#row(groups[i]!)), work)
-    return meets.map((i) => groups[i]!)
+    const meets = await this.#filtered(groups.length, (i) => having(this.#row(groups[i]!)), work, HAVING_STEP)
+    return picked(groups, meets, work)
   }
 
   /** The numbers below `count` for which the test is true. */
-  async #filtered(count: number, test: (number: number) => boolean, work: TimedWork): Promise<Uint32Array> {
+  async #filtered(
+    count: number,
+    test: (number: number) => boolean,
+    work: TimedWork,
+    step = STEP,
+  ): Promise<Uint32Array> {
     const numbers = new Uint32Array(count)
     let length = 0
-    for (let number = 0; number < count; number++) {
-      if (number % STEP === 0) await work.next()
-      if (test(number)) numbers[length++] = number
-    }
+    await work.inSteps(count, step, (from, to) => {
+      for (let number = from; number < to; number++) if (test(number)) numbers[length++] = number
+    })
     return numbers.subarray(0, length)
   }
 
   async #loadValues(groups: Uint32Array, work: TimedWork): Promise<void> {
     if (this.#readValues === null) return
-    const codes = new Map<CompiledColumn, Set<number>>()
-    const add = ({ column, code }: ColumnCode) => {
-      const known = codes.get(column)
-      if (known) known.add(code)
-      else codes.set(column, new Set([code]))
+    if (groups.length === 0) return
+    const codes = new Map<CompiledColumn, Uint32Array[]>()
+    const collect = async (codeOf: (group: number) => ColumnCode) => {
+      const { column } = codeOf(groups[0]!)
+      const own = new Uint32Array(groups.length)
+      await work.inSteps(own.length, STEP, (from, to) => {
+        for (let i = from; i < to; i++) own[i] = codeOf(groups[i]!).code
+      })
+      codes.set(column, [...(codes.get(column) ?? []), own])
     }
-    const measures = this.#measures.measures.filter(({ code }) => code !== undefined)
-    for (const group of groups) {
-      const parts = this.#numbers.parts(group)
-      for (const [i, { code }] of this.#dimensions.entries())
-        if (code) add(code.call(this.#dimensions[i], parts[i]!))
-      for (const measure of measures) add(measure.code!(group))
-      await work.next()
-    }
-    for (const [column, set] of codes) await this.#readValues(column, set)
+    for (const [i, dimension] of this.#dimensions.entries())
+      if (dimension.code) await collect((group) => dimension.code!(this.#numbers.parts(group)[i]!))
+    for (const measure of this.#measures.measures)
+      if (measure.code) await collect((group) => measure.code!(group))
+    for (const [column, lists] of codes) await this.#readValues(column, lists)
   }
 
   async #sorted(groups: Uint32Array, wanted: number, work: TimedWork): Promise<Uint32Array> {
@@ -137,16 +151,18 @@ export class GroupPage {
       }
       return a - b
     }
-    const indexes = await sortGroups(Uint32Array.from(groups.keys()), compare, work)
-    return indexes.map((index) => groups[index]!)
+    const indexes = new Uint32Array(groups.length)
+    await work.inSteps(indexes.length, COPY_STEP, (from, to) => {
+      for (let i = from; i < to; i++) indexes[i] = i
+    })
+    return picked(groups, await sortGroups(indexes, compare, work), work)
   }
 
   async #keys(groups: Uint32Array, read: (group: number) => Key, work: TimedWork): Promise<Key[]> {
     const keys: Key[] = []
-    for (let i = 0; i < groups.length; i++) {
-      keys.push(read(groups[i]!))
-      if (i % STEP === 0) await work.next()
-    }
+    await work.inSteps(groups.length, STEP, (from, to) => {
+      for (let i = from; i < to; i++) keys.push(read(groups[i]!))
+    })
     return keys
   }
 
@@ -168,15 +184,29 @@ export class GroupPage {
     }
   }
 
-  async #geometries(page: Uint32Array): Promise<AggregateResult['geometries']> {
+  async #geometries(
+    page: Uint32Array,
+    form: GeometryForm,
+    work: TimedWork,
+  ): Promise<AggregateResult['geometries']> {
     const index = this.#dimensions.findIndex(({ geometry }) => geometry !== undefined)
     const geometries: AggregateResult['geometries'] = []
     for (const group of page) {
       const part = this.#numbers.parts(group)[index]!
-      geometries.push(part === 0 ? null : await this.#dimensions[index]!.geometry!(part))
+      geometries.push(part === 0 ? null : await this.#dimensions[index]!.geometry!(part, form))
+      await work.next()
     }
     return geometries
   }
+}
+
+/** The groups at these indexes. */
+async function picked(groups: Uint32Array, indexes: Uint32Array, work: TimedWork): Promise<Uint32Array> {
+  const chosen = new Uint32Array(indexes.length)
+  await work.inSteps(chosen.length, COPY_STEP, (from, to) => {
+    for (let i = from; i < to; i++) chosen[i] = groups[indexes[i]!]!
+  })
+  return chosen
 }
 
 /** Nulls come last in both directions. */

@@ -4,12 +4,15 @@ export { JOB_KINDS, type JobKind }
 
 /**
  * Jobs with a higher priority are claimed first. A client is waiting for the response to a download, and a
- * publisher for a preview or a version, but not for a source that is due; tiles are built in the background, unless a map has asked for them.
+ * publisher for a preview or a version, but not for a source that is due; tiles are built in the background, unless a map
+ * has asked for them. The uploads that a publisher sends while one of its own has not ended wait for the first ones of
+ * others.
  */
 export const PRIORITIES = {
   export: 30,
   inspect: 25,
   publish: 20,
+  furtherUploads: 17,
   scheduledSource: 15,
   requestedTiles: 10,
   tiles: 0,

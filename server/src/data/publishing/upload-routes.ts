@@ -12,7 +12,7 @@ import { type Publishers, tableOf } from './publishers.ts'
 import type { Publishing } from './publishing.ts'
 import type { JobRequest } from './upload-jobs/job-request.ts'
 import type { Jobs } from './upload-jobs/jobs.ts'
-import { asFormProblem, receive } from './upload-jobs/receive-form.ts'
+import { asFormProblem, type ReceivedUpload, receive } from './upload-jobs/receive-form.ts'
 import {
   formOptions,
   inspectOptions,
@@ -55,7 +55,7 @@ function uploadBody(options: OptionSchema) {
 const documented = {
   tags: [tags.publishing],
   security: [...security.key, ...security.token],
-  problems: ['not-administrator', 'sandbox-unavailable', 'conflict'] as const,
+  problems: ['not-administrator', 'sandbox-unavailable', 'conflict', 'upload-limit-reached'] as const,
   response: { 202: jobSchema },
 }
 
@@ -121,36 +121,50 @@ async function startJob(
   const publisher = publishers.publisherOf(request)
   // Nodes without workers accept files that other nodes read.
   if (config.role !== 'api') await publishing.requireSandbox()
-  const id = jobs.newId()
-  const path = await jobs.uploadPath(id)
-  const limits = { maxBytes: config.maxUploadBytes, minFreeBytes: config.minFreeBytes }
-  const receiving = receive(request, path, limits, schema).then(
-    async ({ options, filename, uploadBytes }): Promise<JobRequest> => {
-      const { inspection } = options
-      const inspected = inspection === undefined ? null : await inspectedFile(inspection, publisher, jobs)
-      return {
-        publish: {
-          ...publishRequestOf(table, filename ?? inspected?.file, options),
-          ...(publisher.organizationId !== null && { ownerId: publisher.organizationId }),
-        },
-        origin: publisher.origin,
-        uploadBytes,
-        ...(inspected && { uploadBytes: inspected.uploadBytes, upload: inspected.upload }),
-      }
-    },
-  )
-  const jobRequest = await receiving.catch(async (error: unknown) => {
-    await rm(path, { force: true })
+  const stopReading = (error: unknown): never => {
     // The rest of the body is not needed any more.
     reply.header('connection', 'close')
     reply.raw.once('finish', () => request.raw.destroy())
     throw request.isMultipart() ? asFormProblem(error) : error
-  })
-  const job = await jobs.start(id, jobRequest, kind)
-  return reply
-    .code(202)
-    .header('location', `${deps.baseUrl.of(request)}/v1/jobs/${job.id}`)
-    .send(job)
+  }
+  const arriving = await jobs.beginUpload(publisher.organizationId).catch(stopReading)
+  try {
+    const id = jobs.newId()
+    const path = await jobs.uploadPath(id)
+    const { maxUploadBytes: maxBytes, minFreeBytes } = config
+    const received = await receive(request, path, { maxBytes, minFreeBytes, take: arriving.take }, schema)
+      .then((upload) => jobRequestOf(upload, table, publisher, jobs))
+      .catch(async (error: unknown) => {
+        await rm(path, { force: true })
+        return stopReading(error)
+      })
+    const job = await jobs.start(id, received, kind)
+    return await reply
+      .code(202)
+      .header('location', `${deps.baseUrl.of(request)}/v1/jobs/${job.id}`)
+      .send(job)
+  } finally {
+    arriving.end()
+  }
+}
+
+async function jobRequestOf(
+  { options, filename, uploadBytes }: ReceivedUpload,
+  table: string,
+  publisher: Publisher,
+  jobs: Jobs,
+): Promise<JobRequest> {
+  const { inspection } = options
+  const inspected = inspection === undefined ? null : await inspectedFile(inspection, publisher, jobs)
+  return {
+    publish: {
+      ...publishRequestOf(table, filename ?? inspected?.file, options),
+      ...(publisher.organizationId !== null && { ownerId: publisher.organizationId }),
+    },
+    origin: publisher.origin,
+    uploadBytes,
+    ...(inspected && { uploadBytes: inspected.uploadBytes, upload: inspected.upload }),
+  }
 }
 
 function inspectedFile(inspection: string, publisher: Publisher, jobs: Jobs) {

@@ -1,12 +1,21 @@
 import { dayOf, microsecondsOf } from '@wayleave/geodata/features'
-import type { Geometry } from '@wayleave/geodata/geometry'
-import type { ResultValue } from '@wayleave/query'
-import { geojsonToWkb, parquetWriteBuffer, type SchemaElement } from 'hyparquet-writer'
+import type { ResultValue, TimedWork } from '@wayleave/query'
+import { ByteWriter, parquetWrite, type SchemaElement } from 'hyparquet-writer'
 import type { ShownColumn, ShownResult } from './aggregate-body.ts'
 
 const GEOMETRY = 'geometry'
 const MAX_INTEGER = 2n ** 63n
 const MAX_DECIMAL = 10n ** 38n
+/** Values that are converted between two looks at the clock. */
+const STEP = 1024
+/** Values of a row group, which is written without a pause; so many bytes of a geometry count as one. */
+const GROUP_VALUES = 4096
+const VALUE_BYTES = 256
+const WKB_TYPES = [
+  'Geometry',
+  ...['Point', 'LineString', 'Polygon', 'MultiPoint', 'MultiLineString', 'MultiPolygon'],
+  'GeometryCollection',
+]
 /** If a column is named like that. */
 const FREE_GEOMETRY = 'geometry_1'
 
@@ -18,45 +27,72 @@ interface WrittenColumn {
   write: (value: NonNullable<ResultValue>) => Written
 }
 
-/** The groups as Parquet; with the areas of cells or zones as GeoParquet. At most one page, so it is written at once. */
-export function parquetBody({ columns, rows, geometries }: ShownResult): Buffer {
+/** The groups as Parquet; with the areas of cells or zones as GeoParquet. Written in time slices, one in each row group. */
+export async function parquetBody(
+  { columns, rows, geometries }: ShownResult,
+  work: TimedWork,
+): Promise<Buffer> {
   const schema: SchemaElement[] = []
-  const columnData: { name: string; data: Written[] }[] = []
+  const columnData: { name: string; data: Written[]; codec?: 'UNCOMPRESSED' }[] = []
   for (const [i, column] of columns.entries()) {
     const values = rows.map((row) => row[i]!)
     const { element, write } = writtenColumn(column, values)
     schema.push({ name: column.name, repetition_type: 'OPTIONAL', ...element })
-    columnData.push({
-      name: column.name,
-      data: values.map((value) => (value === null ? null : write(value))),
+    const data: Written[] = []
+    await work.inSteps(values.length, STEP, (from, to) => {
+      for (const value of values.slice(from, to)) data.push(value === null ? null : write(value))
     })
+    columnData.push({ name: column.name, data })
   }
   const name = geometryName(columns)
   if (geometries) {
     schema.push({ name, repetition_type: 'OPTIONAL', type: 'BYTE_ARRAY' })
-    columnData.push({ name, data: geometries.map((geometry) => geometry && wkbOf(geometry)) })
+    // Compressing a large area would take long, and makes coordinates hardly smaller.
+    columnData.push({ name, data: geometries, codec: 'UNCOMPRESSED' })
   }
-  const bytes = parquetWriteBuffer({
+  const writer = Object.assign(new ByteWriter(), { flush: () => work.next() })
+  await parquetWrite({
+    writer,
     columnData,
     schema: [{ name: 'root', num_children: schema.length }, ...schema],
+    rowGroupSize: rowGroups(rows.length, columnData.length, geometries),
     ...(geometries && { kvMetadata: [{ key: 'geo', value: geoText(name, geometries) }] }),
   })
-  return Buffer.from(bytes)
+  const bytes = writer.getBytes()
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+/** The number of rows of each row group, so that none has too much. */
+function rowGroups(rows: number, columns: number, geometries: ShownResult['geometries']): number[] {
+  const groups: number[] = []
+  let count = 0
+  let values = 0
+  for (let row = 0; row < rows; row++) {
+    count++
+    values += columns + (geometries?.[row]?.length ?? 0) / VALUE_BYTES
+    if (values < GROUP_VALUES) continue
+    groups.push(count)
+    count = values = 0
+  }
+  return count > 0 || groups.length === 0 ? [...groups, Math.max(1, count)] : groups
 }
 
 export function geometryName(columns: readonly ShownColumn[]): string {
   return columns.some((column) => column.name === GEOMETRY) ? FREE_GEOMETRY : GEOMETRY
 }
 
-export function wkbOf(geometry: Geometry): Uint8Array {
-  return geojsonToWkb(geometry as Parameters<typeof geojsonToWkb>[0])
-}
-
 /** GeoParquet 1.1; without a CRS, coordinates are longitude and latitude of WGS84. */
-function geoText(name: string, geometries: readonly (Geometry | null)[]): string {
-  const types = [...new Set(geometries.flatMap((geometry) => geometry?.type ?? []))]
+function geoText(name: string, geometries: readonly (Uint8Array | null)[]): string {
+  const types = [...new Set(geometries.flatMap((wkb) => (wkb === null ? [] : typeOf(wkb))))]
   const columns = { [name]: { encoding: 'WKB', geometry_types: types } }
   return JSON.stringify({ version: '1.1.0', primary_column: name, columns })
+}
+
+/** The number of a type in well-known binary, with 1000 added for heights, follows its byte order. */
+function typeOf(wkb: Uint8Array): string {
+  const view = new DataView(wkb.buffer, wkb.byteOffset)
+  const number = view.getUint32(1, wkb[0] === 1)
+  return WKB_TYPES[number % 1000]! + (number > 1000 ? ' Z' : '')
 }
 
 function writtenColumn({ type }: ShownColumn, values: readonly ResultValue[]): WrittenColumn {

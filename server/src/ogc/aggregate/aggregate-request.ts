@@ -90,14 +90,17 @@ function readHaving(text: string | undefined): string | null {
 }
 
 /** A list of `name`, `+name` or `-name`. A plus in a URL is decoded as a space. */
-function readSort(text: string, parts: readonly { name: string }[]): AggregateRequest['sort'] {
-  return readCallList('sortby', text).map((call) => {
+export function readSort(text: string, parts: readonly { name: string }[]): AggregateRequest['sort'] {
+  const sort = new Map<string, { name: string; isDescending: boolean }>()
+  for (const call of readCallList('sortby', text)) {
     const sign = /^[+-]/.exec(call.text)?.[0]
     const name = sign === undefined ? call.text : call.text.slice(1)
     if (!parts.some((part) => part.name === name))
       throw invalidInput('sortby', `names "${name.slice(0, 80)}", which is not one of groupby and measures`)
-    return { name, isDescending: sign === '-' }
-  })
+    // What groups are sorted by already makes no difference, and each name takes memory for every group.
+    if (!sort.has(name)) sort.set(name, { name, isDescending: sign === '-' })
+  }
+  return [...sort.values()]
 }
 
 function readLimit(text: string | undefined): number {

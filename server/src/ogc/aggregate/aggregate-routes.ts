@@ -3,6 +3,7 @@ import {
   type AggregateResult,
   type Dimension,
   type FilterPlan,
+  type GeometryForm,
   type Named,
   planConditions,
   type TimedWork,
@@ -20,7 +21,7 @@ import { SEARCH_LIMITS } from '../request/items-query.ts'
 import { type QueryPair, readQuery } from '../request/query-string.ts'
 import { readSearchBody } from '../request/search-body.ts'
 import { type Link, linkHeader, linkQuery, ROOT } from '../write/links.ts'
-import { cacheControlFor, sendDocument, VARY } from '../write/respond.ts'
+import { cacheControlFor, sendTagged, VARY } from '../write/respond.ts'
 import { csvBody, geojsonBody, jsonBody, type ShownColumn, type ShownResult } from './aggregate-body.ts'
 import { type AggregateRequest, areasOf, isTable, readAggregateRequest } from './aggregate-request.ts'
 import { zonesOf } from './zones-of.ts'
@@ -81,9 +82,9 @@ async function aggregate(
   deps: AggregateDeps,
 ): Promise<AggregateResult> {
   const { groupby, measures, having, sort, offset, limit, others, items, encoding } = request
-  const geometry =
-    encoding === geojsonAreas ||
-    ((encoding === parquet || encoding === arrow) && areasOf(groupby).length === 1)
+  const isBinary = encoding === parquet || encoding === arrow
+  const geometry: GeometryForm | null =
+    encoding === geojsonAreas ? 'geojson' : isBinary && areasOf(groupby).length === 1 ? 'wkb' : null
   const dimensions: Named<Dimension>[] = []
   for (const dimension of groupby)
     dimensions.push(dimension.kind === 'within' ? await zonesOf(grant, dimension, deps) : dimension)
@@ -150,20 +151,20 @@ async function send(
   // Loading these libraries takes longer than most responses.
   if (encoding === parquet) {
     const { parquetBody } = await import('./aggregate-parquet.ts')
-    return sendUntagged(reply, grant, mediaType, parquetBody(shown))
+    return sendUntagged(reply, grant, mediaType, await parquetBody(shown, work))
   }
   if (encoding === arrow) {
     const { arrowBody } = await import('./aggregate-arrow.ts')
-    return sendUntagged(reply, grant, mediaType, arrowBody(shown))
+    return sendUntagged(reply, grant, mediaType, await arrowBody(shown, work))
   }
-  const text =
+  const written =
     encoding === csv
       ? await csvBody(shown, escapeFormulas, work)
       : encoding === geojsonAreas
         ? await geojsonBody(shown, work)
         : await jsonBody(shown, work)
-  if (isGet) return sendDocument(request, reply, { ...encoding, mediaType }, text, grant)
-  return sendUntagged(reply, grant, mediaType, Buffer.from(text))
+  if (isGet) return sendTagged(request, reply, { ...encoding, mediaType }, written, grant)
+  return sendUntagged(reply, grant, mediaType, written.body)
 }
 
 function sendUntagged(reply: FastifyReply, grant: Grant, mediaType: string, body: Buffer): FastifyReply {

@@ -108,6 +108,6 @@ async function aggregate(
   { engine, snapshot, plan, work }: StyledRows,
   query: Pick<AggregateQuery, 'groupby' | 'measures' | 'limit'>,
 ) {
-  const whole = { ...query, having: null, sort: [], offset: 0, others: false, geometry: false, box: null }
+  const whole = { ...query, having: null, sort: [], offset: 0, others: false, geometry: null, box: null }
   return (await engine.aggregate(snapshot, whole, plan, work)).rows
 }

@@ -38,7 +38,17 @@ export function sendDocument(
   text: string,
   grant: Grant | null = null,
 ): FastifyReply {
-  const tag = weakTag(encoding.mediaType + text)
+  return sendTagged(request, reply, encoding, { tag: weakTag(encoding.mediaType + text), body: text }, grant)
+}
+
+/** The same with a tag that is known. */
+export function sendTagged(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  encoding: Encoding,
+  { tag, body }: { tag: string; body: string | Buffer },
+  grant: Grant | null,
+): FastifyReply {
   reply.header('vary', VARY).header('cache-control', cacheControlFor(grant)).header('etag', tag)
   if (matchesEtag(request.headers['if-none-match'], tag)) return reply.code(304).send()
   if (encoding.mediaType === 'text/html') {
@@ -46,7 +56,7 @@ export function sendDocument(
     reply.headers(ISOLATION_HEADERS)
     reply.header('content-type', 'text/html; charset=utf-8')
   } else reply.header('content-type', encoding.mediaType)
-  return reply.send(Buffer.from(text))
+  return reply.send(typeof body === 'string' ? Buffer.from(body) : body)
 }
 
 export interface DocumentHeaderLines {

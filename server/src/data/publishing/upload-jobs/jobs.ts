@@ -36,6 +36,7 @@ import { cancelJob, requireJob } from './cancel-job.ts'
 import { jobRecord } from './job-record.ts'
 import { type JobRequest, parseJobRequest, printJobRequest } from './job-request.ts'
 import type { UploadFiles } from './upload-files.ts'
+import { type ArrivingUpload, UploadQuota } from './upload-quota.ts'
 
 const KEEP = 30 * DAY
 /** How long the file of an inspection can be published, and how much later it is removed. */
@@ -54,6 +55,7 @@ interface JobDeps {
   log: Logger
   nodeId: string
   uploads: UploadFiles
+  maxUploadBytes: number
 }
 
 /**
@@ -63,9 +65,18 @@ interface JobDeps {
  */
 export class Jobs implements JobHandler {
   readonly #parts: JobDeps
+  readonly #quota: UploadQuota
 
   constructor(parts: JobDeps) {
+    const { database, maxUploadBytes, clock } = parts
+    const keptSince = () => plus(clock(), -KEEP_INSPECTED - GRACE).toISOString()
     this.#parts = parts
+    this.#quota = new UploadQuota({ database, maxUploadBytes, keptSince })
+  }
+
+  /** Throws if the publisher has as many uploads as it may; `ownerId` is null for the operator. */
+  beginUpload(ownerId: string | null): Promise<ArrivingUpload> {
+    return this.#quota.begin(ownerId)
   }
 
   /**
@@ -84,8 +95,8 @@ export class Jobs implements JobHandler {
    */
   async start(id: string, request: JobRequest, kind: 'publish' | 'inspect' = 'publish'): Promise<JobRecord> {
     const { database, clock, nodeId, messages, uploads } = this.#parts
-    const { table } = request.publish
-    const row = waitingJob({
+    const { table, ownerId = null } = request.publish
+    const newRow = waitingJob({
       id,
       kind,
       table_name: table,
@@ -93,14 +104,17 @@ export class Jobs implements JobHandler {
       queue: queueOf(kind, kind === 'publish' ? table : id),
       priority: PRIORITIES[kind],
       actor: request.origin.actor,
-      owner_id: request.publish.ownerId ?? null,
+      owner_id: ownerId,
       node_id: nodeId,
       request: printJobRequest(request),
       at: clock().toISOString(),
     })
+    let row = newRow
     try {
-      if (request.upload === undefined) await uploads.store(id, request.uploadBytes)
-      await insertJob(database.db, row)
+      const ownBytes = request.upload === undefined ? request.uploadBytes : 0
+      if (ownBytes > 0) await uploads.store(id, ownBytes)
+      if (ownerId === null) await insertJob(database.db, row)
+      else row = await this.#insertOwned(newRow, ownerId, ownBytes)
     } catch (error) {
       // The row may exist nevertheless if only the response was lost; then a worker runs the job.
       const isAbsent = await readJob(database.db, id).then(
@@ -113,6 +127,16 @@ export class Jobs implements JobHandler {
     }
     await messages.sendWaiting().catch(() => {})
     return jobRecord(row)
+  }
+
+  /** Inserts a job of a publisher, unless it has as many as it may. */
+  #insertOwned(newRow: JobRow, ownerId: string, bytes: number): Promise<JobRow> {
+    return this.#parts.database.db.transaction().execute(async (tx) => {
+      const others = await this.#quota.require(tx, ownerId, bytes)
+      const row = others === 0 ? newRow : { ...newRow, priority: PRIORITIES.furtherUploads }
+      await insertJob(tx, row)
+      return row
+    })
   }
 
   /** `isVisible` decides whether the job exists for the caller. */

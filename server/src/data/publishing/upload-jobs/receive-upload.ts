@@ -14,6 +14,8 @@ export interface UploadLimits {
   maxBytes: number
   /** What must be free on the disk, see `requireFreeDisk`. */
   minFreeBytes: number
+  /** Called with the size of each part; returns why no more is taken, if so. */
+  take?: (bytes: number) => Problem | null
 }
 
 /**
@@ -23,7 +25,7 @@ export interface UploadLimits {
 export async function receiveUpload(
   source: NodeJS.ReadableStream,
   path: string,
-  { maxBytes, minFreeBytes }: UploadLimits,
+  { maxBytes, minFreeBytes, take }: UploadLimits,
 ): Promise<number> {
   let bytes = 0
   let checkAt = 0
@@ -32,6 +34,8 @@ export async function receiveUpload(
       bytes += chunk.length
       if (bytes > maxBytes)
         return done(new Problem('body-too-large', `The file is larger than ${maxBytes} bytes.`))
+      const refusal = take?.(chunk.length)
+      if (refusal) return done(refusal)
       if (bytes < checkAt) return done(null, chunk)
       checkAt = bytes + DISK_STEP
       requireFreeDisk(dirname(path), minFreeBytes).then(() => done(null, chunk), done)
