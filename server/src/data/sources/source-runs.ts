@@ -74,8 +74,7 @@ export class SourceRuns {
       ...known,
     })
     try {
-      const { owner_id: ownerId } = source
-      if (ownerId !== null) await requirePublisher(database.db, table, ownerId)
+      await requirePublisher(database.db, table, source.owner_id)
       const published = await publishSource(requestOf(source, sources), origin, this.#parts, {
         ...(options.onProgress && { onProgress: options.onProgress }),
         ...(options.compile && { compile: options.compile }),

@@ -81,6 +81,10 @@ export async function readMailAddress(db: Db, userId: string): Promise<string | 
   return user?.email
 }
 
+export async function deleteRuns(tx: Tx, table: string): Promise<void> {
+  await tx.deleteFrom('source_runs').where('table_name', '=', table).execute()
+}
+
 export async function deleteRunsBefore(database: ControlDatabase, at: string): Promise<void> {
   await deleteInSteps(database, 'source_runs', (row) => row('ended_at', '<', at))
 }
