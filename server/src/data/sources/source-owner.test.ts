@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { operator } from '../../base/events/events.ts'
+import type { Mail } from '../../base/mail/mail.ts'
 import { openAccount } from '../../testing/account.ts'
 import { points, publishText } from '../../testing/publish.ts'
+import { signIn } from '../../testing/sign-in.ts'
 import { databaseKinds, openTestServer } from '../../testing/test-server.ts'
 import { until } from '../../testing/until.ts'
 import { serve } from './sources.test-kit.ts'
@@ -84,3 +86,31 @@ for (const database of databaseKinds) {
     }
   })
 }
+
+test('who has left the organization gets no mail about its source', async (t) => {
+  const service = await openTestServer(t, {
+    settings: { allowInternalAddresses: true, admins: ['root@example.org'] },
+  })
+  const { members, organizationAdministration, sources } = service.parts
+  const ada = await openAccount(service, 'ada@example.org')
+  const { organizationId } = ada
+  await organizationAdministration.setPublishing(operator, organizationId, true)
+  await members.add(operator, organizationId, 'carl@example.org', ['DATASET_PUBLISH'])
+  const carl = await signIn(service, 'carl@example.org')
+  const url = await serve(t, (_request, response) => void response.writeHead(410).end())
+  const mailed: string[] = []
+  t.mock.method(service.parts.identity.mailer, 'post', ({ to }: Mail) => void mailed.push(to))
+  const failsFor = async (table: string) => {
+    await sources.request(table, operator)
+    await until('a mail', () => mailed.length > 0)
+    return mailed.splice(0)
+  }
+  for (const table of ['wells', 'springs']) {
+    const body = { address: `${url}/a.csv` }
+    const set = await service.request('PUT', `/v1/dataset/${table}/source`, { token: carl.token, body })
+    assert.equal(set.status, 200, set.text)
+  }
+  assert.deepEqual(await failsFor('wells'), ['carl@example.org'])
+  await members.remove(null, operator, organizationId, carl.userId)
+  assert.deepEqual(await failsFor('springs'), ['root@example.org'])
+})
