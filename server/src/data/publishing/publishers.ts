@@ -62,6 +62,11 @@ export class Publishers {
     this.#publishers.set(request, publisher)
   }
 
+  /** Whether a dataset has the name, whoever may know of it. */
+  async hasDataset(table: string): Promise<boolean> {
+    return (await this.#deps.catalog.findIfAny(table)) !== null
+  }
+
   publisherOf(request: FastifyRequest): Publisher {
     return this.#publishers.get(request)!
   }

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import type { DataWork } from '../../base/data-work.ts'
 import { operator } from '../../base/events/events.ts'
 import { sameProcessWork } from '../../testing/processes/same-process-work.ts'
 import { points, publishText } from '../../testing/publish.ts'
-import { databaseKinds, openTestServer } from '../../testing/test-server.ts'
+import { databaseKinds, openTestServer, type TestServer } from '../../testing/test-server.ts'
 import { until } from '../../testing/until.ts'
 
 for (const database of databaseKinds) {
@@ -50,4 +53,33 @@ for (const database of databaseKinds) {
     await until('it is published', async () => (await stateOf(next)) === 'done')
     assert.equal((await service.request('GET', '/v1/dataset/salaries', { key })).body.rows, 4)
   })
+}
+
+test('a file that is still sent while its dataset is removed does not bring it back', async (t) => {
+  const service = await openTestServer(t)
+  const wishes = { name: 'Publisher', permissions: ['read', 'write'] }
+  const { secret: key } = await service.parts.keys.createPlatform(operator, wishes)
+  await publishText(service, 'salaries', 'a.geojson', points(3), { description: { visibility: 'private' } })
+  const headers = { 'x-api-key': key, 'content-type': 'application/geo+json' }
+  const file = points(4)
+  const answered = Promise.withResolvers<IncomingMessage>()
+  const path = `${service.url}/v1/dataset/salaries?filename=a.geojson`
+  const sent = httpRequest(path, { method: 'PUT', headers }, answered.resolve).on('error', answered.reject)
+  sent.write(file.slice(0, 100))
+  await until('the file arrives', () => uploadsOf(service).length > 0)
+  assert.equal((await service.request('DELETE', '/v1/dataset/salaries', { key })).status, 204)
+  sent.end(file.slice(100))
+  const response = await answered.promise
+  response.resume()
+  assert.equal(response.statusCode, 409)
+  assert.deepEqual(uploadsOf(service), [])
+  assert.equal((await service.request('GET', '/v1/jobs', { key })).body.data.length, 0)
+})
+
+function uploadsOf({ config }: TestServer): string[] {
+  try {
+    return readdirSync(join(config.dataDir, 'uploads'))
+  } catch {
+    return []
+  }
 }

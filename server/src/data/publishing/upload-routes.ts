@@ -4,6 +4,7 @@ import { jobSchema } from '@wayleave/contract/records'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { maySeeJob, type Publisher } from '../../accounts/access/publisher.ts'
+import { Problem } from '../../base/problem.ts'
 import type { Config } from '../../base/settings/config.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
@@ -124,8 +125,12 @@ async function startJob(
   const id = jobs.newId()
   const path = await jobs.uploadPath(id)
   const limits = { maxBytes: config.maxUploadBytes, minFreeBytes: config.minFreeBytes }
+  const isNextVersion = await publishers.hasDataset(table)
   const receiving = receive(request, path, limits, schema).then(
     async ({ options, filename, uploadBytes }): Promise<JobRequest> => {
+      // It would become another dataset, with the standard visibility.
+      if (isNextVersion && !(await publishers.hasDataset(table)))
+        throw new Problem('conflict', 'The dataset was removed while the file was sent.')
       const { inspection } = options
       const inspected = inspection === undefined ? null : await inspectedFile(inspection, publisher, jobs)
       return {
