@@ -128,13 +128,16 @@ test('assistants', async (t) => {
   await t.test('the price is told first; only a confirmed call is charged, once', async () => {
     const asked = await call('prepare_download', { table: 'places', format: 'csv' })
     assert.match(asked.text, /costs 5 credits[\s\S]*The balance is 7 credits\.\nNothing was spent/)
-    const agreed = { table: 'places', format: 'csv', confirm: true, max_credits: 4 }
+    const confirmed = { table: 'places', format: 'csv', confirm: true }
+    assert.match((await call('prepare_download', confirmed)).text, /^Nothing was spent: .* needs max_credits/)
+    assert.match((await call('my_usage')).text, /The balance is 7 credits/)
+    const agreed = { ...confirmed, max_credits: 4 }
     assert.match((await call('prepare_download', agreed)).text, /costs 5 credits now/)
     const paid = await call('prepare_download', { ...agreed, max_credits: 5 })
     assert.match(paid.text, /\/v1\/dataset\/places\/files\/csv\n5 credits were charged, 2 remain/)
-    const again = await call('prepare_download', { table: 'places', format: 'csv', confirm: true })
+    const again = await call('prepare_download', { ...agreed, max_credits: 0 })
     assert.match(again.text, /0 credits were charged/)
-    const poor = await call('prepare_download', { table: 'places', format: 'geojson', confirm: true })
+    const poor = await call('prepare_download', { ...agreed, format: 'geojson', max_credits: 5 })
     assert.ok(poor.isError)
     assert.match((await call('my_usage')).text, /The balance is 2 credits/)
   })

@@ -96,6 +96,36 @@ for (const database of databaseKinds) {
 
   testOnce(
     database,
+    `a member who may not publish gets no key of the organization that does (${database})`,
+    async (t) => {
+      const service = await openKeyHolder(t, { database })
+      const { ada, create, call, shared } = service
+      const writing = { name: 'Publisher', permissions: ['read', 'write:wells'] }
+      const maker = await addMember(service, ada.organizationId, 'mike@example.org', ['APIKEY_CREATE'])
+      // It opens nothing while the organization may not publish.
+      const early = await create(shared, writing, maker.token)
+      await service.service.parts.organizationAdministration.setPublishing(operator, ada.organizationId, true)
+      const reader = await create(shared, MAP, maker.token)
+      const publishes = { permissions: ['write'] }
+      for (const [method, path, body] of [
+        ['POST', shared, writing],
+        ['PATCH', `/v1/api-keys/${reader.id}`, publishes],
+        ['POST', `/v1/api-keys/${early.id}/rotate`, undefined],
+      ] as const) {
+        const refused = await call(method, path, body, maker.token)
+        assert.equal(refused.status, 403, `${method} ${path}`)
+        assert.match(refused.body.detail, /DATASET_PUBLISH/)
+        assert.ok((await call(method, path, body, ada.token)).status < 300, `${method} ${path}`)
+      }
+      assert.equal(
+        (await call('POST', `/v1/api-keys/${early.id}/revoke`, undefined, maker.token)).status,
+        200,
+      )
+    },
+  )
+
+  testOnce(
+    database,
     `an organization that does not exist is 404, one of others 403 (${database})`,
     async (t) => {
       const { service, call, shared } = await openKeyHolder(t, { database })

@@ -2,7 +2,7 @@ import type { Db } from '../../base/database/open.ts'
 import type { Acting, Origin } from '../../base/events/events.ts'
 import { notFound } from '../../base/problem.ts'
 import { requireMember } from '../access/membership.ts'
-import { findMembership } from '../access/membership-store.ts'
+import { findMembership, isPublishing } from '../access/membership-store.ts'
 import type { StoredKey } from './store.ts'
 
 /**
@@ -29,6 +29,22 @@ export async function requireKey(
     await requireMember(db, actor, key.organization_id!, permission)
   }
   return key
+}
+
+/**
+ * Throws 403 for a member who may not publish, and would get or make a key of the organization that does. If the
+ * operator does not let the organization publish, `write` opens nothing.
+ */
+export async function requirePublishing(
+  db: Db,
+  actor: KeyActor,
+  { scope, organization_id: organizationId }: Pick<StoredKey, 'scope' | 'organization_id'>,
+  permissions: readonly string[],
+): Promise<void> {
+  if (actor.reach !== 'own' || scope !== 'organization') return
+  const writes = permissions.some((permission) => /^write(:|$)/.test(permission))
+  if (writes && (await isPublishing(db, organizationId!)))
+    await requireMember(db, actor, organizationId!, 'DATASET_PUBLISH')
 }
 
 async function isVisible(db: Db, actor: KeyActor, key: StoredKey): Promise<boolean> {

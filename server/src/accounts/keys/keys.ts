@@ -19,7 +19,7 @@ import { readPlanLimits } from '../access/plan-limits-store.ts'
 import { hashOf, newSecret, prefixOf, type SecretFormat, testFormat } from '../access/secret.ts'
 import { hasFamily } from '../users/session-store.ts'
 import { lockUser } from '../users/user-store.ts'
-import { type KeyActor, requireKey } from './key-access.ts'
+import { type KeyActor, requireKey, requirePublishing } from './key-access.ts'
 import { recordKeyEvent } from './key-event.ts'
 import { checkKeyChange, checkNewKey, type KeyInput } from './key-input.ts'
 import { keyRecord, keyRecords, statusOf } from './key-record.ts'
@@ -121,6 +121,8 @@ export class Keys {
         throw new Problem('key-limit-reached', detail)
       }
       const owner = { scope: 'organization', organizationId, userId: null } as const
+      const key = { scope: owner.scope, organization_id: organizationId }
+      await requirePublishing(tx, { reach: 'own', ...caller }, key, input.permissions)
       return this.#insert(tx, caller.origin, owner, input)
     })
   }
@@ -181,6 +183,7 @@ export class Keys {
     return this.#alter(actor, id, async (tx, key, now) => {
       const input = checkKeyChange(change, { scope: key.scope, isTest: key.test === 1 }, now)
       if (key.revoked_at !== null) throw stateConflict('revoked', 'changed')
+      if (input.permissions) await requirePublishing(tx, actor, key, input.permissions)
       const values = {
         ...(input.name === undefined ? {} : { name: input.name }),
         ...(input.permissions === undefined ? {} : { permissions: JSON.stringify(input.permissions) }),
@@ -205,6 +208,7 @@ export class Keys {
     return this.#alter(actor, id, async (tx, key, now) => {
       const status = statusOf(key, now)
       if (status !== 'active') throw stateConflict(status, 'rotated')
+      await requirePublishing(tx, actor, key, JSON.parse(key.permissions) as string[])
       const endsAt = overlapSeconds > 0 ? plus(now, overlapSeconds * SECOND).toISOString() : null
       return this.#replaceSecret(tx, actor.origin, key, endsAt)
     })

@@ -56,6 +56,24 @@ export async function readKeyOwners(db: Db, keyIds: Iterable<string | null>): Pr
   return owners
 }
 
+/** The organizations of the keys among the parties, null for the platform's; without keys that were deleted. */
+export async function readKeyOrganizations(
+  db: Db,
+  parties: readonly string[],
+): Promise<Map<string, string | null>> {
+  const organizations = new Map<string, string | null>()
+  const ids = [...new Set(idsOf([...parties], 'key'))]
+  for (let from = 0; from < ids.length; from += STEP) {
+    const rows = await db
+      .selectFrom('api_keys')
+      .select(['id', 'organization_id'])
+      .where('id', 'in', ids.slice(from, from + STEP))
+      .execute()
+    for (const { id, organization_id } of rows) organizations.set(`key:${id}`, organization_id)
+  }
+  return organizations
+}
+
 function idsOf(parties: string[], kind: 'user' | 'key' | 'organization'): string[] {
   return parties.filter((party) => party.startsWith(`${kind}:`)).map((party) => party.slice(kind.length + 1))
 }

@@ -131,14 +131,16 @@ export async function findUserAddress(db: Db, userId: string): Promise<string[]>
   return rows.map(({ email }) => email)
 }
 
-/** The organizations that have paid for a download of the dataset. */
+/** The organizations that have paid for a download of the dataset, not of an earlier one of the name. */
 export async function readBuyers(db: Db, table: string): Promise<string[]> {
   const rows = await db
     .selectFrom('ledger')
-    .select('organization_id')
+    .innerJoin('datasets', 'datasets.table_name', 'ledger.table_name')
+    .select('ledger.organization_id')
     .distinct()
-    .where('table_name', '=', table)
-    .where('kind', '=', 'download')
+    .where('ledger.table_name', '=', table)
+    .where('ledger.kind', '=', 'download')
+    .whereRef('ledger.at', '>=', 'datasets.created_at')
     .execute()
   return rows.map((row) => row.organization_id)
 }

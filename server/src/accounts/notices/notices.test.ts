@@ -119,6 +119,12 @@ test('buyers of a dataset get a mail about a new version, once a day, if they ma
   await publishText(service, 'places', 'a.geojson', points(6))
   await sendNotices(service)
   assert.equal(await untakenMail(service, 'bob@example.org'), null)
+
+  // Another dataset of the name, which may be another publisher's.
+  await publishing.unpublish('places', operator)
+  for (const rows of [3, 4]) await publishText(service, 'places', 'a.geojson', points(rows))
+  await sendNotices(service)
+  assert.equal(await untakenMail(service, 'bob@example.org'), null)
 })
 
 test('a notice is switched off in the mail, by a mail program and in the console', async (t) => {

@@ -8,6 +8,7 @@ import { security, tags } from '../../http/openapi.ts'
 import { pageQuery, readPage } from '../../http/schemas.ts'
 import type { Authenticate } from '../access/authenticate.ts'
 import { readMembers } from '../access/membership-store.ts'
+import { readKeyOrganizations } from '../keys/party-name-store.ts'
 import { eventFilterFields, eventFilterOf } from './event-query.ts'
 import { readNamedEvents } from './named-events.ts'
 import type { Organizations } from './organizations.ts'
@@ -19,8 +20,9 @@ export interface EventRoutesDeps {
   config: { admins: readonly string[] }
 }
 
-/** The members of an organization need not know which of the operator's people granted something. */
+/** The members of an organization need not know which people of the operator, or of a publisher, granted something. */
 const OPERATOR = 'The operator'
+const PUBLISHER = 'The publisher'
 
 /** Events whose `reason` an operator wrote for other operators. */
 const WITH_OPERATOR_REASON: ReadonlySet<string> = new Set(['user.blocked', 'organization.suspended'])
@@ -41,13 +43,21 @@ export function eventRoutes(
 
   const read = async (organizationId: string, filter: EventFilter) => {
     const members = new Set((await readMembers(database.db, organizationId)).map(({ email }) => email))
-    const isHidden = (name: string | null) => name !== null && administrators.has(name) && !members.has(name)
     const events = await readNamedEvents(database.db, { ...filter, organizationId })
-    return events.map(({ organizationId: _, ...event }) => ({
-      ...event,
-      ...(isHidden(event.actorName) ? { actorName: OPERATOR, address: null } : {}),
-      detail: detailForMembers(event),
-    }))
+    const actors = events.map(({ actor }) => actor)
+    const ownersOfKeys = await readKeyOrganizations(database.db, actors)
+    /** Who is shown in place of an actor of another organization; null for all others. */
+    const otherOf = ({ actor, actorName, action }: EventRecord) => {
+      if (members.has(actorName ?? '') || ownersOfKeys.get(actor) === organizationId) return null
+      if (administrators.has(actorName ?? '') || ownersOfKeys.get(actor) === null) return OPERATOR
+      // Of all events of an organization, these only are another one's doing.
+      return action.startsWith('dataset.access-') && /^(user|key):/.test(actor) ? PUBLISHER : null
+    }
+    return events.map(({ organizationId: _, ...event }) => {
+      const other = otherOf(event)
+      const shown = { ...event, detail: detailForMembers(event) }
+      return other === null ? shown : { ...shown, actorName: other, address: null }
+    })
   }
   const requireManager = (request: Parameters<Authenticate['userOf']>[0], organizationId: string) =>
     organizations.requireMember(authenticate.userOf(request), organizationId, 'MEMBER_MANAGE')

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import {
   type ControlDatabase,
   type Db,
@@ -96,12 +97,24 @@ export function readOrganizationUsage(
     .execute()
 }
 
-/** The usage of the datasets that an organization owns, by all callers. */
-export function readOwnedUsage(db: Db, ownerId: string, range: UsageRange): Promise<UsageRow[]> {
-  return selectUsage(db, range)
-    .where('table_name', 'in', (row) =>
-      row.selectFrom('datasets').select('table_name').where('owner_id', '=', ownerId),
-    )
+/**
+ * The usage of the datasets that an organization owns, by all callers, from the day on which each was published first: an
+ * earlier dataset of the name may have been another publisher's.
+ */
+export function readOwnedUsage(
+  db: Db,
+  ownerId: string,
+  { startDate, endDate }: UsageRange,
+): Promise<UsageRow[]> {
+  return db
+    .selectFrom('datasets')
+    .innerJoin('usage', 'usage.table_name', 'datasets.table_name')
+    .selectAll('usage')
+    .where('datasets.owner_id', '=', ownerId)
+    .where(sql<boolean>`usage.date >= substr(datasets.created_at, 1, 10)`)
+    .where('usage.date', '>=', startDate)
+    .where('usage.date', '<=', endDate)
+    .orderBy('usage.date')
     .execute()
 }
 

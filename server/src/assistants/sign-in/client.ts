@@ -20,8 +20,11 @@ export interface ClientMetadata {
 const MAX_NAME = 80
 const MAX_URIS = 10
 const MAX_URI = 500
-/** Schemes that would run or read something in the browser of the user. */
-const DANGEROUS = new Set(['javascript:', 'data:', 'vbscript:', 'file:', 'blob:', 'about:', 'filesystem:'])
+/**
+ * The schemes of programs are domain names in reverse order (RFC 8252, 7.1). Those without a dot belong to browsers and
+ * systems, and some of them run or open things: `javascript:`, `file:`, `intent:`, `ms-settings:`.
+ */
+const PROGRAM_SCHEME = /^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)+:$/
 
 /** Null if the metadata cannot be used. */
 export function readClient(id: string, host: string | null, metadata: ClientMetadata): Client | null {
@@ -32,12 +35,12 @@ export function readClient(id: string, host: string | null, metadata: ClientMeta
   return { id, host, name: shown === '' ? (host ?? 'An assistant') : shown, redirectUris: uris }
 }
 
-/** An address to which a user may be sent back: https, this machine, or a program that has registered a scheme. */
+/** An address to which a user may be sent back: https, this machine, or a program with a scheme of its own. */
 export function isRedirectUri(text: string): boolean {
   const url = text.length <= MAX_URI ? URL.parse(text) : null
   if (url?.hash !== '' || text.endsWith('#') || url.username !== '' || url.password !== '') return false
   if (url.protocol === 'http:') return isLoopback(url.hostname)
-  return !DANGEROUS.has(url.protocol)
+  return url.protocol === 'https:' || PROGRAM_SCHEME.test(url.protocol)
 }
 
 /** Whether a client may be sent to this address. A program on the user's machine takes any free port (RFC 8252). */

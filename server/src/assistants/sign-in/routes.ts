@@ -210,7 +210,8 @@ function tokenRoutes(
       await authenticate.anonymous(request, reply)
       const client = registered.register(objectIn(request.body))
       if (!client) {
-        const description = 'redirect_uris must have 1 to 10 addresses: https, or http on this machine.'
+        const description =
+          'redirect_uris must have 1 to 10 addresses: https, http on this machine, or a scheme with a dot.'
         return reply.code(400).send({ error: 'invalid_redirect_uri', error_description: description })
       }
       return reply

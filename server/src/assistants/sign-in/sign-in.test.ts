@@ -12,13 +12,13 @@ import { testClock } from '../../testing/test-clock.ts'
 import { openTestServer } from '../../testing/test-server.ts'
 import { allowsRedirect, isRedirectUri, programOf, RegisteredClients, readClient } from './client.ts'
 
-test('an address to return to is https, this machine with any port, or a scheme of a program', () => {
+test('an address to return to is https, this machine with any port, or a scheme with a dot', () => {
   const allowed = [
     'https://a.example/cb',
     'http://127.0.0.1:1/cb',
     'http://localhost/cb',
-    'cursor://x/cb',
     'com.a.b:/cb',
+    'com.a-b.c2://host/cb',
   ]
   for (const uri of allowed) assert.ok(isRedirectUri(uri), uri)
   const refused = [
@@ -30,6 +30,18 @@ test('an address to return to is https, this machine with any port, or a scheme 
       'blob:x',
       '/cb',
     ],
+    ...['vbscript:x', 'about:blank', 'filesystem:https://a.example/x', 'view-source:https://a.example/'],
+    ...['intent://x#Intent;end', 'intent:x', 'ms-settings:x', 'ms-msdt:/id', 'search-ms:query=x', 'editor:x'],
+    ...[
+      'ftp://a.example/cb',
+      'ws://a.example/cb',
+      'tel:1',
+      'mailto:a@a.example',
+      '.a:/cb',
+      'a.:/cb',
+      'a..b:/cb',
+    ],
+    ...['JavaScript:alert(1)', ' javascript:alert(1)', 'java\nscript:alert(1)'],
     ...['https://user:password@a.example/', 'https://a.example/#x', `https://a.example/${'x'.repeat(500)}`],
   ]
   for (const uri of refused) assert.ok(!isRedirectUri(uri), uri)

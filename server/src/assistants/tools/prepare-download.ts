@@ -7,7 +7,7 @@ export const prepareDownload = defineTool({
   name: 'prepare_download',
   title: 'Prepare a download',
   description:
-    'The price of a whole dataset as a file, its size and its address. It spends credits only with confirm: true; ask the person before you set it. Without it, nothing is spent.',
+    'The price of a whole dataset as a file, its size and its address. It spends credits only with confirm: true and max_credits, the price that the person has agreed to; ask before you set them. Without them, nothing is spent.',
   spends: true,
   input: z.object({
     table: tableInput,
@@ -25,7 +25,9 @@ export const prepareDownload = defineTool({
       .int()
       .min(0)
       .optional()
-      .describe('The price that the person has agreed to. If it is higher now, nothing is spent.'),
+      .describe(
+        'The price that the person has agreed to, needed with confirm. If it is higher now, nothing is spent.',
+      ),
   }),
   run: async ({ api, base, usage }, { table, format, confirm, max_credits: agreed }) => {
     const dataset = await api.get<DatasetDetails>(`/v1/dataset/${encodeURIComponent(table)}`)
@@ -40,13 +42,16 @@ export const prepareDownload = defineTool({
       return [
         `${table} as ${format} (${size}) costs ${price} credits; a file that was paid in the last 24 hours costs nothing again.`,
         balance === null ? '' : `The balance is ${balance} credits.`,
-        'Nothing was spent. Ask the person, then call prepare_download with confirm: true and max_credits.',
+        `Nothing was spent. Ask the person, then call prepare_download with confirm: true and max_credits: ${price}.`,
         `Other formats: ${formats}.`,
       ]
         .filter((line) => line !== '')
         .join('\n')
     }
-    const headers = await api.firstByte(path, agreed ?? price)
+    // A price that nobody named is not one that the person has agreed to.
+    if (agreed === undefined)
+      return `Nothing was spent: confirm: true needs max_credits, the price that the person has agreed to. It is ${price} credits now.`
+    const headers = await api.firstByte(path, agreed)
     const charged = headers['credits-charged']
     const remaining = headers['credits-remaining']
     return [

@@ -1,4 +1,5 @@
 import type { ControlDatabase, Db, Tx } from '../../base/database/open.ts'
+import { cancelPublishing } from '../jobs/job-store.ts'
 import type { DatasetDescription, Version } from './dataset.ts'
 import {
   columnsOf,
@@ -154,16 +155,22 @@ async function unreferenced(tx: Tx, deleted: { snapshot: string }[]): Promise<st
   return snapshots.filter((_, i) => !named[i])
 }
 
-/** Returns the dataset's snapshots, or null if there is no such dataset. */
+/**
+ * Deletes a dataset with what is still to be published as its next version. Returns its snapshots, or null if there is
+ * no such dataset.
+ */
 export async function deleteDataset(
   database: ControlDatabase,
   tx: Tx,
   table: string,
+  at: string,
 ): Promise<string[] | null> {
   const existingDataset = await database
     .forUpdate(tx.selectFrom('datasets').select('table_name').where('table_name', '=', table))
     .executeTakeFirst()
   if (!existingDataset) return null
+  // In the order of a publication, which locks the dataset, then its job, then its source.
+  await cancelPublishing(tx, table, at)
   const rows = await tx
     .selectFrom('versions')
     .select(snapshotFolder)

@@ -158,3 +158,35 @@ test('systems of the operator give access with a platform key, once for an Idemp
   }
   for (const permission of ['read', 'write:places']) assert.equal((await give(permission)).status, 403)
 })
+
+test('an organization sees that it got access, and neither the people nor the addresses of the publisher', async (t) => {
+  const service = await openTestServer(t)
+  const ada = await openAccount(service, 'ada@example.org', { permissions: ['read', 'write'] })
+  const eve = await openAccount(service, 'eve@example.org')
+  await service.parts.organizationAdministration.setPublishing(operator, ada.organizationId, true)
+  const description = { visibility: 'private' } as const
+  await publishText(service, 'salaries', 'a.geojson', points(3), { description, ownerId: ada.organizationId })
+  const wishes = { name: 'Shop of the operator', permissions: ['admin'] }
+  const { secret: shop } = await service.parts.keys.createPlatform(operator, wishes)
+  const body = { organizationId: eve.organizationId }
+  for (const caller of [{ token: ada.token }, { key: ada.key }, { key: shop }]) {
+    const given = await service.request('POST', '/v1/admin/datasets/salaries/grants', { ...caller, body })
+    assert.equal(given.status, 201, given.text)
+  }
+  const path = `/v1/organization/${eve.organizationId}/events`
+  const { body: events, text } = await service.request('GET', `${path}?kind=dataset`, { token: eve.token })
+  assert.deepEqual(
+    events.data.map(({ actorName, address }: { actorName: string; address: string }) => [actorName, address]),
+    [
+      ['The operator', null],
+      ['The publisher', null],
+      ['The publisher', null],
+    ],
+  )
+  const csv = await service.request('GET', `${path}.csv?kind=dataset`, { token: eve.token })
+  for (const shown of [text, csv.text]) assert.doesNotMatch(shown, /ada@|127\.0\.0\.1|Shop/)
+  // What its own people do is shown as before.
+  const own = await service.request('GET', `${path}?kind=session`, { token: eve.token })
+  assert.equal(own.body.data[0].actorName, 'eve@example.org')
+  assert.match(own.body.data[0].address, /127\.0\.0\.1/)
+})

@@ -365,6 +365,18 @@ export async function setCancelled(tx: Tx, id: string, at: string): Promise<bool
   return numUpdatedRows > 0n
 }
 
+/** Ends what is waiting to be published as this dataset, or is being published: it would bring the dataset back. */
+export async function cancelPublishing(tx: Tx, table: string, at: string): Promise<void> {
+  const problem = JSON.stringify({ detail: 'The dataset was removed meanwhile.' })
+  await tx
+    .updateTable('jobs')
+    .set({ state: 'cancelled', progress: null, problem, updated_at: at })
+    .where('kind', '=', 'publish')
+    .where('table_name', '=', table)
+    .where('state', 'in', ['waiting', 'running'])
+    .execute()
+}
+
 /** Whether a node that holds a lease runs jobs of this kind. PostgreSQL only: SQLite has one server. */
 export async function hasLiveWorker(database: ControlDatabase, kind: JobKind): Promise<boolean> {
   const rows = await database.db

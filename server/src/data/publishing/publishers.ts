@@ -9,6 +9,7 @@ import {
 import { notFound, Problem } from '../../base/problem.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { isTable } from '../catalog/dataset.ts'
+import { readNameOwner } from '../catalog/name-owner-store.ts'
 
 export function tableOf(request: { params: { table: string } }): string {
   if (!isTable(request.params.table))
@@ -43,9 +44,10 @@ export class Publishers {
 
   /** Throws if the name belongs to another publisher. */
   async #requireFree({ organizationId }: Publisher, table: string): Promise<void> {
-    const dataset = organizationId === null ? null : await this.#deps.catalog.findIfAny(table)
+    if (organizationId === null) return
+    const nameOwner = await readNameOwner(this.#deps.database.db, table)
     // Names are unique in the installation, so this cannot keep secret that the name of a hidden dataset is taken.
-    if (dataset !== null && dataset.owner?.organizationId !== organizationId)
+    if (nameOwner !== undefined && nameOwner !== organizationId)
       throw new Problem('permission-missing', `The name "${table}" is taken by another publisher.`)
   }
 
@@ -58,6 +60,11 @@ export class Publishers {
     requireWrite(publisher, name)
     await this.#requireFree(publisher, name)
     this.#publishers.set(request, publisher)
+  }
+
+  /** Whether a dataset has the name, whoever may know of it. */
+  async hasDataset(table: string): Promise<boolean> {
+    return (await this.#deps.catalog.findIfAny(table)) !== null
   }
 
   publisherOf(request: FastifyRequest): Publisher {

@@ -6,7 +6,7 @@ import { isPublishing } from '../../accounts/access/membership-store.ts'
 import type { Db } from '../../base/database/open.ts'
 import { invalidInput, notFound } from '../../base/problem.ts'
 import type { ColumnNotes, Dataset } from '../catalog/dataset.ts'
-import { readDataset } from '../catalog/store.ts'
+import { readNameOwner } from '../catalog/name-owner-store.ts'
 
 /** The dataset may have been replaced by one of another publisher since the caller was checked. */
 export function requireOwner(dataset: Dataset | undefined, table: string, ownerId: string | null): void {
@@ -16,13 +16,13 @@ export function requireOwner(dataset: Dataset | undefined, table: string, ownerI
 
 /**
  * Checked when the version is made visible, and before an address is read: the operator may have stopped the
- * organization meanwhile.
+ * organization meanwhile. `ownerId` is null for an address of the operator.
  */
-export async function requirePublisher(db: Db, table: string, ownerId: string): Promise<void> {
-  if (!(await isPublishing(db, ownerId)))
+export async function requirePublisher(db: Db, table: string, ownerId: string | null): Promise<void> {
+  if (ownerId !== null && !(await isPublishing(db, ownerId)))
     throw new SourceError('The organization is not allowed to publish any more: nothing was published.')
-  const dataset = await readDataset(db, table)
-  if (dataset && dataset.owner?.organizationId !== ownerId)
+  const nameOwner = await readNameOwner(db, table)
+  if (nameOwner !== undefined && nameOwner !== ownerId)
     throw new SourceError(`The name "${table}" is taken by another publisher: nothing was published.`)
 }
 

@@ -224,7 +224,8 @@ export class Publishing {
 
   /**
    * Removes the dataset and all its versions; the snapshots go to the trash. Downloads in progress finish,
-   * because their files are open.
+   * because their files are open. Its publishing jobs end: one of them would make a dataset of it again, with the
+   * standard visibility.
    */
   async unpublish(table: string, origin: Origin, ownerId: string | null = null): Promise<void> {
     const { database, changes, clock } = this.#parts
@@ -234,7 +235,7 @@ export class Publishing {
       // Another dataset may get the name: the grants on this one must not open it.
       for (const organizationId of await readGrantees(tx, table)) changed('organization', organizationId)
       const audience = await datasetAudience(tx, table, clock())
-      const removed = await deleteDataset(database, tx, table)
+      const removed = await deleteDataset(database, tx, table, clock().toISOString())
       if (!removed) throw notFound(`dataset named "${table.slice(0, 80)}"`)
       await recordEvent(tx, clock(), origin, {
         action: 'dataset.unpublished',

@@ -4,6 +4,7 @@ import { jobSchema } from '@wayleave/contract/records'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { maySeeJob, type Publisher } from '../../accounts/access/publisher.ts'
+import { Problem } from '../../base/problem.ts'
 import type { Config } from '../../base/settings/config.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
@@ -132,8 +133,14 @@ async function startJob(
     const id = jobs.newId()
     const path = await jobs.uploadPath(id)
     const { maxUploadBytes: maxBytes, minFreeBytes } = config
+    const isNextVersion = await publishers.hasDataset(table)
     const received = await receive(request, path, { maxBytes, minFreeBytes, take: arriving.take }, schema)
-      .then((upload) => jobRequestOf(upload, table, publisher, jobs))
+      .then(async (upload) => {
+        // It would become another dataset, with the standard visibility.
+        if (isNextVersion && !(await publishers.hasDataset(table)))
+          throw new Problem('conflict', 'The dataset was removed while the file was sent.')
+        return jobRequestOf(upload, table, publisher, jobs)
+      })
       .catch(async (error: unknown) => {
         await rm(path, { force: true })
         return stopReading(error)

@@ -90,7 +90,7 @@ export function sourceRoutes(app: App, deps: SourceRouteDeps): void {
       ...common,
       summary: 'Set the source of a dataset',
       description:
-        'A worker then refreshes the dataset from it, the first time at once. Credentials that are left out stay those of the same host. Needs what publishing the dataset needs.',
+        'A worker then refreshes the dataset from it, the first time at once. Credentials that are left out stay those of the same publisher and host. Needs what publishing the dataset needs.',
       problems: ['not-administrator', 'conflict'],
       body: sourceBody,
       response: { 200: sourceSchema },
@@ -182,8 +182,11 @@ async function requireOwner(
   const { organizationId } = publisher
   if (organizationId === null) return
   const dataset = await catalog.findIfAny(table)
-  const ownerId = dataset ? dataset.owner?.organizationId : await sources.ownerOf(table)
-  if (ownerId === organizationId || (dataset === null && ownerId === undefined)) return
+  const sourceOwner = await sources.ownerOf(table)
+  const isSourceOwn = sourceOwner === undefined || sourceOwner === organizationId
+  // The owner of a dataset may replace a source that another publisher set before, and not see it.
+  const isOwn = dataset ? dataset.owner?.organizationId === organizationId : isSourceOwn
+  if (isOwn && (isNew || isSourceOwn)) return
   // Like an upload, which cannot keep secret that the name of a hidden dataset is taken.
   if (isNew) throw new Problem('permission-missing', `The name "${table}" is taken by another publisher.`)
   if (dataset && !isHidden(dataset)) requireOwned(publisher, table, dataset)

@@ -1,5 +1,6 @@
 import { InvalidSourceError, SourceError } from '@wayleave/geodata/compile'
 import type { Logger } from 'pino'
+import { readMembers } from '../../accounts/access/membership-store.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { ControlDatabase, Tx } from '../../base/database/open.ts'
 import { type Origin, recordEvent } from '../../base/events/events.ts'
@@ -14,13 +15,7 @@ import type { SourceKind } from './source-address.ts'
 import type { SourceSettings } from './source-options.ts'
 import { nextAttempt, nextRun } from './source-schedule.ts'
 import type { Sources } from './sources.ts'
-import {
-  insertRun,
-  readMailAddress,
-  type SourceRow,
-  type SourceRunRow,
-  updateSource,
-} from './sources-store.ts'
+import { insertRun, type SourceRow, type SourceRunRow, updateSource } from './sources-store.ts'
 
 interface SourceRunsDeps extends SourceDeps {
   database: ControlDatabase
@@ -74,8 +69,7 @@ export class SourceRuns {
       ...known,
     })
     try {
-      const { owner_id: ownerId } = source
-      if (ownerId !== null) await requirePublisher(database.db, table, ownerId)
+      await requirePublisher(database.db, table, source.owner_id)
       const published = await publishSource(requestOf(source, sources), origin, this.#parts, {
         ...(options.onProgress && { onProgress: options.onProgress }),
         ...(options.compile && { compile: options.compile }),
@@ -137,12 +131,15 @@ export class SourceRuns {
     if (failures === 1) await this.#mail(source, run.problem!)
   }
 
-  /** Sends a mail to the user who set the source, otherwise to the administrators. */
-  async #mail({ table_name: table, created_by: by }: SourceRow, problem: string): Promise<void> {
+  /**
+   * Sends a mail to the user who set the source, otherwise to the administrators. Who has left the organization need
+   * not know what is in its files.
+   */
+  async #mail({ table_name: table, created_by, owner_id }: SourceRow, problem: string): Promise<void> {
     const { mailer, operators, baseUrl, database } = this.#parts
-    const user = by.startsWith('user:')
-      ? await readMailAddress(database.db, by.slice('user:'.length))
-      : undefined
+    const [, userId] = /^user:(.+)$/.exec(created_by) ?? []
+    const members = owner_id === null ? [] : await readMembers(database.db, owner_id)
+    const user = members.find((member) => member.userId === userId)?.email
     const link = `${baseUrl()}/datasets/${table}`
     for (const to of user ? [user] : operators) mailer.post(sourceFailedMail(to, link, table, problem))
   }

@@ -75,10 +75,8 @@ export async function readRuns(db: Db, table: string, limit: number): Promise<So
   }))
 }
 
-/** Undefined if the user is gone. */
-export async function readMailAddress(db: Db, userId: string): Promise<string | undefined> {
-  const user = await db.selectFrom('users').select('email').where('id', '=', userId).executeTakeFirst()
-  return user?.email
+export async function deleteRuns(tx: Tx, table: string): Promise<void> {
+  await tx.deleteFrom('source_runs').where('table_name', '=', table).execute()
 }
 
 export async function deleteRunsBefore(database: ControlDatabase, at: string): Promise<void> {

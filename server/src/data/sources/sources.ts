@@ -21,6 +21,7 @@ import { printSourceJob } from './source-job-request.ts'
 import type { SourceSettings } from './source-options.ts'
 import { nextRun, requireSchedule } from './source-schedule.ts'
 import {
+  deleteRuns,
   deleteSource,
   listSources,
   putSource,
@@ -69,7 +70,7 @@ export class Sources {
     })
   }
 
-  /** The first run is due at once. Credentials that are left out stay those of the same host. */
+  /** The first run is due at once. Credentials that are left out stay those of the same publisher and host. */
   async set(source: NewSource, origin: Origin): Promise<SourceRecord> {
     const { database, clock } = this.#parts
     const { table, ownerId, every, settings } = source
@@ -78,7 +79,13 @@ export class Sources {
     requireFitting(parsed.kind, settings)
     const at = clock().toISOString()
     await database.db.transaction().execute(async (tx) => {
-      const earlier = await readSource(tx, table)
+      const stored = await readSource(tx, table)
+      const earlier = stored?.owner_id === ownerId ? stored : undefined
+      if (!earlier) {
+        // Nothing is kept of another publisher's source, nor of its runs, which may quote its address and rows.
+        await deleteSource(tx, table)
+        await deleteRuns(tx, table)
+      }
       await putSource(tx, {
         table_name: table,
         owner_id: ownerId,

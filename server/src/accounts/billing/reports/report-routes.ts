@@ -72,10 +72,10 @@ export function reportRoutes(app: App, { billing, database, authenticate, config
       return {
         months: await readRevenueByMonth(db, since, until),
         products: await readRevenueByProduct(db, since, until),
-        datasets: datasets.map(({ table, credits, isOwned }) => ({
+        datasets: datasets.map(({ table, credits, published }) => ({
           table,
           credits,
-          publisherCredits: isOwned ? Math.floor((credits * config.publisherShare) / 100) : 0,
+          publisherCredits: Math.floor((published * config.publisherShare) / 100),
         })),
       }
     },

@@ -30,18 +30,23 @@ export async function readRevenueByProduct(db: Db, from: string, to: string) {
   }))
 }
 
-/** Credits that downloads took in a range of times, less refunds. `isOwned` if an organization publishes it. */
+/**
+ * Credits that downloads took in a range of times, less refunds. `published` are those of a dataset that an organization
+ * publishes; an earlier one of the same name may have been another publisher's.
+ */
 export async function readCreditsByDataset(db: Db, from: string, to: string) {
-  const { rows } = await sql<{ table: string; credits: number | string; owner: string | null }>`
-    select ledger.table_name as "table", -sum(ledger.amount) as credits, datasets.owner_id as owner
-    from ledger left join datasets on datasets.table_name = ledger.table_name
+  const { rows } = await sql<{ table: string; credits: number | string; published: number | string }>`
+    select ledger.table_name as "table", -sum(ledger.amount) as credits,
+      -sum(case when datasets.owner_id is null then 0 else ledger.amount end) as published
+    from ledger
+    left join datasets on datasets.table_name = ledger.table_name and datasets.created_at <= ledger.at
     where ledger.at >= ${from} and ledger.at < ${to} and ledger.kind in ('download', 'refund')
       and ledger.table_name is not null
-    group by 1, 3 order by 2 desc, 1 limit 1000`.execute(db)
-  return rows.map(({ table, credits, owner }) => ({
+    group by 1 order by 2 desc, 1 limit 1000`.execute(db)
+  return rows.map(({ table, credits, published }) => ({
     table,
     credits: Number(credits),
-    isOwned: owner !== null,
+    published: Number(published),
   }))
 }
 

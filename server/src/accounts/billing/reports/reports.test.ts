@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { DAY } from '../../../base/clock.ts'
 import { operator } from '../../../base/events/events.ts'
 import { verifyDatabase } from '../../../operation/verification/verify-database.ts'
-import { grantOf } from '../../../testing/account.ts'
+import { grantOf, openAccount } from '../../../testing/account.ts'
+import { points, publishText } from '../../../testing/publish.ts'
 import { nextMail, signIn } from '../../../testing/sign-in.ts'
 import { databaseKinds, testOnce } from '../../../testing/test-server.ts'
 import { openShop, PACK, PLAN } from '../billing.test-kit.ts'
@@ -34,6 +35,28 @@ for (const database of databaseKinds) {
     assert.ok(lines.some((line) => line.includes('reversal') && line.includes(orderId)))
     assert.equal((await ask(`report?${range}`, account.token)).status, 403)
     assert.equal((await ask('report?since=2026-01-01T00:00:00Z&until=2025-01-01T00:00:00Z')).status, 400)
+  })
+
+  test(`a publisher gets neither the usage nor the credits of an earlier dataset of the name (${database})`, async (t) => {
+    const { service, account, pass } = await openShop(t, { database, settings: { publisherShare: 50 } })
+    const { cashier, ledger, organizationAdministration, publishing } = service.parts
+    await ledger.setCredits(operator, account.organizationId, 100)
+    const call = { operation: 'download', table: 'places', format: 'csv' }
+    const buy = (version: number) => cashier.charge({ grant: grantOf(account), call, version, price: 7 })
+    await publishText(service, 'places', 'a.geojson', points(3))
+    await buy(1)
+    await publishing.unpublish('places', operator)
+    pass(2 * DAY)
+    const { organizationId, token } = await openAccount(service, 'eve@example.org')
+    await organizationAdministration.setPublishing(operator, organizationId, true)
+    await publishText(service, 'places', 'a.geojson', points(3), { ownerId: organizationId })
+    await buy(2)
+    const usage = await service.request('GET', `/v1/organization/${organizationId}/datasets/usage`, { token })
+    assert.deepEqual([usage.status, usage.body.totals], [200, { calls: 1, credits: 7 }])
+    const root = await signIn(service, 'root@example.org')
+    const range = 'since=2020-01-01T00:00:00Z&until=2100-01-01T00:00:00Z'
+    const { body } = await service.request('GET', `/v1/admin/billing/report?${range}`, { token: root.token })
+    assert.deepEqual(body.datasets, [{ table: 'places', credits: 14, publisherCredits: 3 }])
   })
 
   test(`every payment and every refund is a booking with its money, also without credits (${database})`, async (t) => {
