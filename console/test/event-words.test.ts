@@ -39,6 +39,7 @@ test('an event names who did it: by address or name, or in words', () => {
   const done = event('key:key_1', {})
   assert.equal(actorWords({ ...done, actor: 'user:usr_1', actorName: 'a@example.org' }), 'a@example.org')
   assert.equal(actorWords({ ...done, actor: 'user:usr_1' }), 'A deleted user (usr_1)')
+  assert.equal(actorWords({ ...done, actor: 'key:key_1' }), 'A deleted key (key_1)')
   assert.deepEqual([actorId({ ...done, actor: 'key:key_1' }), actorId(done)], ['key_1', null])
   assert.deepEqual(
     [actorWords(done), actorWords({ ...done, actor: 'system' })],

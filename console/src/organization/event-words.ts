@@ -39,7 +39,8 @@ export function actorWords({ actor, actorName }: EventRecord): string {
   if (actorName !== null) return actorName
   if (actor === 'operator') return 'The operator'
   if (actor === 'system') return 'The service'
-  return actor.startsWith('user:') ? `A deleted user (${actor.slice('user:'.length)})` : actor
+  const [kind, id] = actor.split(':')
+  return kind === 'user' || kind === 'key' ? `A deleted ${kind} (${id})` : actor
 }
 
 /** Kinds of events whose code does not read as a sentence. */
