@@ -31,7 +31,7 @@ test('a picture of 256 colors keeps each of them', () => {
 
 test('a picture of a hundred thousand colors has 256 that are near to them', () => {
   const side = 320
-  const colorOf = (at: number) => [at % side >> 1, Math.floor(at / side) >> 1, (at * 31) % 64]
+  const colorOf = (at: number) => [(at % side) >> 1, Math.floor(at / side) >> 1, (at * 31) % 64]
   const pixels = decoded(encodePalette(square(side, colorOf)), side)
   const distances = pixels.map((pixel, at) => {
     const color = colorOf(at)

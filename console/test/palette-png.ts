@@ -84,7 +84,12 @@ function differentColors(numbers: Uint32Array): Colors {
  * green and blue of each group's mean. A map has a hundred thousand colors, so the spread of a group is computed once.
  */
 function paletteOf(colors: Colors): Uint8Array {
-  const groups = [groupOf(colors.values.map((_, index) => index), colors)]
+  const groups = [
+    groupOf(
+      colors.values.map((_, index) => index),
+      colors,
+    ),
+  ]
   while (groups.length < MAX_COLORS) {
     const widest = groups.reduce((best, group, at) => (group.weight > groups[best]!.weight ? at : best), 0)
     if (groups[widest]!.weight === 0) break
@@ -94,12 +99,15 @@ function paletteOf(colors: Colors): Uint8Array {
 }
 
 function groupOf(indexes: Uint32Array, { values, counts }: Colors): Group {
-  const [min, max] = [[255, 255, 255], [0, 0, 0]]
+  const [min, max] = [
+    [255, 255, 255],
+    [0, 0, 0],
+  ]
   let pixels = 0
   for (const index of indexes) {
     pixels += counts[index]!
     for (let channel = 0; channel < 3; channel++) {
-      const value = valueOf(values[index]!, channel)
+      const value = channelOf(values[index]!, channel)
       if (value < min[channel]!) min[channel] = value
       if (value > max[channel]!) max[channel] = value
     }
@@ -111,7 +119,7 @@ function groupOf(indexes: Uint32Array, { values, counts }: Colors): Group {
 
 function halves({ indexes, channel }: Group, colors: Colors): [Group, Group] {
   const { values, counts } = colors
-  const sorted = indexes.toSorted((a, b) => valueOf(values[a]!, channel) - valueOf(values[b]!, channel))
+  const sorted = indexes.toSorted((a, b) => channelOf(values[a]!, channel) - channelOf(values[b]!, channel))
   let half = 0
   for (const index of sorted) half += counts[index]! / 2
   let [cut, pixels] = [0, 0]
@@ -126,23 +134,24 @@ function meanOf({ indexes }: Group, { values, counts }: Colors): number[] {
   for (const index of indexes) {
     pixels += counts[index]!
     for (let channel = 0; channel < 3; channel++)
-      sums[channel]! += valueOf(values[index]!, channel) * counts[index]!
+      sums[channel]! += channelOf(values[index]!, channel) * counts[index]!
   }
   return sums.map((sum) => Math.round(sum / pixels))
 }
 
 function nearestIn(palette: Uint8Array, color: number): number {
-  const [red, green, blue] = [valueOf(color, 0), valueOf(color, 1), valueOf(color, 2)]
+  const [red, green, blue] = [channelOf(color, 0), channelOf(color, 1), channelOf(color, 2)]
   let [best, least] = [0, Number.POSITIVE_INFINITY]
   for (let at = 0; at < palette.length; at += 3) {
-    const distance = (palette[at]! - red) ** 2 + (palette[at + 1]! - green) ** 2 + (palette[at + 2]! - blue) ** 2
+    const distance =
+      (palette[at]! - red) ** 2 + (palette[at + 1]! - green) ** 2 + (palette[at + 2]! - blue) ** 2
     if (distance < least) [best, least] = [at / 3, distance]
   }
   return best
 }
 
 /** Red, green or blue of a color. */
-const valueOf = (color: number, channel: number): number => (color >> (16 - 8 * channel)) & 255
+const channelOf = (color: number, channel: number): number => (color >> (16 - 8 * channel)) & 255
 
 function chunk(type: string, data: Buffer): Buffer {
   const named = Buffer.concat([Buffer.from(type, 'latin1'), data])

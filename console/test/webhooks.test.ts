@@ -139,6 +139,35 @@ describe('webhooks, notices and requests in the console', { concurrency: 1 }, ()
     assert.equal(await limit.inputValue(), '50')
   })
 
+  step('a request has a row of one line, without a word that is broken', async () => {
+    await page.goto(`${service.url}/organization/access`)
+    await click('Request access')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Older versions').check()
+    await dialog.getByRole('button', { name: /^(Send|Request)/ }).click()
+    const row = page.getByRole('row').filter({ hasText: 'Open' })
+    await row.waitFor()
+    const lines = (text: string) =>
+      row.getByText(text).evaluate((element) => {
+        const range = document.createRange()
+        range.selectNodeContents(element)
+        return new Set(Array.from(range.getClientRects(), ({ top }) => Math.round(top))).size
+      })
+    assert.deepEqual(await Promise.all([lines('ada@example.org'), lines('Older versions')]), [1, 1])
+  })
+
+  step('a page begins at its top, also if another one was left further down', async () => {
+    await page.setViewportSize({ width: 1280, height: 300 })
+    await page.goto(`${service.url}/organization/notices`)
+    await page.getByLabel(/balance falls below/).waitFor()
+    await page.evaluate(() => scrollTo(0, 250))
+    assert.equal(await page.evaluate(() => scrollY), 250)
+    await page.goto(`${service.url}/organization/access`)
+    await page.getByRole('heading', { name: 'Requests' }).waitFor()
+    assert.equal(await page.evaluate(() => scrollY), 0)
+    await page.setViewportSize({ width: 1280, height: 860 })
+  })
+
   step('the link of a mail needs no session and a click', async () => {
     const visitor = (await service.open()).page
     await visitor.goto(`${service.url}/unsubscribe#wrong`)

@@ -118,7 +118,7 @@ function phraseOf(name: string, value: unknown, { currency }: EventRecord['detai
   if (name === 'changed' && Array.isArray(value)) return value.map((one) => nameWords(String(one))).join(', ')
   if (name === 'test') return value === true ? 'a test key' : ''
   if (typeof value === 'number') {
-    if (name === 'amount' && typeof currency === 'string') return money(value, currency)
+    if (['amount', 'price'].includes(name) && typeof currency === 'string') return money(value, currency)
     if (name === 'credits') return plural(value, 'credit')
     if (name === 'creditLimit') return `${plural(value, 'credit')} a month`
     if (name === 'rows') return plural(value, 'row')
