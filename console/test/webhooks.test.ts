@@ -144,6 +144,8 @@ describe('webhooks, notices and requests in the console', { concurrency: 1 }, ()
     await click('Request access')
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Older versions').check()
+    await dialog.getByLabel('Credits').fill('100')
+    await dialog.getByLabel('What do you need it for?').fill('We compare the network over ten years. '.repeat(6))
     await dialog.getByRole('button', { name: /^(Send|Request)/ }).click()
     const row = page.getByRole('row').filter({ hasText: 'Open' })
     await row.waitFor()
@@ -166,6 +168,21 @@ describe('webhooks, notices and requests in the console', { concurrency: 1 }, ()
     await page.getByRole('heading', { name: 'Requests' }).waitFor()
     assert.equal(await page.evaluate(() => scrollY), 0)
     await page.setViewportSize({ width: 1280, height: 860 })
+  })
+
+  step('pages outside of the console have the sides of the header, also on a phone', async () => {
+    const visitor = (await service.open()).page
+    for (const width of [390, 1280]) {
+      await visitor.setViewportSize({ width, height: 800 })
+      for (const path of ['/v1/ogc?f=html', '/problems/not-found']) {
+        await visitor.goto(service.url + path)
+        const left = (selector: string) =>
+          visitor.locator(selector).evaluate((element) => element.getBoundingClientRect().left)
+        const first = width === 390 ? 'main h1' : '.doc > *:first-child'
+        assert.equal(await left(first), await left('.brand'), `${path} at ${width}`)
+      }
+    }
+    await visitor.context().close()
   })
 
   step('the link of a mail needs no session and a click', async () => {
