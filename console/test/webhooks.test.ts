@@ -139,23 +139,31 @@ describe('webhooks, notices and requests in the console', { concurrency: 1 }, ()
     assert.equal(await limit.inputValue(), '50')
   })
 
-  step('a request has a row of one line, without a word that is broken', async () => {
+  step('nothing but the message of a request takes several lines', async () => {
     await page.goto(`${service.url}/organization/access`)
     await click('Request access')
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Older versions').check()
     await dialog.getByLabel('Credits').fill('100')
-    await dialog.getByLabel('What do you need it for?').fill('We compare the network over ten years. '.repeat(6))
+    await dialog
+      .getByLabel('What do you need it for?')
+      .fill('We compare the network over ten years. '.repeat(6))
     await dialog.getByRole('button', { name: /^(Send|Request)/ }).click()
     const row = page.getByRole('row').filter({ hasText: 'Open' })
     await row.waitFor()
-    const lines = (text: string) =>
-      row.getByText(text).evaluate((element) => {
+    /** The parts of the row's texts that are on more than one line; the address may wrap before the @. */
+    const broken = await row.evaluate((element) => {
+      const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT)
+      const texts: string[] = []
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
         const range = document.createRange()
-        range.selectNodeContents(element)
-        return new Set(Array.from(range.getClientRects(), ({ top }) => Math.round(top))).size
-      })
-    assert.deepEqual(await Promise.all([lines('ada@example.org'), lines('Older versions')]), [1, 1])
+        range.selectNodeContents(node)
+        const tops = new Set(Array.from(range.getClientRects(), ({ top }) => Math.round(top)))
+        if (tops.size > 1) texts.push(node.nodeValue!.trim())
+      }
+      return texts
+    })
+    assert.deepEqual(broken, ['We compare the network over ten years. '.repeat(6).trim()])
   })
 
   step('a page begins at its top, also if another one was left further down', async () => {
