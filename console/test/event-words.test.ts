@@ -39,6 +39,7 @@ test('an event names who did it: by address or name, or in words', () => {
   const done = event('key:key_1', {})
   assert.equal(actorWords({ ...done, actor: 'user:usr_1', actorName: 'a@example.org' }), 'a@example.org')
   assert.equal(actorWords({ ...done, actor: 'user:usr_1' }), 'A deleted user (usr_1)')
+  assert.equal(actorWords({ ...done, actor: 'key:key_1' }), 'A deleted key (key_1)')
   assert.deepEqual([actorId({ ...done, actor: 'key:key_1' }), actorId(done)], ['key_1', null])
   assert.deepEqual(
     [actorWords(done), actorWords({ ...done, actor: 'system' })],
@@ -71,6 +72,8 @@ test('an event is a sentence without codes', () => {
     'personal · a test key · 200 credits a month',
   )
   assert.equal(detailWords(event('key:key_1', { test: false, creditLimit: null })), '')
+  const product = { revision: 1, name: 'Town', price: 4900, currency: 'EUR', credits: 50 }
+  assert.equal(detailWords(event('product:prd_1', product)), 'revision 1 · €49.00 · 50 credits')
   const order = { productId: 'prd_1', amount: 14_900, currency: 'EUR', credits: 1000, provider: 'invoice' }
   assert.equal(detailWords(event('order:ord_1', order)), '€149.00 · 1,000 credits · by invoice')
   assert.equal(subjectName(event('order:ord_1', order)), 'An order')

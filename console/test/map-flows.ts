@@ -111,6 +111,10 @@ export function mapFlows(explorerOf: () => TestExplorer, sensors: readonly Senso
     await openStyle()
     await page.getByRole('button', { name: 'Usual colors' }).click()
     await poll(async () => (await fill()) === usual)
+    await legend('kind').getByLabel("Color of river's").fill('#00ff00')
+    await poll(async () => (await fill()) === '#00ff00')
+    assert.equal(parameter('colors'), "river's:00ff00")
+    assert.equal(parameter('filter'), null, 'a color is no filter')
   })
 
   flow('the time slider filters by a window, plays on the map alone, and pauses at a window', async () => {

@@ -139,6 +139,60 @@ describe('webhooks, notices and requests in the console', { concurrency: 1 }, ()
     assert.equal(await limit.inputValue(), '50')
   })
 
+  step('nothing but the message of a request takes several lines', async () => {
+    await page.goto(`${service.url}/organization/access`)
+    await click('Request access')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Older versions').check()
+    await dialog.getByLabel('Credits').fill('100')
+    await dialog
+      .getByLabel('What do you need it for?')
+      .fill('We compare the network over ten years. '.repeat(6))
+    await dialog.getByRole('button', { name: /^(Send|Request)/ }).click()
+    const row = page.getByRole('row').filter({ hasText: 'Open' })
+    await row.waitFor()
+    /** The parts of the row's texts that are on more than one line; the address may wrap before the @. */
+    const broken = await row.evaluate((element) => {
+      const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT)
+      const texts: string[] = []
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const range = document.createRange()
+        range.selectNodeContents(node)
+        const tops = new Set(Array.from(range.getClientRects(), ({ top }) => Math.round(top)))
+        if (tops.size > 1) texts.push(node.nodeValue!.trim())
+      }
+      return texts
+    })
+    assert.deepEqual(broken, ['We compare the network over ten years. '.repeat(6).trim()])
+  })
+
+  step('a page begins at its top, also if another one was left further down', async () => {
+    await page.setViewportSize({ width: 1280, height: 300 })
+    await page.goto(`${service.url}/organization/notices`)
+    await page.getByLabel(/balance falls below/).waitFor()
+    await page.evaluate(() => scrollTo(0, 250))
+    assert.equal(await page.evaluate(() => scrollY), 250)
+    await page.goto(`${service.url}/organization/access`)
+    await page.getByRole('heading', { name: 'Requests' }).waitFor()
+    assert.equal(await page.evaluate(() => scrollY), 0)
+    await page.setViewportSize({ width: 1280, height: 860 })
+  })
+
+  step('pages outside of the console have the sides of the header, also on a phone', async () => {
+    const visitor = (await service.open()).page
+    for (const width of [390, 1280]) {
+      await visitor.setViewportSize({ width, height: 800 })
+      for (const path of ['/v1/ogc?f=html', '/problems/not-found']) {
+        await visitor.goto(service.url + path)
+        const left = (selector: string) =>
+          visitor.locator(selector).evaluate((element) => element.getBoundingClientRect().left)
+        const first = width === 390 ? 'main h1' : '.doc > *:first-child'
+        assert.equal(await left(first), await left('.brand'), `${path} at ${width}`)
+      }
+    }
+    await visitor.context().close()
+  })
+
   step('the link of a mail needs no session and a click', async () => {
     const visitor = (await service.open()).page
     await visitor.goto(`${service.url}/unsubscribe#wrong`)

@@ -1,7 +1,8 @@
 import { ADD_ON_NAMES } from '@wayleave/contract/add-ons'
 import type { AccessRequest } from '@wayleave/contract/records'
+import { EmailAddress } from '../components/email-address.tsx'
 import type { TableColumn } from '../components/table.tsx'
-import { When } from '../components/when.tsx'
+import { Ago } from '../components/when.tsx'
 import { plural } from '../words.ts'
 
 const states: Record<AccessRequest['state'], [style: string, word: string]> = {
@@ -14,17 +15,21 @@ const states: Record<AccessRequest['state'], [style: string, word: string]> = {
 export const requestColumns: TableColumn<AccessRequest>[] = [
   {
     head: 'Asked for',
-    cell: ({ addOns, credits }) =>
-      [
-        ...addOns.map((addOn) => ADD_ON_NAMES[addOn]),
-        ...(credits > 0 ? [plural(credits, 'credit')] : []),
-      ].join(', '),
+    cell: ({ addOns, credits }) => {
+      const parts = addOns.map((addOn) => ADD_ON_NAMES[addOn])
+      if (credits > 0) parts.push(plural(credits, 'credit'))
+      return parts.map((part) => (
+        <div key={part} className="nowrap">
+          {part}
+        </div>
+      ))
+    },
   },
   {
     head: 'State',
     cell: ({ state }) => <span className={`badge ${states[state][0]}`}>{states[state][1]}</span>,
   },
-  { head: 'By', kind: 'long', cell: ({ requestedBy }) => requestedBy },
+  { head: 'By', cell: ({ requestedBy }) => <EmailAddress email={requestedBy} /> },
   {
     head: 'Message',
     kind: 'long',
@@ -35,5 +40,5 @@ export const requestColumns: TableColumn<AccessRequest>[] = [
       </>
     ),
   },
-  { head: 'When', cell: ({ createdAt }) => <When at={createdAt} /> },
+  { head: 'When', cell: ({ createdAt }) => <Ago at={createdAt} /> },
 ]

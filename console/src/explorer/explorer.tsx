@@ -130,6 +130,7 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
                     ? undefined
                     : (clause, isAdded) => setClauses(picked(clauses, [clause], isAdded, dataset))
                 }
+                onColors={isLocked ? undefined : (colors) => change({ look: lookChange(look, { colors }) })}
                 classes={classes}
                 onClassRows={(classes) => change({ classes })}
                 onLoading={setIsMapLoading}

@@ -6,18 +6,11 @@ import { ListCard } from '../components/list-card.tsx'
 import type { TableColumn } from '../components/table.tsx'
 import { DatasetLink } from '../datasets/dataset-link.tsx'
 import { DateField, dayRange, SelectField } from '../organization/filter-fields.tsx'
-import { operationWords } from '../usage/operation-words.ts'
+import { OPERATIONS, operationWords } from '../usage/operation-words.ts'
 import { bytes, count, moment, weekday } from '../words.ts'
 
 const statuses = { '': 'All', '2xx': 'Successful', '4xx': 'Refused (4xx)', '5xx': 'Failed (5xx)' }
-const operations = {
-  '': 'All',
-  ...Object.fromEntries(
-    ['items', 'item', 'tiles', 'facets', 'collections', 'download', 'archive', 'metadata', 'sample'].map(
-      (name) => [name, operationWords(name)],
-    ),
-  ),
-}
+const operations = { '': 'All', ...OPERATIONS }
 
 const columns: TableColumn<LoggedKeyRequest>[] = [
   { head: 'When (UTC)', cell: ({ at }) => <Time at={at} /> },

@@ -39,7 +39,8 @@ export function actorWords({ actor, actorName }: EventRecord): string {
   if (actorName !== null) return actorName
   if (actor === 'operator') return 'The operator'
   if (actor === 'system') return 'The service'
-  return actor.startsWith('user:') ? `A deleted user (${actor.slice('user:'.length)})` : actor
+  const [kind, id] = actor.split(':')
+  return kind === 'user' || kind === 'key' ? `A deleted ${kind} (${id})` : actor
 }
 
 /** Kinds of events whose code does not read as a sentence. */
@@ -117,7 +118,7 @@ function phraseOf(name: string, value: unknown, { currency }: EventRecord['detai
   if (name === 'changed' && Array.isArray(value)) return value.map((one) => nameWords(String(one))).join(', ')
   if (name === 'test') return value === true ? 'a test key' : ''
   if (typeof value === 'number') {
-    if (name === 'amount' && typeof currency === 'string') return money(value, currency)
+    if (['amount', 'price'].includes(name) && typeof currency === 'string') return money(value, currency)
     if (name === 'credits') return plural(value, 'credit')
     if (name === 'creditLimit') return `${plural(value, 'credit')} a month`
     if (name === 'rows') return plural(value, 'row')

@@ -1,11 +1,11 @@
 import type { KeyRecord, LedgerRow, Member } from '@wayleave/contract/records'
 import { useState } from 'react'
-import { Link } from 'react-router'
 import { queryText, useLedger } from '../api/queries.ts'
 import { CsvButton } from '../components/form/csv-button.tsx'
 import { ListCard } from '../components/list-card.tsx'
 import type { TableColumn } from '../components/table.tsx'
 import { When } from '../components/when.tsx'
+import { DatasetLink } from '../datasets/dataset-link.tsx'
 import { count, formatName, signed } from '../words.ts'
 import { DateField, dayRange, SelectField } from './filter-fields.tsx'
 
@@ -105,7 +105,7 @@ function Purchase({ row: { table, format, version, orderId } }: { row: LedgerRow
   if (!table) return <span className="soft">–</span>
   return (
     <>
-      <Link to={`/datasets/${table}`}>{table}</Link> {format && formatName(format)}
+      <DatasetLink table={table} /> {format && formatName(format)}
       {version !== null && `, version ${version}`}
     </>
   )

@@ -1,4 +1,5 @@
-const WORDS: Record<string, string> = {
+/** What people call an operation; the API and the metrics use the code. */
+export const OPERATIONS: Readonly<Record<string, string>> = {
   download: 'File download',
   archive: 'Download of an older version',
   extract: 'Download of filtered rows',
@@ -17,7 +18,6 @@ const WORDS: Record<string, string> = {
   other: 'Other calls',
 }
 
-/** What people call an operation; the API and the metrics use the code. */
 export function operationWords(operation: string): string {
-  return WORDS[operation] ?? operation
+  return OPERATIONS[operation] ?? operation
 }

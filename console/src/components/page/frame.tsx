@@ -61,7 +61,8 @@ export function Frame() {
         {failure !== null && <ProblemNote error={failure} retry={begin} />}
       </main>
       <SiteFooter />
-      <ScrollRestoration />
+      {/* Documents that were loaded have one key, so that a page would begin where another one was left. */}
+      <ScrollRestoration getKey={({ pathname, key }) => `${pathname} ${key}`} />
     </>
   )
 }

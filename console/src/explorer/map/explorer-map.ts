@@ -118,7 +118,8 @@ export class ExplorerMap {
     this.#map.addControl(new NavigationControl({ showCompass: false }), 'top-right')
     this.#map.addControl(new FullscreenControl({ container: container.parentElement! }), 'top-right')
     this.#map.addControl(new AttributionControl({ compact: false }), 'bottom-right')
-    this.#map.addControl(new ScaleControl({ maxWidth: 90 }), 'bottom-right')
+    // The shortest bar is two fifths of it, and "1000 km" has to fit.
+    this.#map.addControl(new ScaleControl({ maxWidth: 140 }), 'bottom-right')
     this.#map.getCanvas().setAttribute('aria-label', 'Map. Arrow keys move it, Enter selects in the middle.')
     this.#listen()
   }

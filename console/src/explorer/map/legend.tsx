@@ -22,6 +22,9 @@ const format = (value: number) => short.format(value).replace('-', '−')
 /** Filters by the rows of an entry, or by them too. */
 export type PickEntry = (clause: Clause, isAdded: boolean) => void
 
+/** Gives a value a color, as `#rrggbb`. */
+export type ColorValue = (value: string, color: string) => void
+
 /** The classes of a column that colors or sizes the map. A click on one filters by it. */
 export function Legend({
   scale,
@@ -33,6 +36,7 @@ export function Legend({
   hasClusters,
   own,
   onPick,
+  onColor,
   onRows,
 }: {
   scale: Scale
@@ -47,6 +51,8 @@ export function Legend({
   /** What the filter says about the column. */
   own: Clause | undefined
   onPick: PickEntry | undefined
+  /** Absent if the colors cannot be changed here. */
+  onColor: ColorValue | undefined
   /** Absent if all rows match. */
   onRows: ((rows: ClassRows) => void) | undefined
 }) {
@@ -68,6 +74,7 @@ export function Legend({
             isSelected={selecting === null ? null : isEntrySelected(scale, entry, selecting)}
             clause={entryClause(scale, entry)}
             onPick={onPick}
+            onColor={isColor ? onColor : undefined}
           />
         ))}
       </ul>
@@ -84,6 +91,7 @@ function Entry({
   isSelected,
   clause,
   onPick,
+  onColor,
 }: {
   entry: LegendEntry
   isColor: boolean
@@ -91,12 +99,18 @@ function Entry({
   isSelected: boolean | null
   clause: Clause | null
   onPick: PickEntry | undefined
+  onColor: ColorValue | undefined
 }) {
+  const { value } = entry
+  const swatch = (
+    <svg width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">
+      <circle r="5" fill={isColor ? entry.color : 'var(--accent)'} />
+    </svg>
+  )
+  const hasOwnColor = value !== undefined && onColor !== undefined
   const content = (
     <>
-      <svg width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">
-        <circle r="5" fill={isColor ? entry.color : 'var(--accent)'} />
-      </svg>
+      {!hasOwnColor && swatch}
       <span dir="auto">{entry.label}</span>
       {entry.count !== null && <small className="soft">{count(entry.count)}</small>}
     </>
@@ -104,6 +118,17 @@ function Entry({
   const className = [entry.isRest && 'rest', isSelected === false && 'faint'].filter(Boolean).join(' ')
   return (
     <li className={className || undefined}>
+      {hasOwnColor && (
+        <label className="swatch" title="Choose the color">
+          {swatch}
+          <input
+            type="color"
+            aria-label={`Color of ${entry.label}`}
+            value={entry.color}
+            onChange={(event) => onColor(value, event.target.value)}
+          />
+        </label>
+      )}
       {clause && onPick ? (
         <button
           type="button"

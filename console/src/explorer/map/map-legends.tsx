@@ -2,7 +2,7 @@ import type { MapLook, Scale, Theme } from '@wayleave/contract/map-style'
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { columnOf } from '../filter/clause.ts'
 import { parseClauses } from '../filter/parse-clauses.ts'
-import { HeatLegend, Legend, type PickEntry } from './legend.tsx'
+import { type ColorValue, HeatLegend, Legend, type PickEntry } from './legend.tsx'
 import type { ClassRows } from './use-scale.ts'
 
 /** The legends of the columns that color and size the map: one if it is the same column. */
@@ -16,6 +16,7 @@ export function MapLegends({
   filter,
   classes,
   onPick,
+  onColor,
   onRows,
 }: {
   dataset: DatasetDetails
@@ -30,6 +31,7 @@ export function MapLegends({
   classes: ClassRows
   /** Absent if the rows cannot be filtered. */
   onPick: PickEntry | undefined
+  onColor: ColorValue | undefined
   onRows: ((rows: ClassRows) => void) | undefined
 }) {
   const scales = [color, size?.column === color?.column && color ? null : size].filter((one) => one !== null)
@@ -52,6 +54,7 @@ export function MapLegends({
           hasClusters={isSummed}
           own={clauses.find((clause) => columnOf(clause) === scale.column)}
           onPick={onPick}
+          onColor={onColor}
           onRows={filter !== '' && (classes === 'all' || scale.rows === 'filtered') ? onRows : undefined}
         />
       ))}

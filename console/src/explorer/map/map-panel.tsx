@@ -35,6 +35,8 @@ interface Props {
   size: Scale | null
   /** Filters by an entry of a legend. Without it, entries are texts. */
   onPick?: PickEntry
+  /** Changes the colors of values in the legend. Without it, they stay. */
+  onColors?: (colors: MapLook['colors']) => void
   /** The rows whose values make the classes of the colors and sizes. */
   classes?: ClassRows
   onClassRows?: (rows: ClassRows) => void
@@ -57,6 +59,7 @@ export function MapPanel({
   color,
   size,
   onPick,
+  onColors,
   classes = 'filtered',
   onClassRows,
   onArea,
@@ -137,6 +140,7 @@ export function MapPanel({
           filter={filter}
           classes={classes}
           onPick={look.draw === 'features' ? onPick : undefined}
+          onColor={onColors && ((value, color) => onColors(new Map(look.colors).set(value, color)))}
           onRows={look.draw === 'features' ? onClassRows : undefined}
         />
         <p className="map-note" role="status">

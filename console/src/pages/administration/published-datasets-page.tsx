@@ -75,7 +75,7 @@ function Datasets({
           cell: ({ table, title }) => (
             <>
               <Link to={`/datasets/${table}`}>{title}</Link>
-              <div className="small">
+              <div className="small soft">
                 <code>{table}</code>
               </div>
             </>

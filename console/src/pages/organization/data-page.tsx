@@ -58,7 +58,11 @@ export function DataPage() {
         },
         { head: 'Who sees it', cell: ({ visibility }) => VISIBILITY_WORDS[visibility].name },
         { head: 'Rows', kind: 'number', cell: ({ rows }) => count(rows) },
-        { head: 'Price', kind: 'number', cell: ({ credits }) => plural(credits, 'credit') },
+        {
+          head: 'Price',
+          kind: 'number',
+          cell: ({ credits }) => (credits === 0 ? 'Free' : plural(credits, 'credit')),
+        },
         { head: 'Calls', kind: 'number', cell: ({ table }) => count(usageOf(table)?.calls ?? 0) },
         {
           head: 'Earned',
