@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { thirdPartyLicenses } from '../release/third-party-licenses.ts'
 import { bundlePackages } from './bundle-packages.ts'
 import { bundleProgram } from './bundle-program.ts'
-import { compileSources } from './compile-sources.ts'
+import { compileSources, importedPackages } from './compile-sources.ts'
 
 const COPIED = [
   'docs',
@@ -24,8 +24,8 @@ const COPIED = [
 export async function buildProgram(root: string, out: string): Promise<void> {
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
-  const { packages } = compileSources(root, out)
-  await bundlePackages(root, packages, join(out, 'vendor'))
+  compileSources(root, out)
+  await bundlePackages(root, importedPackages(root), join(out, 'vendor'))
   await bundleProgram(out)
   for (const path of COPIED) {
     if (existsSync(join(root, path))) cpSync(join(root, path), join(out, path), { recursive: true })

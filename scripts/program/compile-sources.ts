@@ -10,9 +10,19 @@ const DEVELOPMENT =
 /** Matches the specifier of static and dynamic imports, and of files that are found by `new URL`. */
 const SPECIFIER = /(\bfrom |\bimport |\bimport\(\s*|\bnew URL\(\s*(?='\.))'([^'\n]+)'/g
 
-export interface CompiledSources {
-  /** The npm packages that the sources import, such as `typebox/value`. */
-  packages: string[]
+/** An import that leaves no trace in JavaScript. */
+const TYPE_IMPORT = /^(import|export) type [^']*\bfrom '[^']*'/gm
+
+/** The npm packages that the sources import, such as `typebox/value`. */
+export function importedPackages(root: string): string[] {
+  const exports = workspaceExports(root)
+  const specifiers = sourceFiles(root)
+    .filter((file) => isModule(file))
+    .flatMap((file) => {
+      const text = readFileSync(join(root, file), 'utf8').replace(TYPE_IMPORT, '')
+      return [...text.matchAll(SPECIFIER)].map(([, , specifier]) => specifier!)
+    })
+  return [...new Set(specifiers)].filter((specifier) => placeOf(specifier, exports) === undefined).sort()
 }
 
 /**
@@ -20,27 +30,27 @@ export interface CompiledSources {
  * inside node_modules. Types become blanks, so that lines and columns stay as they are. Imports of packages lead to
  * the folder `vendor`.
  */
-export function compileSources(root: string, out: string): CompiledSources {
-  const packages = new Set<string>()
+export function compileSources(root: string, out: string): void {
   const exports = workspaceExports(root)
   for (const file of sourceFiles(root)) {
     const target = join(out, file.replace(/\.ts$/, '.js'))
     mkdirSync(dirname(target), { recursive: true })
-    if (!file.endsWith('.ts') && !file.startsWith('server/bin/')) {
+    if (!isModule(file)) {
       copyFileSync(join(root, file), target)
       continue
     }
     const text = readFileSync(join(root, file), 'utf8')
     const stripped = file.endsWith('.ts') ? stripTypeScriptTypes(text) : text
     const rewritten = stripped.replace(SPECIFIER, (_, before: string, specifier: string) => {
-      const place = placeOf(specifier, exports)
-      if (place === undefined) packages.add(specifier)
-      const path = place ?? `vendor/${vendorName(specifier)}.js`
+      const path = placeOf(specifier, exports) ?? `vendor/${vendorName(specifier)}.js`
       return `${before}'${path.startsWith('.') || path.startsWith('node:') ? path : relativeTo(file, path)}'`
     })
     writeFileSync(target, rewritten)
   }
-  return { packages: [...packages].sort() }
+}
+
+function isModule(file: string): boolean {
+  return file.endsWith('.ts') || file.startsWith('server/bin/')
 }
 
 /** The file of `vendor` that replaces a package or a part of one. */

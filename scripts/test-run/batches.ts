@@ -65,7 +65,7 @@ export const waiting = [
  * Importing the modules of the server takes a process more than a second, and the first servers of a process take
  * longer to open than later ones, whose code is compiled, so the server's tests share processes.
  */
-const filesPerBatch = 30
+const filesPerBatch = 45
 
 /**
  * The batches of a run in the order in which they start. Files of one folder are spread over batches, since they

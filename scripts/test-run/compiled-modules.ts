@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, globSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { bundlePackages } from './bundle-packages.ts'
+import { moduleHooks } from './module-hooks.ts'
 
 /** A full run compiles about ten thousand modules, some of them in temporary places, which are never used again. */
 const MAX_FILES = 30_000
@@ -19,7 +19,7 @@ export async function compiledModules(root: string): Promise<Record<string, stri
   const isNew = !existsSync(folder)
   const variables = {
     NODE_COMPILE_CACHE: folder,
-    NODE_OPTIONS: await bundlePackages(root, join(folder, 'packages')),
+    NODE_OPTIONS: await moduleHooks(root, folder),
   }
   const modules = join(root, 'server', 'src', 'testing', 'test-server.ts')
   if (isNew) await promisify(execFile)(process.execPath, [modules], { env: { ...process.env, ...variables } })

@@ -14,3 +14,9 @@ export function endedProcessorSeconds(): number {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND
 }
+
+/** Seconds of processor time of this process, and of its child processes that have ended. */
+export function usedProcessorSeconds(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000_000 + endedProcessorSeconds()
+}

@@ -10,6 +10,8 @@ export interface Counts {
   skipped: number
   /** The names and the first words of the tests that failed, if the runner reports them. */
   failures?: string[]
+  /** The tests that took the most processor time, in seconds, if the runner reports them. */
+  expensive?: { name: string; seconds: number }[]
 }
 
 /** One command of the full test run. */

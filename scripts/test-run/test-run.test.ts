@@ -73,7 +73,8 @@ test('every test of every file is counted: passed, failed, skipped, and a file t
   // Within a test run, a nested Node test runner would report to the outer run and write no counts.
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env
   const { counts, output } = await runStep(step!, environment)
-  const { failures, ...numbers } = counts
+  const { failures, expensive, ...numbers } = counts
+  assert.deepEqual(expensive, [])
   assert.deepEqual(numbers, { passed: 2, failed: 2, skipped: 2 })
   assert.match(failures![0]!, /^the test files of this batch load: Cannot find module/)
   assert.equal(failures![1], 'fails: on purpose')
@@ -92,7 +93,7 @@ test('an error that nothing catches fails the batch, and the tests of a suite st
   const suite = await run(`describe('outer', () => {
     test('inner', async () => { await null; await new Promise(setImmediate) })
   })`)
-  assert.deepEqual(suite.counts, { passed: 2, failed: 0, skipped: 0, failures: [] })
+  assert.deepEqual(suite.counts, { passed: 2, failed: 0, skipped: 0, failures: [], expensive: [] })
   assert.match(suite.output, /outer\n {2}✔ inner/)
   for (const late of ['throw new Error()', 'void Promise.reject(new Error())']) {
     const { counts } = await run(`test('passes', async () => {
@@ -102,6 +103,34 @@ test('an error that nothing catches fails the batch, and the tests of a suite st
     })`)
     assert.ok(counts.failed > 0, late)
   }
+})
+
+test('a test that takes a second of processor time is reported by name, with that of its child processes', {
+  skip: !existsSync('/proc/self/stat'),
+}, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'wayleave-runner-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'slow.test.ts')
+  const burn = 'for (const end = process.cpuUsage().user + 600_000; process.cpuUsage().user < end; );'
+  writeFileSync(
+    file,
+    `import { execFileSync } from 'node:child_process'
+    import { test } from 'node:test'
+    const turn = () => new Promise((resolve) => setTimeout(resolve, 20))
+    test('is quick', turn)
+    test('takes long', async () => {
+      await turn()
+      ${burn}
+      execFileSync(process.execPath, ['--eval', '${burn}'])
+    })`,
+  )
+  const { NODE_TEST_CONTEXT: _, ...environment } = process.env
+  const { counts } = await runStep(nodeTestSteps(root, [relative(root, file)])[0]!, environment)
+  assert.deepEqual(
+    counts.expensive!.map(({ name }) => name),
+    ['takes long'],
+  )
+  assert.ok(counts.expensive![0]!.seconds >= 1.2, String(counts.expensive![0]!.seconds))
 })
 
 test('the times at which the host withholds the processors are noted', () => {

@@ -53,7 +53,7 @@ const WRITTEN_BY_OPENING = new Set(['migrations', 'change_number', 'changes', 'h
 export async function openPostgresWriter(
   url: string,
   schemaVersion: number,
-  shapes: TableShape[],
+  shapes: readonly TableShape[],
   { moveAsideTo = null }: { moveAsideTo?: string | null } = {},
 ): Promise<RowWriter & { tx: Tx }> {
   const client = await connect(url)
@@ -122,7 +122,7 @@ function transactionOf(client: RowsClient): Tx {
 }
 
 /** Whether the database has none of our tables, or only what a start on it that was refused has left. */
-export function isPostgresEmpty(url: string, shapes: TableShape[]): Promise<boolean> {
+export function isPostgresEmpty(url: string, shapes: readonly TableShape[]): Promise<boolean> {
   return withPostgres(url, async (client) => {
     return (await usedTables(client, await findExistingTables(client, shapes))).length === 0
   })
@@ -205,7 +205,7 @@ async function readSchemaVersion(client: RowsClient): Promise<number | null> {
   return versions[0].number as number | null
 }
 
-async function findExistingTables(client: RowsClient, shapes: TableShape[]): Promise<string[]> {
+async function findExistingTables(client: RowsClient, shapes: readonly TableShape[]): Promise<string[]> {
   const { rows } = await client.query(
     'select name from unnest($1::text[]) as name where to_regclass(quote_ident(name)) is not null',
     [[...shapes.map(({ name }) => name), ...NOT_COPIED]],
@@ -224,7 +224,7 @@ async function usedTables(client: RowsClient, existingTables: string[]): Promise
 }
 
 /** Indexes and sequences move together with their tables. Nothing is deleted. */
-async function moveAside(client: RowsClient, shapes: TableShape[], schema: string): Promise<void> {
+async function moveAside(client: RowsClient, shapes: readonly TableShape[], schema: string): Promise<void> {
   const existingTables = await findExistingTables(client, shapes)
   await client.query(`create schema "${schema}"`)
   for (const name of existingTables) await client.query(`alter table "${name}" set schema "${schema}"`)

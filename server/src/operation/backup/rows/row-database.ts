@@ -20,7 +20,7 @@ export interface RowWriter {
   /** Reads back what the transaction has written. */
   rows(shape: TableShape): AsyncIterable<Row[]>
   /** Sets the sequences to continue after the highest value, and throws if a foreign key is violated. */
-  complete(shapes: TableShape[]): Promise<void>
+  complete(shapes: readonly TableShape[]): Promise<void>
   commit(): Promise<void>
   /** Rolls back what is not committed, and disconnects. */
   close(): Promise<void>

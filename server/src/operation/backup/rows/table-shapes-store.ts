@@ -15,12 +15,21 @@ export interface TableShape {
  */
 export const NOT_COPIED: ReadonlySet<string> = new Set(['nodes', 'request_log'])
 
+const shapesOf = new Map<number, readonly TableShape[]>()
+
 /**
  * The tables of a schema version, each after the tables that it references. They are read from an empty
  * in-memory database that the migrations create, so there is no second list of tables to keep up to date, and
- * the column order does not depend on the database that holds the rows.
+ * the column order does not depend on the database that holds the rows. Applying the migrations takes 30 ms, and a
+ * backup asks four times, so the result is kept.
  */
-export function tableShapes(schemaVersion: number): TableShape[] {
+export function tableShapes(schemaVersion: number): readonly TableShape[] {
+  const shapes = shapesOf.get(schemaVersion) ?? readTableShapes(schemaVersion)
+  shapesOf.set(schemaVersion, shapes)
+  return shapes
+}
+
+function readTableShapes(schemaVersion: number): TableShape[] {
   const database = new DatabaseSync(':memory:')
   try {
     for (const statement of schemaStatements('sqlite', schemaVersion)) database.exec(statement)
