@@ -25,6 +25,8 @@ const MAX_URI = 500
  * systems, and some of them run or open things: `javascript:`, `file:`, `intent:`, `ms-settings:`.
  */
 const PROGRAM_SCHEME = /^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)+:$/
+/** Well-known editors that have a scheme without a dot. */
+const EDITOR_SCHEMES = new Set(['cursor:', 'vscode:', 'vscode-insiders:', 'windsurf:', 'zed:'])
 
 /** Null if the metadata cannot be used. */
 export function readClient(id: string, host: string | null, metadata: ClientMetadata): Client | null {
@@ -40,7 +42,8 @@ export function isRedirectUri(text: string): boolean {
   const url = text.length <= MAX_URI ? URL.parse(text) : null
   if (url?.hash !== '' || text.endsWith('#') || url.username !== '' || url.password !== '') return false
   if (url.protocol === 'http:') return isLoopback(url.hostname)
-  return url.protocol === 'https:' || PROGRAM_SCHEME.test(url.protocol)
+  const { protocol } = url
+  return protocol === 'https:' || EDITOR_SCHEMES.has(protocol) || PROGRAM_SCHEME.test(protocol)
 }
 
 /** Whether a client may be sent to this address. A program on the user's machine takes any free port (RFC 8252). */

@@ -211,7 +211,7 @@ function tokenRoutes(
       const client = registered.register(objectIn(request.body))
       if (!client) {
         const description =
-          'redirect_uris must have 1 to 10 addresses: https, http on this machine, or a scheme with a dot.'
+          'redirect_uris must have 1 to 10 addresses: https, http on this machine, or a scheme of a known editor or with a dot.'
         return reply.code(400).send({ error: 'invalid_redirect_uri', error_description: description })
       }
       return reply

@@ -12,12 +12,14 @@ import { testClock } from '../../testing/test-clock.ts'
 import { openTestServer } from '../../testing/test-server.ts'
 import { allowsRedirect, isRedirectUri, programOf, RegisteredClients, readClient } from './client.ts'
 
-test('an address to return to is https, this machine with any port, or a scheme with a dot', () => {
+test('an address to return to is https, this machine with any port, or a scheme of a program', () => {
   const allowed = [
     'https://a.example/cb',
     'http://127.0.0.1:1/cb',
     'http://localhost/cb',
     'com.a.b:/cb',
+    'cursor://anysphere.cursor-mcp/oauth/callback',
+    'vscode://a/cb',
     'com.a-b.c2://host/cb',
   ]
   for (const uri of allowed) assert.ok(isRedirectUri(uri), uri)
