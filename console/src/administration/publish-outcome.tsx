@@ -50,6 +50,7 @@ export function PublishOutcome({
       <p>
         {progress ? (phases[progress.phase] ?? progress.phase) : 'Queued'}
         {progress && progress.rows > 0 && `, ${plural(progress.rows, 'row')}`}
+        {progress?.parts && `, ${progress.parts.done} of ${progress.parts.total} parts`}
         {progress?.remainingSeconds != null && `, about ${roughly(progress.remainingSeconds)} left`}
       </p>
       <progress aria-label="Publishing" value={fraction} max={1} />

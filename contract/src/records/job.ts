@@ -16,6 +16,12 @@ const progress = Type.Object({
       }),
     ),
   ),
+  parts: Type.Optional(
+    Type.Object(
+      { done: Type.Integer(), total: Type.Integer() },
+      { description: 'While several workers read the source: how many of its parts are read.' },
+    ),
+  ),
   remainingSeconds: Type.Optional(
     nullable(Type.Integer({ description: 'How long the rest takes, estimated by the rate so far.' })),
   ),

@@ -2,6 +2,7 @@ import { chown, lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { checkManifest } from '../snapshot/parse-manifest.ts'
+import { PART_FILE, type PlannedParts } from './stage/stage-plan.ts'
 
 const NAMES = new Set<string>(Object.values(SNAPSHOT_FILES))
 
@@ -22,7 +23,38 @@ export async function acceptOutput(folder: string, manifest: Manifest): Promise<
     const expected = manifest.files[name]
     if (expected && stats.size !== expected.bytes) refuse(name)
   }
+  await own([...names.map((name) => join(folder, name)), folder])
+}
+
+/** The same for a process that staged a part of a source. Returns the path of its file. */
+export async function acceptPart(folder: string): Promise<string> {
+  const path = join(folder, PART_FILE)
+  const names = await readdir(folder)
+  const stats = await lstat(path).catch(() => null)
+  if (names.length !== 1 || !stats?.isFile() || stats.nlink !== 1)
+    throw new Error(`staging a part left ${JSON.stringify(names.slice(0, 3))} instead of one file`)
+  await own([path, folder])
+  return path
+}
+
+/** The same for a process that divided a source: names of files that lead out of its folder would be fetched. */
+export function acceptPlan(planned: PlannedParts): PlannedParts {
+  const { parts, plan } = planned
+  const areParts = Array.isArray(parts) && parts.every(({ names, rows }) => areNames(names) && rows > 0)
+  if (!areParts || typeof plan !== 'string') throw new Error('the process that planned sent no plan')
+  return { parts, plan }
+}
+
+function areNames(names: unknown): boolean {
+  return (
+    Array.isArray(names) &&
+    names.every(
+      (name) => typeof name === 'string' && !name.startsWith('/') && !name.split('/').includes('..'),
+    )
+  )
+}
+
+async function own(paths: string[]): Promise<void> {
   if (process.getuid?.() !== 0) return
-  for (const path of [...names.map((name) => join(folder, name)), folder])
-    await chown(path, 0, process.getgid!())
+  for (const path of paths) await chown(path, 0, process.getgid!())
 }

@@ -8,7 +8,7 @@ import { limitsOf, maxWrittenBytes } from '../formats/reading/source-limits.ts'
 import { type Command, Sandbox } from '../sandbox/sandbox.ts'
 import { removeCopies } from '../sandbox/sandbox-user.ts'
 import { SourceError } from '../source-error.ts'
-import { acceptOutput } from './accept-output.ts'
+import { acceptOutput, acceptPart, acceptPlan } from './accept-output.ts'
 import { stateOfSource } from './checkpoint.ts'
 import { type CompileMessage, type CompileTask, readMessages } from './compile-messages.ts'
 import type { Compiled, CompileOptions, CompileProgress, Inspection } from './compile-options.ts'
@@ -17,6 +17,7 @@ import { inputBytes, otherFiles } from './input-bytes.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 import { defaultMemoryMegabytes, divideMemory, needsMoreMemory, readingThreads } from './memory.ts'
 import { SchemaMismatchError } from './schema-mismatch-error.ts'
+import type { PlannedParts } from './stage/stage-plan.ts'
 import { TimeLimits } from './time-limits.ts'
 import { type Exceeded, resourceLimitsOf, watchResources } from './watch-resources.ts'
 
@@ -57,7 +58,7 @@ export async function compileInChildProcess(
   sandbox: Sandbox = DEFAULT_SANDBOX,
 ): Promise<Compiled> {
   return inFolder(options, signal, sandbox, async (absolute) => {
-    const message = await run({ inspects: false, options: absolute }, onProgress, signal, sandbox)
+    const message = await run({ task: 'compile', options: absolute }, onProgress, signal, sandbox)
     if (!('compiled' in message)) throw new Error('the process that compiled sent another result')
     await removeCopies(absolute.folder)
     await acceptOutput(absolute.folder, message.compiled.manifest)
@@ -73,10 +74,41 @@ export async function inspectInChildProcess(
   sandbox: Sandbox = DEFAULT_SANDBOX,
 ): Promise<Inspection> {
   return inFolder(options, signal, sandbox, async (absolute) => {
-    const message = await run({ inspects: true, options: absolute }, onProgress, signal, sandbox)
+    const message = await run({ task: 'inspect', options: absolute }, onProgress, signal, sandbox)
     if (!('inspected' in message)) throw new Error('the process that inspected sent another result')
     await rm(absolute.folder, { recursive: true, force: true })
     return message.inspected
+  })
+}
+
+/** Runs `planParts` in the same way. Nothing is left in the folder. */
+export async function planPartsInChildProcess(
+  options: CompileOptions,
+  partBytes: number,
+  signal?: AbortSignal,
+  sandbox: Sandbox = DEFAULT_SANDBOX,
+): Promise<PlannedParts | null> {
+  return inFolder(options, signal, sandbox, async (absolute) => {
+    const message = await run({ task: 'plan', partBytes, options: absolute }, () => {}, signal, sandbox)
+    if (!('planned' in message)) throw new Error('the process that planned sent another result')
+    await rm(absolute.folder, { recursive: true, force: true })
+    return message.planned && acceptPlan(message.planned)
+  })
+}
+
+/** Runs `stagePart` in the same way. Returns the path of its file. */
+export async function stagePartInChildProcess(
+  options: CompileOptions,
+  part: number,
+  onProgress: (progress: CompileProgress) => void = () => {},
+  signal?: AbortSignal,
+  sandbox: Sandbox = DEFAULT_SANDBOX,
+): Promise<string> {
+  return inFolder(options, signal, sandbox, async (absolute) => {
+    const message = await run({ task: 'part', part, options: absolute }, onProgress, signal, sandbox)
+    if (!('stagedPart' in message)) throw new Error('the process that staged sent another result')
+    await removeCopies(absolute.folder)
+    return acceptPart(absolute.folder)
   })
 }
 
@@ -102,12 +134,19 @@ async function inFolder<T>(
         source: await stateOfSource(options),
       },
     }),
+    ...(options.staged && {
+      staged: {
+        ...options.staged,
+        plan: resolve(options.staged.plan),
+        parts: options.staged.parts.map((part) => resolve(part)),
+      },
+    }),
     // The child cannot see how much memory there is.
     memoryMegabytes: options.memoryMegabytes ?? defaultMemoryMegabytes(),
   }
   await mkdir(absolute.folder, { recursive: true })
   void fillModuleCache(sandbox, (own) =>
-    run({ inspects: false, options: own }, () => {}, undefined, sandbox, true),
+    run({ task: 'compile', options: own }, () => {}, undefined, sandbox, true),
   )
   try {
     return await work(absolute)
@@ -118,12 +157,13 @@ async function inFolder<T>(
 }
 
 async function run(
-  { inspects, options }: { inspects: boolean; options: ChildOptions },
+  task: CompileTask & { options: ChildOptions },
   onProgress: (progress: CompileProgress) => void,
   signal: AbortSignal | undefined,
   sandbox: Sandbox,
   fillsCache?: true,
 ): Promise<CompileMessage> {
+  const { options } = task
   const { program, args, environment } = await commandFor(options, sandbox, fillsCache)
   const resources = await resourceLimitsOf(options)
   const child = spawn(program, args, {
@@ -161,7 +201,7 @@ async function run(
     })
     // It stays open: its end tells the child that the parent is gone.
     child.stdin!.on('error', kill)
-    child.stdin!.write(`${JSON.stringify({ inspects, options } satisfies CompileTask)}\n`)
+    child.stdin!.write(`${JSON.stringify(task)}\n`)
     const end = await ended
     signal?.throwIfAborted()
     if (last === null && timeLimits.exceeded !== null) throw new SourceError(timeLimits.exceeded)
@@ -220,6 +260,8 @@ function killGroup(child: ChildProcess): void {
   }
 }
 
+const RESULTS = ['compiled', 'inspected', 'planned', 'stagedPart']
+
 function outcome(
   message: CompileMessage | null,
   options: CompileOptions,
@@ -239,7 +281,7 @@ function outcome(
       )
     throw new Error(`compiling ${file} ended without a result (${end}): ${stderr.trim()}`)
   }
-  if ('compiled' in message || 'inspected' in message) return message
+  if (RESULTS.some((result) => result in message)) return message
   if ('invalid' in message) {
     const { problems, problemCount } = message.invalid
     throw new InvalidSourceError(message.invalid.file, problems, problemCount)

@@ -1,13 +1,15 @@
 import type { Readable } from 'node:stream'
 import type { Compiled, CompileOptions, CompileProgress, Inspection } from './compile-options.ts'
 import type { InvalidSourceError } from './invalid-source-error.ts'
+import type { PlannedParts } from './stage/stage-plan.ts'
 
 /** What the process is told to do, by one line of JSON. */
-export interface CompileTask {
-  /** True to inspect the source only. */
-  inspects: boolean
-  options: CompileOptions
-}
+export type CompileTask = { options: CompileOptions } & (
+  | { task: 'compile' | 'inspect' }
+  /** Divide the source for several workers, or stage one of the parts. */
+  | { task: 'plan'; partBytes: number }
+  | { task: 'part'; part: number }
+)
 
 /** The messages from the compiling process to its parent: lines of JSON on a pipe of their own. */
 export type CompileMessage =
@@ -16,6 +18,8 @@ export type CompileMessage =
   | { alive: true }
   | { compiled: Compiled }
   | { inspected: Inspection }
+  | { planned: PlannedParts | null }
+  | { stagedPart: true }
   | { mismatch: { file: string; misfits: string[] } }
   | { invalid: { file: string; problems: InvalidSourceError['problems']; problemCount: number } }
   | { refused: string }

@@ -92,6 +92,11 @@ export interface CompileOptions extends ReadOptions {
    * source, if it is read from a copy.
    */
   resume?: { folder: string; version: string; minRows?: number; source?: string }
+  /**
+   * The rows were staged in parts, by several processes: the files of the plan and of all parts in their order, and how
+   * long that took. The source is not read again.
+   */
+  staged?: { plan: string; parts: string[]; readingMs: number }
   /** How much memory compiling may use, in megabytes; by default half of the machine's. */
   memoryMegabytes?: number
   threads?: number
@@ -106,6 +111,8 @@ export interface CompileProgress {
   totalBytes: number | null
   /** While the features are written and indexed: how many of the rows are. */
   indexedRows?: number
+  /** While several workers read the source: how many of its parts are read. */
+  parts?: { done: number; total: number }
   /** How much of all work is done, from 0 to 1, and how long the rest takes; null while that is not known. */
   fraction?: number | null
   remainingSeconds?: number | null

@@ -13,6 +13,7 @@ import { inspectSource } from './inspect.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 import { RemainingTime } from './remaining-time.ts'
 import { SchemaMismatchError } from './schema-mismatch-error.ts'
+import { planParts, stagePart } from './stage-parts.ts'
 
 const PROGRESS_INTERVAL_MS = 100
 const ALIVE_INTERVAL_MS = 1000
@@ -22,24 +23,22 @@ const ALIVE_INTERVAL_MS = 1000
  * hostile file can do away from them. It is told what to do by a line on its standard input, which stays open while
  * the parent lives, and reports by lines of JSON.
  */
-async function main({ inspects, options }: CompileTask): Promise<void> {
+async function main(task: CompileTask): Promise<void> {
   let lastReportAt = 0
   let reportedPhase = ''
-  const remaining = new RemainingTime(performance.now())
+  const remaining = new RemainingTime(performance.now() - (task.options.staged?.readingMs ?? 0))
   const tell = (progress: CompileProgress) => {
     const now = performance.now()
     if (progress.phase === reportedPhase && now - lastReportAt < PROGRESS_INTERVAL_MS) return
     lastReportAt = now
     reportedPhase = progress.phase
-    send({ progress: inspects ? progress : remaining.at(progress, now) })
+    send({ progress: task.task === 'compile' ? remaining.at(progress, now) : progress })
   }
   send({ alive: true })
   const aliveTimer = setInterval(() => send({ alive: true }), ALIVE_INTERVAL_MS)
   let message: CompileMessage
   try {
-    message = inspects
-      ? { inspected: await inspectSource(options, tell) }
-      : { compiled: await compileSource(options, tell) }
+    message = await perform(task, tell)
   } catch (error) {
     message = describe(error)
   } finally {
@@ -47,6 +46,24 @@ async function main({ inspects, options }: CompileTask): Promise<void> {
   }
   send(message)
   process.exit()
+}
+
+async function perform(
+  task: CompileTask,
+  onProgress: (progress: CompileProgress) => void,
+): Promise<CompileMessage> {
+  const { options } = task
+  switch (task.task) {
+    case 'compile':
+      return { compiled: await compileSource(options, onProgress) }
+    case 'inspect':
+      return { inspected: await inspectSource(options, onProgress) }
+    case 'plan':
+      return { planned: await planParts(options, task.partBytes) }
+    case 'part':
+      await stagePart(options, task.part, onProgress)
+      return { stagedPart: true }
+  }
 }
 
 /** The pipe blocks, so that the last message is whole before the process exits. */

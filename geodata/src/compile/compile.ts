@@ -16,6 +16,7 @@ import { divideMemory, needsMoreMemory } from './memory.ts'
 import { expansionBound } from './stage/expansion-limit.ts'
 import type { StageSummary } from './stage/stage.ts'
 import { type Staged, stageStream } from './stage/stage-stream.ts'
+import { joinParts } from './stage/staged-parts.ts'
 
 /** A source that is already open, for callers whose features are not in a file. */
 export interface OpenSource {
@@ -38,8 +39,10 @@ export async function compileSnapshot(
   source?: OpenSource,
 ): Promise<Compiled> {
   return inFolder(options, async (staging) => {
-    const checkpoint = await Checkpoint.of<StagedSource>(options, staging)
-    const stored = await checkpoint?.read()
+    const checkpoint = options.staged ? null : await Checkpoint.of<StagedSource>(options, staging)
+    const stored = options.staged
+      ? await joinStaged(options.staged, options, staging)
+      : await checkpoint?.read()
     const { opened, file, summary, ...staged } =
       stored ?? (await stageSource(options, staging, onProgress, signal, source))
     refuseInvalid(file, summary, options.skipInvalid === true)
@@ -101,6 +104,17 @@ interface StagedSource extends Staged {
   spatial: boolean
 }
 
+/** The rows that several processes have staged. */
+async function joinStaged(
+  parts: NonNullable<CompileOptions['staged']>,
+  options: CompileOptions,
+  staging: string,
+): Promise<StagedSource> {
+  const { plan, staged } = await joinParts(parts, options, staging)
+  const { file, source, spatial } = plan
+  return { ...staged, opened: source, file, spatial: spatial || staged.summary.places.hasGeometry }
+}
+
 /** Opens a source and stages all of its rows. */
 export async function stageSource(
   options: CompileOptions,
@@ -130,7 +144,7 @@ function refuseInvalid(file: string, summary: StageSummary, skipInvalid: boolean
     throw new InvalidSourceError(file, summary.problems, summary.problemCount)
 }
 
-async function openPath(options: CompileOptions, staging: string): Promise<OpenSource> {
+export async function openPath(options: CompileOptions, staging: string): Promise<OpenSource> {
   const { path, parts, file, format, layer, crs, limits, gdal, memoryMegabytes, growsTo } = options
   const { FORMATS, openSource } = await import('../formats/index.ts')
   const stream = await openSource(path, {

@@ -10,7 +10,8 @@ function revisedFiles({ revision }: CompileOptions): string[] {
 /** The files besides `path` that a compilation reads. */
 export function otherFiles(options: CompileOptions): string[] {
   const parts = options.parts?.map(({ path }) => path).filter((path) => path !== options.path) ?? []
-  return [...parts, ...revisedFiles(options)]
+  const staged = options.staged ? [options.staged.plan, ...options.staged.parts] : []
+  return [...parts, ...revisedFiles(options), ...staged]
 }
 
 /** The bytes of all files that a compilation reads, by which what it may write is bounded. */

@@ -7,6 +7,8 @@ export {
   compileInChildProcess,
   compileNodeFlags,
   inspectInChildProcess,
+  planPartsInChildProcess,
+  stagePartInChildProcess,
 } from '../compile/compile-in-child-process.ts'
 export type {
   ColumnChoice,
@@ -19,8 +21,10 @@ export type {
 } from '../compile/compile-options.ts'
 export { InvalidSourceError } from '../compile/invalid-source-error.ts'
 export { memoryPerCompilation } from '../compile/memory.ts'
+export { RemainingTime } from '../compile/remaining-time.ts'
 export type { Revision } from '../compile/revise/revision.ts'
 export { SchemaMismatchError } from '../compile/schema-mismatch-error.ts'
+export type { PlannedParts } from '../compile/stage/stage-plan.ts'
 export { lowerPriority } from '../lower-priority.ts'
 export { childEnvironment } from '../sandbox/minimal-environment.ts'
 export { Sandbox } from '../sandbox/sandbox.ts'
@@ -30,6 +34,10 @@ export const compileSnapshot: typeof import('../compile/compile-source.ts').comp
   (await import('../compile/compile-source.ts')).compileSource(...args)
 export const inspectSource: typeof import('../compile/inspect.ts').inspectSource = async (...args) =>
   (await import('../compile/inspect.ts')).inspectSource(...args)
+export const planParts: typeof import('../compile/stage-parts.ts').planParts = async (...args) =>
+  (await import('../compile/stage-parts.ts')).planParts(...args)
+export const stagePart: typeof import('../compile/stage-parts.ts').stagePart = async (...args) =>
+  (await import('../compile/stage-parts.ts')).stagePart(...args)
 export { MAX_PARTS } from '../formats/parts/source-part.ts'
 export type { GdalOptions } from '../formats/reading/gdal-options.ts'
 export type { ReadOptions } from '../formats/reading/read-options.ts'

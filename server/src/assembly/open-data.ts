@@ -24,11 +24,13 @@ import { JobQueue } from '../data/jobs/job-queue.ts'
 import { JobRunner } from '../data/jobs/job-runner.ts'
 import { GarbageCollection } from '../data/publishing/garbage-collection.ts'
 import { Publishing } from '../data/publishing/publishing.ts'
+import { SharedStaging } from '../data/publishing/shared-staging.ts'
 import { Staging } from '../data/publishing/staging.ts'
 import { Jobs } from '../data/publishing/upload-jobs/jobs.ts'
 import { UploadFiles } from '../data/publishing/upload-jobs/upload-files.ts'
 import { Versions } from '../data/publishing/versions.ts'
 import { PublishJobs } from '../data/sources/publish-jobs.ts'
+import { SourcePartJobs } from '../data/sources/source-part-jobs.ts'
 import { SourceRuns } from '../data/sources/source-runs.ts'
 import { Sources } from '../data/sources/sources.ts'
 import type { BaseUrl } from '../http/base-url.ts'
@@ -87,6 +89,7 @@ export interface JobParts {
   jobs: Jobs
   sources: Sources
   sourceRuns: SourceRuns
+  sourceParts: SourcePartJobs
   /** Whether CSV texts that spreadsheets execute get an apostrophe. */
   escapeFormulas: boolean
 }
@@ -120,8 +123,10 @@ export function openJobs(opening: JobsOpening, opened: Closers): JobParts {
   const publishing = openPublishing(opening, staging, sandbox)
   const uploads = new UploadFiles(dataDir, bucket)
   const { maxUploadBytes } = config
+  const jobQueue = new JobQueue({ database, messages, clock, nodeId, ownKinds: processKinds })
+  const shared = openSharedStaging(opening, staging, sandbox, jobQueue)
   const jobs = new Jobs({
-    ...{ database, changes, publishing, messages, runner, clock, log, nodeId, uploads },
+    ...{ database, changes, publishing, messages, runner, clock, log, nodeId, uploads, shared },
     maxUploadBytes,
   })
   const sources = new Sources({ database, messages, clock, nodeId, secretKey: config.secretKey })
@@ -131,12 +136,12 @@ export function openJobs(opening: JobsOpening, opened: Closers): JobParts {
     baseUrl: () => opening.baseUrl.settled(),
     operators: config.admins,
   })
-  runner.handle('publish', new PublishJobs(jobs, sourceRuns))
+  runner.handle('publish', new PublishJobs(jobs, sourceRuns, shared))
   runner.handle('inspect', jobs)
   const { keepVersions, defaultVisibility } = config
   return {
     runner,
-    jobQueue: new JobQueue({ database, messages, clock, nodeId, ownKinds: processKinds }),
+    jobQueue,
     staging,
     sandbox,
     garbage: new GarbageCollection({ database, blobs, staging, clock, log, bucket, dataDir, trashDays }),
@@ -145,6 +150,7 @@ export function openJobs(opening: JobsOpening, opened: Closers): JobParts {
     jobs,
     sources,
     sourceRuns,
+    sourceParts: new SourcePartJobs({ database, shared, uploads, runs: sourceRuns, log }),
     escapeFormulas: escapesFormulas(config),
   }
 }
@@ -165,12 +171,32 @@ function openPublishing(
     blobs,
     staging,
     ...compileSettings(config),
-    // A command publishes one file at a time.
-    memoryMegabytes: config.publishMemory ?? memoryPerCompilation(Math.max(limits.publish, 1)),
+    memoryMegabytes: compileMemory(config, limits),
     maxBytes: config.maxUploadBytes,
     keepVersions: config.keepVersions,
     defaultVisibility: config.defaultVisibility,
   })
+}
+
+/** A part of a source takes the place of a build of tiles, and may use what publishing another file may. */
+function openSharedStaging(
+  { config, log, work, database, blobs, limits }: DataOpening,
+  staging: Staging,
+  sandbox: Sandbox,
+  jobs: JobQueue,
+): SharedStaging {
+  return new SharedStaging({
+    ...{ database, jobs, objects: blobs.objects, staging, log },
+    work: work ?? childProcessWork(sandbox),
+    partBytes: config.tilePartBytes,
+    runsParts: limits.part > 0,
+    settings: { ...compileSettings(config), memoryMegabytes: compileMemory(config, limits) },
+  })
+}
+
+/** What each of the compilations of this process may use, in megabytes. A command publishes one file at a time. */
+function compileMemory(config: Config, limits: DataOpening['limits']): number {
+  return config.publishMemory ?? memoryPerCompilation(Math.max(limits.publish, 1))
 }
 
 function escapesFormulas({ csvFormulas }: Config): boolean {

@@ -10,6 +10,8 @@ import type { SnapshotHealth } from '../data/catalog/snapshot-health.ts'
 import type { TileFiles } from '../data/downloads/exports/exports.ts'
 import type { JobQueue } from '../data/jobs/job-queue.ts'
 import type { JobRunner } from '../data/jobs/job-runner.ts'
+import { PartKinds } from '../data/jobs/part-kinds.ts'
+import type { SourcePartJobs } from '../data/sources/source-part-jobs.ts'
 import { DynamicTiles } from '../ogc/tiles/dynamic-tiles.ts'
 import { PartJobs } from '../ogc/tiles/part-jobs.ts'
 import { PartedBuilds } from '../ogc/tiles/parted-builds.ts'
@@ -31,6 +33,7 @@ interface TilesOpening {
   workload: Workload
   jobQueue: JobQueue
   runner: JobRunner
+  sourceParts: SourcePartJobs
   clock: Clock
   log: Logger
   /** The deepest zoom that may be built. */
@@ -56,7 +59,8 @@ export function openTiles(opening: TilesOpening, opened: Closers): TileParts {
   const parted = new PartedBuilds({ database, blobs, catalog, jobs, log, maxZoom, partBytes })
   const builds = opened.use(new TileBuilds({ blobs, catalog, log, clock, jobs, states, parted, maxZoom }))
   runner.handle('tiles', new TileJobs({ database, catalog, health, states, builds, log }))
-  runner.handle('part', new PartJobs({ database, catalog, health, parted, log }))
+  const parts = new PartJobs({ database, catalog, health, parted, log })
+  runner.handle('part', new PartKinds(opening.sourceParts, parts))
   const archives = opened.use(new TileArchives({ blobs, states }))
   const dynamic = opened.use(new DynamicTiles({ engine, snapshots, workload }))
   return {

@@ -5,7 +5,10 @@ import {
   compileInChildProcess,
   type Inspection,
   inspectInChildProcess,
+  type PlannedParts,
+  planPartsInChildProcess,
   type Sandbox,
+  stagePartInChildProcess,
 } from '@wayleave/geodata/compile'
 import {
   buildChangesInChildProcess,
@@ -25,6 +28,19 @@ export interface DataWork {
     onProgress?: (progress: CompileProgress) => void,
     signal?: AbortSignal,
   ) => Promise<Inspection>
+  /** Divides a source into parts; null if it is to be read as a whole. */
+  planParts: (
+    options: CompileOptions,
+    partBytes: number,
+    signal?: AbortSignal,
+  ) => Promise<PlannedParts | null>
+  /** Stages a part. Returns the path of the file that it makes in the folder of the options. */
+  stagePart: (
+    options: CompileOptions,
+    part: number,
+    onProgress?: (progress: CompileProgress) => void,
+    signal?: AbortSignal,
+  ) => Promise<string>
   buildExport: typeof buildExportInChildProcess
   buildVariant: typeof buildVariantInChildProcess
   buildChanges: typeof buildChangesInChildProcess
@@ -38,6 +54,9 @@ export function childProcessWork(sandbox: Sandbox): DataWork {
   return {
     compile: (options, onProgress, signal) => compileInChildProcess(options, onProgress, signal, sandbox),
     inspect: (options, onProgress, signal) => inspectInChildProcess(options, onProgress, signal, sandbox),
+    planParts: (options, partBytes, signal) => planPartsInChildProcess(options, partBytes, signal, sandbox),
+    stagePart: (options, part, onProgress, signal) =>
+      stagePartInChildProcess(options, part, onProgress, signal, sandbox),
     buildExport: buildExportInChildProcess,
     buildVariant: buildVariantInChildProcess,
     buildChanges: buildChangesInChildProcess,

@@ -40,13 +40,31 @@ export async function stageStream(
   onProgress: (progress: CompileProgress) => void,
   signal?: AbortSignal,
 ): Promise<Staged> {
-  const crs = options.crs ?? statedCrs(stream.crs)
+  const crs = sourceCrs(options, stream)
   if (!options.allowInaccurateCrs) await refuseInaccurate(crs, null)
   const isLarge = (stream.totalBytes ?? Infinity) > PARALLEL_BYTES
   const summary =
     isBlockStream(stream) && isLarge
       ? await stageInThreads(stream, crs, bound, options, folder, onProgress, signal)
       : await stageHere(stream, crs, bound, options, folder, onProgress, signal)
+  return describeStaged(stream, crs, summary, options)
+}
+
+/** The CRS of a source: the one that the publisher chose, otherwise the one that it states. */
+export function sourceCrs(
+  options: Pick<CompileOptions, 'crs'>,
+  { crs }: Pick<FeatureStream, 'crs'>,
+): string | null {
+  return options.crs ?? statedCrs(crs)
+}
+
+/** What all rows together say about the source. Refuses coordinates that cannot be transformed as accurately as needed. */
+export async function describeStaged(
+  stream: Pick<FeatureStream, 'notes'>,
+  crs: string | null,
+  summary: StageSummary,
+  options: Pick<CompileOptions, 'allowInaccurateCrs'>,
+): Promise<Staged> {
   const bbox = isEmptyBbox(summary.places.bbox) ? null : summary.places.bbox
   if (bbox && !options.allowInaccurateCrs) await refuseInaccurate(crs, bbox)
   return {

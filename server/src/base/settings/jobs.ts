@@ -32,7 +32,7 @@ export const jobsSettings = {
     'WAYLEAVE_TILE_PART_BYTES',
     512 * 1024 ** 2,
     integer(65_536, 1024 ** 4),
-    'With PostgreSQL, workers share the vector tiles of datasets with at least three times as many bytes of features: each builds parts of this size. A worker that dies loses the part that it builds.',
+    'With PostgreSQL, workers share the vector tiles of datasets with at least three times as many bytes of features: each builds parts of this size. They also share reading large Parquet sources of publishing jobs, in parts of an eighth of this size, which have about as many bytes of features. A worker that dies loses the part that it works on.',
   ),
   exportWait: setting(
     'WAYLEAVE_EXPORT_WAIT',

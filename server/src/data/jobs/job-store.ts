@@ -379,13 +379,18 @@ export async function cancelPublishing(tx: Tx, table: string, at: string): Promi
 
 /** Whether a node that holds a lease runs jobs of this kind. PostgreSQL only: SQLite has one server. */
 export async function hasLiveWorker(database: ControlDatabase, kind: JobKind): Promise<boolean> {
+  return (await countLiveWorkers(database, kind)) > 0
+}
+
+/** How many nodes that hold a lease run jobs of this kind. */
+export async function countLiveWorkers(database: ControlDatabase, kind: JobKind): Promise<number> {
   const rows = await database.db
     .selectFrom('nodes')
     .select('job_kinds')
     .where('lease_until', '>', database.time())
     .where('job_kinds', 'is not', null)
     .execute()
-  return rows.some(({ job_kinds: kinds }) => kinds!.split(',').includes(kind))
+  return rows.filter(({ job_kinds: kinds }) => kinds!.split(',').includes(kind)).length
 }
 
 export interface JobCount {

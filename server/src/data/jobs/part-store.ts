@@ -2,21 +2,21 @@ import type { Db } from '../../base/database/open.ts'
 import { queueOf } from './job-kinds.ts'
 import type { JobRow } from './job-store.ts'
 
-/** What the parts belong to. */
-interface Whole {
+/** What the parts belong to: the name is unique, such as that of a snapshot. */
+export interface Whole {
   table: string
-  snapshot: string
+  name: string
 }
 
-/** The jobs of all parts of a build, in any state. */
-export async function listParts(db: Db, { table, snapshot }: Whole): Promise<JobRow[]> {
+/** The jobs of all parts of a whole, in any state. */
+export async function listParts(db: Db, { table, name }: Whole): Promise<JobRow[]> {
   const rows = await db
     .selectFrom('jobs')
     .selectAll()
     .where('kind', '=', 'part')
     .where('table_name', '=', table)
     .execute()
-  return rows.filter(({ queue }) => queue.startsWith(`${queueOf('part', snapshot)} `))
+  return rows.filter(({ queue }) => queue.startsWith(`${queueOf('part', name)} `))
 }
 
 /** Deletes the jobs of parts that have ended: their results say more, and they may be hundreds. */

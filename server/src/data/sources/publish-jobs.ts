@@ -4,6 +4,7 @@ import { Problem } from '../../base/problem.ts'
 import { JobObsoleteError, RetryLaterError } from '../jobs/job-errors.ts'
 import { type JobHandler, MAX_ATTEMPTS, type RunningJob } from '../jobs/job-runner.ts'
 import type { JobRow } from '../jobs/job-store.ts'
+import type { SharedStaging } from '../publishing/shared-staging.ts'
 import type { Jobs } from '../publishing/upload-jobs/jobs.ts'
 import { parseSourceJob } from './source-job-request.ts'
 import type { SourceRuns } from './source-runs.ts'
@@ -12,10 +13,12 @@ import type { SourceRuns } from './source-runs.ts'
 export class PublishJobs implements JobHandler {
   readonly #uploads: Jobs
   readonly #runs: SourceRuns
+  readonly #shared: SharedStaging
 
-  constructor(uploads: Jobs, runs: SourceRuns) {
+  constructor(uploads: Jobs, runs: SourceRuns, shared: SharedStaging) {
     this.#uploads = uploads
     this.#runs = runs
+    this.#shared = shared
   }
 
   async run(job: RunningJob): Promise<void> {
@@ -26,7 +29,10 @@ export class PublishJobs implements JobHandler {
     const finish: Parameters<SourceRuns['run']>[2]['finish'] = (tx, report) =>
       job.finish(tx, report ? { report: JSON.stringify(report), version: report.version } : {})
     await this.#runs
-      .run(stored.source, origin, { isManual: stored.isManual, signal, onProgress, finish, beside })
+      .run(stored.source, origin, {
+        ...{ isManual: stored.isManual, signal, onProgress, finish, beside },
+        share: (lastModified) => this.#shared.compileFor(job, { table: stored.source, lastModified }),
+      })
       .catch((error: unknown) => {
         if (error instanceof Problem && error.code === 'not-found')
           throw new JobObsoleteError(`The source of "${stored.source}" was removed.`)
@@ -48,5 +54,6 @@ export class PublishJobs implements JobHandler {
 
   async onEnd(row: JobRow): Promise<void> {
     if (!parseSourceJob(row.request)) await this.#uploads.onEnd(row)
+    await this.#shared.clear(row)
   }
 }

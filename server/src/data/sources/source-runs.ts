@@ -10,7 +10,7 @@ import { sourceFailedMail } from '../../base/mail/mail-texts.ts'
 import type { PublishOptions, PublishReport } from '../publishing/publish-request.ts'
 import { requirePublisher } from '../publishing/publishing-checks.ts'
 import type { Validators } from './fetch/fetch-options.ts'
-import { publishSource, type SourceDeps, type SourceOptions } from './publish-source.ts'
+import { fetchPart, publishSource, type SourceDeps, type SourceOptions } from './publish-source.ts'
 import type { SourceKind } from './source-address.ts'
 import type { SourceSettings } from './source-options.ts'
 import { nextAttempt, nextRun } from './source-schedule.ts'
@@ -34,6 +34,7 @@ export interface RunOptions {
   onProgress?: PublishOptions['onProgress']
   compile?: PublishOptions['compile']
   beside?: SourceOptions['beside']
+  share?: SourceOptions['share']
   /** Runs in the transaction that stores the outcome; null if nothing was published. */
   finish?: (tx: Tx, report: PublishReport | null) => Promise<void>
 }
@@ -74,6 +75,7 @@ export class SourceRuns {
         ...(options.onProgress && { onProgress: options.onProgress }),
         ...(options.compile && { compile: options.compile }),
         ...(options.beside && { beside: options.beside }),
+        ...(options.share && { share: options.share }),
         signal: options.signal,
         onBytes: (count) => {
           bytes = count
@@ -98,6 +100,16 @@ export class SourceRuns {
         await this.#fail(source, origin, runRow('failed', { problem: problemText(error) }))
       throw error
     }
+  }
+
+  /** Fetches the files that a part of a source reads. Returns the path of the source. */
+  async fetchPart(
+    { table, lastModified }: { table: string; lastModified: string },
+    { folder, names, signal }: { folder: string; names: string[]; signal: AbortSignal },
+  ): Promise<string> {
+    const { sources } = this.#parts
+    const request = requestOf(await sources.require(table), sources)
+    return fetchPart(request, this.#parts, { folder, signal, only: { names, lastModified } })
   }
 
   async #succeed(tx: Tx, source: SourceRow, validators: Validators | null): Promise<void> {

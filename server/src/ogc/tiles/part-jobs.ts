@@ -10,10 +10,10 @@ import {
 import { JobObsoleteError, RetryLaterError } from '../../data/jobs/job-errors.ts'
 import { type JobHandler, MAX_ATTEMPTS, type RunningJob } from '../../data/jobs/job-runner.ts'
 import type { JobRow } from '../../data/jobs/job-store.ts'
+import { DamagedStageError } from '../../data/jobs/part-stage.ts'
 import type { PartedBuilds } from './parted-builds.ts'
 import { parsePartJob } from './tile-job.ts'
 import { asJobError, problemOfTiles, type TileJobsDeps } from './tile-jobs.ts'
-import { DamagedStageError } from './tile-stage.ts'
 
 interface PartJobsDeps extends Pick<TileJobsDeps, 'database' | 'catalog' | 'health' | 'log'> {
   parted: PartedBuilds

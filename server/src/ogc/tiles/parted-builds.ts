@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { makeFolderDurably, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import {
   type BuiltTiles,
@@ -11,26 +10,22 @@ import {
   sharesOfParts,
 } from '@wayleave/geodata/tiles'
 import type { Logger } from 'pino'
-import { SECOND } from '../../base/clock.ts'
 import type { ControlDatabase } from '../../base/database/open.ts'
 import { randomBase62 } from '../../base/id.ts'
 import type { ObjectInfo } from '../../base/storage/object-store.ts'
 import type { Blobs } from '../../data/blobs/blobs.ts'
+import { snapshotKey } from '../../data/blobs/object-keys.ts'
 import type { Catalog } from '../../data/catalog/catalog.ts'
 import type { Dataset, Version } from '../../data/catalog/dataset.ts'
 import { requireBuilt, requireStillThere } from '../../data/downloads/exports/export-job.ts'
 import { JobObsoleteError, RetryLaterError } from '../../data/jobs/job-errors.ts'
 import type { JobQueue } from '../../data/jobs/job-queue.ts'
 import type { RunningJob } from '../../data/jobs/job-runner.ts'
-import { deleteEndedParts, listParts } from '../../data/jobs/part-store.ts'
-import { archivePath, SCRATCH_FOLDER, tilesFolder } from './tile-files.ts'
+import { DamagedStageError, PartStage, PLAN } from '../../data/jobs/part-stage.ts'
+import { deleteEndedParts } from '../../data/jobs/part-store.ts'
+import { MIN_PARTS, waitForParts } from '../../data/jobs/wait-for-parts.ts'
+import { archivePath, PARTS_FOLDER, SCRATCH_FOLDER, tilesFolder } from './tile-files.ts'
 import { type PartJobRequest, parsePartJob } from './tile-job.ts'
-import { DamagedStageError, TileStage } from './tile-stage.ts'
-
-/** Fewer parts are not worth it. */
-const MIN_PARTS = 4
-const POLL_EVERY = SECOND
-const PLAN = 'plan'
 
 interface PartedBuildsDeps {
   database: ControlDatabase
@@ -82,7 +77,7 @@ export class PartedBuilds {
     const { stage, key } = await this.#stageOf(version)
     await stage.removeOthers()
     // Those of a build that has failed must not fail this one.
-    await deleteEndedParts(this.#deps.database.db, { table, snapshot })
+    await deleteEndedParts(this.#deps.database.db, { table, name: snapshot })
     for (;;) {
       try {
         const shares = await this.#withScratch(snapshot, async (folder) =>
@@ -139,11 +134,11 @@ export class PartedBuilds {
     const { stage } = await this.#stageOf(version)
     await stage.remove()
     const { table, snapshot } = version
-    await deleteEndedParts(this.#deps.database.db, { table, snapshot })
+    await deleteEndedParts(this.#deps.database.db, { table, name: snapshot })
   }
 
   /** What is in the stage, unless the build has ended, for example because it was cancelled. */
-  async #requireWanted(snapshot: string, stage: TileStage): Promise<Map<string, ObjectInfo>> {
+  async #requireWanted(snapshot: string, stage: PartStage): Promise<Map<string, ObjectInfo>> {
     const staged = await stage.list()
     if (!staged.has(PLAN) || !(await this.#deps.jobs.open('tiles')).has(snapshot))
       throw new JobObsoleteError('The build that the part belongs to has ended.')
@@ -153,14 +148,17 @@ export class PartedBuilds {
   async #stageOf(
     { snapshot, manifest, table }: Version,
     limits: Pick<PartJobRequest, 'maxZoom' | 'partBytes'> = this.#deps,
-  ): Promise<{ stage: TileStage; key: string }> {
+  ): Promise<{ stage: PartStage; key: string }> {
     const { maxZoom, partBytes } = limits
     const key = await partsKey({ manifest, table }, { maxZoom, partBytes })
-    return { stage: new TileStage(this.#deps.blobs.objects, snapshot, key), key }
+    return {
+      stage: new PartStage(this.#deps.blobs.objects, snapshotKey(snapshot, `tiles/${PARTS_FOLDER}`), key),
+      key,
+    }
   }
 
   /** The path of the plan. It is made if it is not in the stage. */
-  async #plan(version: Version, stage: TileStage, folder: string, signal: AbortSignal): Promise<string> {
+  async #plan(version: Version, stage: PartStage, folder: string, signal: AbortSignal): Promise<string> {
     const { snapshot, manifest, table } = version
     const { blobs, maxZoom, partBytes } = this.#deps
     const staged = (await stage.list()).get(PLAN)
@@ -177,57 +175,30 @@ export class PartedBuilds {
     return path
   }
 
-  /** Adds a job for each part that is not finished, and waits until all are. */
-  async #waitForParts(
+  /** Has all parts built that are not in the stage. */
+  #waitForParts(
     version: Version,
-    parts: Pick<BuildOptions, 'row' | 'signal' | 'onProgress' | 'resetAttempts'> & {
-      stage: TileStage
+    {
+      key,
+      onProgress,
+      ...parts
+    }: Pick<BuildOptions, 'row' | 'signal' | 'onProgress' | 'resetAttempts'> & {
+      stage: PartStage
       key: string
       shares: readonly number[]
     },
   ): Promise<Map<string, ObjectInfo>> {
-    const { database, catalog } = this.#deps
-    const { stage, shares, signal, onProgress, resetAttempts } = parts
-    const { table, snapshot } = version
-    let staged = new Map<string, ObjectInfo>()
-    let ended = -1
-    for (;;) {
-      // Before the stage is listed: the result of a job that is done is there.
-      const rows = await listParts(database.db, { table, snapshot })
-      const nowEnded = rows.filter(({ state }) => state !== 'waiting' && state !== 'running').length
-      const open = new Map<number, number>()
-      for (const row of rows) {
-        if (row.state === 'failed') requireBuilt(row)
-        const part = parsePartJob(row)?.part
-        const { progress = 0 } = JSON.parse(row.progress ?? '{}') as { progress?: number }
-        if (part !== undefined && (row.state === 'waiting' || row.state === 'running'))
-          open.set(part, progress)
-      }
-      const missing = [...shares.keys()].filter((part) => !staged.has(String(part)))
-      if (nowEnded !== ended || missing.some((part) => !open.has(part))) {
-        staged = await stage.list()
-        if (!staged.has(PLAN)) throw new DamagedStageError('The plan is missing.')
-        if (ended >= 0) await resetAttempts()
-        ended = nowEnded
-      }
-      const left = missing.filter((part) => !staged.has(String(part)))
-      if (left.length === 0) return staged
-      await requireStillThere(catalog, version)
-      for (const part of left) if (!open.has(part)) await this.#add(version, parts, part)
-      onProgress(1 - left.reduce((sum, part) => sum + shares[part]! * (1 - (open.get(part) ?? 0)), 0))
-      await sleep(POLL_EVERY, undefined, { signal })
-    }
-  }
-
-  async #add(
-    { table, snapshot, version }: Version,
-    { key, row }: { key: string; row: BuildOptions['row'] },
-    part: number,
-  ): Promise<void> {
-    const { jobs, maxZoom, partBytes } = this.#deps
-    const request: PartJobRequest = { version, key, part, maxZoom, partBytes }
-    const name = `${snapshot} ${part}`
-    await jobs.add({ kind: 'part', table, queue: name, key: name, request, priority: row.priority })
+    const { catalog, maxZoom, partBytes } = this.#deps
+    const { table, snapshot, version: number } = version
+    return waitForParts(this.#deps, {
+      ...parts,
+      ...{ table, name: snapshot },
+      requestOf: (part): PartJobRequest => ({ version: number, key, part, maxZoom, partBytes }),
+      partOf: (row) => parsePartJob(row)?.part,
+      refuse: requireBuilt,
+      requireWanted: () => requireStillThere(catalog, version),
+      onProgress: (share) => onProgress(share),
+    })
   }
 
   /** A hidden folder, which the sweep removes if this process does not. */

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { cp, mkdtemp, readFile, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { compileSnapshot, inspectSource } from '@wayleave/geodata/compile'
+import { compileSnapshot, inspectSource, planParts, stagePart } from '@wayleave/geodata/compile'
 import { buildChanges, buildExport, buildVariant } from '@wayleave/geodata/exports'
 import type { DataWork } from '../../base/data-work.ts'
 
@@ -11,6 +11,8 @@ import type { DataWork } from '../../base/data-work.ts'
 export const sameProcessWork: DataWork = {
   compile,
   inspect: inspectSource,
+  planParts,
+  stagePart,
   buildExport,
   buildVariant,
   buildChanges,

@@ -32,6 +32,7 @@ import {
   waitingJob,
 } from '../../jobs/job-store.ts'
 import type { Publishing } from '../publishing.ts'
+import type { SharedStaging } from '../shared-staging.ts'
 import { cancelJob, requireJob } from './cancel-job.ts'
 import { jobRecord } from './job-record.ts'
 import { type JobRequest, parseJobRequest, printJobRequest } from './job-request.ts'
@@ -56,6 +57,7 @@ interface JobDeps {
   nodeId: string
   uploads: UploadFiles
   maxUploadBytes: number
+  shared: SharedStaging
 }
 
 /**
@@ -197,9 +199,10 @@ export class Jobs implements JobHandler {
     return cancelled
   }
 
-  /** Removes the uploads that no job needs. */
+  /** Removes the uploads and stages that no job needs. */
   async sweep({ isStart = false } = {}): Promise<void> {
     await this.#sweepUploads(isStart && this.#parts.database.kind === 'sqlite' ? 0 : DAY)
+    await this.#parts.shared.sweep()
   }
 
   /** Deletes jobs that ended long ago. `now` is the housekeeping's clock. */
@@ -208,7 +211,7 @@ export class Jobs implements JobHandler {
   }
 
   async run(job: RunningJob): Promise<void> {
-    const { publishing, database, uploads } = this.#parts
+    const { publishing, database, uploads, shared } = this.#parts
     const { row, signal, onProgress } = job
     const request = parseJobRequest(row.request)
     const path = request && (await uploads.fetch(request.upload ?? row.id, request.uploadBytes))
@@ -236,6 +239,7 @@ export class Jobs implements JobHandler {
         onProgress,
         signal,
         resumeFolder: kept?.folder,
+        compile: shared.compileFor(job, { upload: request.upload ?? row.id, bytes: request.uploadBytes }),
         alongside: (tx, report) =>
           job.finish(tx, { report: JSON.stringify(report), version: report.version }),
       })

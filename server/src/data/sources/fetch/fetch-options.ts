@@ -22,6 +22,8 @@ export interface FetchOptions {
   received: (bytes: number) => void
   /** The validators of the last fetch; the source need not be fetched again if they still hold. */
   validators?: Validators | undefined
+  /** Of a bucket, only the files that have these names below the prefix, if the source is still in this state. */
+  only?: { names: string[]; lastModified: string } | undefined
   /** Called with the number of bytes fetched so far. */
   onBytes?: ((bytes: number) => void) | undefined
   /** Called with a file whose format states its end, so that it can be read while it is written. */

@@ -60,6 +60,7 @@ async function fetchObject({ store, bucket }: Bucket, key: string, options: Fetc
   if (!object) throw new SourceError(`There is no object ${key} in the bucket ${bucket}.`)
   const lastModified = stampOf(object)
   if (options.validators?.lastModified === lastModified) return null
+  requireSame(options, lastModified)
   const file = await SourceFile.create(join(options.folder, 'source'), options)
   try {
     await readObject(store, object, file, options)
@@ -96,10 +97,13 @@ async function fetchPrefix(
     throw new SourceError(`The source has ${bytes} bytes, and WAYLEAVE_MAX_UPLOAD_BYTES allows ${maxBytes}.`)
   const lastModified = listing.digest('hex')
   if (options.validators?.lastModified === lastModified) return null
+  requireSame(options, lastModified)
+  const only = options.only && new Set(options.only.names)
   const path = join(folder, 'source')
   const contents = createHash('sha256')
   let before = 0
   for (const object of parts) {
+    if (only && !only.has(object.key.slice(prefix.length))) continue
     const target = partPath(path, object.key.slice(prefix.length))
     await mkdir(dirname(target), { recursive: true })
     const onBytes = (own: number) => options.onBytes?.(before + own)
@@ -114,6 +118,12 @@ async function fetchPrefix(
   }
   const validators = { etag: null, lastModified, checksum: contents.digest('hex') }
   return { path, file: basename(prefix), bytes, validators }
+}
+
+/** Other workers have read the rest of it. */
+function requireSame({ only }: FetchOptions, lastModified: string): void {
+  if (only && only.lastModified !== lastModified)
+    throw new TransientSourceError('The source was replaced while it was read.')
 }
 
 /** Keys of a bucket may have any parts; a file is never written outside of the folder. */

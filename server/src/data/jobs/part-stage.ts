@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { downloadObject } from '../../base/storage/download-object.ts'
 import { type ObjectInfo, ObjectMissingError, type ObjectStore } from '../../base/storage/object-store.ts'
-import { snapshotKey } from '../../data/blobs/object-keys.ts'
-import { PARTS_FOLDER } from './tile-files.ts'
+
+/** The name of the file that says what the parts are. Without it, nobody waits for them. */
+export const PLAN = 'plan'
 
 /** How much of a file's SHA-256 is in its name. */
 const DIGEST_LENGTH = 16
@@ -16,19 +17,19 @@ export class DamagedStageError extends Error {
 }
 
 /**
- * The files of a build in parts, beside the files of its snapshot in the bucket or in the folder that all workers
- * share: the plan, and the parts that are finished. A name has the checksum of its content, so workers that make the
- * same file twice write the same object.
+ * The files of work in parts, in the bucket or in the folder that all workers share: the plan, and the parts that are
+ * finished. A name has the checksum of its content, so what lost attempts write damages nothing.
  */
-export class TileStage {
+export class PartStage {
   readonly #store: ObjectStore
   readonly #folders: string
   readonly #prefix: string
 
-  constructor(store: ObjectStore, snapshot: string, key: string) {
+  /** `folders` is what the keys of all stages for the same result begin with, `key` tells their plans apart. */
+  constructor(store: ObjectStore, folders: string, key: string) {
     this.#store = store
-    this.#folders = snapshotKey(snapshot, `tiles/${PARTS_FOLDER}`)
-    this.#prefix = `${this.#folders}${key}/`
+    this.#folders = folders
+    this.#prefix = `${folders}${key}/`
   }
 
   /** By name, without the checksum. */
@@ -63,12 +64,12 @@ export class TileStage {
     throw new DamagedStageError(`${key} is damaged or missing.`)
   }
 
-  /** Removes what this and other builds of the snapshot have stored. */
+  /** Removes what this and others with another plan have stored. */
   async remove(): Promise<void> {
     await this.#removeExcept(null)
   }
 
-  /** Removes what builds with another plan have left, for example those of an older program. */
+  /** Removes what work with another plan has left, for example that of an older program. */
   async removeOthers(): Promise<void> {
     await this.#removeExcept(this.#prefix)
   }
