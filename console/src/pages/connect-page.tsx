@@ -5,14 +5,13 @@ import { call } from '../api/call.ts'
 import { useDatasets, useMe, useOrganization } from '../api/queries.ts'
 import { post } from '../api/session.ts'
 import { Field } from '../components/form/field.tsx'
+import { Empty } from '../components/page/empty.tsx'
 import { Loaded } from '../components/page/loaded.tsx'
 import { ProblemNote } from '../components/page/problem-note.tsx'
 import { useTitle } from '../components/page/use-title.ts'
 
-const PARAMETERS = [
-  ...['client_id', 'redirect_uri', 'response_type', 'code_challenge', 'code_challenge_method', 'state'],
-  ...['resource', 'scope'],
-]
+const REQUIRED = ['client_id', 'redirect_uri', 'response_type', 'code_challenge', 'code_challenge_method']
+const PARAMETERS = [...REQUIRED, 'state', 'resource', 'scope']
 const DAYS = [7, 30, 90, 365]
 
 /** Who asks, as the service could find out. */
@@ -28,11 +27,22 @@ export function ConnectPage() {
   useTitle('Connect an assistant')
   const [address] = useSearchParams()
   const request = Object.fromEntries([...address].filter(([name]) => PARAMETERS.includes(name)))
+  const isComplete = REQUIRED.every((name) => request[name])
   const asking = useQuery({
     queryKey: ['assistant', request],
     queryFn: () => post<Asking>('/v1/assistants/request', request),
+    enabled: isComplete,
     retry: false,
   })
+  if (!isComplete)
+    return (
+      <Empty title="This link to connect an assistant is not complete">
+        <p>Start again from your assistant: it opens this page with what it asks for.</p>
+        <p>
+          <a href="/docs/assistants">How to connect an assistant</a>
+        </p>
+      </Empty>
+    )
   return (
     <div className="narrow stack">
       <Loaded query={asking} lines={4} heading="Connect an assistant">

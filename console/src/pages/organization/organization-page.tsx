@@ -93,7 +93,7 @@ function NoPublishing({ page }: { page: string }) {
   return (
     <Empty title="This organization cannot publish datasets yet">
       <p>
-        The operator allows it. <Link to="/organization/access">Ask for it under “Access”.</Link>
+        Only the operator can allow it. <Link to="/organization/access">Ask for it under “Access”.</Link>
       </p>
     </Empty>
   )

@@ -36,9 +36,11 @@ ${wayLinks(ways)}
 
 /** The first way as a button, the others beside it, and the start page for everybody. */
 export function wayLinks(ways: readonly Way[]): Html {
-  const links = ways.map(
-    ({ href, text }, i) => html`<a class="button${i === 0 ? ' primary' : ''}" href="${href}">${text}</a>`,
-  )
+  const links = ways.map(({ href, text }, i) => {
+    // Who is signed in does not see it.
+    const account = href === '/sign-in' ? html` data-account="sign-in"` : ''
+    return html`<a class="button${i === 0 ? ' primary' : ''}" href="${href}"${account}>${text}</a>`
+  })
   return html`<p class="row">${links}<a class="button" href="/">Go to the start page</a></p>`
 }
 

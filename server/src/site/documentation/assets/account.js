@@ -3,6 +3,12 @@
 import { accessToken, isMarked, onChange, signOut } from './session.js'
 
 const part = (name) => document.querySelector(`[data-account="${name}"]`)
+/** In the header, and on pages that say that signing in may help. */
+const signInLinks = [...document.querySelectorAll('[data-account="sign-in"]')]
+
+function showSignIn(isShown) {
+  for (const link of signInLinks) link.hidden = !isShown
+}
 
 async function readMe() {
   if (!isMarked()) return null
@@ -16,7 +22,7 @@ function show(me) {
   const name = part('name')
   name.textContent = me?.user.email ?? ''
   name.title = name.textContent
-  part('sign-in').hidden = me !== null
+  showSignIn(me === null)
   for (const one of ['name', 'sign-out', 'keys', 'account']) part(one).hidden = me === null
   part('organization').hidden = !me?.organization
   part('administration').hidden = !me?.administrator
@@ -24,15 +30,15 @@ function show(me) {
 
 async function update() {
   // The link to sign in does not flash while the account of a signed-in user is loaded.
-  if (isMarked()) part('sign-in').hidden = true
+  if (isMarked()) showSignIn(false)
   // If the service cannot tell who is signed in, the header shows neither an account nor a link.
   const me = await readMe().catch(() => undefined)
   if (me !== undefined) show(me)
 }
 
-if (part('sign-in')) {
+if (signInLinks.length > 0) {
   const { pathname, search, hash } = location
-  part('sign-in').href += `?next=${encodeURIComponent(pathname + search + hash)}`
+  for (const link of signInLinks) link.href += `?next=${encodeURIComponent(pathname + search + hash)}`
   part('sign-out').addEventListener('click', async () => {
     await signOut()
     await update()
