@@ -123,18 +123,18 @@ describe('the way in', { concurrency: 1 }, () => {
     await visitor.getByRole('button', { name: 'Send the request' }).click()
     await visitor.getByText(/^visitor@example\.org asked the operator for access/).waitFor()
     await visitor.goto(`${service.url}/organization/access`)
-    await visitor.getByRole('row', { name: /File downloads, 20 credits Open/ }).waitFor()
+    await visitor.getByRole('row', { name: /File downloads 20 credits Open/ }).waitFor()
 
     const { link } = await service.mailedLink(ADMINISTRATOR)
     await admin.goto(link)
-    await admin.getByRole('row', { name: /visitor.*File downloads, 20 credits.*A map of the town/ }).waitFor()
+    await admin.getByRole('row', { name: /visitor.*File downloads 20 credits.*A map of the town/ }).waitFor()
     await admin.getByRole('button', { name: /^Grant the request/ }).click()
     await admin.getByLabel('Maps and GIS').check()
     await admin.getByRole('button', { name: 'Grant', exact: true }).click()
     await admin.getByText('No open requests').waitFor()
 
     await visitor.goto((await service.mailedLink('visitor@example.org')).link)
-    await visitor.getByRole('row', { name: /File downloads, 20 credits Granted/ }).waitFor()
+    await visitor.getByRole('row', { name: /File downloads 20 credits Granted/ }).waitFor()
     await visitor.getByRole('row', { name: /Maps and GIS.*Granted/ }).waitFor()
   })
 

@@ -62,7 +62,7 @@ export function Frame() {
       </main>
       <SiteFooter />
       {/* Documents that were loaded have one key, so that a page would begin where another one was left. */}
-      <ScrollRestoration getKey={({ pathname, key }) => `${pathname} ${key}`} />
+      <ScrollRestoration getKey={({ pathname, search, key }) => `${pathname}${search} ${key}`} />
     </>
   )
 }

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { needs } from '../../../../scripts/test-run/needs.ts'
 import { compileNodeFlags } from '../../compile/compile-in-child-process.ts'
-import { type CompileMessage, readMessages } from '../../compile/compile-messages.ts'
+import { type CompileMessage, type CompileTask, readMessages } from '../../compile/compile-messages.ts'
 import type { CompileOptions } from '../../compile/compile-options.ts'
 import { writtenBytes } from '../../compile/watch-resources.ts'
 import { scratch } from '../reading.test-kit.ts'
@@ -40,7 +40,7 @@ async function compile(options: CompileOptions): Promise<Run> {
   }
   readMessages(child.stdio[3] as Readable, receive, () => child.kill())
   const ended = new Promise((resolve) => child.once('close', resolve))
-  child.stdin!.write(`${JSON.stringify({ inspects: false, options })}\n`)
+  child.stdin!.write(`${JSON.stringify({ task: 'compile', options } satisfies CompileTask)}\n`)
   let isRunning = true
   ended.then(() => {
     isRunning = false

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { LogWriter } from './log-writer.ts'
 
 const logger = JSON.stringify(new URL('./logger.ts', import.meta.url).href)
 const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module-typescript', '--eval']
@@ -73,4 +74,11 @@ test('a reader that stalls costs bounded memory, and learns how much it has miss
     Array.from(rest, (_, at) => 40_001 - rest.length + at),
   )
   assert.equal(rest.at(-1)!.msg, 'after')
+})
+
+test('a process has one listener for its end, however many writers it opens', () => {
+  new LogWriter(() => {})
+  const before = process.listenerCount('exit')
+  for (let i = 0; i < 12; i++) new LogWriter(() => {})
+  assert.equal(process.listenerCount('exit'), before)
 })

@@ -23,6 +23,9 @@ type LineReceiver = (lines: Buffer) => void
  * See docs/decisions/plain-request-log.md.
  */
 export class LogWriter {
+  /** All writers of the process, which has one listener for its end. */
+  static readonly #all: LogWriter[] = []
+
   readonly #descriptor: number | LineReceiver
   #gathered = Buffer.allocUnsafe(GATHERED_BYTES)
   #length = 0
@@ -35,7 +38,11 @@ export class LogWriter {
   constructor(descriptor: number | LineReceiver) {
     this.#descriptor = descriptor
     setInterval(() => this.#flush(), LONGEST_WAIT_MS).unref()
-    process.on('exit', () => this.#writeRest())
+    if (LogWriter.#all.length === 0)
+      process.on('exit', () => {
+        for (const writer of LogWriter.#all) writer.#writeRest()
+      })
+    LogWriter.#all.push(this)
   }
 
   /** Writes whole lines that another thread gathered. */
