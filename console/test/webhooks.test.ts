@@ -175,6 +175,10 @@ describe('webhooks, notices and requests in the console', { concurrency: 1 }, ()
     await page.goto(`${service.url}/organization/access`)
     await page.getByRole('heading', { name: 'Requests' }).waitFor()
     assert.equal(await page.evaluate(() => scrollY), 0)
+    // The page that was left, opened again.
+    await page.goto(`${service.url}/organization/notices`)
+    await page.getByLabel(/balance falls below/).waitFor()
+    assert.equal(await page.evaluate(() => scrollY), 0)
     await page.setViewportSize({ width: 1280, height: 860 })
   })
 

@@ -10,6 +10,7 @@ import { setTheme, useTheme } from '../../theme.ts'
 import { Icon } from '../icon.tsx'
 import { revealCurrentTab } from '../reveal-current-tab.ts'
 import { ProblemNote } from './problem-note.tsx'
+import { SCROLL_STORAGE, scrollKey } from './scroll-positions.ts'
 import { SignInLink } from './sign-in-link.tsx'
 import { SiteFooter } from './site-footer.tsx'
 
@@ -61,8 +62,7 @@ export function Frame() {
         {failure !== null && <ProblemNote error={failure} retry={begin} />}
       </main>
       <SiteFooter />
-      {/* Documents that were loaded have one key, so that a page would begin where another one was left. */}
-      <ScrollRestoration getKey={({ pathname, search, key }) => `${pathname}${search} ${key}`} />
+      <ScrollRestoration storageKey={SCROLL_STORAGE} getKey={scrollKey} />
     </>
   )
 }
