@@ -210,7 +210,7 @@ function ownerOf({ scope, id, user_id, organization_id }: KeyRow): string {
   return scope === 'user' ? `user:${user_id}` : `organization:${organization_id}`
 }
 
-/** A user's key needs the permission of its owner; that of an organization was made by a member who has it. */
+/** A user's key needs the permission of its owner; who makes or rotates one of a publishing organization needs it then. */
 function mayPublish({ scope, publishing, owner_permissions }: KeyRow): boolean {
   if (publishing !== 1) return false
   return scope !== 'user' || (JSON.parse(owner_permissions ?? '[]') as string[]).includes('DATASET_PUBLISH')

@@ -32,7 +32,7 @@ import {
   waitingJob,
 } from '../../jobs/job-store.ts'
 import type { Publishing } from '../publishing.ts'
-import type { SharedStaging } from '../shared-staging.ts'
+import type { SharedStaging } from '../shared-staging/shared-staging.ts'
 import { cancelJob, requireJob } from './cancel-job.ts'
 import { jobRecord } from './job-record.ts'
 import { type JobRequest, parseJobRequest, printJobRequest } from './job-request.ts'

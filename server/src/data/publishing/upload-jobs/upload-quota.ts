@@ -1,7 +1,7 @@
 import { lockOrganizations } from '../../../accounts/access/membership-store.ts'
 import type { ControlDatabase, Db, Tx } from '../../../base/database/open.ts'
 import { Problem } from '../../../base/problem.ts'
-import { type OpenUploads, readOpenUploads } from '../../jobs/job-store.ts'
+import { type OpenUploads, readOpenUploads } from './open-uploads-store.ts'
 
 /** Max uploads of one publisher that arrive, wait or run. */
 export const MAX_UPLOADS = 50

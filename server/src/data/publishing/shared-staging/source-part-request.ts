@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
-import type { JobRow } from '../jobs/job-store.ts'
+import type { JobRow } from '../../jobs/job-store.ts'
 
 const closed = { additionalProperties: false }
 

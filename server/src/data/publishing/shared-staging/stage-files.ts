@@ -1,8 +1,8 @@
 import { chmod, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { checksum } from '@wayleave/geodata/snapshot'
-import type { ObjectInfo } from '../../base/storage/object-store.ts'
-import type { PartStage } from '../jobs/part-stage.ts'
+import type { ObjectInfo } from '../../../base/storage/object-store.ts'
+import type { PartStage } from '../../jobs/part-stage.ts'
 
 /** Puts a file into a stage. */
 export async function addFile(stage: PartStage, name: string, path: string): Promise<void> {
