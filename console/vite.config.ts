@@ -1,9 +1,17 @@
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { createLogger, defineConfig } from 'vite'
 import { pack } from './scripts/pack-plugin.ts'
 import { world } from './scripts/world-plugin.ts'
 
+/** The service sends the fonts of all its pages: that they are not among the console's files is no news. */
+const logger = createLogger('warn')
+const { warnOnce } = logger
+logger.warnOnce = (message, options) => {
+  if (!message.includes('/docs/assets/')) warnOnce(message, options)
+}
+
 export default defineConfig({
+  customLogger: logger,
   plugins: [react(), world(), pack()],
   resolve: { conditions: ['wayleave-source', 'module', 'browser', 'production'] },
   build: {
