@@ -9,18 +9,20 @@ import { idName } from '../snapshot/feature-ids.ts'
 import { FORMAT_VERSION, hasPointsFile, type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { RenamedProperties } from '../snapshot/renamed-properties.ts'
 import { Assembly, type FinalColumn, type IdSource } from './assemble.ts'
+import { type Checksums, checksumsHere, checksumsInThread } from './checksums/checksums.ts'
+import type { FileChecksums } from './checksums/file-checksums.ts'
 import { chooseColumns, chooseIds, chooseTimeColumn } from './columns/choose-columns.ts'
 import { chooseNotations } from './columns/choose-notations.ts'
 import { formatOf } from './columns/column-format.ts'
 import type { Compiled, CompileOptions, CompilePhase } from './compile-options.ts'
 import { databaseThreads, sortLimits } from './memory.ts'
 import { IndexWriter } from './merge/index-writer.ts'
-import { type MergedPack, mergeRuns } from './merge/merge-runs.ts'
+import { mergeRuns } from './merge/merge-runs.ts'
 import { PropertyLines } from './merge/property-lines.ts'
 import { RowNumbersFile } from './merge/row-numbers-file.ts'
 import { samplePositions, sampleRow } from './sample.ts'
 import { SchemaMismatchError } from './schema-mismatch-error.ts'
-import { CHECKED_FILES, type SealedFile, sealFiles, sealSnapshot } from './seal-snapshot.ts'
+import { type CheckedFile, type SealedFile, sealFiles, sealSnapshot } from './seal-snapshot.ts'
 import type { StageSummary } from './stage/stage.ts'
 import { areRight } from './stage/staged-texts.ts'
 
@@ -76,7 +78,7 @@ interface Written {
   head: ManifestHead
   /** The ranges in the pack of the features of the sample. */
   sampled: [from: number, to: number][]
-  /** All large files but the compiled columns. */
+  /** All large files. */
   sealed: Map<string, SealedFile>
 }
 
@@ -197,12 +199,18 @@ async function writeRowsAndPack(
   const { options, summary, signal } = build
   const isReady = summary.skippedForIds === 0 && areRight(summary.texts, columns, id)
   const extraIds = name === undefined ? null : { name, source: id, isRowNumber: isRowNumber === true }
-  const hasColumnsThread = assembly.startColumnsThread(counts.rows)
+  const hasThreads = assembly.startColumnsThread(counts.rows)
+  const checksums = hasThreads ? checksumsInThread() : checksumsHere
+  const seal = (files: CheckedFile[]) => sealFiles(options.folder, files, checksums)
   // Beside merging the pack, the columns are compiled from the written rows. Failures are awaited below.
   const rows = assembly.writeRows(extraIds)
   const writing = rows.then(() => assembly.writePoints())
   const compiling = rows.then(() => assembly.writeColumns(counts.rows, signal))
-  for (const work of [writing, compiling]) work.catch(() => {})
+  const sealing = [
+    writing.then(() => seal([SNAPSHOT_FILES.rows, SNAPSHOT_FILES.points])),
+    compiling.then(() => seal([SNAPSHOT_FILES.columns])),
+  ]
+  for (const work of [writing, compiling, ...sealing]) work.catch(() => {})
   try {
     let linesPath: string | null = null
     if (!isReady) {
@@ -212,20 +220,24 @@ async function writeRowsAndPack(
     }
     // The rows first, with all processors: compiling columns takes about as long as merging the pack. If the pack
     // were merged beside writing the rows, the columns would be compiled alone at the end.
-    if (hasColumnsThread) await rows
+    if (hasThreads) await rows
     const { sampled, pack } = await writePack(build, counts, {
       hasIds: id !== null,
       writesRowNumbers: extraIds?.isRowNumber === true,
       linesPath,
+      checksums,
     })
-    await writing
-    const written = CHECKED_FILES.filter((file) => file !== SNAPSHOT_FILES.columns)
-    const sealed = await sealFiles(options.folder, written, new Map([[SNAPSHOT_FILES.pack, pack]]))
+    const merged = await Promise.all([
+      sealFiles(options.folder, [SNAPSHOT_FILES.pack], { of: () => pack }),
+      seal([SNAPSHOT_FILES.ids, SNAPSHOT_FILES.index]),
+      ...sealing,
+    ])
+    const sealed = new Map(merged.flatMap((files) => [...files]))
     const statistics = await compiling
     return { sampled, sealed, ...(statistics ? { statistics } : {}) }
   } finally {
     // Neither may still run when the caller closes the database.
-    await Promise.allSettled([writing, compiling])
+    await Promise.allSettled([writing, compiling, ...sealing])
   }
 }
 
@@ -235,14 +247,15 @@ interface PackOptions {
   writesRowNumbers: boolean
   /** Ids and properties that the database wrote, if those of the runs are not used. */
   linesPath: string | null
+  checksums: Checksums
 }
 
 /** Merges the runs into the pack, and writes its index. */
 async function writePack(
   { options: { folder }, staging, summary, signal, onPhase }: BuildOptions,
   counts: Pick<Manifest, 'rows' | 'located'>,
-  { hasIds, writesRowNumbers, linesPath }: PackOptions,
-): Promise<Pick<Written, 'sampled'> & { pack: MergedPack }> {
+  { hasIds, writesRowNumbers, linesPath, checksums }: PackOptions,
+): Promise<Pick<Written, 'sampled'> & { pack: Promise<FileChecksums> }> {
   const maxBytes = summary.texts.bytes + (linesPath === null ? 0 : (await stat(linesPath)).size)
   const shape = {
     ...{ rows: counts.rows, located: counts.located },
@@ -257,8 +270,8 @@ async function writePack(
   try {
     const path = join(folder, SNAPSHOT_FILES.pack)
     const onRows = (merged: number) => onPhase('indexing', merged)
-    const merging = { ids: hasIds, lines, rowNumbers, signal, onRows }
-    const pack = await mergeRuns(summary.runs, path, index, merging)
+    const merging = { ids: hasIds, lines, rowNumbers, checksums, signal, onRows }
+    const { checksums: pack } = await mergeRuns(summary.runs, path, index, merging)
     index.finish()
     return { sampled: samplePositions(counts.rows).map((position) => index.rangeOf(position)), pack }
   } finally {

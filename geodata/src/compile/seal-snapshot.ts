@@ -1,16 +1,12 @@
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { open, stat, writeFile } from 'node:fs/promises'
+import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type BlockChecksums, BlockHasher, blockChecksumsText } from '../snapshot/block-checksums.ts'
+import { type BlockChecksums, blockChecksumsText } from '../snapshot/block-checksums.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { syncFile } from '../write-durably.ts'
-
-/** The checksums of a file: of the whole file and of each block. */
-export interface FileChecksums {
-  sha256: string
-  blocks: Uint32Array
-}
+import { type Checksums, checksumsHere } from './checksums/checksums.ts'
+import type { FileChecksums } from './checksums/file-checksums.ts'
 
 /** A file that is on disk for good. */
 export interface SealedFile extends FileChecksums {
@@ -27,16 +23,16 @@ export const CHECKED_FILES = [
   SNAPSHOT_FILES.index,
 ] as const
 
-const READ_BYTES = 1 << 20
+export type CheckedFile = (typeof CHECKED_FILES)[number]
 
 /**
- * Computes the checksums of finished files, unless they are known, and waits until each is synced to disk: the
- * disk and the processor work in parallel. Names of files that do not exist are ignored.
+ * Computes the checksums of finished files, and waits until each is synced to disk: the disk and the processor work in
+ * parallel. Names of files that do not exist are ignored.
  */
 export async function sealFiles(
   folder: string,
-  names: readonly (typeof CHECKED_FILES)[number][],
-  known: ReadonlyMap<string, FileChecksums> = new Map(),
+  names: readonly CheckedFile[],
+  checksums: Pick<Checksums, 'of'> = checksumsHere,
 ): Promise<Map<string, SealedFile>> {
   const existing = names.filter((name) => existsSync(join(folder, name)))
   const syncing = Promise.all(existing.map((name) => syncFile(join(folder, name))))
@@ -45,8 +41,7 @@ export async function sealFiles(
   const sealed = new Map<string, SealedFile>()
   for (const name of existing) {
     const path = join(folder, name)
-    const checksums = known.get(name) ?? (await checksumFile(path))
-    sealed.set(name, { ...checksums, bytes: (await stat(path)).size })
+    sealed.set(name, { ...(await checksums.of(path)), bytes: (await stat(path)).size })
   }
   await syncing
   return sealed
@@ -85,7 +80,7 @@ async function addSample(folder: string): Promise<Manifest['files'][string] | nu
   const path = join(folder, SNAPSHOT_FILES.sample)
   if (!existsSync(path)) return null
   const bytes = await syncFile(path)
-  return { bytes, sha256: (await checksumFile(path)).sha256 }
+  return { bytes, sha256: (await checksumsHere.of(path)).sha256 }
 }
 
 async function addChecksums(folder: string, blocks: BlockChecksums): Promise<Manifest['files'][string]> {
@@ -97,24 +92,4 @@ async function addChecksums(folder: string, blocks: BlockChecksums): Promise<Man
 /** No temporary name is needed here, because the whole folder is renamed into place. */
 async function writeSynced(path: string, text: string): Promise<void> {
   await writeFile(path, text, { flush: true })
-}
-
-async function checksumFile(path: string): Promise<FileChecksums> {
-  const sha256 = createHash('sha256')
-  const blocks = new BlockHasher()
-  const handle = await open(path)
-  try {
-    const { size } = await handle.stat()
-    const buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, Math.max(size, 1)))
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null)
-      if (bytesRead === 0) break
-      const bytes = buffer.subarray(0, bytesRead)
-      sha256.update(bytes)
-      blocks.update(bytes)
-    }
-    return { sha256: sha256.digest('hex'), blocks: blocks.finish() }
-  } finally {
-    await handle.close()
-  }
 }

@@ -56,9 +56,12 @@ export function utcText(text: string): string {
     if (text.length === 20 && text[10] === 'T' && text[4] === '-') return text
     return `${dateText(text.slice(0, 10))}T${text.slice(11, 19)}Z`
   }
-  // The same with a fraction that does not end with a zero.
-  if (text[19] === '.' && text[10] === 'T' && text[4] === '-' && text.endsWith('Z') && text.at(-2) !== '0')
-    return text
+  // The same with a fraction, whose last zeros are left out: files that GDAL wrote end with `.000Z`.
+  if (text[19] === '.' && text[10] === 'T' && text[4] === '-' && text.endsWith('Z')) {
+    let end = text.length - 1
+    while (text[end - 1] === '0') end--
+    return end === text.length - 1 ? text : `${text.slice(0, end === 20 ? 19 : end)}Z`
+  }
   const parts = TIME_PARTS.exec(text)
   if (parts === null) throw new Error(`${JSON.stringify(text)} is not a timestamp`)
   const [year, month, day, hour, minute, second] = parts.slice(1, 7).map((part) => Number(part ?? 0))

@@ -1,20 +1,13 @@
-import { createHash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { FEATURE_HEAD, PACK_SEPARATOR } from '../../pack/pack.ts'
-import { BlockHasher } from '../../snapshot/block-checksums.ts'
 import { hashId } from '../../snapshot/id-table.ts'
+import type { Checksums, GrowingFile } from '../checksums/checksums.ts'
+import type { FileChecksums } from '../checksums/file-checksums.ts'
 import type { Run } from '../stage/run-writer.ts'
 import type { IndexWriter } from './index-writer.ts'
 import type { PropertyLines } from './property-lines.ts'
 import type { RowNumbersFile } from './row-numbers-file.ts'
 import { type RunCursor, RunReader } from './run-reader.ts'
-
-export interface MergedPack {
-  bytes: number
-  sha256: string
-  /** The checksum of each block: see block-checksums.ts. */
-  blocks: Uint32Array
-}
 
 const BLOCK_BYTES = 1 << 22
 /** The size of the first block for each feature. More is allocated if the features are larger. */
@@ -30,6 +23,7 @@ export interface MergeOptions {
   lines: PropertyLines | null
   /** Gets the numbers of the rows in snapshot order. */
   rowNumbers: RowNumbersFile | null
+  checksums: Checksums
   signal: AbortSignal | undefined
   /** Called with the number of rows that were merged so far. */
   onRows: (rows: number) => void
@@ -40,16 +34,18 @@ export interface MergeOptions {
  *
  * Ids and properties come from the runs (without `ids`, row numbers are the ids) or, if `lines` are given,
  * from the lines; rows without a line are then left out.
+ *
+ * When it resolves, the pack is written; its checksums may take longer.
  */
 export async function mergeRuns(
   runs: Run[],
   path: string,
   index: IndexWriter,
   options: MergeOptions,
-): Promise<MergedPack> {
+): Promise<{ checksums: Promise<FileChecksums> }> {
   const reader = new RunReader(runs)
   const handle = await open(path, 'w')
-  const pack = new PackWriter(handle, index)
+  const pack = new PackWriter(handle, index, options.checksums.follow(path))
   const { ids, lines, rowNumbers, signal, onRows } = options
   onRows(0)
   try {
@@ -78,8 +74,7 @@ export async function mergeRuns(
 class PackWriter {
   readonly #handle: FileHandle
   readonly #index: IndexWriter
-  readonly #hash = createHash('sha256')
-  readonly #blocks = new BlockHasher()
+  readonly #checksums: GrowingFile
   #block: Buffer
   #spare: Buffer | null = null
   #length = 0
@@ -87,9 +82,10 @@ class PackWriter {
   #rows = 0
   #writing: Promise<void> = Promise.resolve()
 
-  constructor(handle: FileHandle, index: IndexWriter) {
+  constructor(handle: FileHandle, index: IndexWriter, checksums: GrowingFile) {
     this.#handle = handle
     this.#index = index
+    this.#checksums = checksums
     // A small dataset needs only a part of a block.
     this.#block = Buffer.allocUnsafeSlow(Math.min(BLOCK_BYTES, index.shape.rows * FEATURE_BYTES))
   }
@@ -144,19 +140,23 @@ class PackWriter {
   /** Writes the current block in the background, after the one before. */
   async #write(): Promise<void> {
     await this.#writing
-    const block = this.#block
     const length = this.#length
-    const position = this.#written
-    this.#hash.update(block.subarray(0, length))
-    this.#blocks.update(block.subarray(0, length))
-    this.#writing = writeAll(this.#handle, block, length, position)
+    this.#writing = this.#writeAll(this.#block.subarray(0, length), this.#written)
     // Prevents an unhandled rejection; the next await of `#writing` throws the error.
     this.#writing.catch(() => {})
     this.#written += length
     this.#length = 0
   }
 
-  async finish(): Promise<MergedPack> {
+  async #writeAll(bytes: Buffer, position: number): Promise<void> {
+    for (let at = 0; at < bytes.length; ) {
+      const { bytesWritten } = await this.#handle.write(bytes, at, bytes.length - at, position + at)
+      at += bytesWritten
+    }
+    this.#checksums.written(bytes)
+  }
+
+  async finish(): Promise<{ checksums: Promise<FileChecksums> }> {
     const { rows } = this.#index.shape
     if (this.#rows !== rows) throw new Error(`the pack has ${this.#rows} features instead of ${rows}`)
     this.#index.addOffset(rows === 0 ? PACK_SEPARATOR.length : this.#written + this.#length)
@@ -164,22 +164,14 @@ class PackWriter {
     this.#length = Math.max(0, this.#length - PACK_SEPARATOR.length)
     await this.#write()
     await this.#writing
-    return {
-      bytes: this.#written,
-      sha256: this.#hash.digest('hex'),
-      blocks: this.#blocks.finish(),
-    }
+    const checksums = this.#checksums.finish()
+    // Whoever awaits it gets the error.
+    checksums.catch(() => {})
+    return { checksums }
   }
 
   async settled(): Promise<void> {
     await this.#writing.catch(() => {})
-  }
-}
-
-async function writeAll(handle: FileHandle, block: Buffer, length: number, position: number): Promise<void> {
-  for (let at = 0; at < length; ) {
-    const { bytesWritten } = await handle.write(block, at, length - at, position + at)
-    at += bytesWritten
   }
 }
 

@@ -10,7 +10,9 @@ const PLUS = 43
 const POINT = 46
 const SLASH = 47
 const COLON = 58
-const MAX_PLAIN_TIME = 22
+const MAX_FRACTION_DIGITS = 6
+/** `2020-12-28T12:30:00.123456+00` */
+const MAX_PLAIN_TIME = 29
 
 /** The max number of significant digits of a double that is written in its shortest form. */
 export const MAX_SIGNIFICANT_DIGITS = 17
@@ -41,17 +43,27 @@ export function isPlainDay(bytes: Buffer, at: number): boolean {
   return year > 1 && year < 9999 && month >= 1 && month <= 12 && day >= 1 && day <= 28
 }
 
-/** Whether the bytes are a time of day in UTC with seconds, such as `T12:30:00Z` or ` 12:30:00+00`. */
+/** Whether the bytes are a time of day in UTC with seconds, such as `T12:30:00Z`, `T12:30:00.000Z` or ` 12:30:00+00`. */
 export function isPlainTime(bytes: Buffer, at: number, end: number): boolean {
   const separator = bytes[at]
   if (separator !== 0x54 && separator !== 0x20) return false
   if (bytes[at + 3] !== COLON || bytes[at + 6] !== COLON) return false
   if (!(twoDigits(bytes, at + 1) < 24 && twoDigits(bytes, at + 4) < 60 && twoDigits(bytes, at + 7) < 60))
     return false
-  const zone = end - at - 9
+  const from = endOfFraction(bytes, at + 9, end)
+  const zone = end - from
   if (zone === 0) return true
-  if (zone === 1) return bytes[at + 9] === 0x5a
-  return zone === 3 && bytes[at + 9] === PLUS && bytes[at + 10] === ZERO && bytes[at + 11] === ZERO
+  if (zone === 1) return bytes[from] === 0x5a
+  return zone === 3 && bytes[from] === PLUS && bytes[from + 1] === ZERO && bytes[from + 2] === ZERO
+}
+
+/** Where the up to six digits of a fraction of a second end that may be at `at`. */
+function endOfFraction(bytes: Buffer, at: number, end: number): number {
+  if (bytes[at] !== POINT) return at
+  const limit = Math.min(end, at + 1 + MAX_FRACTION_DIGITS)
+  let digit = at + 1
+  while (digit < limit && bytes[digit]! >= ZERO && bytes[digit]! <= NINE) digit++
+  return digit === at + 1 ? at : digit
 }
 
 /** Whether a number, which may have a point, has more digits than a double keeps, not counting zeros at both ends. */

@@ -46,9 +46,10 @@ const text = fc.oneof(
   ),
 )
 
-const TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d):(\d\d)(Z|\+00)?)?$/
+/** Finer than a microsecond, only zeros are a time. */
+const TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d):(\d\d)(?:\.\d{1,6}0{0,3})?(Z|\+00)?)?$/
 
-test('days and times to the second are known, and only those that exist', () => {
+test('days and times are known, and only those that exist', () => {
   const digits = (width: number, max: number) =>
     fc.nat(max).map((value) => String(value).padStart(width, '0'))
   const day = fc.tuple(digits(4, 9999), digits(2, 13), digits(2, 32)).map((parts) => parts.join('-'))
@@ -56,6 +57,7 @@ test('days and times to the second are known, and only those that exist', () => 
   const zoned = fc.tuple(
     fc.constantFrom('T', ' ', 't', ''),
     clock,
+    fc.constantFrom('', '.000', '.5', '.123456', '.1234560', '.1234567', '.1234560000', '.', '.1a'),
     fc.constantFrom('', 'Z', '+00', '+0', 'z'),
   )
   const any = fc.tuple(day, fc.oneof(fc.constant(['']), zoned)).map(([date, rest]) => date + rest.join(''))
