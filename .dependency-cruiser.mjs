@@ -61,7 +61,7 @@ export const folders = {
     'parquet',
     'pgcopy',
   ],
-  'geodata/src/compile': ['values', 'stage', 'merge', 'columns', 'revise'],
+  'geodata/src/compile': ['checksums', 'values', 'stage', 'merge', 'columns', 'revise'],
   'geodata/src/exports': [
     'geometry',
     'encoding',
