@@ -3,6 +3,8 @@ export interface BenchOptions {
   against?: string
   /** How many points the benches large and tiles have. */
   points?: string
+  /** A part of the names of the rows of the bench hostile that are measured; all if it is absent. */
+  rows?: string
 }
 
 /** A benchmark: it measures, and prints lines of Markdown. Every benchmark file exports one as `bench`. */

@@ -7,7 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Bench, decimal, whole } from './bench.ts'
 import { attackRoutes } from './measure/attack-routes.ts'
 import { generateGeojson, randomNumbers } from './measure/generate.ts'
+import { hostileRequests } from './measure/hostile-requests.ts'
 import { figuresOf } from './measure/process-figures.ts'
+import { signIn } from './measure/sign-in.ts'
 import { startWayleave, type WayleaveServer } from './measure/wayleave-server.ts'
 
 const MERCATOR = 'http://www.opengis.net/def/crs/EPSG/0/3857'
@@ -17,16 +19,8 @@ const ATTACK_MS = 30_000
 const AFTER_MS = 2000
 const OTHERS_PAUSE_MS = 20
 
-export interface HostileSizes {
+const SIZES = {
   /** Texts of 200 characters that are not ASCII: a few are decided by compiled columns, many by the database. */
-  fewTexts: number
-  manyTexts: number
-  polygons: number
-  corners: number
-  points: number
-}
-
-const SIZES: HostileSizes = {
   fewTexts: 5000,
   manyTexts: 100_000,
   polygons: 1500,
@@ -35,24 +29,24 @@ const SIZES: HostileSizes = {
 }
 
 /** What requests that exhaust a service do to a server on which others read pages, and to its machine. */
-export const bench: Bench = (print) => benchHostile(print, SIZES)
-
-export async function benchHostile(print: (line: string) => void, sizes: HostileSizes): Promise<void> {
+export const bench: Bench = async (print, { rows = '' }) => {
   const folder = await mkdtemp(join(tmpdir(), 'wayleave-bench-'))
   const server = await startWayleave()
   try {
-    await publish(server, folder, sizes)
+    await publish(server, folder, SIZES)
     const key = await server.createKey()
     const other = await server.createKey()
-    await attackRoutes(server, { attacker: key, other }, print)
+    const publisher = await server.createKey('read,write')
+    const token = await signIn(server)
+    await attackRoutes(server, other, hostileRequests({ key, publisher, token }, rows), print)
     // Opens the datasets, so that the first pages of others are not those of a cold start.
     for (const table of ['few', 'many', 'polygons']) await page(server, other, table)
     print(
       '| attack | responses | p99 of others, ms | longest, ms | others refused | memory above idle, MB | processor s after it left |',
     )
     print('|---|---|--:|--:|--:|--:|--:|')
-    const uploads = { publisher: await server.createKey('read,write'), file: endlessFile(folder) }
-    for (const attack of [...attacks(server, key), endlessUploads(server, uploads)]) {
+    const uploads = endlessUploads(server, { publisher, file: endlessFile(folder) })
+    for (const attack of [...attacks(server, key), uploads].filter(({ name }) => name.includes(rows))) {
       const result = await measure(server, other, attack)
       print(
         `| ${attack.name} | ${result.responses} | ${decimal(result.p99, 1)} | ${decimal(result.longest, 1)} | ${result.refused} of ${result.pages} | ${whole(result.megabytes)} | ${decimal(result.secondsAfter)} |`,
@@ -220,7 +214,7 @@ async function status(
   }
 }
 
-async function publish(server: WayleaveServer, folder: string, sizes: HostileSizes): Promise<void> {
+async function publish(server: WayleaveServer, folder: string, sizes: typeof SIZES): Promise<void> {
   const points = join(folder, 'points.geojson')
   await generateGeojson(points, { features: sizes.points })
   await server.operate('publish', points, '--table', 'points')

@@ -1,4 +1,4 @@
-/** `npm run bench [-- name… [--against folder] [--points n]]`: measures, and prints ratios of figures from the same run. */
+/** `npm run bench [-- name… [--against folder] [--points n] [--rows text]]`: measures, and prints ratios of figures from the same run. */
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { Bench } from './bench.ts'
@@ -32,11 +32,15 @@ process.exitCode = await main(process.argv.slice(2))
 async function main(args: string[]): Promise<number> {
   const { positionals: names, values } = parseArgs({
     args,
-    options: { against: { type: 'string' }, points: { type: 'string' } },
+    options: { against: { type: 'string' }, points: { type: 'string' }, rows: { type: 'string' } },
     allowPositionals: true,
   })
   if (values.against !== undefined && names.join() !== 'publish') {
     console.error('--against <checkout> belongs to the bench publish.')
+    return 2
+  }
+  if (values.rows !== undefined && names.join() !== 'hostile') {
+    console.error('--rows <part of a name> belongs to the bench hostile.')
     return 2
   }
   const takesPoints = ['large', 'tiles'].includes(names.join())

@@ -27,3 +27,15 @@ test('digits of fractions and exponents are not those of an integer', () => {
   assert.equal(jsonShape(`[0.${long}, 1e${long}, 1E-5, -12]`).integerDigits, 2)
   assert.equal(jsonShape(`[-${long}]`).integerDigits, 20)
 })
+
+test('a text is read up to the first bracket or comma that is too many', () => {
+  const rest = '[,'.repeat(1000)
+  assert.deepEqual(jsonShape(`[[[[${rest}`, { depth: 3 }), {
+    ...{ depth: 4, commas: 0, outerCommas: 0, integerDigits: 0 },
+  })
+  assert.equal(jsonShape(`[1,2,3,4,${rest}`, { commas: 2 }).commas, 3)
+  assert.equal(jsonShape(`{"a":[1,2,3],"b":1,"c":2,${rest}`, { outerCommas: 1 }).outerCommas, 2)
+  // What is within the limits is read to its end.
+  const whole = '{"a":[1,22],"b":[[]]}'
+  assert.deepEqual(jsonShape(whole, { depth: 3, commas: 2, outerCommas: 1 }), jsonShape(whole))
+})

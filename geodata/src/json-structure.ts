@@ -25,34 +25,36 @@ export interface JsonShape {
 
 /**
  * Reads the shape of a JSON text, which need not be valid, in one pass and without making an object: a text is
- * measured before it is parsed, because parsing takes ten times as long and needs memory.
+ * measured before it is parsed, because parsing takes ten times as long and needs memory. The pass ends at the first
+ * bracket or comma beyond `max`, because the text will be refused.
  */
-export function jsonShape(text: string): JsonShape {
+export function jsonShape(text: string, max: Partial<JsonShape> = {}): JsonShape {
+  const { depth: maxDepth = Infinity, commas: maxCommas = Infinity, outerCommas: maxOuter = Infinity } = max
   let depth = 0
+  let deepest = 0
   let commas = 0
   let outerCommas = 0
   let digits = 0
+  let integerDigits = 0
   let isFraction = false
-  const shape = { depth: 0, commas: 0, outerCommas: 0, integerDigits: 0 }
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (code >= ZERO && code <= NINE) {
-      if (!isFraction && ++digits > shape.integerDigits) shape.integerDigits = digits
+      if (!isFraction && ++digits > integerDigits) integerDigits = digits
       continue
     }
     isFraction = code === DOT || code === EXPONENT || code === SMALL_EXPONENT
     digits = 0
     if (code === QUOTE) i = endOfString(text, i)
     else if (code === COMMA) {
-      commas++
       if (depth === 1) outerCommas++
+      if (++commas > maxCommas || outerCommas > maxOuter) break
     } else if (code === BRACKET || code === BRACE) {
-      if (++depth > shape.depth) shape.depth = depth
+      if (++depth > deepest) deepest = depth
+      if (depth > maxDepth) break
     } else if (code === BRACKET_END || code === BRACE_END) depth--
   }
-  shape.commas = commas
-  shape.outerCommas = outerCommas
-  return shape
+  return { depth: deepest, commas, outerCommas, integerDigits }
 }
 
 /** The index of the quote that ends a string. */

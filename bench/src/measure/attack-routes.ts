@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { decimal } from '../bench.ts'
 import { type Attacked, attack } from './attacker.ts'
-import { type HostileRequest, hostileRequests } from './hostile-requests.ts'
+import type { HostileRequest } from './hostile-request.ts'
 import type { WayleaveServer } from './wayleave-server.ts'
 
 const CONNECTIONS = 16
@@ -14,14 +14,14 @@ const PAUSE_MS = 5
 const NEW_CONNECTION_EVERY = 8
 
 /**
- * For each route, sends the most expensive request that it accepts and the most expensive that it refuses, again and
- * again on several connections, while another key reads small pages. Prints how long those took. One attack leaves time
+ * Sends each of the requests again and again on several connections, while another key reads small pages. Prints how long those took. One attack leaves time
  * for about a hundred pages, so a single pause of the machine decides its p99: a row above the aim is measured three
  * times, and has the figures of the run in the middle.
  */
 export async function attackRoutes(
   server: WayleaveServer,
-  keys: { attacker: string; other: string },
+  key: string,
+  requests: readonly HostileRequest[],
   print: (line: string) => void,
 ): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -34,7 +34,7 @@ export async function attackRoutes(
     const waits: number[] = []
     for (let i = 0; isRunning; i++) {
       const began = performance.now()
-      await page(server.origin, keys.other, i, i % NEW_CONNECTION_EVERY === 0 ? null : agent)
+      await page(server.origin, key, i, i % NEW_CONNECTION_EVERY === 0 ? null : agent)
       waits.push(performance.now() - began)
       await delay(PAUSE_MS)
     }
@@ -55,7 +55,7 @@ export async function attackRoutes(
   print('|---|---|--:|--:|--:|')
   await run(null)
   let worst = { name: '', p99: 0 }
-  for (const hostile of [null, ...hostileRequests(keys.attacker)]) {
+  for (const hostile of [null, ...requests]) {
     const { attacked, p50, p99, runs } = await measure(hostile)
     const kind = hostile?.isRefused ? 'refused' : 'legal'
     const name = hostile === null ? 'none' : `${hostile.name} (${kind})`

@@ -1,9 +1,13 @@
-/** A request whose cost a client chose to be as high as possible, as the bytes that are sent. */
-export interface HostileRequest {
-  name: string
-  /** Whether the service is expected to refuse it. */
-  isRefused: boolean
-  text: string
+import { publisherRequests, userRequests } from './account-requests.ts'
+import { get, type HostileRequest, legal, numbered, post, refused } from './hostile-request.ts'
+
+export interface Credentials {
+  /** Reads. */
+  key: string
+  /** Publishes. */
+  publisher: string
+  /** The access token of a user. */
+  token: string
 }
 
 const COLLECTION = '/v1/ogc/collections/points'
@@ -12,16 +16,22 @@ const HEAD_CHARACTERS = 60_000
 /** Just below the limit of a body. */
 const BODY_CHARACTERS = 250_000
 
-/** The most expensive requests that each route accepts, and the most expensive that it refuses. */
-export function hostileRequests(key: string): HostileRequest[] {
-  return [
+/**
+ * The most expensive requests that each route accepts, and the most expensive that it refuses, of those whose names
+ * contain `part`.
+ */
+export function hostileRequests({ key, publisher, token }: Credentials, part: string): HostileRequest[] {
+  const requests = [
     ...publicRequests(),
     ...assistantRequests(),
+    ...userRequests(token),
+    ...publisherRequests(publisher),
     ...headerRequests(key),
     ...queryRequests(key),
     ...aggregateRequests(key),
     ...filterRequests(key),
   ]
+  return requests.filter(({ name }) => name.includes(part))
 }
 
 /** Without a key. */
@@ -218,28 +228,6 @@ function filterRequests(key: string): HostileRequest[] {
     refused('body of empty arrays', search(`{"filter":[${'[],'.repeat(80_000)}[]]}`)),
     refused('body of long integers', search(`{"ids":[${'12345678901234567890,'.repeat(11_000)}1]}`)),
   ]
-}
-
-function legal(name: string, text: string): HostileRequest {
-  return { name, isRefused: false, text }
-}
-
-function refused(name: string, text: string): HostileRequest {
-  return { name, isRefused: true, text }
-}
-
-function get(path: string, headers = ''): string {
-  const host = headers.startsWith('Host:') ? '' : 'Host: 127.0.0.1\r\n'
-  return `GET ${encodeURI(path)} HTTP/1.1\r\n${host}${headers}\r\n`
-}
-
-function post(path: string, headers: string, body: string): string {
-  const length = Buffer.byteLength(body)
-  return `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`
-}
-
-function numbered(count: number, text: (i: number) => string, separator = ','): string {
-  return Array.from({ length: count }, (_, i) => text(i)).join(separator)
 }
 
 /** The corners of a polygon that is nearly a circle. */

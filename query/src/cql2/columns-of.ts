@@ -1,20 +1,27 @@
 import { assertNever } from '@wayleave/geodata/base'
+import type { Geometry } from '@wayleave/geodata/geometry'
 import type { Condition, Element, Scalar } from './condition.ts'
 
-/** The distinct columns that a condition reads, and whether it reads the geometry. */
-export function columnsOf(condition: Condition): { columns: string[]; geometry: boolean } {
+/** The distinct columns that a condition reads, whether it reads the geometry, and the geometries that it contains. */
+export function columnsOf(condition: Condition): {
+  columns: string[]
+  geometry: boolean
+  shapes: ReadonlySet<Geometry>
+} {
   const columns = new Set<string>()
+  const shapes = new Set<Geometry>()
   let geometry = false
   const visit = (part: Part): void => {
     if ('name' in part) columns.add(part.name)
     if (part.kind === 'geometry') geometry = true
+    if (part.kind === 'shape') shapes.add(part.geometry)
     for (const child of childrenOf(part)) visit(child)
   }
   visit(condition)
-  return { columns: [...columns], geometry }
+  return { columns: [...columns], geometry, shapes }
 }
 
-type Operand = { kind: 'geometry' } | { kind: 'json'; name: string } | { kind: 'shape' }
+type Operand = { kind: 'geometry' } | { kind: 'json'; name: string } | { kind: 'shape'; geometry: Geometry }
 type Part = Condition | Scalar | Element | Operand
 
 function childrenOf(part: Part): Part[] {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openSnapshot } from '@wayleave/geodata/features'
+import type { Value } from '@wayleave/geodata/geometry'
 import { collection, compileText, feature } from '@wayleave/geodata/testing'
 import { DEFAULT_LIMITS } from '../cql2/ast.ts'
 import { conditionsOf } from '../testing/conditions.ts'
 import type { Conditions } from './conditions.ts'
-import { planConditions } from './plan-conditions.ts'
+import { planConditions, planInSteps } from './plan-conditions.ts'
 
 const POINT = { type: 'Point', coordinates: [1, 2] }
 
@@ -102,4 +103,43 @@ test('patterns of LIKE are bounded before they are read', async () => {
   const like = (pattern: string) => () => planConditions(conditionsOf(`value LIKE '${pattern}'`), dataset)
   assert.ok(like('%a_'.repeat(341))())
   assert.throws(like('%a_'.repeat(342)), { limit: 'filter-cost' })
+})
+
+test('others may have a turn after each part of planning that takes long', async () => {
+  const dataset = await datasetOf('a')
+  /** The geometries whose positions the current step has read. */
+  const read = new Set<number>()
+  const meetsRing = (number: number): Value => {
+    const corners = Array.from({ length: 100 }, (_, i) => {
+      const angle = (i / 50) * Math.PI
+      return [number * 5 + Math.cos(angle), Math.sin(angle)]
+    })
+    const noted = [...corners, corners[0]!].map((corner) => {
+      return new Proxy(corner, {
+        get(target, name) {
+          read.add(number)
+          return Reflect.get(target, name)
+        },
+      })
+    })
+    return { op: 's_intersects', args: [{ property: 'geometry' }, { type: 'Polygon', coordinates: [noted] }] }
+  }
+  const { filter } = conditionsOf('')
+  const json = { op: 'or', args: [meetsRing(0), meetsRing(1), meetsRing(2)] }
+  const conditions: Conditions = {
+    ...{ datetime: null, properties: [] },
+    filter: { ...filter, text: '{}', json, language: 'cql2-json' },
+  }
+  const steps = planInSteps(conditions, dataset)
+  const readBySteps: number[][] = []
+  for (;;) {
+    read.clear()
+    const { done, value } = steps.next()
+    readBySteps.push([...read])
+    if (!done) continue
+    assert.equal(value!.bbox?.length, 4)
+    break
+  }
+  // Reading the filter, transforming it, checking it, each geometry, the plan.
+  assert.deepEqual(readBySteps, [[0, 1, 2], [], [], [0], [1], [2], []])
 })

@@ -7,6 +7,7 @@ import { check } from '../cql2/check/check.ts'
 import { columnsOf } from '../cql2/columns-of.ts'
 import type { Condition } from '../cql2/condition.ts'
 import { Cql2Error, FilterCostError } from '../cql2/cql2-error.ts'
+import { prepareLiteral } from '../cql2/evaluate/prepare-literal.ts'
 import { mapGeometries } from '../cql2/map-geometries.ts'
 import { dateValue, isDate, numberValue, timestampValue } from '../cql2/parse/literals.ts'
 import { fromJson, parseJson } from '../cql2/parse/parse-json.ts'
@@ -43,14 +44,22 @@ let lastVersionNumber = 0
  * Combines all conditions of a request into one plan; null if no condition remains. Parsing and checking a short
  * filter takes about as long as finding its first ten features, so checked conditions are cached.
  */
-export function planConditions(
+export function planConditions(conditions: Conditions, version: { manifest: Manifest }): FilterPlan | null {
+  const steps = planInSteps(conditions, version)
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  return step.value
+}
+
+/** As `planConditions`. Yields between steps, each of which takes milliseconds if the filter is long. */
+export function* planInSteps(
   conditions: Conditions,
   { manifest }: { manifest: Manifest },
-): FilterPlan | null {
+): Generator<void, FilterPlan | null> {
   const key = keyOf(conditions, manifest)
   const cached = key === null ? undefined : cachedConditions.get(key)
   if (cached) return planLazily(cached, optionsOf(manifest))
-  const plan = makePlan(conditions, manifest)
+  const plan = yield* makePlan(conditions, manifest)
   if (plan && key !== null && !columnsOf(plan.condition).geometry) cachedConditions.set(key, plan.condition)
   return plan
 }
@@ -77,7 +86,7 @@ function keyOf({ filter, datetime, properties }: Conditions, manifest: Manifest)
   return key.length > MAX_CACHED_LENGTH ? null : `${numberOf(manifest)} ${key}`
 }
 
-function makePlan(conditions: Conditions, manifest: Manifest): FilterPlan | null {
+function* makePlan(conditions: Conditions, manifest: Manifest): Generator<void, FilterPlan | null> {
   const parts: Expression[] = []
   if (conditions.datetime !== null) {
     const expression = readDatetime(conditions.datetime, manifest.timeColumn)
@@ -91,7 +100,10 @@ function makePlan(conditions: Conditions, manifest: Manifest): FilterPlan | null
   try {
     const { filter } = conditions
     if (filter) {
-      parts.push(inLongitudeAndLatitude(parse(filter), filter.crs))
+      const expression = parse(filter)
+      yield
+      parts.push(inLongitudeAndLatitude(expression, filter.crs))
+      yield
     }
     const whole: Expression | undefined =
       parts.length > 1 ? { kind: 'call', op: 'and', args: parts, at: 'in the query' } : parts[0]
@@ -100,7 +112,13 @@ function makePlan(conditions: Conditions, manifest: Manifest): FilterPlan | null
     const columns = queryColumns(manifest)
     const condition = check(whole, columns, options.isSpatial, options.alias)
     boundCost(condition)
-    if (!columnsOf(condition).geometry) return planLazily(condition, options)
+    const { geometry, shapes } = columnsOf(condition)
+    if (!geometry) return planLazily(condition, options)
+    yield
+    for (const shape of shapes) {
+      prepareLiteral(shape)
+      yield
+    }
     const plan = planCondition(condition, { ...options, usesTree: false })
     // Searching one box around all matches is faster than finding the positions for each condition.
     const isBounded = plan.exact === null || plan.bbox !== null || plan.decide !== null

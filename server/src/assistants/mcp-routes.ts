@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { McpHttpHandler } from '@modelcontextprotocol/server'
-import { jsonShape } from '@wayleave/geodata/base'
 import { timeSlices } from '@wayleave/geodata/features'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticate } from '../accounts/access/authenticate.ts'
@@ -15,6 +14,7 @@ import { version } from '../base/version.ts'
 import type { About } from '../http/about.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/fastify-app.ts'
+import { BODY_LIMIT, boundJson } from '../http/json-bodies.ts'
 import type { McpContext } from './mcp-server.ts'
 import { OwnApi } from './own-api.ts'
 import type { UsageOfCaller } from './usage-of-caller.ts'
@@ -28,8 +28,6 @@ export interface McpDeps {
   config: Pick<Config, 'host' | 'baseUrl'>
 }
 
-/** Calls are short texts. */
-const MAX_BODY = 256 * 1024
 /** No tool takes a list of more than 50 texts. The library looks at each value several times: 2,000 took 20 ms. */
 const MAX_VALUES = 500
 const MAX_DEPTH = 32
@@ -45,13 +43,14 @@ export function mcpRoutes(app: App, deps: McpDeps): void {
   const { authenticate, baseUrl, about, config } = deps
   const isPrivate = config.baseUrl === null && isLoopback(config.host)
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
-    requireOneCall(request)
     const base = baseUrl.of(request)
     const challenge = `Bearer resource_metadata="${base}${RESOURCE_METADATA}"`
     const grant = await authenticate.optionalKey(request, reply).catch((error: unknown) => {
       if (!(error instanceof Problem) || error.status !== 401) throw error
       throw new Problem(error.code, error.detail, { headers: { 'www-authenticate': challenge } })
     })
+    // After the request was counted by the rate limits.
+    requireOneCall(request)
     // Reading and checking a message takes milliseconds.
     if (timeSlices.isUsedUp) await timeSlices.next(grant?.owner ?? request.ip)
     let isChallenged = false
@@ -66,7 +65,7 @@ export function mcpRoutes(app: App, deps: McpDeps): void {
       },
     }
     const { mcpHandler } = await import('./mcp-handler.ts')
-    const handler = mcpHandler(context, { maxRequestBodySize: MAX_BODY, onerror: log(request) })
+    const handler = mcpHandler(context, { maxRequestBodySize: BODY_LIMIT, onerror: log(request) })
     const { response, body } = await answered(handler, webRequest(request, reply, base))
     for (const [name, value] of response.headers) reply.header(name, value)
     // Without credentials a client learns here where to get them; with some, that they are not enough.
@@ -77,7 +76,7 @@ export function mcpRoutes(app: App, deps: McpDeps): void {
 
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY }, (_, body, done) =>
+    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_, body, done) =>
       done(null, body),
     )
     scope.route({
@@ -124,11 +123,7 @@ function requireOneCall({ headers, body }: FastifyRequest): void {
   if (!(body instanceof Buffer)) return
   if (startsArray(body)) throw new Problem('invalid-input', 'Send one message in a request, not an array.')
   // Before it is parsed.
-  const { commas, depth } = jsonShape(body.toString())
-  if (commas >= MAX_VALUES)
-    throw new Problem('invalid-input', `A message must have at most ${MAX_VALUES} values.`)
-  if (depth > MAX_DEPTH)
-    throw new Problem('invalid-input', `A message must be nested at most ${MAX_DEPTH} deep.`)
+  boundJson(body.toString(), { values: MAX_VALUES, depth: MAX_DEPTH }, 'message')
 }
 
 /** Whether JSON is an array. A byte order mark and any number of spaces may stand before it. */

@@ -223,7 +223,7 @@ test('assistants', async (t) => {
         headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
         ...(body !== undefined && { body }),
       })
-    assert.equal((await send('POST', 'x'.repeat(300_000))).status, 413)
+    assert.equal((await send('POST', 'x'.repeat(70_000))).status, 413)
     assert.equal((await send('POST', '{')).status, 400)
     // However the array is hidden: its calls would count as one.
     const call = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}'
@@ -244,4 +244,19 @@ test('assistants', async (t) => {
     assert.equal((await send('GET')).status, 405)
     assert.equal((await send('DELETE')).status, 405)
   })
+})
+
+test('messages that are refused count against the rate limit', async (t) => {
+  const service = await openTestServer(t, { settings: { addressRate: 3 } })
+  const statuses: number[] = []
+  for (let i = 0; i < 5; i++) {
+    const response = await fetch(`${service.url}/mcp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: '['.repeat(1000),
+    })
+    await response.arrayBuffer()
+    statuses.push(response.status)
+  }
+  assert.deepEqual(statuses, [400, 400, 400, 429, 429])
 })

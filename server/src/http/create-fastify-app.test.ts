@@ -11,11 +11,13 @@ import { databaseKinds, openTestServer } from '../testing/test-server.ts'
 import { BaseUrl } from './base-url.ts'
 import { TrustedProxies } from './caller.ts'
 import { createFastifyApp } from './create-fastify-app.ts'
+import type { App } from './fastify-app.ts'
+import { LONG_BODY_LIMIT } from './json-bodies.ts'
 import { makeLogger } from './observability/logger.ts'
 import { Metrics } from './observability/metrics.ts'
 import { Overload } from './observability/overload.ts'
 
-async function openFrame(t: TestContext, given: Partial<Config> = {}) {
+async function openFrame(t: TestContext, given: Partial<Config> = {}, addRoutes?: (app: App) => void) {
   const config = { ...readConfig({ environment: {}, file: null }), ...given }
   const lines: string[] = []
   const overload = new Overload(1000)
@@ -55,6 +57,7 @@ async function openFrame(t: TestContext, given: Partial<Config> = {}) {
   app.get('/poor', () => {
     throw new Problem('credits-exhausted')
   })
+  addRoutes?.(app)
   await app.ready()
   cleanUp(t, () => app.close())
   return { app, routes, lines, overload }
@@ -127,6 +130,37 @@ test('an oversized body is 413, broken JSON 400, another content type 415', asyn
     const answer = await post('name=x', type)
     assert.deepEqual([answer.statusCode, answer.json().code], [415, 'unsupported-media-type'])
   }
+})
+
+test('a body has the size and the number of values that its route needs, and is not parsed beyond them', async (t) => {
+  const { app } = await openFrame(t, {}, (frame) => {
+    frame.post('/long', {
+      bodyLimit: LONG_BODY_LIMIT,
+      handler: (request) => Object.keys(request.body as object),
+    })
+  })
+  const post = async (payload: string, url = '/things') => {
+    const answer = await app.inject({
+      method: 'POST',
+      url,
+      payload,
+      headers: { 'content-type': 'application/json' },
+    })
+    return answer.statusCode === 200 ? 200 : answer.json().code
+  }
+  const named = (length: number) => JSON.stringify({ name: 'x'.repeat(length) })
+  assert.equal(await post(named(60_000)), 200)
+  assert.equal(await post(named(70_000)), 'body-too-large')
+  assert.equal(await post(named(250_000), '/long'), 200)
+  // Without an end, so that it is malformed once it is parsed.
+  const members = (count: number) => `{${Array.from({ length: count }, (_, i) => `"${i}":1`).join()}`
+  assert.equal(await post(members(1000)), 'malformed-json')
+  assert.equal(await post(members(1100)), 'invalid-input')
+  assert.equal(await post(members(4000), '/long'), 'malformed-json')
+  assert.equal(await post(members(4200), '/long'), 'invalid-input')
+  assert.equal(await post('['.repeat(32)), 'malformed-json')
+  assert.equal(await post('['.repeat(33)), 'invalid-input')
+  assert.equal(await post(JSON.stringify({ name: '[,'.repeat(20_000) })), 200)
 })
 
 test('invalid input is 400 and names every field', async (t) => {

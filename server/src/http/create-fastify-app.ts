@@ -21,6 +21,7 @@ import { addMissingRoutes } from './hooks/missing-routes.ts'
 import { noteRequests, pathOf } from './hooks/note-requests.ts'
 import { requestId } from './hooks/request-id.ts'
 import { addSameOrigin } from './hooks/same-origin.ts'
+import { BODY_LIMIT, LONG_BODY_LIMIT, readJsonBodies, SIGN_IN_BODY_LIMIT } from './json-bodies.ts'
 import type { AccessLog } from './observability/access-log.ts'
 import type { KeyRequestLog } from './observability/key-request-log.ts'
 import type { Metrics } from './observability/metrics.ts'
@@ -45,10 +46,6 @@ export interface FastifyAppDeps {
   bodyDeadline?: number
 }
 
-/** What is sent to sign in: an address, a code or a token. It is parsed before anybody is known. */
-const SIGN_IN_BODY_LIMIT = 16 * 1024
-/** JSON bodies are small; uploads have their own limit on their own route. */
-const BODY_LIMIT = 256 * 1024
 const BODY_DEADLINE = 30 * SECOND
 /** A filter is part of the URL, and may contain a polygon with a thousand vertices. */
 const HEAD_LIMIT = 64 * 1024
@@ -124,6 +121,7 @@ export async function createFastifyApp({
 
   // Fastify rejects bodies that are not JSON with 415 unless a route registers its own parser.
   app.removeContentTypeParser('text/plain')
+  readJsonBodies(app)
 
   // Must be registered before any hook that may reject a request.
   noteRequests(app, { log, metrics, proxies, accessLog, keyRequestLog })
@@ -131,7 +129,7 @@ export async function createFastifyApp({
   addHeadLength(app)
   addCors(app)
   addSameOrigin(app, baseUrl)
-  addBodyDeadline(app, BODY_LIMIT, bodyDeadline)
+  addBodyDeadline(app, LONG_BODY_LIMIT, bodyDeadline)
   addMissingRoutes(app, routes)
   // Parsing a body took iterations of their own, so what follows takes a turn again. See
   // docs/decisions/requests-in-turn.md.

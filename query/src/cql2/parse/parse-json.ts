@@ -17,8 +17,14 @@ export function parseJson(source: string, limits: Limits = DEFAULT_LIMITS): Expr
   if (source.length > limits.length) {
     throw new Cql2Error(`The filter is longer than ${limits.length} characters.`)
   }
-  const shape = jsonShape(source)
-  checkShape(shape, limits)
+  // An operation nests two brackets, the coordinates of a geometry up to five more.
+  const depth = limits.depth * 2 + 8
+  // A part has up to four members, a position up to three numbers.
+  const commas = limits.nodes * 4 + limits.positions * 3
+  // Before they are parsed: JSON.parse recurses when it has a reviver, and would make objects of everything.
+  const shape = jsonShape(source, { depth, commas })
+  if (shape.depth > depth) throw tooDeep(limits)
+  if (shape.commas > commas) throw tooManyNodes(limits)
   return fromJson(parse(source, shape), limits)
 }
 
@@ -47,17 +53,6 @@ function tooManyNodes({ nodes }: Limits): Cql2Error {
 
 function tooDeep({ depth }: Limits): Cql2Error {
   return new Cql2Error(`The filter is nested more than ${depth} levels deep.`)
-}
-
-/**
- * Limits the nesting and the number of values before they are parsed: JSON.parse recurses when it has a reviver,
- * and would make objects of everything before the limits apply.
- */
-function checkShape({ depth, commas }: JsonShape, limits: Limits): void {
-  // An operation nests two brackets, the coordinates of a geometry up to five more.
-  if (depth > limits.depth * 2 + 8) throw tooDeep(limits)
-  // A part has up to four members, a position up to three numbers.
-  if (commas > limits.nodes * 4 + limits.positions * 3) throw tooManyNodes(limits)
 }
 
 /** Integers of 16 digits may be inexact as numbers. Without any, no reviver is needed, which takes ten times as long. */

@@ -220,10 +220,10 @@ export class Authenticate {
   }
 
   /**
-   * Charges a refused request to the buckets of its key by what it cost: one token for each millisecond of the event
-   * loop after the first. At most a tenth of the burst, so that a slow moment never locks a key out.
+   * Charges a request to the buckets of its key by what it cost: one token for each millisecond of the event loop after
+   * the first. At most a tenth of the burst, so that a slow moment never locks a key out.
    */
-  chargeRefused({ bucket, ownerBucket }: Grant, milliseconds: number): void {
+  chargeTime({ bucket, ownerBucket }: Grant, milliseconds: number): void {
     for (const each of [bucket, ownerBucket]) {
       if (each === null) continue
       const tokens = Math.min(Math.floor(milliseconds), Math.floor(each.rate.burst / 10))

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { PublisherDeps } from '../../accounts/access/publisher.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { withoutBody } from '../../http/headers.ts'
+import { LONG_BODY_LIMIT } from '../../http/json-bodies.ts'
 import { security, tags } from '../../http/openapi.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { OpenSnapshots } from '../catalog/open-snapshots.ts'
@@ -35,6 +36,7 @@ export function publishingRoutes(app: App, deps: PublishingRouteDeps): void {
 
 function describeRoute(app: App, { publishing }: PublishingRouteDeps, publishers: Publishers): void {
   app.patch('/v1/dataset/:table', {
+    bodyLimit: LONG_BODY_LIMIT,
     schema: {
       tags: [tags.publishing],
       problems: ['not-administrator'],

@@ -13,6 +13,7 @@ import { notFound, Problem } from '../../base/problem.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { withoutBody } from '../../http/headers.ts'
+import { LONG_BODY_LIMIT } from '../../http/json-bodies.ts'
 import { security, tags } from '../../http/openapi.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { isTable } from '../catalog/dataset.ts'
@@ -86,6 +87,7 @@ export function sourceRoutes(app: App, deps: SourceRouteDeps): void {
   })
 
   app.put('/v1/dataset/:table/source', {
+    bodyLimit: LONG_BODY_LIMIT,
     schema: {
       ...common,
       summary: 'Set the source of a dataset',

@@ -5,7 +5,7 @@ import {
   type FilterPlan,
   type GeometryForm,
   type Named,
-  planConditions,
+  planInSteps,
   type TimedWork,
 } from '@wayleave/query'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -13,12 +13,13 @@ import { authRequestOf } from '../../accounts/access/authenticate.ts'
 import type { Grant } from '../../accounts/access/grant.ts'
 import type { Dataset } from '../../data/catalog/dataset.ts'
 import type { App } from '../../http/fastify-app.ts'
+import { BODY_LIMIT, LONG_BODY_LIMIT } from '../../http/json-bodies.ts'
 import { exchangeOf } from '../../http/sockets/fastify-transport.ts'
-import { admit, readCharged, tableOf } from '../items/admit.ts'
+import { admit, readInSteps, tableOf } from '../items/admit.ts'
 import type { ItemsDeps } from '../items/items-page.ts'
 import { arrow, csv, geojsonAreas, json, parquet } from '../request/encodings.ts'
 import { SEARCH_LIMITS } from '../request/items-query.ts'
-import { type QueryPair, readQuery } from '../request/query-string.ts'
+import { readQuery } from '../request/query-string.ts'
 import { readSearchBody } from '../request/search-body.ts'
 import { type Link, linkHeader, linkQuery, ROOT } from '../write/links.ts'
 import { cacheControlFor, sendTagged, VARY } from '../write/respond.ts'
@@ -29,16 +30,16 @@ import { zonesOf } from './zones-of.ts'
 /** The routes of aggregates: the features that match in groups, with measures of each group. */
 export function aggregateRoutes(app: App, deps: ItemsDeps): void {
   const path = `${ROOT}/collections/:table/aggregate`
-  app.get(path, (request, reply) => respond(request, reply, deps, () => readQuery(request.url)))
+  app.get(path, (request, reply) => respond(request, reply, deps))
   app.register(async (scope) => {
     scope.removeContentTypeParser('application/json')
     // Parsed after the key was checked, and so that large integers are exact.
     scope.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) =>
       done(null, body),
     )
-    scope.post(path, (request, reply) => {
+    scope.post(path, { bodyLimit: LONG_BODY_LIMIT }, (request, reply) => {
       const body = typeof request.body === 'string' ? request.body : ''
-      return respond(request, reply, { ...deps, limits: SEARCH_LIMITS }, () => readSearchBody(body))
+      return respond(request, reply, { ...deps, limits: SEARCH_LIMITS }, body)
     })
   })
 }
@@ -49,21 +50,19 @@ async function respond(
   request: FastifyRequest,
   reply: FastifyReply,
   deps: AggregateDeps,
-  readPairs: () => QueryPair[],
+  body: string | null = null,
 ): Promise<FastifyReply> {
   const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps)
-  const read = (current: Dataset) => {
-    const query = readAggregateRequest(readPairs(), request.headers.accept, current, deps)
-    return { query, plan: query.items.conditions && planConditions(query.items.conditions, current) }
-  }
-  const first = readCharged(grant, deps, () => read(dataset))
+  const isLong = body !== null && body.length > BODY_LIMIT
+  const read = (current: Dataset) => readInSteps(grant, deps, readSteps(request, body, current, deps), isLong)
+  const first = await read(dataset)
   const { encoding } = first.query
   deps.meter.record(grant, { operation: 'aggregate', table: dataset.table, format: encoding.name })
   const exchange = exchangeOf(request, reply)
   const work = deps.workload.begin(grant.owner, () => exchange.disconnected())
   try {
     const shown = await deps.catalog.withCurrent(dataset, async (current) => {
-      const { query, plan } = current === dataset ? first : read(current)
+      const { query, plan } = current === dataset ? first : await read(current)
       const result = await aggregate(grant, current, query, plan, work, deps)
       return shownResult(result, query, current, deps.baseUrl.of(request), request.method === 'POST')
     })
@@ -71,6 +70,18 @@ async function respond(
   } finally {
     work.end()
   }
+}
+
+function* readSteps(
+  request: FastifyRequest,
+  body: string | null,
+  dataset: Dataset,
+  deps: AggregateDeps,
+): Generator<void, { query: AggregateRequest; plan: FilterPlan | null }> {
+  const pairs = body === null ? readQuery(request.url) : yield* readSearchBody(body)
+  const query = readAggregateRequest(pairs, request.headers.accept, dataset, deps)
+  yield
+  return { query, plan: query.items.conditions && (yield* planInSteps(query.items.conditions, dataset)) }
 }
 
 async function aggregate(

@@ -3,7 +3,7 @@ import { pipeline, Readable } from 'node:stream'
 import { constants, createGzip } from 'node:zlib'
 import type { ExtractPrice } from '@wayleave/contract/extract-prices'
 import type { PositionRuns, Snapshot } from '@wayleave/geodata/features'
-import { FairQueue, type FilterPlan, finish, planConditions, TimedWork } from '@wayleave/query'
+import { FairQueue, type FilterPlan, finish, planInSteps, TimedWork } from '@wayleave/query'
 import type { FastifyReply } from 'fastify'
 import type { Logger } from 'pino'
 import { authRequestOf } from '../../accounts/access/authenticate.ts'
@@ -19,7 +19,7 @@ import type { Staging } from '../../data/publishing/staging.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { preferredEncoding } from '../../http/headers.ts'
 import { exchangeOf } from '../../http/sockets/fastify-transport.ts'
-import { admit, readCharged, tableOf } from '../items/admit.ts'
+import { admit, readInSteps, tableOf } from '../items/admit.ts'
 import { type CountedGrant, countedGrant } from '../items/daily-features.ts'
 import type { ItemsDeps } from '../items/items-page.ts'
 import { csv, geojson, parquet } from '../request/encodings.ts'
@@ -62,11 +62,14 @@ export function extractRoutes(app: App, deps: ExtractDeps): void {
 
   app.get(`${ROOT}/collections/:table/extract`, async (request, reply) => {
     const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps)
-    const read = (current: Dataset) => {
+    const steps = function* (current: Dataset) {
       const query = readExtractQuery(readQuery(request.url), request.headers.accept, current, deps)
-      return { query, plan: query.items.conditions && planConditions(query.items.conditions, current) }
+      yield
+      const { conditions } = query.items
+      return { query, plan: conditions && (yield* planInSteps(conditions, current)) }
     }
-    const first = readCharged(grant, deps, () => read(dataset))
+    const read = (current: Dataset) => readInSteps(grant, deps, steps(current))
+    const first = await read(dataset)
     deps.meter.record(grant, {
       operation: 'extract',
       table: dataset.table,
@@ -84,7 +87,7 @@ export function extractRoutes(app: App, deps: ExtractDeps): void {
       const slot = await queue.acquire(grant.owner, 1, selecting.signal)
       releases.push(() => slot.release())
       const { current, snapshot, query, runs } = await deps.catalog.withCurrent(dataset, async (current) => {
-        const { query, plan } = current === dataset ? first : read(current)
+        const { query, plan } = current === dataset ? first : await read(current)
         const held = await holdSnapshot(deps, current)
         releases.push(held.release)
         // Inside `use`, an error becomes what it means: a damaged version, or one that was removed.

@@ -1,10 +1,10 @@
 import type { Snapshot } from '@wayleave/geodata/features'
-import { type FacetResult, planConditions } from '@wayleave/query'
+import { type FacetResult, planInSteps } from '@wayleave/query'
 import { authRequestOf } from '../../accounts/access/authenticate.ts'
 import type { Dataset } from '../../data/catalog/dataset.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { exchangeOf } from '../../http/sockets/fastify-transport.ts'
-import { admit, readCharged, tableOf } from '../items/admit.ts'
+import { admit, readInSteps, tableOf } from '../items/admit.ts'
 import type { ItemsDeps } from '../items/items-page.ts'
 import { json } from '../request/encodings.ts'
 import { readQuery } from '../request/query-string.ts'
@@ -16,17 +16,20 @@ import { type FacetRequest, readFacetQuery } from './facet-query.ts'
 export function facetRoutes(app: App, deps: ItemsDeps): void {
   app.get(`${ROOT}/collections/:table/facets`, async (request, reply) => {
     const { grant, dataset } = await admit(authRequestOf(request, reply), tableOf(request), deps)
-    const read = (current: Dataset) => {
+    const steps = function* (current: Dataset) {
       const query = readFacetQuery(readQuery(request.url), request.headers.accept, current, deps)
-      return { query, plan: query.items.conditions && planConditions(query.items.conditions, current) }
+      yield
+      const { conditions } = query.items
+      return { query, plan: conditions && (yield* planInSteps(conditions, current)) }
     }
-    const first = readCharged(grant, deps, () => read(dataset))
+    const read = (current: Dataset) => readInSteps(grant, deps, steps(current))
+    const first = await read(dataset)
     deps.meter.record(grant, { operation: 'facets', table: dataset.table, format: 'json' })
     const exchange = exchangeOf(request, reply)
     const work = deps.workload.begin(grant.owner, () => exchange.disconnected())
     try {
       const text = await deps.catalog.withCurrent(dataset, async (current) => {
-        const { query, plan } = current === dataset ? first : read(current)
+        const { query, plan } = current === dataset ? first : await read(current)
         const result = await deps.snapshots.use(current, (snapshot: Snapshot) =>
           deps.workload.search(work, () => deps.engine.facets(snapshot, query, plan, work)),
         )

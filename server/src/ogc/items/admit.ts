@@ -40,20 +40,54 @@ export function sliceFor({ owner }: Grant, request: IncomingMessage): MaybePromi
   return mayTakeLong(request) && timeSlices.isUsedUp ? timeSlices.next(owner) : undefined
 }
 
-/** Reads the query of an admitted request. If it is refused, the time that took is charged to its key. */
-export function readCharged<T>(
-  grant: Grant,
-  { authenticate }: { authenticate: Authenticate },
-  read: () => T,
-): T {
+/**
+ * Reads the query of an admitted request. If it is refused, the time that took is charged to its key, with the
+ * milliseconds that were spent on it before.
+ */
+export function readCharged<T>(grant: Grant, { authenticate }: Charging, read: () => T, spent = 0): T {
   const began = performance.now()
   try {
     return read()
   } catch (error) {
-    authenticate.chargeRefused(grant, performance.now() - began)
+    authenticate.chargeTime(grant, spent + performance.now() - began)
     throw error
   }
 }
+
+type Charging = { authenticate: Pick<Authenticate, 'chargeTime'> }
+
+/**
+ * As `readCharged`, for what takes milliseconds if it is long: others have a turn as soon as the steps have taken one.
+ * With `isCharged`, the time is charged also if the query is not refused.
+ */
+export function readInSteps<T>(
+  grant: Grant,
+  deps: Charging,
+  steps: Generator<void, T>,
+  isCharged = false,
+): MaybePromise<T> {
+  let spent = 0
+  const runSlice = () => {
+    const began = performance.now()
+    let step = steps.next()
+    while (!step.done && performance.now() - began < SLICE_MS && !timeSlices.isUsedUp) step = steps.next()
+    spent += performance.now() - began
+    if (step.done && isCharged) deps.authenticate.chargeTime(grant, spent)
+    return step
+  }
+  const first = readCharged(grant, deps, runSlice, spent)
+  if (first.done) return first.value
+  return (async () => {
+    for (;;) {
+      await timeSlices.next(grant.owner)
+      const step = readCharged(grant, deps, runSlice, spent)
+      if (step.done) return step.value
+    }
+  })()
+}
+
+/** In ms. Less than a time slice, because the last step that begins in it may take several milliseconds. */
+const SLICE_MS = 1
 
 /** A query of this length is read in less than a millisecond. */
 const SHORT_URL = 2000

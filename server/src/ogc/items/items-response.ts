@@ -4,7 +4,7 @@ import {
   type FilterPlan,
   finish,
   type Hold,
-  planConditions,
+  planInSteps,
   readBlock,
   shorten,
   shortenToBytes,
@@ -19,6 +19,7 @@ import { isTracing, traced } from '../../base/tracing/tracing.ts'
 import type { Dataset } from '../../data/catalog/dataset.ts'
 import { VersionUnreadable } from '../../data/catalog/version-unreadable.ts'
 import { matchesEtag } from '../../http/headers.ts'
+import { BODY_LIMIT } from '../../http/json-bodies.ts'
 import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
 import { bodyLength, type DataResponse, emptyResponse, responseOf } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
@@ -33,13 +34,14 @@ import {
   SEARCH_ENCODINGS,
 } from '../request/encodings.ts'
 import { type ItemsQuery, readItemsQuery, SEARCH_LIMITS } from '../request/items-query.ts'
-import { type QueryPair, readQuery, refuseUnknown } from '../request/query-string.ts'
+import { readQuery, refuseUnknown } from '../request/query-string.ts'
+import { readSearchBody } from '../request/search-body.ts'
 import { codedTag, codingOf, compressed, type PageCoding, pageCoding } from '../write/compress-page.ts'
 import { pageLinks, searchLinks } from '../write/geojson-page.ts'
 import { linkHeader } from '../write/links.ts'
 import type { PageHead } from '../write/page-content.ts'
 import { CACHE_CONTROL, CONTENT_SECURITY_POLICY, OPEN_CACHE_CONTROL, VARY } from '../write/respond.ts'
-import { admit, readCharged, sliceFor } from './admit.ts'
+import { admit, readCharged, readInSteps, sliceFor } from './admit.ts'
 import { countedGrant, type FeatureAllowance } from './daily-features.ts'
 import { type ItemsDeps, isPlain, nextCursor, type PageRequest, pageTag, timeText } from './items-page.ts'
 import { asksForRange, rangeOfPage } from './page-range.ts'
@@ -57,8 +59,8 @@ const OPEN_CACHE_LINE = `cache-control: ${OPEN_CACHE_CONTROL}\r\n`
 /**
  * Produces a page of features, from the request to the finished response. All requests for pages take this
  * path. It returns synchronously if everything it needs is in memory (the key, the dataset, the open
- * snapshot, the bytes), otherwise it returns a promise. `readBody` gives the parameters of a search, whose
- * query is in the body of the request instead of its URL.
+ * snapshot, the bytes), otherwise it returns a promise. The query of a search is in the body of the request instead
+ * of its URL.
  *
  * See docs/decisions/two-transports.md.
  */
@@ -66,10 +68,10 @@ export function itemsResponse(
   exchange: Exchange,
   table: string,
   deps: ItemsDeps,
-  readBody: (() => QueryPair[]) | null = null,
+  body: string | null = null,
 ): MaybePromise<DataResponse> {
   return andThen(admit(exchange, table, deps), ({ grant, dataset }) =>
-    responseFrom(dataset, { exchange, grant, readBody, isRepeated: false }, deps),
+    responseFrom(dataset, { exchange, grant, body, isRepeated: false }, deps),
   )
 }
 
@@ -77,7 +79,8 @@ export function itemsResponse(
 interface AdmittedRequest {
   exchange: Exchange
   grant: Grant
-  readBody: (() => QueryPair[]) | null
+  /** Of a search. */
+  body: string | null
   /** Whether its first version was removed while it was read. */
   isRepeated: boolean
 }
@@ -87,27 +90,41 @@ function responseFrom(
   admitted: AdmittedRequest,
   deps: ItemsDeps,
 ): MaybePromise<DataResponse> {
-  const { exchange, grant, readBody } = admitted
-  const { accept } = exchange.request.headers
-  const query = readCharged(grant, deps, () =>
-    readBody
-      ? readSearch(exchange, readBody(), dataset, deps)
-      : readItemsQuery(readQuery(exchange.url), accept, dataset, deps),
-  )
-  return andThen(pageStart(dataset, query, deps), (start) =>
-    andThen(sliceFor(grant, exchange.request), () => {
-      const { conditions } = query
-      const plan = conditions && readCharged(grant, deps, () => planConditions(conditions, start.version))
-      const base = deps.baseUrl.of(exchange.caller)
-      const page = { ...start, dataset, base, query, isSearch: readBody !== null, cursors: deps.cursors }
-      return andThen(deps.dailyFeatures.take(countedGrant(grant, dataset), query.limit), (allowance) =>
-        pageResponse({ admitted, page, plan, allowance }, deps),
-      )
-    }),
+  const { exchange, grant, body } = admitted
+  const isLong = body !== null && body.length > BODY_LIMIT
+  const reading =
+    body === null
+      ? readCharged(grant, deps, () => readUrl(exchange, dataset, deps))
+      : readInSteps(grant, deps, readSearch(exchange, body, dataset, deps), isLong)
+  return andThen(reading, (query) =>
+    andThen(pageStart(dataset, query, deps), (start) =>
+      andThen(sliceFor(grant, exchange.request), () => {
+        const { conditions } = query
+        const planning =
+          conditions && readInSteps(grant, deps, planInSteps(conditions, start.version), isLong)
+        return andThen(planning, (plan) => {
+          const base = deps.baseUrl.of(exchange.caller)
+          const page = { ...start, dataset, base, query, isSearch: body !== null, cursors: deps.cursors }
+          return andThen(deps.dailyFeatures.take(countedGrant(grant, dataset), query.limit), (allowance) =>
+            pageResponse({ admitted, page, plan, allowance }, deps),
+          )
+        })
+      }),
+    ),
   )
 }
 
-function readSearch(exchange: Exchange, pairs: QueryPair[], dataset: Dataset, deps: ItemsDeps): ItemsQuery {
+function readUrl(exchange: Exchange, dataset: Dataset, deps: ItemsDeps): ItemsQuery {
+  return readItemsQuery(readQuery(exchange.url), exchange.request.headers.accept, dataset, deps)
+}
+
+function* readSearch(
+  exchange: Exchange,
+  body: string,
+  dataset: Dataset,
+  deps: ItemsDeps,
+): Generator<void, ItemsQuery> {
+  const pairs = yield* readSearchBody(body)
   // A key may be in the URL; all other parameters are in the body.
   refuseUnknown(readQuery(exchange.url), [])
   const { accept } = exchange.request.headers

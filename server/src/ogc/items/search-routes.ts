@@ -1,6 +1,6 @@
 import type { App } from '../../http/fastify-app.ts'
+import { LONG_BODY_LIMIT } from '../../http/json-bodies.ts'
 import { exchangeOf, sendResponse, setHeaders } from '../../http/sockets/fastify-transport.ts'
-import { readSearchBody } from '../request/search-body.ts'
 import { ROOT } from '../write/links.ts'
 import { tableOf } from './admit.ts'
 import type { ItemsDeps } from './items-page.ts'
@@ -17,16 +17,20 @@ export function searchRoutes(app: App, deps: ItemsDeps): void {
     scope.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) =>
       done(null, body),
     )
-    scope.post(`${ROOT}/collections/:table/search`, async (request, reply) => {
-      const exchange = exchangeOf(request, reply)
-      try {
-        const body = typeof request.body === 'string' ? request.body : ''
-        const response = await itemsResponse(exchange, tableOf(request), deps, () => readSearchBody(body))
-        return sendResponse(reply, exchange, response)
-      } catch (error) {
-        setHeaders(reply, exchange)
-        throw error
-      }
-    })
+    scope.post(
+      `${ROOT}/collections/:table/search`,
+      { bodyLimit: LONG_BODY_LIMIT },
+      async (request, reply) => {
+        const exchange = exchangeOf(request, reply)
+        try {
+          const body = typeof request.body === 'string' ? request.body : ''
+          const response = await itemsResponse(exchange, tableOf(request), deps, body)
+          return sendResponse(reply, exchange, response)
+        } catch (error) {
+          setHeaders(reply, exchange)
+          throw error
+        }
+      },
+    )
   })
 }

@@ -20,10 +20,13 @@ const MAX_DEPTH = 1000
 
 /**
  * The parameters of a search, from its JSON body: the same names and values as in a URL. `filter` may also be
- * CQL2 JSON itself, and lists may be arrays. Integers of any size are exact.
+ * CQL2 JSON itself, and lists may be arrays. Integers of any size are exact. Yields between steps, each of which
+ * takes milliseconds if the body is long.
  */
-export function readSearchBody(text: string): QueryPair[] {
-  const members = Object.entries(parsedBody(text)).filter(([, value]) => value !== null)
+export function* readSearchBody(text: string): Generator<void, QueryPair[]> {
+  const body = yield* parsedBody(text)
+  const members = Object.entries(body).filter(([, value]) => value !== null)
+  yield
   return members.map(([name, value]) => {
     const parameter = parameterText(name, value)
     if (!name.isWellFormed() || !parameter.isWellFormed())
@@ -33,8 +36,9 @@ export function readSearchBody(text: string): QueryPair[] {
   })
 }
 
-function parsedBody(text: string): { [name: string]: Value } {
-  const { depth, commas, outerCommas, integerDigits } = jsonShape(text)
+function* parsedBody(text: string): Generator<void, { [name: string]: Value }> {
+  const max = { depth: MAX_DEPTH, commas: MAX_VALUES, outerCommas: MAX_PAIRS - 1 }
+  const { depth, commas, outerCommas, integerDigits } = jsonShape(text, max)
   const isLong = integerDigits >= LONG_INTEGER
   if (integerDigits > MAX_DIGITS)
     throw invalidInput('body', `must not contain numbers of ${MAX_DIGITS + 1} digits or more`)
@@ -46,6 +50,7 @@ function parsedBody(text: string): { [name: string]: Value } {
       `with integers of ${LONG_INTEGER} digits must have at most ${MAX_VALUES_BESIDE_LONG_INTEGERS} values`,
     )
   if (commas > MAX_VALUES) throw invalidInput('body', `must have at most ${MAX_VALUES} values`)
+  yield
   let body: Value
   try {
     body = isLong ? parseJson(text) : JSON.parse(text)

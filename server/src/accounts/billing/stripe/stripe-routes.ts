@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { App } from '../../../http/fastify-app.ts'
+import { LONG_BODY_LIMIT } from '../../../http/json-bodies.ts'
 import { tags } from '../../../http/openapi.ts'
 import type { Billing } from '../billing.ts'
 
@@ -13,6 +14,7 @@ export function stripeRoutes(app: App, { billing }: { billing: Billing }): void 
       done(null, body),
     )
     scope.post('/v1/billing/events/stripe', {
+      bodyLimit: LONG_BODY_LIMIT,
       schema: {
         tags: [tags.billing],
         problems: ['event-refused', 'payment-unavailable', 'unsupported-media-type'],

@@ -10,7 +10,7 @@ const MAX_COMMAS = 110_000
 
 /** Whether a text may be a schema. Other JSON of its size could take a second to parse, for which all requests would wait. */
 export function hasShapeOfSchema(text: string): boolean {
-  const { depth, commas } = jsonShape(text)
+  const { depth, commas } = jsonShape(text, { depth: MAX_DEPTH, commas: MAX_COMMAS })
   return depth <= MAX_DEPTH && commas <= MAX_COMMAS
 }
 

@@ -1,0 +1,39 @@
+import { get, type HostileRequest, legal, numbered, post, refused, sent } from './hostile-request.ts'
+
+/** With the access token of a user. */
+export function userRequests(token: string): HostileRequest[] {
+  const bearer = `Authorization: Bearer ${token}\r\n`
+  const members = `{${numbered(5500, (i) => `"a${i}":1`)}}`
+  const permissions = JSON.stringify({ name: 'a', permissions: Array(12_000).fill('b') })
+  const events = JSON.stringify({ url: 'https://a.example', events: Array(900).fill('c') })
+  return [
+    refused('personal key, 5,500 members', post('/v1/api-keys/personal', bearer, members)),
+    refused('personal key, 12,000 permissions', post('/v1/api-keys/personal', bearer, permissions)),
+    refused('webhook, 900 events', post('/v1/webhooks', bearer, events)),
+    refused('checkout, 5,500 members', post('/v1/billing/checkout', bearer, members)),
+    refused('invitation, brackets', post('/v1/invitations/accept', bearer, '['.repeat(16_000))),
+    legal('organizations', get('/v1/organizations', bearer)),
+  ]
+}
+
+/** With a key that may publish. */
+export function publisherRequests(publisher: string): HostileRequest[] {
+  const key = `X-API-Key: ${publisher}\r\n`
+  const notes = (count: number) =>
+    `{"columns":{${numbered(count, (i) => `"a${i}":{"title":"b","unit":"c"}`)}}}`
+  const columns = (count: number) =>
+    `{"columns":[${numbered(count, (i) => `{"name":"a${i}","type":"text"}`)}]}`
+  const types = `{"address":"https://a.example","options":{"types":{${numbered(2000, (i) => `"a${i}":"text"`)}},"a":1}}`
+  const heads = numbered(900, (i) => `--b\r\nContent-Disposition: form-data; name="a${i}"\r\n\r\nc\r\n`, '')
+  const form = `${heads}--b--\r\n`
+  const put = (path: string, body: string, type?: string) => sent('PUT', path, key, body, type)
+  return [
+    legal('description, 1,000 columns', sent('PATCH', '/v1/dataset/points', key, notes(1000))),
+    refused('description, 6,000 columns', sent('PATCH', '/v1/dataset/points', key, notes(6000))),
+    refused('source, 2,000 types', put('/v1/dataset/points/source', types)),
+    refused('schema, 10,001 columns', put('/v1/dataset/points/schema', columns(10_001))),
+    refused('schema, brackets', put('/v1/dataset/points/schema', '['.repeat(4_000_000))),
+    refused('upload, 900 parts', put('/v1/dataset/sent', form, 'multipart/form-data; boundary=b')),
+    refused('upload, long types', put(`/v1/dataset/sent?types=${'a=text,'.repeat(6000)}`, 'a')),
+  ]
+}
