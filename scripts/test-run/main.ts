@@ -10,6 +10,7 @@ import { writeAbsentPrograms } from './absent-programs.ts'
 import { compiledModules } from './compiled-modules.ts'
 import { startTestEnvironment, type TestEnvironment } from './environment.ts'
 import { repeatStarved } from './repeat-starved.ts'
+import { scratchFolder } from './scratch-folder.ts'
 import { type Counts, runStep, type Step, type StepResult, stopRunningSteps } from './step.ts'
 import { StepQueue } from './step-queue.ts'
 import { checks, fastSteps, testSteps } from './steps.ts'
@@ -41,6 +42,7 @@ async function main(patterns: string[]): Promise<number> {
   rmSync(outputFolder, { recursive: true, force: true })
   mkdirSync(outputFolder, { recursive: true })
   const results: StepResult[] = []
+  const scratch = scratchFolder()
   const stolen = new StolenTime()
   const queue = new StepQueue(MAX_CONCURRENT)
   const waitingQueue = new StepQueue(1)
@@ -58,7 +60,10 @@ async function main(patterns: string[]): Promise<number> {
     environment = isFast
       ? await fastEnvironment()
       : await startTestEnvironment({ isFullRun: patterns.length === 0 })
-    const { variables } = environment
+    const variables: Record<string, string> = {
+      ...environment.variables,
+      ...(scratch && { TMPDIR: scratch.folder }),
+    }
     const steps = isFast ? fastSteps(root) : testSteps(root, variables['WAYLEAVE_TEST_PYTHON']!, patterns)
     if (steps.length === 0) throw new Error(`No test file matches ${patterns.join(' or ')}.`)
     await Promise.all([checking, runAll(steps, variables)])
@@ -75,6 +80,7 @@ async function main(patterns: string[]): Promise<number> {
   } finally {
     stolen.stop()
     await environment?.stop()
+    scratch?.remove()
   }
   if (signal) return statusOf(signal)
   printSummary(results)
