@@ -11,8 +11,8 @@ const MIN_FREE_BYTES = 8 * GIGABYTE
 const MIN_MEMORY_BYTES = 12 * GIGABYTE
 
 /**
- * A folder in memory for the temporary files of the tests, and what removes it. They sync thousands of files, for
- * which a disk takes a quarter of the time of a run. Null if there is not enough memory: then they use the system's folder.
+ * A folder in memory for the temporary files of the tests, and what removes it: they sync thousands of files, for which
+ * a disk takes a quarter of the time of a run. Null without enough memory; then they use the system's folder.
  */
 export function scratchFolder(
   memory = MEMORY,

@@ -14,6 +14,7 @@ test('the tests and files that took the most processor time are printed first, a
     time('b.test.ts', 'quick', 0.1),
     time('c.test.ts', 'long', 2),
     time('b.test.ts', 'longer', 3),
+    time('../tmp/entry.test.mjs', 'load', 1),
   ]
   const step: Step = { name: 'tests', command: () => [] }
   const counts = { passed: 3, failed: 0, skipped: 0, times }
@@ -26,12 +27,12 @@ test('the tests and files that took the most processor time are printed first, a
   t.mock.reset()
   assert.equal(
     readFileSync(join(outputFolder, 'processor-time.tsv'), 'utf8'),
-    '3.000\tb.test.ts\tlonger\n2.000\tc.test.ts\tlong\n0.100\tb.test.ts\tquick\n',
+    '3.000\tb.test.ts\tlonger\n2.000\tc.test.ts\tlong\n1.000\tloading all test files\tload\n0.100\tb.test.ts\tquick\n',
   )
-  const tests = ['    3.0 s  longer', '    2.0 s  long', '    0.1 s  quick']
-  const files = ['    3.1 s  b.test.ts', '    2.0 s  c.test.ts']
+  const tests = ['    3.0 s  longer', '    2.0 s  long', '    1.0 s  load', '    0.1 s  quick']
+  const files = ['    3.1 s  b.test.ts', '    2.0 s  c.test.ts', '    1.0 s  loading all test files']
   assert.deepEqual(
-    lines.filter((line) => /^ .*(quick|long|test\.ts)/.test(line)),
+    lines.filter((line) => /^ .*(quick|long|load|test\.ts)/.test(line)),
     [...tests, ...files],
   )
 })

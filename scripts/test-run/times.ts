@@ -18,7 +18,7 @@ export function printTimes(
   const shared = { file: '', name, seconds: endedProcessorSeconds() - steps }
   const tests = results
     .flatMap(({ counts }) => counts.times ?? [])
-    .map((test) => ({ ...test, file: relative(root, test.file) }))
+    .map((test) => ({ ...test, file: nameOf(relative(root, test.file)) }))
     .toSorted(slowerFirst)
   const rows = tests.map(({ file, name, seconds }) => `${seconds.toFixed(3)}\t${file}\t${name}\n`)
   writeFileSync(join(outputFolder, TABLE), rows.join(''))
@@ -28,6 +28,11 @@ export function printTimes(
   console.log('\nMost processor time of files:')
   for (const { file, seconds } of timesOfFiles(tests).slice(0, MAX_PRINTED))
     console.log(`${seconds.toFixed(1).padStart(7)} s  ${file}`)
+}
+
+/** The test that loads the files of a batch is registered by a temporary file. */
+function nameOf(path: string): string {
+  return path.startsWith('..') ? 'loading all test files' : path
 }
 
 function timesOfFiles(tests: TestTime[]): { file: string; seconds: number }[] {
