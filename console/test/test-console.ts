@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -115,10 +114,9 @@ export async function startConsole(
 export function buildConsole(): void {
   // A full run has built it with the program.
   if (process.env['WAYLEAVE_TEST_PROGRAM']) return
-  const lock = join(
-    tmpdir(),
-    `wayleave-console-build-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`,
-  )
+  const cache = join(root, '.cache')
+  mkdirSync(cache, { recursive: true })
+  const lock = join(cache, 'console-build.lock')
   const wait = new Int32Array(new SharedArrayBuffer(4))
   for (let tries = 0; !takeLock(lock); tries++) {
     // A lock this old was left by a process that died.

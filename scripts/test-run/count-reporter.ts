@@ -1,26 +1,23 @@
 import type { TestEvent } from 'node:test/reporters'
 import { usedProcessorSeconds } from './processor-time.ts'
+import type { TestTime } from './step.ts'
 
 /** The summary of a run has no room for more of a message. */
 const MAX_MESSAGE = 300
 
-/** Seconds of processor time of a test that is worth a line in the summary. */
-const EXPENSIVE = 1
-
 /**
- * A reporter for tests that run in one process. It writes their counts, what failed, and the tests that took the most
- * processor time, as one line of JSON.
+ * A reporter for tests that run in one process. It writes their counts, what failed, and the processor time of each
+ * test, as one line of JSON.
  */
 export default async function* countReporter(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const failures: string[] = []
-  const expensive: { name: string; seconds: number }[] = []
+  const times: TestTime[] = []
   let before = 0
   for await (const event of events) {
     if ((event.type === 'test:pass' || event.type === 'test:fail') && event.data.nesting === 0) {
       const used = usedProcessorSeconds()
-      const seconds = used - before
+      times.push({ file: event.data.file ?? '', name: event.data.name, seconds: used - before })
       before = used
-      if (seconds >= EXPENSIVE) expensive.push({ name: event.data.name, seconds })
     }
     if (event.type === 'test:fail') {
       const { name, details } = event.data
@@ -31,6 +28,6 @@ export default async function* countReporter(events: AsyncIterable<TestEvent>): 
     if (event.type !== 'test:summary') continue
     const { tests, passed, skipped, todo } = event.data.counts
     const failed = tests - passed - skipped - todo
-    yield `${JSON.stringify({ passed, failed, skipped: skipped + todo, failures, expensive })}\n`
+    yield `${JSON.stringify({ passed, failed, skipped: skipped + todo, failures, times })}\n`
   }
 }

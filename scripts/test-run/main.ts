@@ -9,12 +9,13 @@ import { delimiter, join } from 'node:path'
 import { writeAbsentPrograms } from './absent-programs.ts'
 import { compiledModules } from './compiled-modules.ts'
 import { startTestEnvironment, type TestEnvironment } from './environment.ts'
-import { endedProcessorSeconds } from './processor-time.ts'
 import { repeatStarved } from './repeat-starved.ts'
+import { scratchFolder } from './scratch-folder.ts'
 import { type Counts, runStep, type Step, type StepResult, stopRunningSteps } from './step.ts'
 import { StepQueue } from './step-queue.ts'
 import { checks, fastSteps, testSteps } from './steps.ts'
 import { StolenTime } from './stolen-time.ts'
+import { printTimes } from './times.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** More processes than cores: many tests wait for other processes, for disks and for time to pass. */
@@ -23,8 +24,6 @@ const MAX_CONCURRENT = Math.min(2 * availableParallelism() + 1, 8)
 const outputFolder = join(root, '.cache', 'test-output')
 /** The failures of one step that the summary lists: one cause often makes many tests fail. */
 const MAX_FAILURES = 5
-/** How many of the tests that took the most processor time the summary lists. */
-const MAX_EXPENSIVE = 15
 process.chdir(root)
 process.exitCode = await main(process.argv.slice(2))
 
@@ -43,6 +42,7 @@ async function main(patterns: string[]): Promise<number> {
   rmSync(outputFolder, { recursive: true, force: true })
   mkdirSync(outputFolder, { recursive: true })
   const results: StepResult[] = []
+  const scratch = scratchFolder()
   const stolen = new StolenTime()
   const queue = new StepQueue(MAX_CONCURRENT)
   const waitingQueue = new StepQueue(1)
@@ -60,7 +60,10 @@ async function main(patterns: string[]): Promise<number> {
     environment = isFast
       ? await fastEnvironment()
       : await startTestEnvironment({ isFullRun: patterns.length === 0 })
-    const { variables } = environment
+    const variables: Record<string, string> = {
+      ...environment.variables,
+      ...(scratch && { TMPDIR: scratch.folder }),
+    }
     const steps = isFast ? fastSteps(root) : testSteps(root, variables['WAYLEAVE_TEST_PYTHON']!, patterns)
     if (steps.length === 0) throw new Error(`No test file matches ${patterns.join(' or ')}.`)
     await Promise.all([checking, runAll(steps, variables)])
@@ -77,6 +80,7 @@ async function main(patterns: string[]): Promise<number> {
   } finally {
     stolen.stop()
     await environment?.stop()
+    scratch?.remove()
   }
   if (signal) return statusOf(signal)
   printSummary(results)
@@ -132,22 +136,8 @@ function printSummary(results: StepResult[]): void {
       for (const failure of counts.failures?.slice(0, MAX_FAILURES) ?? []) console.log(`          ${failure}`)
     }
   }
-  printExpensive(results)
+  printTimes(results, { root, outputFolder })
   console.log(`\n${inWords(sumOf(results))}`)
-}
-
-/** Where it pays to save. The first test of a process also loads its modules. */
-function printExpensive(results: StepResult[]): void {
-  const steps = results.reduce((sum, { processorSeconds }) => sum + processorSeconds, 0)
-  const tests = results.flatMap(({ counts }) => counts.expensive ?? [])
-  console.log('\nMost processor time:')
-  const shared = {
-    name: 'PostgreSQL, Redis, the S3 server and the set-up',
-    seconds: endedProcessorSeconds() - steps,
-  }
-  const sorted = tests.toSorted((a, b) => b.seconds - a.seconds)
-  for (const { name, seconds } of [shared, ...sorted.slice(0, MAX_EXPENSIVE)])
-    console.log(`${column(seconds)} s  ${name}`)
 }
 
 function line(name: string, seconds: number, processor: number, counts: Counts): string {

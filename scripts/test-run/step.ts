@@ -10,8 +10,16 @@ export interface Counts {
   skipped: number
   /** The names and the first words of the tests that failed, if the runner reports them. */
   failures?: string[]
-  /** The tests that took the most processor time, in seconds, if the runner reports them. */
-  expensive?: { name: string; seconds: number }[]
+  /** The processor time of each test that is not inside another one, if the runner reports it. */
+  times?: TestTime[]
+}
+
+export interface TestTime {
+  /** The file that registers the test. */
+  file: string
+  name: string
+  /** Those of its child processes that have ended are part of it. The first test of a file also loads its modules. */
+  seconds: number
 }
 
 /** One command of the full test run. */

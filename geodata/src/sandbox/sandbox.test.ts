@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -160,6 +160,8 @@ test('a file for its owner alone is compiled, also by an attempt that can be res
   const isSorting = new AbortController()
   const interrupt = ({ phase }: { phase: string }) => phase !== 'reading' && isSorting.abort()
   const folder = mkdtempSync(join(place, 'out-'))
+  // The process waits here for a reader: it would compile a row before it is killed.
+  execFileSync('mkfifo', ['--mode=666', join(folder, 'features.pack')])
   const attempt = (onProgress: (progress: CompileProgress) => void, signal?: AbortSignal) =>
     compileInChildProcess({ path, folder, resume }, onProgress, signal, new Sandbox('require'))
   await assert.rejects(attempt(interrupt, isSorting.signal))
