@@ -87,6 +87,11 @@ test('codes follow the order of values, and posting lists and blocks follow the 
       const codes = [...column.codes.subarray(block * 4096, (block + 1) * 4096)]
       assert.equal(column.blockMin[block], Math.min(...codes))
       assert.equal(column.blockMax[block], Math.max(...codes))
+      assert.equal(column.blockCounts === null, column.codeCount > 256, name)
+      const counts = column.blockCounts?.subarray(block * column.codeCount, (block + 1) * column.codeCount)
+      if (counts)
+        for (let code = 0; code < column.codeCount; code++)
+          assert.equal(counts[code], codes.filter((one) => one === code).length, `${name} ${block} ${code}`)
     }
     for (const [i, edge] of column.edges.entries()) {
       const bits = column.rowsBelow(i)

@@ -25,7 +25,15 @@ export interface ColumnParts extends CodeBitmaps {
   /** The smallest and largest code of each block. */
   blockMin: Codes
   blockMax: Codes
+  /**
+   * How many rows of each block have each code: of the first block by code, then of the second, and so on. Null if there
+   * are more than `MAX_COUNTED_CODES`.
+   */
+  blockCounts: Uint16Array | null
 }
+
+/** Columns of more codes have no counts of each block: they would take longer to add than the rows. */
+export const MAX_COUNTED_CODES = 256
 
 /** A column in memory. */
 export class CompiledColumn implements ColumnParts {
@@ -37,6 +45,7 @@ export class CompiledColumn implements ColumnParts {
   order: Uint32Array | null
   readonly blockMin: Codes
   readonly blockMax: Codes
+  readonly blockCounts: Uint16Array | null
   readonly edges: Uint32Array
   readonly below: Int32Array
   readonly #storedOrder: IndexNumbers<Uint32Array> | null
@@ -58,6 +67,7 @@ export class CompiledColumn implements ColumnParts {
     this.order = parts.order
     this.blockMin = parts.blockMin
     this.blockMax = parts.blockMax
+    this.blockCounts = parts.blockCounts
     this.edges = parts.edges
     this.below = parts.below
   }
@@ -118,7 +128,8 @@ export function memoryOf(rows: number, distinct: number, width: number, dictiona
   const codeBytes = width === 3 ? 4 : width
   const bitmaps = Math.min(distinct, MAX_EDGES) * wordsOf(rows) * 4
   const lists = rows > MAX_LISTED_ROWS ? 0 : rows * 4 + bitmaps
-  return rows * codeBytes + lists + memoryOfLists(distinct, dictionaryBytes)
+  const blockCounts = distinct < MAX_COUNTED_CODES ? Math.ceil(rows / BLOCK_ROWS) * (distinct + 1) * 2 : 0
+  return rows * codeBytes + lists + blockCounts + memoryOfLists(distinct, dictionaryBytes)
 }
 
 /** The same without its codes. */

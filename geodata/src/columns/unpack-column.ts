@@ -38,6 +38,7 @@ export async function unpackColumn(packed: PackedColumn, maxListed = MAX_LISTED_
   const counts = new Uint32Array(distinct + 2)
   const blocks = Math.ceil(rows / BLOCK_ROWS)
   const [blockMin, blockMax] = [new Uint32Array(blocks), new Uint32Array(blocks)]
+  const blockCounts = width === 1 ? new Uint16Array(blocks * (distinct + 1)) : null
   const segment = new Uint32Array(width === 1 ? 0 : Math.min(rows, segmentRows))
   let unpacking = unpackSegment(packed, 0)
   for (let i = 0; i < stored.codes.length; i++) {
@@ -46,11 +47,10 @@ export async function unpackColumn(packed: PackedColumn, maxListed = MAX_LISTED_
     if (i + 1 < stored.codes.length) unpacking = unpackSegment(packed, i + 1)
     const from = i * segmentRows
     const part = segment.subarray(0, Math.min(rows, from + segmentRows) - from)
-    if (width === 1) {
+    if (blockCounts) {
       // Most columns of few values: their planes are their codes.
       codes.set(planes, from)
-      countBytes(planes, counts)
-      findByteRanges(planes, from >>> BLOCK_SHIFT, blockMin, blockMax)
+      countBlocks(planes, from >>> BLOCK_SHIFT, { counts, blockMin, blockMax, blockCounts })
       continue
     }
     joinPlanes(planes, part, width)
@@ -61,7 +61,7 @@ export async function unpackColumn(packed: PackedColumn, maxListed = MAX_LISTED_
   // At first, counts[c + 1] is the number of rows of code c, then it is where they end.
   for (let i = 1; i < counts.length; i++) counts[i]! += counts[i - 1]!
   const starts = counts
-  const ranges = { blockMin: narrowed(blockMin, width), blockMax: narrowed(blockMax, width) }
+  const ranges = { blockMin: narrowed(blockMin, width), blockMax: narrowed(blockMax, width), blockCounts }
   if (rows > maxListed) {
     return { values, codes, starts, order: null, ...ranges, ...NO_BITMAPS }
   }
@@ -81,7 +81,7 @@ export async function unpackLists(packed: PackedLists): Promise<ColumnParts> {
   const rows = new Uint32Array(codeCount)
   joinPlanes(planes, rows, 4)
   const starts = startsOf(rows)
-  const ranges = { blockMin: NO_CODES, blockMax: NO_CODES }
+  const ranges = { blockMin: NO_CODES, blockMax: NO_CODES, blockCounts: null }
   return { values, codes: null, starts, order: null, ...ranges, ...NO_BITMAPS }
 }
 
@@ -142,19 +142,46 @@ function countCodes(codes: Uint32Array, counts: Uint32Array): void {
   for (let row = 0; row < codes.length; row++) counts[codes[row]! + 1]!++
 }
 
-/** In four tables: adding to the same number again has to wait for the addition before. */
-function countBytes(codes: Uint8Array, counts: Uint32Array): void {
-  const tables = new Uint32Array(1024)
-  const end = codes.length & ~3
-  for (let row = 0; row < end; row += 4) {
+interface BlockTables {
+  /** The rows of code c are added to `counts[c + 1]`. */
+  counts: Uint32Array
+  blockMin: Uint32Array
+  blockMax: Uint32Array
+  blockCounts: Uint16Array
+}
+
+/** Counts codes of one byte by block, of which the first is `firstBlock`. The counts tell the smallest and the largest. */
+function countBlocks(codes: Uint8Array, firstBlock: number, tables: BlockTables): void {
+  const { counts, blockMin, blockMax, blockCounts } = tables
+  const codeCount = counts.length - 1
+  const room = new Uint32Array(1024)
+  for (let start = 0, block = firstBlock; start < codes.length; start += BLOCK_ROWS, block++) {
+    room.fill(0)
+    countBytes(codes, start, Math.min(codes.length, start + BLOCK_ROWS), room)
+    const at = block * codeCount
+    let isFirst = true
+    for (let code = 0; code < codeCount; code++) {
+      const count = room[code]! + room[256 + code]! + room[512 + code]! + room[768 + code]!
+      if (count === 0) continue
+      if (isFirst) blockMin[block] = code
+      isFirst = false
+      blockMax[block] = code
+      blockCounts[at + code] = count
+      counts[code + 1]! += count
+    }
+  }
+}
+
+/** Counts into four tables: adding to the same number again has to wait for the addition before. */
+function countBytes(codes: Uint8Array, from: number, to: number, tables: Uint32Array): void {
+  const end = from + ((to - from) & ~3)
+  for (let row = from; row < end; row += 4) {
     tables[codes[row]!]!++
     tables[256 + codes[row + 1]!]!++
     tables[512 + codes[row + 2]!]!++
     tables[768 + codes[row + 3]!]!++
   }
-  for (let row = end; row < codes.length; row++) tables[codes[row]!]!++
-  for (let code = 0; code < counts.length - 1; code++)
-    counts[code + 1]! += tables[code]! + tables[256 + code]! + tables[512 + code]! + tables[768 + code]!
+  for (let row = end; row < to; row++) tables[codes[row]!]!++
 }
 
 /** The rows by their codes, by a counting sort. */
@@ -180,27 +207,6 @@ function placeRows(codes: Uint32Array, from: number, places: Uint32Array, order:
 /** The smallest and largest code of each block, of which the first is `firstBlock`. */
 function findRanges(
   codes: Uint32Array,
-  firstBlock: number,
-  blockMin: Uint32Array,
-  blockMax: Uint32Array,
-): void {
-  for (let start = 0, block = firstBlock; start < codes.length; start += BLOCK_ROWS, block++) {
-    const end = Math.min(codes.length, start + BLOCK_ROWS)
-    let min = codes[start]!
-    let max = min
-    for (let row = start + 1; row < end; row++) {
-      const code = codes[row]!
-      if (code < min) min = code
-      else if (code > max) max = code
-    }
-    blockMin[block] = min
-    blockMax[block] = max
-  }
-}
-
-/** The same for codes of one byte. */
-function findByteRanges(
-  codes: Uint8Array,
   firstBlock: number,
   blockMin: Uint32Array,
   blockMax: Uint32Array,

@@ -5,7 +5,13 @@ export { wordsOf } from '../columns/code-bitmaps.ts'
 export { ColumnCache } from '../columns/column-cache.ts'
 export { readColumnDirectory, readCompiledColumn } from '../columns/column-reader.ts'
 export { mostFrequent } from '../columns/column-statistics.ts'
-export { BLOCK_ROWS, BLOCK_SHIFT, type Codes, CompiledColumn } from '../columns/compiled-column.ts'
+export {
+  BLOCK_ROWS,
+  BLOCK_SHIFT,
+  type Codes,
+  CompiledColumn,
+  MAX_COUNTED_CODES,
+} from '../columns/compiled-column.ts'
 export { writeColumns } from '../columns/write-columns.ts'
 export { jsonText } from '../compile/values/json-text.ts'
 export { CSV_LINE_END, csvCell, withoutFormula } from '../exports/csv/csv-value.ts'

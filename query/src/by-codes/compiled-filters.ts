@@ -1,8 +1,9 @@
 import type { Snapshot } from '@wayleave/geodata/features'
 import { columnsOf } from '../cql2/columns-of.ts'
 import type { Condition } from '../cql2/condition.ts'
+import { hasTable } from './block-bits.ts'
 import type { PositionExpression } from './compile-condition.ts'
-import { hasTable, type PositionFilter } from './position-filter.ts'
+import type { PositionFilter } from './position-filter.ts'
 
 /** A filter whose sets of codes take more bytes than this is compiled each time. */
 const MAX_BYTES = 1000

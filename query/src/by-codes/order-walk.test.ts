@@ -36,6 +36,7 @@ function columnOf(codes: number[], codeCount: number, shift: number): CompiledCo
     order: null,
     blockMin: none,
     blockMax: none,
+    blockCounts: null,
     edges: new Uint32Array(0),
     below: new Int32Array(0),
   }

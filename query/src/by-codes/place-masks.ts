@@ -26,7 +26,7 @@ export class PlaceMasks {
   readonly #masks = new BoundedCache<string, PositionMask | null>(
     MAX_BYTES,
     // The key has the condition's text, which may be longer than the mask.
-    (mask, key) => (mask?.bytes.length ?? 0) + key.length + 200,
+    (mask, key) => (mask?.bytes ?? 0) + key.length + 200,
   )
 
   /** The parts of one map view ask for the same mask at once. */
@@ -40,7 +40,7 @@ export class PlaceMasks {
 
   /** The positions for which the condition has the value `isTrue`; null if the database has to decide. */
   of(snapshot: Snapshot, condition: Condition, isTrue: boolean): PositionMask | PendingMask | null {
-    if (snapshot.manifest.rows > MAX_BYTES / MAX_MASKS) return null
+    if (PositionMask.bytesOf(snapshot.manifest.rows) > MAX_BYTES / MAX_MASKS) return null
     const text = JSON.stringify(condition, (_name, value: unknown) =>
       typeof value === 'bigint' ? `${value}n` : value,
     )
@@ -65,14 +65,14 @@ export class PlaceMasks {
   }
 
   async #make(key: string, request: MaskRequest, pause: () => Promise<void>): Promise<void> {
-    const { rows } = request.snapshot.manifest
+    const bytes = PositionMask.bytesOf(request.snapshot.manifest.rows)
     // Without a mask the database decides, whose requests wait in a fair queue.
-    if (this.#makingBytes + rows > MAX_BYTES) return
-    this.#makingBytes += rows
+    if (this.#makingBytes + bytes > MAX_BYTES) return
+    this.#makingBytes += bytes
     try {
       this.#masks.set(key, await makeMask(request, pause))
     } finally {
-      this.#makingBytes -= rows
+      this.#makingBytes -= bytes
     }
   }
 }

@@ -1,19 +1,10 @@
-import { BLOCK_ROWS, BLOCK_SHIFT, type CompiledColumn } from '@wayleave/geodata/features'
-import {
-  combineMasks,
-  countRange,
-  fillRange,
-  fillTable,
-  keepMasked,
-  keepRange,
-  positionsOfMask,
-} from './code-loops.ts'
-import { type CodeSet, countPositions, hasCode } from './code-set.ts'
+import type { CompiledColumn } from '@wayleave/geodata/features'
+import { bitsOfBlock, type CodesExpression, lookupTable, stateOf } from './block-bits.ts'
+import { keepRange } from './code-loops.ts'
+import { countPositions, hasCode } from './code-set.ts'
 import type { PositionExpression } from './compile-condition.ts'
 import { distinctFrom, firstAtLeast } from './position-lists.ts'
-import { ALL_POSITIONS, NO_POSITIONS, SOME_POSITIONS } from './position-mask.ts'
-
-type CodesExpression = PositionExpression & { kind: 'codes' }
+import { countBits, positionsOfBits } from './word-loops.ts'
 
 /** Max candidates that are kept with the filter. */
 const MAX_KEPT = 128
@@ -102,27 +93,13 @@ export class PositionFilter {
 
   /** Writes the positions from `from` to `to`, which are in one block, that match, and returns how many there are. */
   collect(from: number, to: number, positions: Uint32Array): number {
-    const [first, ...others] = this.#conjuncts
-    fill(first!, from, to, partMask, 0)
-    let count = positionsOfMask(partMask, from, to - from, positions)
-    // The other conditions are tested for the positions that are left.
-    for (const part of others) if (count > 0) count = keep(part, from, to, positions, count)
-    return count
+    return positionsOfBits(bitsOfBlock(this.expression, from, to), from & ~31, positions)
   }
 
   /** The number of positions from `from` to `to`, which are in one block, that match. Faster than listing them. */
   countMatches(from: number, to: number): number {
-    const [first, ...others] = this.#conjuncts
-    fill(first!, from, to, partMask, 0)
-    const last = others.at(-1)
-    let count = -1
-    for (const part of others) {
-      if (part === last && part.kind === 'codes' && part.set.length === 2)
-        return countRange(part.column.codes, from, to, part.set[0]!, part.set[1]!, partMask)
-      fill(part, from, to, otherMask, 0)
-      count = combineMasks(partMask, otherMask, to - from)
-    }
-    return count === -1 ? combineMasks(partMask, partMask, to - from) : count
+    const words = bitsOfBlock(this.expression, from, to)
+    return countBits(words, words.length * 32)
   }
 
   /** The stored posting list that has all candidates, each once; null if there are several, or if it is not stored. */
@@ -184,8 +161,8 @@ function tester(expression: PositionExpression): (position: number) => boolean {
     case 'codes':
       return codeTester(expression)
     case 'mask': {
-      const { bytes } = expression.mask
-      return (position) => bytes[position] === 1
+      const { words } = expression.mask
+      return (position) => ((words[position >>> 5]! >>> position) & 1) === 1
     }
     case 'and':
     case 'or': {
@@ -212,26 +189,6 @@ function codeTester({ column: { codes, codeCount }, set }: CodesExpression): (po
   }
   const table = lookupTable(set, codeCount)
   return table ? (position) => table[codes[position]!] === 1 : (position) => hasCode(set, codes[position]!)
-}
-
-const MAX_TABLE_CODES = 1 << 16
-const tables = new WeakMap<CodeSet, Uint8Array>()
-
-/** Whether positions are tested by a table, which has a byte for each code of the column. */
-export function hasTable({ column, set }: CodesExpression): boolean {
-  return set.length > 2 && column.codeCount <= MAX_TABLE_CODES
-}
-
-/** A byte per code; null if there are too many codes. */
-function lookupTable(set: CodeSet, codeCount: number): Uint8Array | null {
-  if (codeCount > MAX_TABLE_CODES) return null
-  let table = tables.get(set)
-  if (table === undefined) {
-    table = new Uint8Array(codeCount)
-    for (let i = 0; i < set.length; i += 2) table.fill(1, set[i], set[i + 1])
-    tables.set(set, table)
-  }
-  return table
 }
 
 function bySelectivity(args: readonly PositionExpression[], count: number): PositionExpression[] {
@@ -280,104 +237,3 @@ function candidatesOf(expression: PositionExpression): readonly CodesExpression[
 function total(sets: readonly CodesExpression[]): number {
   return sets.reduce((sum, { column, set }) => sum + countPositions(column, set), 0)
 }
-
-function stateOf(expression: PositionExpression, block: number): number {
-  switch (expression.kind) {
-    case 'all':
-      return ALL_POSITIONS
-    case 'none':
-      return NO_POSITIONS
-    case 'mask':
-      return expression.mask.blockState(block)
-    case 'codes': {
-      const { column, set } = expression
-      const min = column.blockMin[block]!
-      const max = column.blockMax[block]!
-      if (max < set[0]! || min >= set[set.length - 1]!) return NO_POSITIONS
-      return set.length === 2 && min >= set[0]! && max < set[1]! ? ALL_POSITIONS : SOME_POSITIONS
-    }
-    case 'and': {
-      let state = ALL_POSITIONS
-      for (const arg of expression.args) state = Math.min(state, stateOf(arg, block))
-      return state
-    }
-    case 'or': {
-      let state = NO_POSITIONS
-      for (const arg of expression.args) state = Math.max(state, stateOf(arg, block))
-      return state
-    }
-  }
-}
-
-/** One mask for each level of nesting, reused. */
-const masks: Uint8Array[] = []
-
-function fill(
-  expression: PositionExpression,
-  from: number,
-  to: number,
-  mask: Uint8Array,
-  depth: number,
-): void {
-  switch (expression.kind) {
-    case 'all':
-    case 'none':
-      mask.fill(expression.kind === 'all' ? 1 : 0, 0, to - from)
-      return
-    case 'codes':
-      fillCodes(expression, from, to, mask)
-      return
-    case 'mask':
-      mask.set(expression.mask.bytes.subarray(from, to))
-      return
-    case 'and':
-    case 'or': {
-      const [first, ...others] = expression.args
-      const length = to - from
-      fill(first!, from, to, mask, depth + 1)
-      masks[depth] ??= new Uint8Array(BLOCK_ROWS)
-      const other = masks[depth]!
-      for (const arg of others) {
-        const state = stateOf(arg, from >>> BLOCK_SHIFT)
-        if (state === (expression.kind === 'and' ? ALL_POSITIONS : NO_POSITIONS)) continue
-        fill(arg, from, to, other, depth + 1)
-        if (expression.kind === 'and') for (let i = 0; i < length; i++) mask[i]! &= other[i]!
-        else for (let i = 0; i < length; i++) mask[i]! |= other[i]!
-      }
-    }
-  }
-}
-
-function fillCodes({ column, set }: CodesExpression, from: number, to: number, mask: Uint8Array): void {
-  const { codes, codeCount } = column
-  if (set.length === 2) {
-    fillRange(codes, from, to, set[0]!, set[1]!, mask)
-    return
-  }
-  const table = lookupTable(set, codeCount)
-  if (table) fillTable(codes, from, to, table, mask)
-  else
-    for (let position = from; position < to; position++)
-      mask[position - from] = hasCode(set, codes[position]!) ? 1 : 0
-}
-
-/** Keeps those of the first `count` positions, all of one block, that are in the set; returns how many there are. */
-function keep(
-  part: PositionExpression,
-  from: number,
-  to: number,
-  positions: Uint32Array,
-  count: number,
-): number {
-  if (stateOf(part, from >>> BLOCK_SHIFT) === ALL_POSITIONS) return count
-  if (part.kind === 'mask') return keepMasked(part.mask.bytes, 0, positions, count)
-  if (part.kind === 'codes' && part.set.length === 2) {
-    return keepRange(part.column.codes, part.set[0]!, part.set[1]!, positions, count)
-  }
-  fill(part, from, to, partMask, 0)
-  return keepMasked(partMask, from, positions, count)
-}
-
-/** Used by one filter at a time: a filter does not stop while it reads them. */
-const partMask = new Uint8Array(BLOCK_ROWS)
-const otherMask = new Uint8Array(BLOCK_ROWS)

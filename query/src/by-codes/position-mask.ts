@@ -6,13 +6,12 @@ export const SOME_POSITIONS = 1
 export const ALL_POSITIONS = 2
 
 /**
- * A set of positions with one byte per position, so that it is combined with codes by loops without branches, and one
- * bit per position, so that it is counted with the bitmaps of columns. It is not a `PositionBits`, because loops over
- * bits have to shift and mask, and because it counts the positions of each block.
+ * A set of positions with one bit per position, in words, so that it is combined with the bits of codes. It is not a
+ * `PositionBits`, because it counts the positions of each block.
  */
 export class PositionMask {
-  /** 1 for the positions of the set, 0 for all others. */
-  readonly bytes: Uint8Array
+  /** The number of all positions. */
+  readonly #size: number
   /** Bit `position % 32` of word `position / 32` is 1 for the positions of the set. */
   readonly words: Int32Array
   /** How many positions of each block are in the set. */
@@ -20,7 +19,7 @@ export class PositionMask {
   #count = 0
 
   constructor(size: number) {
-    this.bytes = new Uint8Array(size)
+    this.#size = size
     this.words = new Int32Array(wordsOf(size))
     this.#blockCounts = new Uint16Array(Math.ceil(size / BLOCK_ROWS))
   }
@@ -29,9 +28,18 @@ export class PositionMask {
     return this.#count
   }
 
+  /** Its memory. */
+  get bytes(): number {
+    return PositionMask.bytesOf(this.#size)
+  }
+
+  /** The memory of a set of so many positions. */
+  static bytesOf(size: number): number {
+    return wordsOf(size) * 4 + Math.ceil(size / BLOCK_ROWS) * 2
+  }
+
   /** Adds the positions from `begin` to `end` (exclusive), none of which may be in the set yet. */
   addRun(begin: number, end: number): void {
-    this.bytes.fill(1, begin, end)
     setRun(this.words, begin, end)
     this.#count += end - begin
     for (let from = begin; from < end; ) {
@@ -45,7 +53,7 @@ export class PositionMask {
   blockState(block: number): number {
     const count = this.#blockCounts[block]!
     if (count === 0) return NO_POSITIONS
-    const size = Math.min(BLOCK_ROWS, this.bytes.length - (block << BLOCK_SHIFT))
+    const size = Math.min(BLOCK_ROWS, this.#size - (block << BLOCK_SHIFT))
     return count === size ? ALL_POSITIONS : SOME_POSITIONS
   }
 }

@@ -14,15 +14,17 @@ export interface ScanSource {
 }
 
 /** Estimated times of the ways to find positions, in ns per position. */
-const COST = { scanned: 2, inBox: 8, candidate: 50 }
+const COST = { scanned: 1, inBox: 8, candidate: 50 }
 /** Nodes of the tree that are visited to estimate the number of positions in a box. */
 const ESTIMATE_BUDGET = 200
 /** More candidates are not collected: sorting them would block the event loop. */
 export const MAX_CANDIDATES = 50_000
 /** The number of positions that a scan tests first. */
 const FIRST_STEP = 256
-/** Positions that are tested one by one between two looks at the clock. */
+/** Positions that are tested between two looks at the clock, if they are tested one by one. */
 const STEP = 512
+/** Shorter runs of the tree are tested position by position. */
+const SHORT_RUN = 64
 
 /**
  * Finds the positions that match a filter and a box, in snapshot order, from `from` on. `wanted` is about how many
@@ -173,14 +175,7 @@ class ScannedBlocks implements SlicedWork {
       const step = Math.min(this.#step, taker.step ?? BLOCK_ROWS)
       const end = Math.min(this.#rows, (block + 1) << BLOCK_SHIFT, from + step)
       if (this.#step < BLOCK_ROWS) this.#step *= 2
-      const state = filter ? filter.blockState(block) : ALL_POSITIONS
-      if (state === ALL_POSITIONS) {
-        if (taker.takeRun(from, end)) return ENDED
-      } else if (state !== NO_POSITIONS && taker.takeCount) taker.takeCount(filter!.countMatches(from, end))
-      else if (state !== NO_POSITIONS) {
-        const count = filter!.collect(from, end, matched)
-        if (count > 0 && taker.takeList(matched, count)) return ENDED
-      }
+      if (takeMatches(filter, from, end, taker)) return ENDED
       this.#next = end
       if (performance.now() > until) return PAUSED
     }
@@ -190,6 +185,19 @@ class ScannedBlocks implements SlicedWork {
 
 /** Used by one scan at a time: a scan does not stop while it reads them. */
 const matched = new Uint32Array(BLOCK_ROWS)
+
+/** Passes on those of the positions from `from` to `to`, which are in one block, that match. */
+function takeMatches(filter: PositionFilter | null, from: number, to: number, taker: PositionTaker): boolean {
+  const state = filter ? filter.blockState(from >>> BLOCK_SHIFT) : ALL_POSITIONS
+  if (state === ALL_POSITIONS) return taker.takeRun(from, to)
+  if (state === NO_POSITIONS) return false
+  if (taker.takeCount) {
+    taker.takeCount(filter!.countMatches(from, to))
+    return false
+  }
+  const count = filter!.collect(from, to, matched)
+  return count > 0 && taker.takeList(matched, count)
+}
 
 interface WalkedParts {
   walk: TreeWalk
@@ -207,6 +215,8 @@ class WalkedPositions implements SlicedWork {
   #end = 0
   #isCertain = false
   #isInTree = true
+  /** Positions of a long run that are tested at once: few at first, because a page may be full soon. */
+  #step = FIRST_STEP
 
   constructor(parts: WalkedParts) {
     this.#parts = parts
@@ -218,10 +228,21 @@ class WalkedPositions implements SlicedWork {
       const position = this.#next++
       if (box.testGeometry(geometry) && taker.take(position)) return ENDED
     }
-    for (let steps = 1; ; steps++) {
-      if (steps % STEP === 0 && performance.now() > until) return PAUSED
+    for (let tested = 0; ; ) {
+      if (tested >= STEP) {
+        if (performance.now() > until) return PAUSED
+        tested = 0
+      }
       if (this.#next === this.#end && !this.#nextRun()) return this.#parts.walk.isBlocked ? BLOCKED : ENDED
       const position = this.#next
+      if (this.#isCertain && this.#end - position >= SHORT_RUN) {
+        const end = this.#stepEnd(position)
+        this.#next = end
+        tested += end - position
+        if (takeMatches(filter, position, end, taker)) return ENDED
+        continue
+      }
+      tested++
       if (filter === null || filter.matches(position)) {
         const isIn = this.#isCertain ? true : box.test(position)
         if (isIn === null) return BLOCKED
@@ -230,6 +251,12 @@ class WalkedPositions implements SlicedWork {
       }
       this.#next++
     }
+  }
+
+  #stepEnd(position: number): number {
+    const step = Math.min(this.#step, this.#parts.taker.step ?? BLOCK_ROWS)
+    if (this.#step < BLOCK_ROWS) this.#step *= 2
+    return Math.min(this.#end, ((position >>> BLOCK_SHIFT) + 1) << BLOCK_SHIFT, position + step)
   }
 
   #nextRun(): boolean {

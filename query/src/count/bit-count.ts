@@ -1,8 +1,15 @@
 import { type CompiledColumn, wordsOf } from '@wayleave/geodata/features'
 import { type CodeSet, complement, countPositions } from '../by-codes/code-set.ts'
 import type { PositionExpression } from '../by-codes/compile-condition.ts'
+import {
+  addBits,
+  clearPositions,
+  countBits,
+  keepBits,
+  removeBits,
+  setPositions,
+} from '../by-codes/word-loops.ts'
 import { ENDED, PAUSED, type SlicedWork } from '../features/sliced-work.ts'
-import { addBits, clearPositions, countBits, keepBits, removeBits, setPositions } from './word-loops.ts'
 
 /** Measured times, in ns: for each word to copy it, to combine two, to count its bits; and to set or clear one bit. */
 const COST = { copy: 0.2, combine: 1.2, count: 2.2, bit: 4 }

@@ -19,7 +19,7 @@ const MAX_COUNT_BYTES = 4 << 20
  * one. 400,000 is less than a millisecond also on a machine that is half as fast; the page takes a tenth of that.
  */
 const MAX_CHEAP_COST = 400_000
-/** How often a scan whose cost is only an estimate is continued. Each time it looks at up to 512 positions. */
+/** How often a scan whose cost is only an estimate is continued. Each time it looks at 512 positions or a block of them. */
 const MAX_CHEAP_STEPS = 64
 
 /** A page that was found. */

@@ -1,6 +1,13 @@
-import { BLOCK_SHIFT, type Codes, type CompiledColumn, mostFrequent } from '@wayleave/geodata/features'
+import {
+  BLOCK_ROWS,
+  BLOCK_SHIFT,
+  type Codes,
+  type CompiledColumn,
+  MAX_COUNTED_CODES,
+  mostFrequent,
+} from '@wayleave/geodata/features'
 import type { TimedWork } from '../work/timed-work.ts'
-import { histogramBins, loadPositionBins, MIXED } from './histogram-bins.ts'
+import { histogramBins, loadPositionBins } from './histogram-bins.ts'
 
 type FacetValue = string | number | bigint | boolean
 
@@ -24,6 +31,8 @@ export class FacetCounts {
   readonly #column: CompiledColumn
   readonly #limit: number
   readonly #bins: ReturnType<typeof histogramBins>
+  /** Whether intervals are counted instead of codes. The codes of few values are counted, and added in the end. */
+  readonly #isByBin: boolean
   readonly #counts: Uint32Array
 
   /** A column with more than `limit` distinct values that have a distance gets a histogram. */
@@ -31,12 +40,13 @@ export class FacetCounts {
     this.#column = column
     this.#limit = limit
     this.#bins = column.values.length > limit ? histogramBins(column, bins) : null
-    this.#counts = new Uint32Array(this.#bins ? this.#bins.edges.length : column.codeCount)
+    this.#isByBin = this.#bins !== null && column.codeCount > MAX_COUNTED_CODES
+    this.#counts = new Uint32Array(this.#isByBin ? this.#bins!.edges.length : column.codeCount)
   }
 
   /** Has to end before the first call of `addPositions`. */
   async prepare(work: TimedWork): Promise<void> {
-    if (this.#bins) await loadPositionBins(this.#column, this.#bins, work)
+    if (this.#isByBin) await loadPositionBins(this.#column, this.#bins!, work)
   }
 
   /** Counts the first `length` of these positions, which ascend. */
@@ -54,9 +64,10 @@ export class FacetCounts {
     else countPositions32(groups, positions, length, counts)
   }
 
-  /** Counts the positions from `begin` to `end` (exclusive). */
+  /** Counts the positions from `begin` to `end` (exclusive), which are in one block. */
   addRun(begin: number, end: number): void {
     const counts = this.#counts
+    if (end - begin === BLOCK_ROWS && this.#addBlock(begin >>> BLOCK_SHIFT)) return
     const group = this.#groupOf(begin, end - 1)
     if (group !== SEVERAL) {
       counts[group]! += end - begin
@@ -68,36 +79,59 @@ export class FacetCounts {
     else countRun32(groups, begin, end, counts)
   }
 
+  /** Counts all positions of a block; false if it has no counts. */
+  #addBlock(block: number): boolean {
+    const blockCounts = this.#blockCounts
+    if (blockCounts === null) return false
+    const counts = this.#counts
+    const at = block * counts.length
+    for (let group = 0; group < counts.length; group++) counts[group]! += blockCounts[at + group]!
+    return true
+  }
+
   /** The value or interval of each position. */
   get #groups(): Codes {
-    return this.#bins === null ? this.#column.codes : this.#bins.binOfPosition!
+    return this.#isByBin ? this.#bins!.binOfPosition! : this.#column.codes
+  }
+
+  /** How many positions of each block are in each group, block after block. */
+  get #blockCounts(): Uint16Array | null {
+    return this.#isByBin ? this.#bins!.blockCounts : this.#column.blockCounts
   }
 
   /** The value or interval of all positions from `first` to `last`, if they are in one block that has only one. */
   #groupOf(first: number, last: number): number {
     const block = first >>> BLOCK_SHIFT
     if (last >>> BLOCK_SHIFT !== block) return SEVERAL
-    if (this.#bins) {
-      const bin = this.#bins.binOfBlock![block]!
-      return bin === MIXED ? SEVERAL : bin
-    }
     const { blockMin, blockMax } = this.#column
+    if (this.#isByBin) {
+      const bin = this.#groups[first]!
+      return this.#bins!.blockCounts![block * this.#counts.length + bin] === BLOCK_ROWS ? bin : SEVERAL
+    }
     return blockMin[block] === blockMax[block] ? blockMin[block]! : SEVERAL
   }
 
   /** Counts all positions, by the posting lists. */
   addAll(): void {
-    const { codeCount, nulls } = this.#column
     const counts = this.#counts
-    if (this.#bins === null) {
-      for (let code = 0; code < codeCount; code++) counts[code]! += this.#column.countOf(code, code + 1)
-      return
+    if (this.#isByBin) {
+      counts[0]! += this.#column.nulls
+      const { codeEdges } = this.#bins!
+      for (let bin = 1; bin < codeEdges.length; bin++)
+        counts[bin]! += this.#column.countOf(codeEdges[bin - 1]!, codeEdges[bin]!)
+    } else {
+      for (let code = 0; code < counts.length; code++) counts[code]! += this.#column.countOf(code, code + 1)
     }
-    const { codeEdges } = this.#bins
-    counts[0]! += nulls
-    for (let bin = 1; bin < codeEdges.length; bin++) {
-      counts[bin]! += this.#column.countOf(codeEdges[bin - 1]!, codeEdges[bin]!)
-    }
+  }
+
+  /** How many positions are in each interval, which is a range of codes. */
+  #binCounts(): Uint32Array {
+    if (this.#isByBin) return this.#counts
+    const { codeEdges } = this.#bins!
+    const counts = new Uint32Array(codeEdges.length)
+    for (let bin = 1; bin < codeEdges.length; bin++)
+      for (let code = codeEdges[bin - 1]!; code < codeEdges[bin]!; code++) counts[bin]! += this.#counts[code]!
+    return counts
   }
 
   result(): Facet {
@@ -106,7 +140,8 @@ export class FacetCounts {
     const nulls = counts[0]!
     if (this.#bins) {
       const { edges } = this.#bins
-      const histogram = edges.slice(1).map((to, i) => ({ from: edges[i]!, to, count: counts[i + 1]! }))
+      const inBins = this.#binCounts()
+      const histogram = edges.slice(1).map((to, i) => ({ from: edges[i]!, to, count: inBins[i + 1]! }))
       return { type, nulls, histogram }
     }
     const values = mostFrequent(counts, this.#limit, 1).map((code) => {

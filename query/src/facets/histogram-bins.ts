@@ -1,4 +1,4 @@
-import { type CompiledColumn, dateText, timestampText } from '@wayleave/geodata/features'
+import { BLOCK_SHIFT, type CompiledColumn, dateText, timestampText } from '@wayleave/geodata/features'
 import { boundOf } from '../by-codes/code-bounds.ts'
 import type { TimedWork } from '../work/timed-work.ts'
 
@@ -13,17 +13,14 @@ export interface HistogramBins {
   codeEdges: number[]
   /** The interval of each position, counted from 1, and 0 for null; null until `loadPositionBins` has ended. */
   binOfPosition: Uint8Array | null
-  /** The interval of all positions of each block; MIXED if they are in several. Null until `loadPositionBins` has ended. */
-  binOfBlock: Uint8Array | null
+  /** How many positions of each block are in each interval, block after block. Null until `loadPositionBins` has ended. */
+  blockCounts: Uint16Array | null
 }
-
-/** No interval has this number, because there are at most 100. */
-export const MIXED = 255
 
 /** The max number of histograms that are kept for a column: the panel of filters and the charts differ. */
 const MAX_CACHED = 2
 
-/** Positions whose intervals are looked up without a pause: about a millisecond. */
+/** Positions whose intervals are looked up without a pause: several blocks, about a millisecond. */
 const STEP = 1 << 15
 
 const cached = new WeakMap<CompiledColumn, Map<number, HistogramBins>>()
@@ -51,7 +48,12 @@ function makeBins(column: CompiledColumn, binCount: number): HistogramBins {
   const edges = edgesOf(column, binCount)
   const codeEdges = edges.map((edge) => boundOf(column, edge, false))
   codeEdges[codeEdges.length - 1] = column.codeCount
-  return { edges: edges.map((edge) => shown(column, edge)), codeEdges, binOfPosition: null, binOfBlock: null }
+  return {
+    edges: edges.map((edge) => shown(column, edge)),
+    codeEdges,
+    binOfPosition: null,
+    blockCounts: null,
+  }
 }
 
 /**
@@ -59,7 +61,7 @@ function makeBins(column: CompiledColumn, binCount: number): HistogramBins {
  * each is several times as fast as finding the interval of its code among up to millions of codes.
  */
 export async function loadPositionBins(
-  { codes, codeCount, blockMin, blockMax }: CompiledColumn,
+  { codes, codeCount, blockMin }: CompiledColumn,
   bins: HistogramBins,
   work: TimedWork,
 ): Promise<void> {
@@ -68,17 +70,27 @@ export async function loadPositionBins(
   const binOf = new Uint8Array(codeCount)
   for (let bin = 1; bin < codeEdges.length; bin++) binOf.fill(bin, codeEdges[bin - 1], codeEdges[bin])
   const binOfPosition = new Uint8Array(codes.length)
+  const blockCounts = new Uint16Array(blockMin.length * codeEdges.length)
   await work.each(Math.ceil(codes.length / STEP), (i) => {
     const end = Math.min(codes.length, (i + 1) * STEP)
     if (codes instanceof Uint8Array) look8(codes, binOf, i * STEP, end, binOfPosition)
     else if (codes instanceof Uint16Array) look16(codes, binOf, i * STEP, end, binOfPosition)
     else look32(codes, binOf, i * STEP, end, binOfPosition)
+    countByBlock(binOfPosition, i * STEP, end, codeEdges.length, blockCounts)
   })
-  bins.binOfBlock = Uint8Array.from(blockMin, (min, block) => {
-    const bin = binOf[min]!
-    return bin === binOf[blockMax[block]!] ? bin : MIXED
-  })
+  bins.blockCounts = blockCounts
   bins.binOfPosition = binOfPosition
+}
+
+function countByBlock(
+  bins: Uint8Array,
+  from: number,
+  to: number,
+  binCount: number,
+  blockCounts: Uint16Array,
+): void {
+  for (let position = from; position < to; position++)
+    blockCounts[(position >>> BLOCK_SHIFT) * binCount + bins[position]!]!++
 }
 
 // Three loops, because one loop that gets arrays of three widths takes three to five times as long.

@@ -108,7 +108,7 @@ export class RankedColumns {
     const texts: string[] = new Array(distinct)
     const { starts, order } = await postingLists(codes, distinct, work)
     const none = new Uint32Array(0)
-    const parts = { values: texts, codes, starts, order, blockMin: none, blockMax: none }
+    const parts = { values: texts, codes, starts, order, blockMin: none, blockMax: none, blockCounts: null }
     const column = new CompiledColumn(name, type, { ...parts, edges: none, below: new Int32Array(0) })
     this.#texts.set(column, texts)
     return column

@@ -38,6 +38,18 @@ export function countBits(words: Int32Array, size: number): number {
   return size % 32 === 0 ? count : count + bitsOf(words[whole]! & ~(-1 << size))
 }
 
+/** Writes the positions whose bits are set, the first of which is `first`, and returns how many there are. */
+export function positionsOfBits(words: Int32Array, first: number, positions: Uint32Array): number {
+  let count = 0
+  for (let i = 0; i < words.length; i = (i + 1) | 0) {
+    for (let word = words[i]!; word !== 0; word &= word - 1) {
+      positions[count] = first + i * 32 + (31 - Math.clz32(word & -word))
+      count = (count + 1) | 0
+    }
+  }
+  return count
+}
+
 function bitsOf(word: number): number {
   const pairs = (word - ((word >>> 1) & 0x5555_5555)) | 0
   const nibbles = ((pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333)) | 0
