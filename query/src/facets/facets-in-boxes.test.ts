@@ -60,7 +60,7 @@ type Box = [number, number, number, number]
 
 function isInBox({ geometry }: GeojsonFeature, [west, south, east, north]: Box): boolean {
   if (geometry === null) return true
-  const [x, y] = (geometry as { coordinates: [number, number] }).coordinates
+  const [x, y] = (geometry as unknown as { coordinates: [number, number] }).coordinates
   return y >= south && y <= north && (west <= east ? x >= west && x <= east : x >= west || x <= east)
 }
 
