@@ -34,6 +34,7 @@ import {
 } from '../request/encodings.ts'
 import { type ItemsQuery, readItemsQuery, SEARCH_LIMITS } from '../request/items-query.ts'
 import { type QueryPair, readQuery, refuseUnknown } from '../request/query-string.ts'
+import { readItemsUrl } from '../request/read-again.ts'
 import { codedTag, codingOf, compressed, type PageCoding, pageCoding } from '../write/compress-page.ts'
 import { pageLinks, searchLinks } from '../write/geojson-page.ts'
 import { linkHeader } from '../write/links.ts'
@@ -92,7 +93,7 @@ function responseFrom(
   const query = readCharged(grant, deps, () =>
     readBody
       ? readSearch(exchange, readBody(), dataset, deps)
-      : readItemsQuery(readQuery(exchange.url), accept, dataset, deps),
+      : readItemsUrl(exchange.url, accept, dataset, deps),
   )
   return andThen(pageStart(dataset, query, deps), (start) =>
     andThen(sliceFor(grant, exchange.request), () => {
