@@ -21,6 +21,12 @@ test('a set has the positions and runs that were added, in ascending order, belo
         for (let one = begin; one < end; one++) expected.add(one)
       }
       const received = PositionBits.of(bits.bytes)
+      const inTurn: number[] = []
+      for (let one = received.next(0); one !== -1; one = received.next(one + 1)) inTurn.push(one)
+      assert.deepEqual(
+        inTurn,
+        [...expected].sort((a, b) => a - b),
+      )
       const all = Array.from({ length: SIZE }, (_, i) => i)
       assert.deepEqual(
         all.filter((one) => received.has(one)),

@@ -14,10 +14,13 @@ export class PositionBits {
   /** The first position of a byte is its highest bit. The length is a multiple of 4. */
   readonly bytes: Uint8Array<SharedArrayBuffer>
   readonly #words: DataView
+  /** The same bytes, to skip empty words in whatever order their bytes are. */
+  readonly #skipped: Int32Array
 
   private constructor(bytes: Uint8Array<SharedArrayBuffer>) {
     this.bytes = bytes
     this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#skipped = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4)
   }
 
   /** An empty set of positions below `size`. */
@@ -83,10 +86,12 @@ export class PositionBits {
   next(from: number): number {
     const { bytes } = this
     let bits = ALL_BITS >>> (from & 7)
-    for (let i = from >>> 3; i < bytes.length; i++) {
+    for (let i = from >>> 3; i < bytes.length; ) {
       bits &= bytes[i]!
       if (bits !== 0) return i * 8 + Math.clz32(bits) - 24
       bits = ALL_BITS
+      i++
+      if ((i & 3) === 0) while (this.#skipped[i >>> 2] === 0) i += 4
     }
     return -1
   }

@@ -14,9 +14,11 @@ export interface FeatureBytes {
 
 /** The `,\n` after a feature. */
 const SEPARATOR_BYTES = 2
+/** What is read at once. A file in a bucket needs a request for each block. */
 const BLOCK_BYTES = 1 << 20
 const MAX_BLOCKS = 96
 const MAX_PREFETCHED = 32
+const MEGABYTE = 1 << 20
 
 /** Where the features of a pack are. */
 export interface PackOffsets {
@@ -27,6 +29,13 @@ export interface PackOffsets {
 
 export function packOffsets(offsets: Uint32Array | Float64Array): PackOffsets {
   return { rows: offsets.length - 1, at: (position) => offsets[position]! }
+}
+
+interface PackFileOptions {
+  checksums?: Uint32Array | undefined
+  /** A multiple of the size of the blocks that have checksums. */
+  blockBytes?: number
+  maxBlocks?: number
 }
 
 /**
@@ -44,35 +53,37 @@ export class PackFile implements FeatureBytes {
   #last = -1
   #joined = Buffer.alloc(0)
   readonly #checksums: Uint32Array | undefined
+  readonly #blockBytes: number
   readonly #maxBlocks: number
 
   /** With `checksums`, which are those of the snapshot, each block is verified when it is read. */
   constructor(
     source: SyncFile,
     offsets: PackOffsets,
-    { checksums, maxBlocks = MAX_BLOCKS }: { checksums?: Uint32Array | undefined; maxBlocks?: number } = {},
+    { checksums, blockBytes = BLOCK_BYTES, maxBlocks = MAX_BLOCKS }: PackFileOptions = {},
   ) {
     this.#source = source
     this.#offsets = offsets
     this.#checksums = checksums
+    this.#blockBytes = blockBytes
     this.#maxBlocks = maxBlocks
   }
 
   seek(position: number): void {
     const from = this.#offsets.at(position)
     const to = this.#offsets.at(position + 1) - SEPARATOR_BYTES
-    const block = Math.floor(from / BLOCK_BYTES)
-    const lastBlock = Math.floor((to - 1) / BLOCK_BYTES)
+    const block = Math.floor(from / this.#blockBytes)
+    const lastBlock = Math.floor((to - 1) / this.#blockBytes)
     if (block === lastBlock) {
       this.bytes = this.#block(block)
-      this.start = from - block * BLOCK_BYTES
-      this.end = to - block * BLOCK_BYTES
+      this.start = from - block * this.#blockBytes
+      this.end = to - block * this.#blockBytes
       return
     }
     if (this.#joined.length < to - from) this.#joined = Buffer.allocUnsafeSlow((to - from) * 2)
     let at = 0
     for (let number = block; number <= lastBlock; number++) {
-      const first = number * BLOCK_BYTES
+      const first = number * this.#blockBytes
       at += this.#block(number).copy(this.#joined, at, Math.max(0, from - first), to - first)
     }
     this.bytes = this.#joined
@@ -87,8 +98,8 @@ export class PackFile implements FeatureBytes {
     for (let i = 0; i < positions.length; i++) {
       const to = this.#offsets.at(positions[i]! + 1)
       for (
-        let block = Math.floor(this.#offsets.at(positions[i]!) / BLOCK_BYTES);
-        block * BLOCK_BYTES < to;
+        let block = Math.floor(this.#offsets.at(positions[i]!) / this.#blockBytes);
+        block * this.#blockBytes < to;
         block++
       )
         if (!this.#blocks.has(block)) missing.add(block)
@@ -96,18 +107,18 @@ export class PackFile implements FeatureBytes {
     }
     this.#source.prefetch(
       Array.from(missing, (block) => ({
-        from: block * BLOCK_BYTES,
-        to: Math.min(this.#bytes, (block + 1) * BLOCK_BYTES),
+        from: block * this.#blockBytes,
+        to: Math.min(this.#bytes, (block + 1) * this.#blockBytes),
       })),
     )
   }
 
-  /** Whether the features lie in at most `max` blocks, which are read as a whole. */
-  areWithinBlocks(positions: readonly number[], max: number): boolean {
-    const blocks = new Set<number>()
+  /** Whether the features lie in at most `max` megabytes of the pack. */
+  areWithinMegabytes(positions: readonly number[], max: number): boolean {
+    const megabytes = new Set<number>()
     for (const position of positions) {
-      blocks.add(Math.floor(this.#offsets.at(position) / BLOCK_BYTES))
-      if (blocks.size > max) return false
+      megabytes.add(Math.floor(this.#offsets.at(position) / MEGABYTE))
+      if (megabytes.size > max) return false
     }
     return true
   }
@@ -136,9 +147,9 @@ export class PackFile implements FeatureBytes {
       this.#blocks.delete(oldest![0])
       buffer = oldest![1]
     }
-    if (buffer?.length !== BLOCK_BYTES) buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES)
-    const from = number * BLOCK_BYTES
-    const to = Math.min(this.#bytes, from + BLOCK_BYTES)
+    if (buffer?.length !== this.#blockBytes) buffer = Buffer.allocUnsafeSlow(this.#blockBytes)
+    const from = number * this.#blockBytes
+    const to = Math.min(this.#bytes, from + this.#blockBytes)
     this.#source.read(buffer, from, to)
     this.#check(buffer.subarray(0, to - from), from)
     this.#blocks.set(number, buffer)

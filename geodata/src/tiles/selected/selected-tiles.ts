@@ -1,4 +1,5 @@
 import type { PositionBits } from '../../pack/position-bits.ts'
+import { CHECKED_BLOCK_BYTES } from '../../snapshot/block-checksums.ts'
 import { IndexTree } from '../../snapshot/index-tree.ts'
 import { SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
 import { LocalFile, type SyncFile } from '../../snapshot/sync-file.ts'
@@ -15,10 +16,13 @@ import { type Places, placesOf } from './tile-places.ts'
 import type { TileSnapshot } from './tile-snapshot.ts'
 
 /**
- * A dense tile shows the features that are alone in their cells if they lie in at most so many blocks of the pack,
- * of a megabyte each; otherwise it counts them too. In a bucket, each block is a request.
+ * A dense tile shows the features that are alone in their cells if they lie in at most so many megabytes of the pack;
+ * otherwise it counts them too. In a bucket, each megabyte is a request.
  */
-const MAX_BLOCKS_OF_DENSE = 64
+const MAX_MEGABYTES_OF_DENSE = 64
+
+/** What is read of a pack in a bucket at once; of one on disk, as little as has a checksum: a tile shows a small part. */
+const REMOTE_BLOCK_BYTES = 1 << 20
 
 /** What the tile of an archive knows from the build. */
 export interface TileRules {
@@ -45,16 +49,18 @@ export class SelectedTiles {
   /** Where the points are; null if the snapshot has other geometries. */
   readonly #places: Places | null
 
-  /** `pack` is the pack if it is not in the folder. */
-  constructor(snapshot: TileSnapshot, maxBlocks: number, pack: SyncFile | null = null) {
+  /** Keeps up to `maxBytes` of the pack. `pack` is the pack if it is not in the folder. */
+  constructor(snapshot: TileSnapshot, maxBytes: number, pack: SyncFile | null = null) {
     const { table, columns, offsets, places } = snapshot
     this.#tree = IndexTree.of(snapshot.leaves, snapshot.isPoints, snapshot.nodes)
     this.#places = places && placesOf(snapshot, places)
     this.#offsets = offsets
     const source = pack ?? new LocalFile(snapshot.folder, SNAPSHOT_FILES.pack)
+    const blockBytes = pack ? REMOTE_BLOCK_BYTES : CHECKED_BLOCK_BYTES
     this.#source = new PackFile(source, packOffsets(offsets), {
       checksums: snapshot.packBlocks,
-      maxBlocks,
+      blockBytes,
+      maxBlocks: Math.max(1, Math.floor(maxBytes / blockBytes)),
     })
     this.#shapes = new ShapeReader(this.#source)
     this.#encoder = new TileEncoder(table, columns, this.#source, (position) => this.#sizeOf(position))
@@ -87,7 +93,7 @@ export class SelectedTiles {
       order,
       bytesOf: (position) => this.#sizeOf(position),
       ...(hasCells !== undefined && { hasCells }),
-      mayRead: (points) => this.#source.areWithinBlocks(points, MAX_BLOCKS_OF_DENSE),
+      mayRead: (points) => this.#source.areWithinMegabytes(points, MAX_MEGABYTES_OF_DENSE),
     }
     return this.#encoder.points(tile, set, 0, order.length, isDeepest)
   }

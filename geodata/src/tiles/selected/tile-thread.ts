@@ -27,8 +27,8 @@ interface OpenOrder {
   snapshot: TileSnapshot
   /** Whether the pool reads the pack, because it is not in the folder. */
   isRemote: boolean
-  /** Max blocks of the pack that the thread keeps. */
-  maxBlocks: number
+  /** Max bytes of the pack that the thread keeps. */
+  maxBytes: number
 }
 
 export type TileReply =
@@ -49,7 +49,7 @@ function close(folder: string): void {
 function encode({ folder, selected, open }: TileRequest): Uint8Array<ArrayBuffer> {
   if (open) {
     const pack = open.isRemote ? new RemoteFile(send) : null
-    openTiles.set(folder, new SelectedTiles(open.snapshot, open.maxBlocks, pack))
+    openTiles.set(folder, new SelectedTiles(open.snapshot, open.maxBytes, pack))
   }
   const { tile, positions, ...rules } = selected
   // A copy with memory of its own, which is handed over.

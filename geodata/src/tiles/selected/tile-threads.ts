@@ -11,8 +11,8 @@ import type { SelectedTile, TileReply, TileRequest } from './tile-thread.ts'
 const MAX_THREADS = 8
 /** How many snapshots a thread has open; the memory of their indexes is shared. */
 const MAX_OPEN = 4
-/** Blocks of a pack, of a megabyte each, that all threads together keep for a snapshot. */
-const MAX_BLOCKS = 96
+/** Bytes of a pack that all threads together keep for a snapshot. */
+const MAX_PACK_BYTES = 96 << 20
 
 /** A tile that is to be made. */
 interface Order {
@@ -76,7 +76,7 @@ export class TileThreads {
     const idle = Array.from(this.#threads).filter((thread) => thread.isIdle)
     const chosen = idle.find((thread) => thread.hasOpen(folder)) ?? idle[0]
     if (chosen || this.#threads.size >= this.#max) return chosen ?? null
-    const thread = new TileThread(Math.max(1, Math.floor(MAX_BLOCKS / this.#max)), {
+    const thread = new TileThread(Math.floor(MAX_PACK_BYTES / this.#max), {
       idle: () => this.#serve(),
       ended: () => {
         this.#threads.delete(thread)
@@ -91,15 +91,15 @@ export class TileThreads {
 /** One thread, which makes one tile at a time. */
 class TileThread {
   readonly #worker = new Worker(new URL('./tile-thread.ts', import.meta.url))
-  readonly #maxBlocks: number
+  readonly #maxBytes: number
   /** The folders of the snapshots that the thread has open, least recently used first. */
   readonly #open = new Set<string>()
   #order: Order | null = null
   /** The first error of a read of the pack for this order. */
   #failure: unknown = null
 
-  constructor(maxBlocks: number, on: { idle(): void; ended(): void }) {
-    this.#maxBlocks = maxBlocks
+  constructor(maxBytes: number, on: { idle(): void; ended(): void }) {
+    this.#maxBytes = maxBytes
     this.#worker.unref()
     this.#worker.on('message', (reply: TileReply) => {
       if ('prefetch' in reply) this.#order?.pack?.prefetch?.(reply.prefetch)
@@ -138,7 +138,7 @@ class TileThread {
     this.#open.add(folder)
     const close = Array.from(this.#open).slice(0, -MAX_OPEN)
     for (const closed of close) this.#open.delete(closed)
-    const open = isOpen ? null : { snapshot, isRemote: pack !== null, maxBlocks: this.#maxBlocks }
+    const open = isOpen ? null : { snapshot, isRemote: pack !== null, maxBytes: this.#maxBytes }
     this.#order = order
     this.#failure = null
     this.#worker.postMessage({ folder, selected, open, close } satisfies TileRequest)

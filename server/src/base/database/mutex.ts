@@ -16,13 +16,20 @@ export class Mutex {
   }
 
   /** Resolves to the function that releases the mutex. */
-  take(): Promise<() => void> {
+  async take(): Promise<() => void> {
+    const end = await this.takeWithin(this.#timeoutMs)
+    if (end !== null) return end
+    throw new DatabaseError('database-unavailable', 'Writes to SQLite wait for a lock for too long.')
+  }
+
+  /** The same; null if the mutex was not free within so many milliseconds. */
+  takeWithin(milliseconds: number): Promise<(() => void) | null> {
     if (!this.#isTaken) return Promise.resolve(this.#begin())
-    const { promise, resolve, reject } = Promise.withResolvers<() => void>()
+    const { promise, resolve } = Promise.withResolvers<(() => void) | null>()
     const timer = setTimeout(() => {
       this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
-      reject(new DatabaseError('database-unavailable', 'Writes to SQLite wait for a lock for too long.'))
-    }, this.#timeoutMs)
+      resolve(null)
+    }, milliseconds)
     const waiter: Waiter = { start: resolve, timer }
     this.#waiting.push(waiter)
     return promise

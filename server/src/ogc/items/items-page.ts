@@ -13,6 +13,8 @@ import type { Cursors } from '../request/cursor.ts'
 import { csv, geojson, ITEMS_ENCODINGS } from '../request/encodings.ts'
 import { hash64 } from '../request/hash64.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
+import type { QueryPair } from '../request/query-string.ts'
+import { keptPairs } from '../request/read-again.ts'
 import type { GeojsonHead } from '../write/page-head-text.ts'
 import type { DailyFeatures } from './daily-features.ts'
 import type { PageStart } from './page-start.ts'
@@ -83,7 +85,22 @@ export function nextCursor(
 ): string | null {
   if (!selected.more) return null
   const position = selected.runs.length === 0 ? after : selected.runs.last
-  return cursors.write({ version: version.version, position }, dataset.table, query.selection)
+  const { pairs } = query
+  const kept = keptCursors.get(pairs)
+  if (kept?.dataset === dataset && kept.version === version && kept.position === position) return kept.cursor
+  const cursor = cursors.write({ version: version.version, position }, dataset.table, query.selection)
+  if (keptPairs.has(pairs)) keptCursors.set(pairs, { dataset, version, position, cursor })
+  return cursor
+}
+
+/** The last cursor of each query that is kept: signing takes a tenth of the time of a page of ten features. */
+const keptCursors = new WeakMap<readonly QueryPair[], KeptCursor>()
+
+interface KeptCursor {
+  dataset: Dataset
+  version: Version
+  position: number
+  cursor: string
 }
 
 export function geojsonHead(

@@ -35,6 +35,7 @@ import {
 } from '../request/encodings.ts'
 import { type ItemsQuery, readItemsQuery, SEARCH_LIMITS } from '../request/items-query.ts'
 import { readQuery, refuseUnknown } from '../request/query-string.ts'
+import { readItemsUrl } from '../request/read-again.ts'
 import { readSearchBody } from '../request/search-body.ts'
 import { codedTag, codingOf, compressed, type PageCoding, pageCoding } from '../write/compress-page.ts'
 import { pageLinks, searchLinks } from '../write/geojson-page.ts'
@@ -91,10 +92,11 @@ function responseFrom(
   deps: ItemsDeps,
 ): MaybePromise<DataResponse> {
   const { exchange, grant, body } = admitted
+  const { accept } = exchange.request.headers
   const isLong = body !== null && body.length > BODY_LIMIT
   const reading =
     body === null
-      ? readCharged(grant, deps, () => readUrl(exchange, dataset, deps))
+      ? readCharged(grant, deps, () => readItemsUrl(exchange.url, accept, dataset, deps))
       : readInSteps(grant, deps, readSearch(exchange, body, dataset, deps), isLong)
   return andThen(reading, (query) =>
     andThen(pageStart(dataset, query, deps), (start) =>
@@ -112,10 +114,6 @@ function responseFrom(
       }),
     ),
   )
-}
-
-function readUrl(exchange: Exchange, dataset: Dataset, deps: ItemsDeps): ItemsQuery {
-  return readItemsQuery(readQuery(exchange.url), exchange.request.headers.accept, dataset, deps)
 }
 
 function* readSearch(

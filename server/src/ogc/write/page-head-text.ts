@@ -1,6 +1,7 @@
 import type { Dataset } from '../../data/catalog/dataset.ts'
 import { geojson, ITEMS_ENCODINGS, json } from '../request/encodings.ts'
 import type { QueryPair } from '../request/query-string.ts'
+import { keptPairs } from '../request/read-again.ts'
 import { pageHead, pageLinks } from './geojson-page.ts'
 import { linkQuery, ROOT } from './links.ts'
 import type { PageHead } from './page-content.ts'
@@ -44,23 +45,46 @@ export interface GeojsonHead extends Omit<PageHead, 'links'> {
  */
 export function pageHeadText(head: GeojsonHead): string {
   const { dataset, base, pairs, next, returned, matched, timeStamp } = head
-  const own = linkQuery(pairs, [])
-  const { url, end } = commonText(dataset, base)
-  // Testing a text also joins its parts in memory, which is done once here instead of once for each link.
-  const self = url + own
-  if (!PLAIN.test(self) || pairs.some(({ name }) => name === 'f')) {
+  const common = commonText(dataset, base)
+  const texts = linkTexts(common, pairs)
+  if (texts === null) {
     const links = pageLinks(dataset, base, pairs, geojson, next)
     return asBytes(pageHead({ links, returned, matched, timeStamp }))
   }
   const total = matched === null ? '' : `"numberMatched":${matched},`
-  let text = `{"type":"FeatureCollection",${total}"numberReturned":${returned},"timeStamp":"${timeStamp}","links":[{"href":"${self}${SELF}`
-  if (next !== null) {
-    const isFirst = !pairs.some(({ name }) => name === 'cursor' || name === 'offset')
-    const rest = isFirst ? own : linkQuery(pairs, ['cursor', 'offset'])
-    text += `${url}${rest}${rest === '' ? '?' : '&'}cursor=${next}${NEXT}`
+  const nextLink = next === null ? '' : texts.beforeCursor + next + NEXT
+  return `{"type":"FeatureCollection",${total}"numberReturned":${returned},"timeStamp":"${timeStamp}",${texts.self}${nextLink}${texts.alternates}${common.end}`
+}
+
+/** The links of the pages of a query: all but the cursor is the same whenever the page is requested. */
+interface LinkTexts {
+  common: CommonText
+  self: string
+  beforeCursor: string
+  alternates: string
+}
+
+/** By the parameters of queries that are requested again. */
+const linksOfQueries = new WeakMap<readonly QueryPair[], LinkTexts>()
+
+/** Null if something has to be escaped, or if the query names an encoding. */
+function linkTexts(common: CommonText, pairs: readonly QueryPair[]): LinkTexts | null {
+  const cached = linksOfQueries.get(pairs)
+  if (cached?.common === common) return cached
+  const own = linkQuery(pairs, [])
+  // Testing a text also joins its parts in memory, which is done once here instead of once for each link.
+  const self = common.url + own
+  if (!PLAIN.test(self) || pairs.some(({ name }) => name === 'f')) return null
+  const isFirst = !pairs.some(({ name }) => name === 'cursor' || name === 'offset')
+  const rest = isFirst ? own : linkQuery(pairs, ['cursor', 'offset'])
+  const texts = {
+    common,
+    self: `"links":[{"href":"${self}${SELF}`,
+    beforeCursor: `${common.url}${rest}${rest === '' ? '?' : '&'}cursor=`,
+    alternates: (own === '' ? FIRST_ALTERNATES : ALTERNATES).map((alternate) => self + alternate).join(''),
   }
-  for (const alternate of own === '' ? FIRST_ALTERNATES : ALTERNATES) text += self + alternate
-  return text + end
+  if (keptPairs.has(pairs)) linksOfQueries.set(pairs, texts)
+  return texts
 }
 
 function commonText(dataset: Dataset, base: string): CommonText {

@@ -91,6 +91,35 @@ async function endThreads(): Promise<void> {
 const isUnavailable = (error: unknown) =>
   error instanceof DatabaseError && error.failure === 'database-unavailable'
 
+test('reads need no thread of their own until one has waited for a transaction', async (t) => {
+  const ends: Error[] = []
+  const onThreadEnd = (error: Error) => ends.push(error)
+  const { db, close } = await openDatabase({ dataDir: temporaryFolder(t), databaseUrl: null, onThreadEnd })
+  cleanUp(t, close)
+  const read = () => db.selectFrom('users').select('id').execute()
+  await Promise.all([read(), db.insertInto('users').values(user('one')).execute(), read()])
+  await endThreads()
+  assert.equal(ends.length, 1)
+  await untilSucceeds(read)
+  await db.transaction().execute(async (tx) => {
+    await tx.insertInto('users').values(user('two')).execute()
+    // Several reads wait, and share the thread that is started for them. They see what is committed.
+    for (const rows of await Promise.all([read(), read()])) assert.deepEqual(rows, [{ id: 'one' }])
+  })
+  assert.equal((await read()).length, 2)
+  await endThreads()
+  assert.equal(ends.length, 3)
+})
+
+test('a thread that ended while no database used it is not used again', async (t) => {
+  const options = { dataDir: temporaryFolder(t), databaseUrl: null }
+  await (await openDatabase(options)).close()
+  await endThreads()
+  const { db, close } = await openDatabase(options)
+  cleanUp(t, close)
+  assert.deepEqual(await db.selectFrom('users').select('id').execute(), [])
+})
+
 test('a thread of SQLite that ends fails what waits, is started again, and no transaction goes on half', async (t) => {
   const ends: Error[] = []
   const dataDir = temporaryFolder(t)
@@ -98,6 +127,8 @@ test('a thread of SQLite that ends fails what waits, is started again, and no tr
   const { db, close } = await openDatabase({ dataDir, databaseUrl: null, onThreadEnd })
   cleanUp(t, close)
   await db.insertInto('users').values(user('before')).execute()
+  // A read that waits for a transaction starts the thread for reads.
+  await db.transaction().execute(() => db.selectFrom('users').select('id').execute())
   const other = new DatabaseSync(join(dataDir, 'wayleave.db'))
   const transaction = db.transaction().execute(async (tx) => {
     await tx.insertInto('users').values(user('lost')).execute()

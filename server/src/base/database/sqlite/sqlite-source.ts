@@ -5,6 +5,8 @@ import { SupervisedSqlite } from './supervised-sqlite.ts'
 
 /** Max time a write waits for its turn; each write before it may wait ten seconds for another process. */
 const TURN_TIMEOUT_MS = 15_000
+/** How long a read waits for the writer's turn before a thread for reads is started. */
+const READ_PATIENCE_MS = 100
 
 export interface SqliteCommand {
   sql: string
@@ -35,19 +37,23 @@ export interface SqliteSource {
 
 interface Threads {
   writer: SupervisedSqlite
-  reader: SupervisedSqlite
-  writes: Mutex
+  turns: Mutex
+  reader(): SupervisedSqlite | null
+  startReader(): Promise<SupervisedSqlite>
 }
 
 /**
- * Two connections, each in its own thread. One writes and runs transactions, one at a time; the other runs single
- * `select` statements, so that a read never waits for a write that waits for a lock. In WAL mode a reader sees every
- * transaction that was committed before its statement began.
+ * Up to two connections, each in its own thread. One writes and runs transactions, one at a time; the other runs single
+ * `select` statements, so that a read never waits long for a write that waits for a lock. In WAL mode a reader sees every
+ * transaction that was committed before its statement began. The thread for reads is started when a read has waited:
+ * commands and a start do without it, and a thread takes as much processor time as a process.
  */
 export class OwnSqlite implements SqliteSource {
   readonly #path: string
   readonly #onThreadEnd: (error: Error) => void
   #threads: Threads | null = null
+  #reader: SupervisedSqlite | null = null
+  #startingReader: Promise<SupervisedSqlite> | null = null
 
   constructor(path: string, onThreadEnd: (error: Error) => void = () => {}) {
     this.#path = path
@@ -55,17 +61,18 @@ export class OwnSqlite implements SqliteSource {
   }
 
   get pending(): number {
-    return this.#threads ? this.#threads.writer.pending + this.#threads.reader.pending : 0
+    return (this.#threads?.writer.pending ?? 0) + (this.#reader?.pending ?? 0)
   }
 
   async open(): Promise<void> {
-    const path = this.#path
-    const writer = new SupervisedSqlite({ path, readOnly: false }, this.#onThreadEnd)
-    // Both threads start at the same time, but the writer creates the file.
-    const reader = new SupervisedSqlite({ path, readOnly: true }, this.#onThreadEnd, writer.opened())
+    const writer = new SupervisedSqlite({ path: this.#path, readOnly: false }, this.#onThreadEnd)
     await writer.opened()
-    this.#threads = { writer, reader, writes: new Mutex(TURN_TIMEOUT_MS) }
-    await reader.opened()
+    this.#threads = {
+      writer,
+      turns: new Mutex(TURN_TIMEOUT_MS),
+      reader: () => this.#reader,
+      startReader: () => this.#startReader(),
+    }
   }
 
   session(): OwnSession {
@@ -73,8 +80,25 @@ export class OwnSqlite implements SqliteSource {
   }
 
   async close(): Promise<void> {
-    await this.#threads?.reader.close()
+    await this.#startingReader?.catch(() => {})
+    await this.#reader?.close()
     await this.#threads?.writer.close()
+  }
+
+  /** Reads that wait share one start. After a failed one, the next read that waits tries again. */
+  #startReader(): Promise<SupervisedSqlite> {
+    this.#startingReader ??= this.#openReader().finally(() => {
+      this.#startingReader = null
+    })
+    return this.#startingReader
+  }
+
+  async #openReader(): Promise<SupervisedSqlite> {
+    if (this.#reader !== null) return this.#reader
+    const reader = new SupervisedSqlite({ path: this.#path, readOnly: true }, this.#onThreadEnd)
+    await reader.opened()
+    this.#reader = reader
+    return reader
   }
 }
 
@@ -88,9 +112,9 @@ export class OwnSession implements SqliteSession {
   }
 
   async run(command: SqliteCommand, isRead: boolean): Promise<SqliteOutcome> {
-    const { writer, reader, writes } = this.#threads
-    if (isRead && !this.#turn) return reader.execute(command)
-    this.#turn ??= { end: await writes.take(), generation: writer.generation }
+    const { writer, turns } = this.#threads
+    if (isRead && !this.#turn) return this.#read(command)
+    this.#turn ??= { end: await turns.take(), generation: writer.generation }
     if (this.#isAbandoned) {
       this.release()
       throw new DatabaseError('database-unavailable', 'The thread that asked has ended.')
@@ -99,6 +123,16 @@ export class OwnSession implements SqliteSession {
     if (this.#turn.generation !== writer.generation)
       throw new DatabaseError('database-unavailable', 'The thread of SQLite ended during the transaction.')
     return writer.execute(command)
+  }
+
+  /** In the thread for reads if it is started, otherwise in the writer's next turn. */
+  async #read(command: SqliteCommand): Promise<SqliteOutcome> {
+    const { writer, turns, reader, startReader } = this.#threads
+    const started = reader()
+    if (started !== null) return started.execute(command)
+    const endTurn = await turns.takeWithin(READ_PATIENCE_MS)
+    if (endTurn === null) return (await startReader()).execute(command)
+    return writer.execute(command).finally(endTurn)
   }
 
   async rollback(): Promise<void> {
