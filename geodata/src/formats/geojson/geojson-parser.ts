@@ -214,6 +214,8 @@ function hasLongInteger(bytes: Uint8Array): boolean {
     let to = probe + 1
     while (to < bytes.length && isDigit(bytes[to]!)) to++
     if (to - from >= 16 && isBeforeNumber(bytes[from - 1])) return true
+    // On after these digits: a text may have any number of them.
+    probe = to
   }
   return false
 }

@@ -94,6 +94,15 @@ test('integers beyond 2^53 are read exactly, long fractions and digits in texts 
   assert.deepEqual(features[0]!.values, [12345678901234567890n, 0.12345678901234566, '12345678901234567890'])
 })
 
+test('a long integer is found wherever it stands behind digits in a text, whose number makes no difference', async () => {
+  // Comparing each of these digits with all others would take hours.
+  for (const digits of [0, 1, ...Array.from({ length: 20 }, (_, i) => i + 10), 3_000_000]) {
+    const row = `{"type":"Feature","geometry":null,"properties":{"t":"${'7'.repeat(digits)}","n":9007199254740993}}`
+    const [feature] = (await read(`{"type":"FeatureCollection","features":[${row}]}`, {}, 1 << 20)).features
+    assert.equal(feature?.values[1], 9007199254740993n)
+  }
+})
+
 test('the crs member of GeoJSON 2008 is used', async () => {
   const named = (crs: string) => `{"type":"FeatureCollection","crs":${crs},"features":[]}`
   const crsOf = async (crs: string) => (await read(named(crs))).stream.crs
