@@ -1,7 +1,7 @@
 import { publisherRequests, userRequests } from './account-requests.ts'
 import { get, type HostileRequest, legal, numbered, post, refused } from './hostile-request.ts'
 
-export interface Credentials {
+interface Credentials {
   /** Reads. */
   key: string
   /** Publishes. */

@@ -82,9 +82,9 @@ test('sign-in tells another origin nothing, however its address is written', asy
   }
 })
 
-test('a body with ten thousand errors gets a short response', async (t) => {
+test('a body with a thousand errors gets a short response', async (t) => {
   const { app } = await openFrame(t)
-  const payload = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`field${i}`, 1]))
+  const payload = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`field${i}`, 1]))
   const answer = await app.inject({ method: 'POST', url: '/things', payload })
   assert.equal(answer.statusCode, 400)
   assert.equal(answer.json().errors.length, 20)

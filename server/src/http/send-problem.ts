@@ -16,7 +16,7 @@ export interface Links {
   contactUrl: string | null
 }
 
-/** A body of 256 KB can contain ten thousand errors: the response should not be larger than the request. */
+/** A body of 64 KB can contain a thousand errors: the response should not be larger than the request. */
 const MAX_ERRORS = 20
 
 /** Retry-After in seconds. A connection recovers by itself; freeing disk space needs a person. */
