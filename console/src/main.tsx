@@ -7,10 +7,10 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { createRoot } from 'react-dom/client'
 import { RouterProvider } from 'react-router'
 import { queryClient } from './api/query-client.ts'
-import { forgetPositionOfOpened } from './components/page/scroll-positions.ts'
+import { placeDocument } from './components/page/scroll-positions.ts'
 import { router } from './router.tsx'
 
-forgetPositionOfOpened()
+placeDocument()
 createRoot(document.getElementById('root')!).render(
   <QueryClientProvider client={queryClient}>
     <RouterProvider router={router} />

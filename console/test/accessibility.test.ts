@@ -101,6 +101,21 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
         await page.getByLabel('Unit of area').waitFor()
       },
     },
+    'the finder, by the name of a column and by an action': {
+      path: '/organization/members',
+      shows: 'No open invitation',
+      act: async () => {
+        await page.keyboard.press('Control+k')
+        const field = page.getByRole('combobox')
+        await field.fill('built')
+        await page.getByRole('option', { name: /Dataset$/ }).waitFor()
+        await check(page)
+        await field.fill('create a key')
+        await page.keyboard.press('Enter')
+        await page.getByRole('dialog').getByLabel('Name').waitFor()
+        assert.equal(new URL(page.url()).search, '')
+      },
+    },
     keys: { path: '/keys', shows: 'Town map' },
     'creating a key': {
       path: '/keys',

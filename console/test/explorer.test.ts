@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { count } from '../src/words.ts'
 import { chartFlows } from './chart-flows.ts'
+import { check } from './check-accessibility.ts'
 import { explorerFlow, openExplorer, type TestExplorer } from './explorer-fixture.ts'
 import { mapFlows } from './map-flows.ts'
 import { makeSensors, type Sensor, sensorsGeojson } from './sensors.ts'
@@ -287,6 +288,50 @@ describe('the explorer', { concurrency: 1 }, () => {
     assert.match((await page.locator('.rows thead th').first().textContent())!, /measured/)
     assert.equal(await head.evaluate((element) => getComputedStyle(element).position), 'sticky')
   })
+
+  flow(
+    'a column is filtered at its head, and by the values of its cells, with the keyboard too',
+    async () => {
+      await openWithoutMap({ sort: 'name' })
+      const head = page.locator('.rows thead th', { hasText: 'kind' })
+      const button = head.getByRole('button', { name: 'Filter by kind' })
+      await button.press('Enter')
+      const dialog = page.getByRole('dialog', { name: 'Filter by kind' })
+      const kind = sensors.find((sensor) => sensor.kind !== null)!.kind!
+      await dialog.getByLabel('Search kind').waitFor()
+      assert.ok(
+        await dialog.evaluate((element) => element.contains(document.activeElement)),
+        'focus is inside',
+      )
+      await check(page)
+      await dialog.getByText(kind, { exact: true }).click()
+      const rows = sensors.filter((sensor) => sensor.kind === kind)
+      await matched(rows.length)
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+      const reset = page.getByRole('button', { name: 'Filter by kind, on' })
+      assert.ok(await reset.evaluate((element) => element === document.activeElement), 'focus is back')
+      // The head stays where no row is left, so that its filter can be changed.
+      await reset.press('Enter')
+      await dialog.getByLabel('Search kind').fill('no such kind')
+      await page.getByText('No row matches the filter.').waitFor()
+      await dialog.getByLabel('Search kind').fill('')
+      await matched(rows.length)
+      await page.keyboard.press('Escape')
+      // A cell, by its button and by the key that says the same.
+      const valued = rows.filter(({ value }) => value !== null).toSorted((a, b) => a.value! - b.value!)
+      await openWithoutMap({ sort: 'value', filter: 'value IS NOT NULL' })
+      const first = sensors.filter(({ value }) => value !== null).toSorted((a, b) => a.value! - b.value!)[0]!
+      assert.ok(valued.length > 0)
+      const cell = page.locator('.rows tr[data-index="0"] td', { hasText: new RegExp(`^${first.value}$`) })
+      await cell.click()
+      await cell.getByRole('button', { name: `Only rows with value: ${first.value}` }).click()
+      const same = sensors.filter(({ value }) => value === first.value)
+      await matched(same.length)
+      await page.locator('.rows tr[data-index="0"]').press('f')
+      await matched(sensors.filter(({ value }) => value !== null).length)
+    },
+  )
 
   const short = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
   /** The five classes of equal counts of the values of rows, as the legend shows them. */

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type Clause, clauseText, filterText } from '../src/explorer/filter/clause.ts'
+import { clauseWords } from '../src/explorer/filter/clause-words.ts'
 import { parseClauses } from '../src/explorer/filter/parse-clauses.ts'
+import { clauseOfValue } from '../src/explorer/filter/value-clause.ts'
 
 const types = new Map([
   ['mag', 'number'],
@@ -86,4 +88,23 @@ test('what no control can show is kept as it is', () => {
 test('a value with a backslash becomes a pattern, which CQL2 can express', () => {
   const values: Clause = { kind: 'values', column: 'net', values: ['a\\'], withNull: false }
   assert.equal(clauseText(values, types), "net LIKE 'a\\\\'")
+})
+
+test('the value of a cell becomes a condition that the controls show, and its words', () => {
+  const cells: [type: string, value: unknown, text: string, words: string][] = [
+    ['text', "O'Brien", "x = 'O''Brien'", "x: O'Brien"],
+    ['text', null, 'x IS NULL', 'x: (no value)'],
+    ['boolean', false, 'x = FALSE', 'x: false'],
+    ['number', 4.5, 'x >= 4.5 AND x <= 4.5', 'x: 4.5'],
+    ['date', '2026-11-18', "x >= DATE('2026-11-18') AND x <= DATE('2026-11-18')", 'x: 2026-11-18'],
+  ]
+  for (const [type, value, text, words] of cells) {
+    const types = new Map([['x', type]])
+    const clause = clauseOfValue('x', type, value)!
+    assert.equal(filterText([clause], types), text)
+    assert.equal(clauseWords(clause), words)
+    assert.deepEqual(parseClauses(text, types), [clause], 'it is read back')
+  }
+  assert.equal(clauseOfValue('x', 'json', { a: 1 }), null)
+  assert.equal(clauseOfValue('x', undefined, 'a'), null, 'what is not a column of the dataset')
 })

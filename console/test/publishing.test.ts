@@ -39,8 +39,11 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
 
   step('a file is looked at, and nothing is published', async () => {
     await page.goto(`${service.url}/administration/publish`)
+    // Nothing is asked before there is a file.
+    await page.getByText('Drop a file here').waitFor()
+    assert.equal(await page.getByRole('main').getByRole('textbox').count(), 0)
+    await picture('drop')
     await drop(page, 'Stations.csv', STATIONS)
-    await page.getByRole('button', { name: 'Look at the file first' }).click()
     const preview = page.getByRole('region', { name: 'What the file contains' })
     await preview.getByText('“x” in row 3').or(preview.getByText('x in row 3')).first().waitFor()
     assert.equal(await preview.getByLabel('Type of opened').inputValue(), 'date')
@@ -89,7 +92,6 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
   step('a file with too few rows says so before it is published, unless it has new rows only', async () => {
     await page.reload()
     await drop(page, 'stations.csv', `${STATIONS.split('\n').slice(0, 3).join('\n')}\n`)
-    await page.getByRole('button', { name: 'Look at the file first' }).click()
     const misfit = page.getByText(
       'It has 2 rows, and version 1 has 4: 50 % fewer, and the schema allows 10 %.',
     )
@@ -137,7 +139,7 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
     const rows = ['code,longitude,latitude', 'a,9.5,47.1', 'b,9.6,95', 'c,9.7,47.3']
     await drop(page, 'wells.csv', rows.join('\n'))
     await page.getByRole('button', { name: 'Publish', exact: true }).click()
-    await page.getByRole('button', { name: 'Publish the valid rows' }).click()
+    await page.getByRole('button', { name: 'Publish the 2 valid rows' }).click()
     await page.getByText(/version 1: 2 rows/).waitFor()
     await page.getByRole('link', { name: 'See it on the map' }).waitFor()
     await page.getByRole('button', { name: 'Publish', exact: true }).click()

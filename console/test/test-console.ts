@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { testedProgramArguments } from '../../scripts/program/tested-program.ts'
+import { CHROMIUM_NAMES, findProgram } from '../../scripts/test-servers/debian.ts'
 import { drawMaps, drawMapsIfAsked } from './test-page-actions.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -39,7 +40,7 @@ export async function startConsole(
   const dataDir = mkdtempSync(join(tmpdir(), 'wayleave-console-'))
   const server = await startServer(dataDir, settings, flags)
   const browser = await chromium.launch({
-    executablePath: process.env['WAYLEAVE_TEST_CHROMIUM'] ?? '/usr/bin/chromium',
+    executablePath: process.env['WAYLEAVE_TEST_CHROMIUM'] || installedChromium(),
     args: [
       '--no-sandbox',
       '--disable-dev-shm-usage',
@@ -105,6 +106,13 @@ export async function startConsole(
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+/** Without `npm test`, such as for `npm run pictures`. */
+function installedChromium(): string {
+  const path = findProgram(...CHROMIUM_NAMES)
+  if (!path) throw new Error(`None of ${CHROMIUM_NAMES.join(', ')} is installed.`)
+  return path
 }
 
 /**

@@ -179,6 +179,16 @@ describe('webhooks, notices and requests in the console', { concurrency: 1 }, ()
     await page.goto(`${service.url}/organization/notices`)
     await page.getByLabel(/balance falls below/).waitFor()
     assert.equal(await page.evaluate(() => scrollY), 0)
+    // Loaded again, it comes back to its place, also if its content comes later.
+    await page.evaluate(() => scrollTo(0, 250))
+    await page.route('**/v1/organization/**', async (route) => {
+      await page.waitForTimeout(700)
+      await route.continue()
+    })
+    await page.reload()
+    await page.getByLabel(/balance falls below/).waitFor()
+    await poll(async () => (await page.evaluate(() => scrollY)) === 250)
+    await page.unroute('**/v1/organization/**')
     await page.setViewportSize({ width: 1280, height: 860 })
   })
 

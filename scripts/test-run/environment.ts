@@ -1,7 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildTestedProgram } from '../program/tested-program.ts'
-import { type DebianNeed, ensureDebianPackages, findProgram, hasProgram } from '../test-servers/debian.ts'
+import {
+  CHROMIUM_NAMES,
+  type DebianNeed,
+  ensureDebianPackages,
+  findProgram,
+  hasProgram,
+} from '../test-servers/debian.ts'
 import { hasFaketime } from '../test-servers/fake-clock.ts'
 import { findPostgres, startPostgres } from '../test-servers/postgres.ts'
 import { ensurePromtool } from '../test-servers/prometheus.ts'
@@ -13,14 +19,13 @@ import { compiledModules } from './compiled-modules.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** The headless shell has no user interface to start and draw, which saves a quarter of the processor time. */
-const chromiumNames = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 
 const debianNeeds: DebianNeed[] = [
   { package: 'postgresql-15', isPresent: () => findPostgres() !== null },
   { package: 'postgresql-15-postgis-3', isPresent: () => findPostgres() !== null },
   { package: 'redis-server', isPresent: () => hasProgram('redis-server') },
   { package: 'gdal-bin', isPresent: () => hasProgram('ogr2ogr') && hasProgram('ogrinfo') },
-  { package: 'chromium-headless-shell', isPresent: () => findProgram(...chromiumNames) !== null },
+  { package: 'chromium-headless-shell', isPresent: () => findProgram(...CHROMIUM_NAMES) !== null },
   // The console's test runs curl commands, as users do.
   { package: 'curl', isPresent: () => hasProgram('curl') },
   // Used to check that files are synced before they are renamed.
@@ -82,7 +87,7 @@ export async function startTestEnvironment({ isFullRun = false } = {}): Promise<
         // of the time then.
         PYTHONDONTWRITEBYTECODE: '',
         PYTHONPYCACHEPREFIX: join(root, '.cache', 'python-modules'),
-        WAYLEAVE_TEST_CHROMIUM: findProgram(...chromiumNames) ?? '',
+        WAYLEAVE_TEST_CHROMIUM: findProgram(...CHROMIUM_NAMES) ?? '',
         WAYLEAVE_TEST_PROMTOOL: ensurePromtool(),
       },
       stop,

@@ -13,6 +13,9 @@ export function hasProgram(name: string): boolean {
   return spawnSync('sh', ['-c', 'command -v "$0"', name], { stdio: 'ignore' }).status === 0
 }
 
+/** Chromium under the names of its packages, the smallest first. */
+export const CHROMIUM_NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
+
 /** The path of the first of these programs that is installed, or null. */
 export function findProgram(...names: string[]): string | null {
   for (const name of names) {

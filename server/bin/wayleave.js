@@ -4,6 +4,7 @@
 // so that an older Node can parse it.
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
+import os from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -19,12 +20,15 @@ const environment = {
   // so that a user who may not change the code cannot change the cache either.
   NODE_COMPILE_CACHE: fileURLToPath(new URL('../.cache/modules', import.meta.url)),
 }
-// Features are copied from all over a gigabyte of cached blocks. With huge pages (2 MB), if the system has
-// them, a large page of features takes a tenth less time. Only glibc reads this.
-const existingTunables = process.env.GLIBC_TUNABLES
-const tunables = existingTunables?.includes('glibc.malloc.hugetlb')
-  ? existingTunables
-  : [...(existingTunables ? [existingTunables] : []), 'glibc.malloc.hugetlb=1'].join(':')
+// For glibc. Features are copied from all over a gigabyte of cached blocks. With huge pages (2 MB), if the system has
+// them, a large page of features takes a tenth less time. By default, up to eight arenas a core keep freed memory: with
+// one a core, two serving threads need 70 MB less.
+const tunables = [process.env.GLIBC_TUNABLES ?? '']
+for (const [name, value] of [
+  ['glibc.malloc.hugetlb', 1],
+  ['glibc.malloc.arena_max', Math.max(2, os.availableParallelism?.() ?? 2)],
+])
+  if (!tunables[0].includes(name)) tunables.push(`${name}=${value}`)
 const isCurrent = Number(process.versions.node.split('.')[0]) >= 24
 const ready =
   isCurrent && process.env.UV_THREADPOOL_SIZE && flags.every((flag) => process.execArgv.includes(flag))
@@ -38,7 +42,7 @@ if (ready) {
     process.exit(1)
   }
   const argv = [...flags, main, ...process.argv.slice(2)]
-  const env = { ...environment, ...process.env, GLIBC_TUNABLES: tunables }
+  const env = { ...environment, ...process.env, GLIBC_TUNABLES: tunables.filter(Boolean).join(':') }
   if (process.execve) process.execve(runtime, [runtime, ...argv], env)
   const child = spawn(runtime, argv, { stdio: 'inherit', env })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))

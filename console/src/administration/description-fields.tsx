@@ -4,20 +4,32 @@ import { updateWords } from '../words.ts'
 import type { Description } from './description-form.ts'
 import { LicenseField } from './license-field.tsx'
 
-export function DescriptionFields({
-  value,
-  onChange,
-}: {
+interface Props {
   value: Description
   onChange: (value: Description) => void
-}) {
+}
+
+export function TitleField({ value, onChange }: Props) {
+  return (
+    <Field label="Title">
+      {(props) => (
+        <input
+          {...props}
+          maxLength={200}
+          value={value.title}
+          onChange={(event) => onChange({ ...value, title: event.target.value })}
+        />
+      )}
+    </Field>
+  )
+}
+
+/** What a dataset says about itself beside its title. */
+export function DescriptionFields({ value, onChange }: Props) {
   const set = (name: keyof Description) => (event: { target: { value: string } }) =>
     onChange({ ...value, [name]: event.target.value })
   return (
     <>
-      <Field label="Title">
-        {(props) => <input {...props} maxLength={200} value={value.title} onChange={set('title')} />}
-      </Field>
       <Field label="Description" help="In Markdown.">
         {(props) => (
           <textarea

@@ -5,7 +5,7 @@ import { call } from '../api/call.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { SelectField } from '../organization/filter-fields.tsx'
 import { ColumnNoteFields } from './column-note-fields.tsx'
-import { DescriptionFields } from './description-fields.tsx'
+import { DescriptionFields, TitleField } from './description-fields.tsx'
 import { columnNotesOf, descriptionOf, writtenNotes } from './description-form.ts'
 
 const EXTRACT_PRICES = [
@@ -38,6 +38,7 @@ export function EditDatasetDialog({ dataset, onClose }: { dataset: Dataset; onCl
       }}
     >
       <p className="soft">The data stays as it is; a new price holds for the next download.</p>
+      <TitleField value={value} onChange={setValue} />
       <DescriptionFields value={value} onChange={setValue} />
       <SelectField
         label="A file of filtered rows costs"

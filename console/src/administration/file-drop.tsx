@@ -1,4 +1,5 @@
 import { type DragEvent, useId, useState } from 'react'
+import { Icon } from '../components/icon.tsx'
 import { bytes } from '../words.ts'
 
 /** What the file dialog offers first. The server decides by the content, so a dropped file may have any name. */
@@ -22,12 +23,13 @@ export function FileDrop({ file, onFile }: { file: File | null; onFile: (file: F
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the button inside does the same by keyboard.
     <div
-      className={`drop${over ? ' over' : ''}`}
+      className={['drop', over && 'over', !file && 'first'].filter(Boolean).join(' ')}
       onDragOver={drag}
       onDragEnter={drag}
       onDragLeave={() => setOver(false)}
       onDrop={drop}
     >
+      {!file && <Icon name="upload" />}
       <strong>{file ? file.name : 'Drop a file here'}</strong>
       {file?.size === 0 ? (
         <span className="wrong" role="alert">
@@ -40,7 +42,7 @@ export function FileDrop({ file, onFile }: { file: File | null; onFile: (file: F
             : 'GeoPackage, zipped shapefile, GeoJSON, CSV, Excel, Parquet, KML, GPX and others'}
         </span>
       )}
-      <label className="button small" htmlFor={id}>
+      <label className={file ? 'button small' : 'button primary'} htmlFor={id}>
         {file ? 'Choose another file' : 'Choose a file'}
         <input
           id={id}

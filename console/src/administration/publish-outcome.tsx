@@ -20,7 +20,7 @@ export function PublishOutcome({
   onAnother,
 }: {
   job: JobRecord
-  /** The number of rows in the file, if it was looked at. */
+  /** The number of rows that can be published, if the file was looked at. */
   rows: number | null
   /** Publishes again with a change. */
   onFix: (change: FormChange) => void
@@ -152,7 +152,7 @@ function Failure({
         fixes={fixesOf(
           problems.length > 0 ? problems.map(({ message }) => message) : [detail],
           problemCount,
-          rows === null ? null : rows - problemCount,
+          rows,
         )}
         onFix={onFix}
       />

@@ -13,11 +13,11 @@ export function PublishProgress({
 }: {
   publishing: Publishing
 } & Omit<ComponentProps<typeof PublishOutcome>, 'job'>) {
-  const { sending, job, hasJob, stop } = publishing
+  const { sending, job, stop } = publishing
   const [isCancelling, setIsCancelling] = useState(false)
   const state = job.data?.state
 
-  // The button is at the end of a long form, and the outcome beside its beginning or, on phones, below it.
+  // The outcome is beside the beginning of the form or, on phones, below it.
   const place = useRef<HTMLElement>(null)
   useEffect(() => {
     if (sending.kind !== 'idle' || state) place.current!.scrollIntoView({ block: 'nearest' })
@@ -26,12 +26,6 @@ export function PublishProgress({
   return (
     <section ref={place} className="card stack-small" aria-label="Progress">
       <h2>Progress</h2>
-      {sending.kind === 'idle' && !hasJob && (
-        <p className="soft small">
-          The file is uploaded and checked, and then published as a whole. Until then, and if it fails, the
-          current version stays.
-        </p>
-      )}
       {sending.kind === 'sending' && (
         <div className="stack-small" role="status">
           <p>

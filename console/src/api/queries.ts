@@ -212,11 +212,20 @@ export function useUsage<T extends UsageReport = UsageReport>(
   refetchInterval = 0,
 ) {
   return useQuery({
-    queryKey: ['usage', path, range],
-    queryFn: () => call<T>('GET', `${path}?${new URLSearchParams({ ...range })}`),
+    ...usageQuery<T>(path, range),
     placeholderData: keepPreviousData,
     refetchInterval: refetchInterval || false,
   })
+}
+
+export function usageQuery<T extends UsageReport = UsageReport>(
+  path: string,
+  range: DateRange & UsageFilter,
+) {
+  return {
+    queryKey: ['usage', path, range],
+    queryFn: () => call<T>('GET', `${path}?${new URLSearchParams({ ...range })}`),
+  }
 }
 
 export function useOrganizationUsage(organizationId: string, range: DateRange & UsageFilter) {

@@ -6,6 +6,8 @@ const paths = {
   close: 'm6 6 12 12M18 6 6 18',
   pin: 'M12 15v6M8 3h8l-1 7 3 3v2H6v-2l3-3-1-7Z',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
+  upload: 'M12 16V5m0 0L7.5 9.5M12 5l4.5 4.5M5 20h14',
+  filter: 'M4 5h16l-6 7.5V19l-4 1.5v-8L4 5Z',
   download: 'M12 4v11m0 0-4.5-4.5M12 15l4.5-4.5M5 20h14',
 }
 

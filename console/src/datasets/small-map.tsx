@@ -1,4 +1,5 @@
 import { lazy, type ReactNode, Suspense } from 'react'
+import type { View } from './map-view.ts'
 
 const Coast = lazy(async () => {
   const { default: path } = await import('virtual:world/outline')
@@ -8,20 +9,30 @@ const Coast = lazy(async () => {
 export type Box = [west: number, south: number, east: number, north: number]
 
 /** A small map without controls, as an illustration of what texts say. The children draw in degrees, with y to the south. */
-export function SmallMap({ bbox, children }: { bbox: Box; children: ReactNode }) {
-  const [west, south, east, north] = padded(bbox)
+export function SmallMap({
+  bbox,
+  view: { x, y, width, height } = viewOf(bbox),
+  children,
+}: {
+  bbox: Box
+  /** What is shown of it; by default, all. */
+  view?: View
+  children: ReactNode
+}) {
   return (
-    <svg
-      aria-hidden="true"
-      viewBox={`${west} ${-north} ${east - west} ${north - south}`}
-      preserveAspectRatio="xMidYMid meet"
-    >
+    <svg aria-hidden="true" viewBox={`${x} ${y} ${width} ${height}`} preserveAspectRatio="xMidYMid meet">
       <Suspense>
         <Coast />
       </Suspense>
       {children}
     </svg>
   )
+}
+
+/** The view of a whole box. */
+export function viewOf(bbox: Box): View {
+  const [west, south, east, north] = padded(bbox)
+  return { x: west, y: -north, width: east - west, height: north - south }
 }
 
 /**

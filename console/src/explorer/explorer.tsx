@@ -220,6 +220,8 @@ function ExplorerTabs({
           matched={matched}
           onSort={(sort) => change({ sort })}
           onHide={(hidden) => change({ hidden })}
+          clauses={clauses}
+          onClauses={onClauses}
           pointing={pointing}
           selection={selection}
         />

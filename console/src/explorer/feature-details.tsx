@@ -7,6 +7,9 @@ import { ProblemNote } from '../components/page/problem-note.tsx'
 import { Skeleton } from '../components/page/skeleton.tsx'
 import { cellText, exactText } from '../datasets/cell-text.ts'
 import { ColumnName } from './column-name.tsx'
+import type { Clause } from './filter/clause.ts'
+import { OnlyThese } from './filter/only-these.tsx'
+import { clauseOfValue } from './filter/value-clause.ts'
 import type { LabelColumn } from './label-column.ts'
 
 /** All properties of the selected feature. */
@@ -18,6 +21,7 @@ export function FeatureDetails({
   label,
   columns,
   className,
+  onPick,
   onClose,
   children,
 }: {
@@ -29,6 +33,8 @@ export function FeatureDetails({
   label: LabelColumn
   columns: DatasetDetails['columns']
   className: string
+  /** Filters by one of the values; undefined if the rows cannot be filtered. */
+  onPick: ((clause: Clause) => void) | undefined
   onClose: () => void
   children?: ReactNode
 }) {
@@ -60,6 +66,7 @@ export function FeatureDetails({
                   <dt>{column ? <ColumnName column={column} /> : name}</dt>
                   <dd dir="auto" title={text === String(value) ? undefined : exactText(value)}>
                     {typeof value === 'string' && isAddress(value) ? <Address url={value} /> : text}
+                    <OnlyThese clause={clauseOfValue(name, column?.type, value)} onPick={onPick} />
                   </dd>
                 </div>
               )

@@ -1,9 +1,11 @@
 import { plainText } from '../words.ts'
 import type { Place } from './pages.ts'
 
-/** A place, and further words by which it is found. */
+/** A place or an action, and further words by which it is found. */
 export interface FindablePlace extends Place {
   words?: string
+  /** What is done instead of opening the address. */
+  act?: () => void
 }
 
 const MAX_FOUND = 12

@@ -4,11 +4,13 @@ import { useNavigate } from 'react-router'
 import { useDatasets, useKeys, useMe, useSession } from '../api/queries.ts'
 import { Dialog } from '../components/form/dialog.tsx'
 import { isConsolePage } from '../components/site-link.tsx'
+import { searchedText } from '../datasets/search-datasets.ts'
 import { site } from '../site.ts'
+import { setTheme, useTheme } from '../theme.ts'
 import { type FindablePlace, findPlaces } from './find-places.ts'
 import { pagesFor } from './pages.ts'
 
-/** A field that finds datasets, keys and pages by their names, and opens them. */
+/** A field that finds datasets, keys, pages and actions, and opens or does them. */
 export function Finder({ onClose }: { onClose: () => void }) {
   const id = useId()
   const navigate = useNavigate()
@@ -16,9 +18,10 @@ export function Finder({ onClose }: { onClose: () => void }) {
   const [at, setAt] = useState(0)
   const found = findPlaces(usePlaces(), search)
   const chosen = Math.min(at, found.length - 1)
-  const open = ({ to }: FindablePlace) => {
+  const open = ({ to, act }: FindablePlace) => {
     onClose()
-    if (isConsolePage(to)) navigate(to)
+    if (act) act()
+    else if (isConsolePage(to)) navigate(to)
     else location.assign(to)
   }
   const onKeyDown = (event: KeyboardEvent) => {
@@ -37,13 +40,13 @@ export function Finder({ onClose }: { onClose: () => void }) {
       <input
         type="search"
         role="combobox"
-        aria-label="Find a dataset, a page or a key"
+        aria-label="Find a dataset, a page, a key or an action"
         aria-expanded="true"
         aria-controls={id}
         aria-activedescendant={found[chosen] && `${id}-${chosen}`}
         aria-autocomplete="list"
         autoComplete="off"
-        placeholder="Find a dataset, a page or a key…"
+        placeholder="Find a dataset, a page, a key or an action…"
         value={search}
         onChange={(event) => {
           setSearch(event.target.value)
@@ -69,7 +72,15 @@ export function Finder({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </div>
-      {found.length === 0 && <p className="soft">Nothing has that name.</p>}
+      {found.length === 0 && (
+        <p className="soft">
+          Nothing matches. Datasets are found by their titles, descriptions, keywords and columns, pages and
+          keys by their names.
+        </p>
+      )}
+      <p className="finder-keys small soft" aria-hidden="true">
+        <kbd>↑</kbd> <kbd>↓</kbd> choose <kbd>Enter</kbd> open <kbd>Esc</kbd> close
+      </p>
     </Dialog>
   )
 }
@@ -82,12 +93,22 @@ function usePlaces(): FindablePlace[] {
   const keys = useKeys(isSignedIn).data ?? []
   return [
     ...pagesFor(me, site.sells),
-    ...datasets.map(({ table, title, keywords }) => ({
-      to: `/datasets/${table}`,
-      title,
+    ...actionsFor(isSignedIn, useTheme()),
+    ...datasets.map((dataset) => ({
+      to: `/datasets/${dataset.table}`,
+      title: dataset.title,
       group: 'Dataset',
-      words: [table, ...keywords].join(' '),
+      words: searchedText(dataset),
     })),
     ...keys.map(({ id, name, prefix }) => ({ to: `/keys/${id}`, title: name, group: 'Key', words: prefix })),
+  ]
+}
+
+function actionsFor(isSignedIn: boolean, theme: string): FindablePlace[] {
+  const other = theme === 'dark' ? 'light' : 'dark'
+  const group = 'Action'
+  return [
+    ...(isSignedIn ? [{ to: '/keys?create', title: 'Create a key', group }] : []),
+    { to: '#theme', title: `Use the ${other} theme`, group, act: () => setTheme(other) },
   ]
 }

@@ -1,5 +1,5 @@
 import type { CreatedKey, KeyRecord } from '@wayleave/contract/records'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Empty } from '../components/page/empty.tsx'
 import { Loaded } from '../components/page/loaded.tsx'
 import { CreateKeyDialog, type KeyOwner } from './create-key-dialog.tsx'
@@ -20,6 +20,7 @@ export function KeySection({
   query,
   owner,
   page,
+  isCreating = false,
 }: {
   title: string
   about: ReactNode
@@ -27,9 +28,14 @@ export function KeySection({
   /** Null if the user may only view the keys. */
   owner: KeyOwner | null
   page: string
+  /** Opens the dialog that creates a key. */
+  isCreating?: boolean
 }) {
   const [creating, setCreating] = useState(false)
   const [created, setCreated] = useState<(CreatedKey & { isForPages: boolean }) | null>(null)
+  useEffect(() => {
+    if (isCreating) setCreating(true)
+  }, [isCreating])
   const create = owner && (
     <button type="button" className="button primary" onClick={() => setCreating(true)}>
       {owner.title}

@@ -1,5 +1,4 @@
 import type { InspectionRecord, PublishingSchema } from '@wayleave/contract/records'
-import { useEffect, useRef } from 'react'
 import { publishWords } from '../administration/publish-words.ts'
 import type { ReadingChoices } from '../administration/reading-choices.ts'
 import { Scroll } from '../components/scroll.tsx'
@@ -31,11 +30,8 @@ export function InspectionView({
 }) {
   const { bbox, places, columns, notes, misfits } = inspection
   const words = new Map(stored?.columns.map((column) => [column.source ?? column.name, column]))
-  // The button is at the end of a long form.
-  const place = useRef<HTMLElement>(null)
-  useEffect(() => place.current!.scrollIntoView({ block: 'start' }), [])
   return (
-    <section ref={place} className="card stack inspection" aria-label="What the file contains">
+    <section className="card stack inspection" aria-label="What the file contains">
       <h2>What the file contains</h2>
       <div className="inspection-head">
         <Facts inspection={inspection} />

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { NO_DESCRIPTION } from '../administration/description-form.ts'
 import { noReadingChoices, type ReadingChoices } from '../administration/reading-choices.ts'
@@ -9,6 +9,11 @@ import { correctedSchema } from './corrections.ts'
 import type { FormChange } from './fixes.ts'
 import { useInspection } from './use-inspection.ts'
 import { NO_VERSION_CHOICES, versionOptions } from './version-fields.tsx'
+
+/** A file up to this size is looked at as soon as it is chosen; to send and read a larger one takes minutes. */
+const LOOKED_AT_ONCE_BYTES = 100_000_000
+
+export type PublishForm = ReturnType<typeof usePublishForm>
 
 /** What the form to publish a file holds, and what its buttons do. */
 export function usePublishForm() {
@@ -25,7 +30,9 @@ export function usePublishForm() {
   const publishing = usePublishing()
   const look = useInspection()
   const exists = datasets.find((dataset) => dataset.table === table)
-  const { data: stored } = useSchema(exists?.table)
+  const { data: stored, isLoading: isSchemaLoading } = useSchema(exists?.table)
+  // What a file is compared with has to be there first.
+  const isLoading = isPending || isSchemaLoading
 
   const choose = (chosen: File) => {
     setFile(chosen)
@@ -55,6 +62,12 @@ export function usePublishForm() {
       options,
     )
   }
+  const lookedAt = useRef<File>(null)
+  useEffect(() => {
+    if (isLoading || !file || file.size > LOOKED_AT_ONCE_BYTES || lookedAt.current === file) return
+    lookedAt.current = file
+    inspect()
+  })
   const publish = (change: FormChange = {}) => {
     if (!file?.size) return
     const changedReading = { ...reading, ...change.reading }
@@ -110,7 +123,7 @@ export function usePublishForm() {
     publishing: isLooking ? look.inspecting : publishing,
     publish,
     /** Also until it is known which datasets exist: a file for one of them is compared with it. */
-    isBusy: isPending || publishing.isBusy || look.inspecting.isBusy,
+    isBusy: isLoading || publishing.isBusy || look.inspecting.isBusy,
     /** Whether the same file was published before, and the user has to confirm. */
     isAsking,
     setIsAsking,

@@ -3,8 +3,9 @@ import type { DatasetRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { type Preview, usePreview } from '../api/queries.ts'
-import { type Box, outlineOf, SmallMap } from '../datasets/small-map.tsx'
+import { type Box, outlineOf } from '../datasets/small-map.tsx'
 import { ago, plural, shapeName } from '../words.ts'
+import { MovableMap } from './movable-map.tsx'
 
 const MAX_CHOICES = 4
 const PULSES = 14
@@ -51,22 +52,20 @@ export function LivingMap({ datasets }: { datasets: readonly Dataset[] }) {
 function Picture({ dataset, bbox }: { dataset: Dataset; bbox: Box }) {
   const { data: preview } = usePreview(dataset as DatasetRecord, true)
   return (
-    <div className="preview">
-      <SmallMap bbox={bbox}>
-        {preview && (
-          <g className="appears">
-            <path className="shapes" d={preview.areas} />
-            <path className="shapes cut" d={preview.cutAreas} />
-            <path className="shapes lines" d={preview.lines} />
-            <path className="dots" d={preview.points} />
-            {pulsesOf(preview).map((point, index) => (
-              <path key={point} className={`pulse after-${index % 7}`} d={`M${point}h0`} />
-            ))}
-          </g>
-        )}
-        {preview === null && <path className="shapes extent" d={outlineOf(bbox)} />}
-      </SmallMap>
-    </div>
+    <MovableMap bbox={bbox} label={`Map of ${dataset.title}`}>
+      {preview && (
+        <g className="appears">
+          <path className="shapes" d={preview.areas} />
+          <path className="shapes cut" d={preview.cutAreas} />
+          <path className="shapes lines" d={preview.lines} />
+          <path className="dots" d={preview.points} />
+          {pulsesOf(preview).map((point, index) => (
+            <path key={point} className={`pulse after-${index % 7}`} d={`M${point}h0`} />
+          ))}
+        </g>
+      )}
+      {preview === null && <path className="shapes extent" d={outlineOf(bbox)} />}
+    </MovableMap>
   )
 }
 

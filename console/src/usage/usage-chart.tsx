@@ -1,11 +1,14 @@
 import 'uplot/dist/uPlot.min.css'
+import { CATEGORIES, PALETTES } from '@wayleave/contract/map-style'
 import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
-import { useTheme } from '../theme.ts'
+import { type Theme, useTheme } from '../theme.ts'
 import { count, day } from '../words.ts'
+import { type Layer, layersOf, type UsagePart } from './usage-parts.ts'
 import { sumOf, type UsageDay, type UsageMeasure } from './usage-period.ts'
 
 const HEIGHT = 230
+const REST = 'Others'
 
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 })
 
@@ -13,44 +16,49 @@ interface Shown {
   days: readonly UsageDay[]
   /** As many days before, drawn as a line; undefined while they are loaded. */
   before: readonly UsageDay[] | undefined
+  /** The same by key; the bars are split by them. */
+  parts: readonly UsagePart[] | undefined
   measure: UsageMeasure
   label: string
 }
 
 /** A bar for each day, and the period before as a line. The texts around the chart say the same. */
-export function UsageChart({ days, before, measure, label }: Shown) {
+export function UsageChart({ days, before, parts, measure, label }: Shown) {
   const place = useRef<HTMLDivElement>(null)
   const theme = useTheme()
   useEffect(() => {
     const element = place.current!
-    const shown = { days, before, measure, label }
-    const chart = new UPlot(options(element, shown), seriesOf(shown), element)
+    const shown = { days, before, parts, measure, label }
+    const layers = parts ? layersOf(days, parts, measure, REST) : []
+    const chart = new UPlot(options(element, shown, layers, theme), seriesOf(shown, layers), element)
     const watch = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }))
     watch.observe(element)
     return () => {
       watch.disconnect()
       chart.destroy()
     }
-  }, [days, before, measure, label, theme])
+  }, [days, before, parts, measure, label, theme])
   return <div ref={place} className="chart" role="img" aria-label={`${label} by day`} />
 }
 
-/** Whether there is a line to draw: one of zeros along the axis would look like a mistake. */
-function hasBefore({ before = [], measure }: Shown): boolean {
-  return sumOf(before, measure) > 0
+/** Whether there is a line to draw: one of zeros along the axis, or over bars that are split, would look like a mistake. */
+function hasBefore({ before = [], parts, measure }: Shown): boolean {
+  return parts === undefined && sumOf(before, measure) > 0
 }
 
-function seriesOf(shown: Shown): UPlot.AlignedData {
+function seriesOf(shown: Shown, layers: readonly Layer[]): UPlot.AlignedData {
   const { days, before = [], measure } = shown
   return [
     days.map(({ date }) => Date.parse(date) / 1000),
     // A day without any has no bar: one of no height would be a dash on the axis.
     days.map((one) => one[measure] || null),
+    // Each bar covers the lower part of the one before it.
+    ...layers.toReversed().map(({ own, top }) => top.map((height, i) => (own[i] === 0 ? null : height))),
     ...(hasBefore(shown) ? [days.map((_, i) => before[i]?.[measure] ?? null)] : []),
   ]
 }
 
-function options(element: HTMLElement, shown: Shown): UPlot.Options {
+function options(element: HTMLElement, shown: Shown, layers: readonly Layer[], theme: Theme): UPlot.Options {
   const { days, label } = shown
   const style = getComputedStyle(element)
   const color = (name: string, share = 1) =>
@@ -95,12 +103,20 @@ function options(element: HTMLElement, shown: Shown): UPlot.Options {
       {
         label,
         value: (_chart, value, _series, index) => (index === null ? '–' : count(value ?? 0)),
-        stroke: color('--accent'),
-        // Paler than the line that is drawn over them.
-        fill: color('--accent', 0.55),
+        // Paler than the line that is drawn over them. Bars that are split cover it.
+        ...(layers.length === 0 && { stroke: color('--accent'), fill: color('--accent', 0.55) }),
         paths: UPlot.paths.bars!({ size: [0.7, 28] }),
         points: { show: false },
       },
+      ...layers.toReversed().map(
+        ({ name, own }, i): UPlot.Series => ({
+          label: name,
+          value: (_chart, _value, _series, index) => (index === null ? '–' : count(own[index] ?? 0)),
+          fill: name === REST ? PALETTES[theme].none : CATEGORIES[theme][layers.length - 1 - i]!,
+          paths: UPlot.paths.bars!({ size: [0.7, 28] }),
+          points: { show: false },
+        }),
+      ),
       ...(hasBefore(shown) ? [earlier] : []),
     ],
   }

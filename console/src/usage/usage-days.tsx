@@ -1,6 +1,7 @@
 import '../styles/usage.css'
 import { lazy, Suspense, useState } from 'react'
 import { count, day, plural } from '../words.ts'
+import type { UsagePart } from './usage-parts.ts'
 import { changeWords, sumOf, type UsageDay, type UsageMeasure } from './usage-period.ts'
 
 const UsageChart = lazy(async () => ({ default: (await import('./usage-chart.tsx')).UsageChart }))
@@ -14,10 +15,13 @@ const MEASURES: Record<UsageMeasure, string> = { calls: 'Calls', credits: 'Credi
 export function UsageDays({
   days,
   before,
+  parts,
 }: {
   days: readonly UsageDay[]
   /** As many days before; undefined while they are loaded. */
   before: readonly UsageDay[] | undefined
+  /** The same by key, to split the bars; undefined if they are whole. */
+  parts?: readonly UsagePart[] | undefined
 }) {
   const [measure, setMeasure] = useState<UsageMeasure>('calls')
   return (
@@ -35,7 +39,7 @@ export function UsageDays({
         ))}
       </div>
       <Suspense fallback={<div className="chart" />}>
-        <UsageChart days={days} before={before} measure={measure} label={MEASURES[measure]} />
+        <UsageChart days={days} before={before} parts={parts} measure={measure} label={MEASURES[measure]} />
       </Suspense>
     </>
   )

@@ -1,5 +1,6 @@
 import '../styles/usage.css'
 import type { OrganizationUsage } from '@wayleave/contract/records'
+import type { ReactNode } from 'react'
 import { type DateRange, type UsageFilter, useDatasets } from '../api/queries.ts'
 import { CsvButton } from '../components/form/csv-button.tsx'
 
@@ -10,6 +11,7 @@ export function UsageFilterFields({
   filter,
   whole,
   onChange,
+  children,
 }: {
   /** The path of the report in the API. */
   path: string
@@ -18,6 +20,8 @@ export function UsageFilterFields({
   /** The report without a filter, which has the keys and datasets to choose from. */
   whole: OrganizationUsage | undefined
   onChange: (filter: UsageFilter) => void
+  /** Further controls. */
+  children?: ReactNode
 }) {
   const titles = new Map(useDatasets().data?.map(({ table, title }) => [table, title]))
   const keys = (whole?.keys ?? []).map(({ keyId, name }): [string, string] => [keyId, name ?? keyId])
@@ -42,6 +46,7 @@ export function UsageFilterFields({
         value={filter.table ?? ''}
         onChange={(table) => choose({ table })}
       />
+      {children}
       <CsvButton path={`${path}.csv?${new URLSearchParams({ ...range, ...filter })}`} name="usage.csv" />
     </div>
   )

@@ -8,6 +8,7 @@ import { day, lastDays, plural } from '../words.ts'
 import { DateRangeField } from './date-range-field.tsx'
 import { OperationTable } from './operation-table.tsx'
 import { DaysAsText, UsageDays } from './usage-days.tsx'
+import type { UsagePart } from './usage-parts.ts'
 import { periodBefore } from './usage-period.ts'
 import { useUsageRange } from './use-usage-range.ts'
 
@@ -31,6 +32,7 @@ export function UsageByDay({
   range,
   onRange,
   filter = {},
+  parts,
   children,
 }: {
   /** The path of the report in the API. */
@@ -40,6 +42,8 @@ export function UsageByDay({
   onRange: (range: DateRange) => void
   /** What the report is restricted to. */
   filter?: UsageFilter
+  /** The same by key, to split the bars of the chart. */
+  parts?: UsagePart[] | undefined
   /** Further controls, below the period. */
   children?: ReactNode
 }) {
@@ -57,7 +61,7 @@ export function UsageByDay({
             {data.totals.calls === 0 ? (
               <NoCalls onYear={() => onRange(lastDays(365, Date.now()))} />
             ) : (
-              <UsageDays days={data.days} before={before?.days} />
+              <UsageDays days={data.days} before={before?.days} parts={parts} />
             )}
             <p className="padded small soft" data-usage-totals>
               {plural(data.totals.calls, 'call')} and {plural(data.totals.credits, 'credit')} from{' '}

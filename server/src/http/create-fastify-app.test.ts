@@ -96,6 +96,11 @@ test('a browser is shown a problem as a page; programs, and all of /v1, get it a
   const wrong = await app.inject({ url: '/things/1?%3Ci%3E=1', headers: { accept } })
   assert.equal(wrong.statusCode, 400)
   assert.ok(wrong.body.includes('&lt;i&gt;') && !wrong.body.includes('<i>'))
+  // What is wrong stands beside the parameter.
+  assert.match(
+    wrong.body,
+    /<dt><code>&lt;i&gt;<\/code><\/dt><dd><code>1<\/code> <span class="wrong">is not a known/,
+  )
   const broken = await app.inject({ url: '/broken', headers: { accept } })
   assert.ok(!broken.body.includes('hunter2'))
   for (const asked of [

@@ -87,7 +87,8 @@ export function sendProblem(
   }
   reply.code(problem.status).header('cache-control', 'no-store')
   if (isBrowsing(request)) {
-    return reply.headers(PAGE_HEADERS).send(redactKeys(problemPage(problem, request.id, links.about)))
+    const page = problemPage(problem, { request, baseUrl: links.baseUrl(), about: links.about })
+    return reply.headers(PAGE_HEADERS).send(redactKeys(page))
   }
   const body = problemText(problem, {
     baseUrl: links.baseUrl,

@@ -12,6 +12,7 @@ export function clauseWords(clause: Clause): string {
     }
     case 'range': {
       const { column, from, to, isBelow } = clause
+      if (from !== null && from === to) return `${column}: ${short(from)}`
       if (from !== null && to !== null) return `${column}: ${short(from)} to ${short(to)}`
       return from !== null
         ? `${column}: from ${short(from)}`

@@ -4,11 +4,10 @@ import type { Exploration } from '../access.ts'
 import { ColumnName } from '../column-name.tsx'
 import { tellingColumns } from '../worth.ts'
 import { type Box, type Clause, columnOf } from './clause.ts'
-import { type Column, isCountable } from './facet.ts'
-import { RangeFacet } from './range-facet.tsx'
+import { ColumnControls, type ReplaceClause, replaceIn, restricts } from './column-controls.tsx'
+import { type Column, type Facet, isCountable } from './facet.ts'
 import { TextSearch } from './text-search.tsx'
 import { useFacets } from './use-facets.ts'
-import { ValueFacet } from './value-facet.tsx'
 
 /** The filter's controls: a search in all texts, the map's view, and a facet for each column. */
 export function FilterPanel({
@@ -35,12 +34,7 @@ export function FilterPanel({
   )
   const texts = columns.filter(({ type }) => type === 'text').map(({ name }) => name)
   const search = clauses.find((clause) => clause.kind === 'text' && clause.columns.length === texts.length)
-  const replace = (isOld: (clause: Clause) => boolean, clause: Clause | null) => {
-    const index = clauses.findIndex(isOld)
-    const others = clauses.filter((one) => !isOld(one))
-    if (clause) others.splice(index === -1 ? others.length : index, 0, clause)
-    onChange(others)
-  }
+  const replace = replaceIn(clauses, onChange)
   const toggle = (name: string, isOpen: boolean) => {
     const changed = new Set(open)
     if (isOpen) changed.add(name)
@@ -122,51 +116,27 @@ function ColumnFacet({
   isDisabled: boolean
   isCountable: boolean
   clauses: Clause[]
-  facet: ReturnType<typeof useFacets> extends ReadonlyMap<string, infer F> ? F | undefined : never
+  facet: Facet | undefined
   onToggle: (isOpen: boolean) => void
-  onReplace: (isOld: (clause: Clause) => boolean, clause: Clause | null) => void
+  onReplace: ReplaceClause
 }) {
-  const { name, type } = column
-  const own = clauses.find((clause) => columnOf(clause) === name) ?? null
-  const isSearch = (clause: Clause) =>
-    clause.kind === 'text' && clause.columns.length === 1 && clause.columns[0] === name
-  const search = clauses.find(isSearch)
-  const change = (clause: Clause | null) => onReplace((one) => columnOf(one) === name, clause)
+  const isFiltered = clauses.some((clause) => restricts(clause, column.name))
   return (
     <details className="facet" open={isOpen} onToggle={(event) => onToggle(event.currentTarget.open)}>
       <summary>
         <ColumnName column={column} />
-        {(own || search) && <span className="facet-dot" title="Filtered" />}
+        {isFiltered && <span className="facet-dot" title="Filtered" />}
       </summary>
       {isOpen && (
         <div className="stack-small">
-          {type === 'text' && (
-            <TextSearch
-              label={`Search ${name}`}
-              value={search?.kind === 'text' ? search.text : ''}
-              isDisabled={isDisabled}
-              onChange={(text) => onReplace(isSearch, text ? { kind: 'text', columns: [name], text } : null)}
-            />
-          )}
-          {isCountable && facet?.values && (
-            <ValueFacet
-              column={name}
-              facet={facet}
-              clause={own?.kind === 'values' ? own : null}
-              isDisabled={isDisabled}
-              onChange={change}
-            />
-          )}
-          {isCountable && facet?.histogram && (
-            <RangeFacet
-              column={name}
-              type={type}
-              facet={facet}
-              clause={own?.kind === 'range' ? own : null}
-              isDisabled={isDisabled}
-              onChange={change}
-            />
-          )}
+          <ColumnControls
+            column={column}
+            isDisabled={isDisabled}
+            isCountable={isCountable}
+            clauses={clauses}
+            facet={facet}
+            onReplace={onReplace}
+          />
         </div>
       )}
     </details>

@@ -12,6 +12,7 @@ import { count } from '../../words.ts'
 import { ColumnName } from '../column-name.tsx'
 import type { Clause } from '../filter/clause.ts'
 import type { Column } from '../filter/facet.ts'
+import { LegendFold } from './legend-fold.tsx'
 import { entryClause, isEntrySelected, selectsEntries } from './legend-picks.ts'
 import type { ClassRows } from './use-scale.ts'
 
@@ -38,6 +39,7 @@ export function Legend({
   onPick,
   onColor,
   onRows,
+  isFoldedFirst,
 }: {
   scale: Scale
   look: MapLook
@@ -55,14 +57,18 @@ export function Legend({
   onColor: ColorValue | undefined
   /** Absent if all rows match. */
   onRows: ((rows: ClassRows) => void) | undefined
+  isFoldedFirst: boolean
 }) {
   const isGradient = isColor && scale.kind === 'numbers' && scale.isContinuous
   const sized = sizes?.kind === 'numbers' ? sizes : null
   const entries = legendOf(scale, look, theme, format).filter(({ isRest }) => isColor || isRest)
   const selecting = own && selectsEntries(scale, own) ? own : null
   return (
-    <section className="map-legend" aria-label={`Legend: ${scale.column}`}>
-      <strong>{column ? <ColumnName column={column} /> : 'Features in a cell'}</strong>
+    <LegendFold
+      label={scale.column}
+      title={column ? <ColumnName column={column} /> : 'Features in a cell'}
+      isFoldedFirst={isFoldedFirst}
+    >
       {isGradient && <Gradient scale={scale} look={look} theme={theme} />}
       {sized && <Sizes scale={sized} />}
       <ul>
@@ -81,7 +87,7 @@ export function Legend({
       {look.draw === 'hexagons' && column && <p className="small soft">A cell shows the mean.</p>}
       {hasClusters && <p className="small soft">{clusterWords(scale, isColor, sized !== null)}</p>}
       {onRows && <RowsSwitch scale={scale} onRows={onRows} />}
-    </section>
+    </LegendFold>
   )
 }
 
@@ -170,11 +176,18 @@ function Gradient({ scale, look, theme }: { scale: NumberScale; look: MapLook; t
 }
 
 /** A heat map has no numbers: its colors tell where features are denser than elsewhere in the view. */
-export function HeatLegend({ look, theme }: { look: MapLook; theme: Theme }) {
+export function HeatLegend({
+  look,
+  theme,
+  isFoldedFirst,
+}: {
+  look: MapLook
+  theme: Theme
+  isFoldedFirst: boolean
+}) {
   const colors = rampColors(look.ramp, theme, look.isReversed)
   return (
-    <section className="map-legend" aria-label="Legend: density">
-      <strong>Density of features</strong>
+    <LegendFold label="density" title="Density of features" isFoldedFirst={isFoldedFirst}>
       <div className="map-gradient">
         <div style={{ background: `linear-gradient(to right, ${colors.join(', ')})` }} />
         <p className="small">
@@ -182,7 +195,7 @@ export function HeatLegend({ look, theme }: { look: MapLook; theme: Theme }) {
           <span>high</span>
         </p>
       </div>
-    </section>
+    </LegendFold>
   )
 }
 

@@ -18,6 +18,7 @@ export function MapLegends({
   onPick,
   onColor,
   onRows,
+  isFoldedFirst,
 }: {
   dataset: DatasetDetails
   look: MapLook
@@ -33,9 +34,11 @@ export function MapLegends({
   onPick: PickEntry | undefined
   onColor: ColorValue | undefined
   onRows: ((rows: ClassRows) => void) | undefined
+  /** Whether only the titles of the legends are shown at first. */
+  isFoldedFirst: boolean
 }) {
   const scales = [color, size?.column === color?.column && color ? null : size].filter((one) => one !== null)
-  if (look.draw === 'heat') return <HeatLegend look={look} theme={theme} />
+  if (look.draw === 'heat') return <HeatLegend look={look} theme={theme} isFoldedFirst={isFoldedFirst} />
   if (scales.length === 0) return null
   const types = new Map(dataset.columns.map(({ name, type }) => [name, type as string]))
   const clauses = parseClauses(filter, types)
@@ -53,6 +56,7 @@ export function MapLegends({
           theme={theme}
           hasClusters={isSummed}
           own={clauses.find((clause) => columnOf(clause) === scale.column)}
+          isFoldedFirst={isFoldedFirst}
           onPick={onPick}
           onColor={onColor}
           onRows={filter !== '' && (classes === 'all' || scale.rows === 'filtered') ? onRows : undefined}

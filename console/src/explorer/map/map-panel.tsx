@@ -24,6 +24,8 @@ import { useHexagons } from './use-hexagons.ts'
 import { useMapSource } from './use-map-source.ts'
 import type { ClassRows } from './use-scale.ts'
 
+const NARROW_PX = 480
+
 interface Props {
   exploration: Exploration
   view: MapView | null
@@ -136,6 +138,8 @@ export function MapPanel({
           color={look.draw === 'features' ? color : (hexagons?.scale ?? null)}
           size={look.draw === 'features' ? size : null}
           theme={theme}
+          // In a small frame it would cover the map.
+          isFoldedFirst={isEmbedded && innerWidth < NARROW_PX}
           isSummed={source.data?.kind === 'tiles' && source.data.isSummed}
           filter={filter}
           classes={classes}
@@ -156,6 +160,7 @@ export function MapPanel({
           label={label}
           columns={dataset.columns}
           className={`map-details ${side}`}
+          onPick={onPick && ((clause) => onPick(clause, false))}
           onClose={() => selection.select(null, 'map')}
         >
           <ZoomButton feature={selection.feature} onZoom={(feature) => map.current?.show(feature)} />

@@ -1,14 +1,19 @@
 import '../../styles/table.css'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import type { Feature } from '@wayleave/client'
-import { useEffect, useRef } from 'react'
-import { Icon } from '../../components/icon.tsx'
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { ProblemNote } from '../../components/page/problem-note.tsx'
 import { Skeleton } from '../../components/page/skeleton.tsx'
-import { cellText, exactText } from '../../datasets/cell-text.ts'
+import { exactText } from '../../datasets/cell-text.ts'
 import type { Exploration } from '../access.ts'
-import { type Pointing, useIsPointedByMap } from '../pointing.ts'
+import { picked } from '../charts/picked.ts'
+import type { Clause } from '../filter/clause.ts'
+import { restricts } from '../filter/column-controls.tsx'
+import { clauseOfValue } from '../filter/value-clause.ts'
+import type { Pointing } from '../pointing.ts'
 import type { Selection } from '../selection.ts'
+import { DataRow } from './data-row.tsx'
+import { HeadFilter } from './head-filter.tsx'
 import { SortHead } from './sort-head.tsx'
 import { type ColumnLayout, useColumnLayout } from './use-column-layout.ts'
 import { useCopiedCell } from './use-copied-cell.ts'
@@ -26,34 +31,42 @@ interface Props {
   sort: string
   onSort: (sort: string) => void
   matched: number | null | undefined
+  clauses: Clause[]
+  onClauses: (clauses: Clause[]) => void
   pointing: Pointing
   selection: Selection
 }
 
+/** The column whose filter is open, and where its button is. */
+interface OpenFilter {
+  name: string
+  head: DOMRect
+}
+
 /** All rows that match the filter. Only the visible ones are in the page; more are loaded near the end. */
-export function RowTable({ exploration, names, sort, onSort, matched, pointing, selection }: Props) {
+export function RowTable(props: Props) {
+  const { exploration, sort, clauses, onClauses } = props
   const loaded = useRows(exploration, sort)
+  const [open, setOpen] = useState<OpenFilter | null>(null)
   const { rows } = loaded
   if (loaded.error && !rows) return <ProblemNote error={loaded.error} retry={loaded.retry} />
   if (!rows) return <Skeleton lines={10} />
-  if (rows.length === 0) {
-    const isLocked = exploration.access !== 'all'
-    return <p className="empty">{isLocked ? 'There is no free sample.' : 'No row matches the filter.'}</p>
-  }
+  const isLocked = exploration.access !== 'all'
+  if (rows.length === 0 && isLocked) return <p className="empty">There is no free sample.</p>
   return (
     <>
-      <VirtualRows
-        loaded={loaded}
-        rows={rows}
-        exploration={exploration}
-        names={names}
-        sort={sort}
-        onSort={onSort}
-        matched={matched}
-        pointing={pointing}
-        selection={selection}
-      />
+      <VirtualRows {...props} loaded={loaded} rows={rows} onFilter={isLocked ? null : setOpen} />
       {loaded.moreError !== null && <ProblemNote error={loaded.moreError} retry={loaded.loadMore} />}
+      {open && (
+        <HeadFilter
+          key={open.name}
+          exploration={exploration}
+          {...open}
+          clauses={clauses}
+          onClauses={onClauses}
+          onClose={() => setOpen(null)}
+        />
+      )}
     </>
   )
 }
@@ -66,9 +79,17 @@ function VirtualRows({
   sort,
   onSort,
   matched,
+  clauses,
+  onClauses,
+  onFilter,
   pointing,
   selection,
-}: Props & { loaded: Rows; rows: Feature[] }) {
+}: Props & {
+  loaded: Rows
+  rows: Feature[]
+  /** Opens the filter of a column; null if the rows cannot be filtered. */
+  onFilter: ((open: OpenFilter) => void) | null
+}) {
   const place = useRef<HTMLElement>(null)
   const virtual = useVirtualizer({
     count: rows.length,
@@ -93,6 +114,19 @@ function VirtualRows({
   const onSelect = (index: number) => selection.select(String(rows[index]!.id), 'table')
   const { focused, setFocused, onKeyDown } = useRowFocus(virtual, rows.length, onSelect)
   const cell = useCopiedCell(names.length, (column) => exactText(rows[focused]?.properties[names[column]!]))
+
+  const onPick = onFilter
+    ? (clause: Clause) => onClauses(picked(clauses, [clause], false, exploration.dataset))
+    : undefined
+  /** Returns whether the key was used. */
+  const onPickKey = (event: KeyboardEvent): boolean => {
+    const name = cell.column === null ? undefined : names[cell.column]
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey
+    if (event.key.toLowerCase() !== 'f' || !isPlain || name === undefined) return false
+    const clause = clauseOfValue(name, types.get(name), rows[focused]?.properties[name])
+    if (clause) onPick?.(clause)
+    return true
+  }
 
   // Other rows begin at the top. The table stays in the page, so that the head that sorted them keeps the focus.
   useEffect(() => {
@@ -127,11 +161,18 @@ function VirtualRows({
         // Browsers ignore the widths of columns in a table without a width.
         style={{ width: `${[...widths.values()].reduce((sum, width) => sum + width, 0)}rem` }}
       >
-        <Head layout={layout} types={types} sort={sort} onSort={isSample ? null : onSort} />
-        <tbody onKeyDown={(event) => cell.onKey(event) || onKeyDown(event)}>
+        <Head
+          layout={layout}
+          types={types}
+          sort={sort}
+          onSort={isSample ? null : onSort}
+          clauses={clauses}
+          onFilter={onFilter}
+        />
+        <tbody onKeyDown={(event) => cell.onKey(event) || onPickKey(event) || onKeyDown(event)}>
           <Space rows={first} columns={names.length} />
           {rows.slice(first, last).map((row, offset) => (
-            <Row
+            <DataRow
               key={String(row.id)}
               row={row}
               index={first + offset}
@@ -145,11 +186,13 @@ function VirtualRows({
               pointing={pointing}
               onFocus={() => setFocused(first + offset)}
               onSelect={() => onSelect(first + offset)}
+              onPick={onPick}
             />
           ))}
           <Space rows={rows.length - last} columns={names.length} />
         </tbody>
       </table>
+      {rows.length === 0 && <p className="empty">No row matches the filter.</p>}
       <span className="copied" role="status">
         {cell.message}
       </span>
@@ -163,12 +206,16 @@ function Head({
   types,
   sort,
   onSort,
+  clauses,
+  onFilter,
 }: {
   layout: ColumnLayout
   types: ReadonlyMap<string, string>
   sort: string
   /** Null if the rows cannot be sorted. */
   onSort: ((sort: string) => void) | null
+  clauses: readonly Clause[]
+  onFilter: ((open: OpenFilter) => void) | null
 }) {
   const { names, widths } = layout
   return (
@@ -187,6 +234,8 @@ function Head({
               type={types.get(name)}
               sort={sort}
               onSort={types.get(name) === 'json' ? null : onSort}
+              isFiltered={clauses.some((clause) => restricts(clause, name))}
+              onFilter={onFilter && types.get(name) !== 'json' ? (head) => onFilter({ name, head }) : null}
               layout={layout}
             />
           ))}
@@ -204,95 +253,4 @@ function Space({ rows, columns }: { rows: number; columns: number }) {
       <td colSpan={columns} />
     </tr>
   )
-}
-
-function Row({
-  row,
-  index,
-  types,
-  layout,
-  current,
-  onCurrent,
-  onCopy,
-  isFocusable,
-  isSelected,
-  pointing,
-  onFocus,
-  onSelect,
-}: {
-  row: Feature
-  index: number
-  types: ReadonlyMap<string, string>
-  layout: ColumnLayout
-  /** The column of the current cell, if it is in this row. */
-  current: number | null
-  onCurrent: (column: number) => void
-  onCopy: (column: number) => void
-  isFocusable: boolean
-  isSelected: boolean
-  pointing: Pointing
-  onFocus: () => void
-  onSelect: () => void
-}) {
-  const id = String(row.id)
-  const isPointed = useIsPointedByMap(pointing, id)
-  return (
-    <tr
-      data-index={index}
-      aria-rowindex={index + 2}
-      aria-selected={isSelected}
-      className={isPointed ? 'pointed' : undefined}
-      tabIndex={isFocusable ? 0 : -1}
-      onFocus={onFocus}
-      onClick={onSelect}
-      onPointerEnter={() => pointing.point({ id, from: 'table', feature: row })}
-    >
-      {layout.names.map((name, column) => {
-        const value = row.properties[name]
-        const type = types.get(name)
-        const pinnedAt = layout.pinnedAt(name)
-        const text = cellText(value, type)
-        const names = [
-          cellClass(type, value),
-          pinnedAt !== undefined && 'pinned',
-          current === column && 'current',
-        ]
-        return (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the arrow keys move between the cells of the focused row.
-          <td
-            key={name}
-            className={names.filter(Boolean).join(' ') || undefined}
-            dir="auto"
-            title={text === String(value) ? undefined : exactText(value)}
-            style={pinnedAt === undefined ? undefined : { left: `${pinnedAt}rem` }}
-            onClick={() => onCurrent(column)}
-          >
-            {text}
-            {current === column && (
-              <button
-                type="button"
-                className="copy-cell"
-                tabIndex={-1}
-                title="Copy (Ctrl+C)"
-                aria-label={`Copy ${name}`}
-                onClick={(event) => {
-                  event.stopPropagation()
-                  onCopy(column)
-                }}
-              >
-                <Icon name="copy" />
-              </button>
-            )}
-          </td>
-        )
-      })}
-    </tr>
-  )
-}
-
-const isNumeric = (type: string | undefined) => type === 'number' || type === 'integer'
-
-function cellClass(type: string | undefined, value: unknown): string | undefined {
-  const names = [isNumeric(type) && 'number', (value === null || value === undefined) && 'soft']
-  return names.filter(Boolean).join(' ') || undefined
 }

@@ -6,14 +6,16 @@ import type { ColumnLayout } from './use-column-layout.ts'
 const KEY_STEP = 1
 
 /**
- * The head of a column: a click sorts by it, a second one the other way round, a third one not at all. The pin keeps
- * the column in view, and its right edge changes the width.
+ * The head of a column: a click sorts by it, a second one the other way round, a third one not at all. The funnel opens
+ * its filter, the pin keeps the column in view, and its right edge changes the width.
  */
 export function SortHead({
   name,
   type,
   sort,
   onSort,
+  isFiltered,
+  onFilter,
   layout,
 }: {
   name: string
@@ -21,6 +23,9 @@ export function SortHead({
   sort: string
   /** Null if the rows cannot be sorted by this column. */
   onSort: ((sort: string) => void) | null
+  isFiltered: boolean
+  /** Opens the column's filter at its button; null if the rows cannot be filtered by it. */
+  onFilter: ((button: DOMRect) => void) | null
   layout: ColumnLayout
 }) {
   const direction = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : undefined
@@ -45,10 +50,24 @@ export function SortHead({
       ) : (
         <span dir="auto">{name}</span>
       )}
+      {onFilter && (
+        <button
+          type="button"
+          className="head-tool by-filter"
+          aria-haspopup="dialog"
+          aria-label={isFiltered ? `Filter by ${name}, on` : `Filter by ${name}`}
+          title={`Filter by ${name}`}
+          data-on={isFiltered || undefined}
+          onClick={(event) => onFilter(event.currentTarget.getBoundingClientRect())}
+        >
+          <Icon name="filter" />
+        </button>
+      )}
       <button
         type="button"
-        className="pin"
+        className="head-tool pin"
         aria-pressed={isPinned}
+        data-on={isPinned || undefined}
         aria-label={`Pin ${name}`}
         title={isPinned ? 'Unpin' : 'Pin to the left'}
         onClick={() => layout.togglePin(name)}

@@ -1,6 +1,8 @@
 import { plural } from '../../words.ts'
 import type { Exploration } from '../access.ts'
+import { picked } from '../charts/picked.ts'
 import { FeatureDetails } from '../feature-details.tsx'
+import type { Clause } from '../filter/clause.ts'
 import { labelColumn } from '../label-column.ts'
 import type { Pointing } from '../pointing.ts'
 import type { Selection } from '../selection.ts'
@@ -15,6 +17,8 @@ export function TableTab({
   matched,
   onSort,
   onHide,
+  clauses,
+  onClauses,
   pointing,
   selection,
 }: {
@@ -24,6 +28,8 @@ export function TableTab({
   matched: number | null | undefined
   onSort: (sort: string) => void
   onHide: (hidden: string[]) => void
+  clauses: Clause[]
+  onClauses: (clauses: Clause[]) => void
   pointing: Pointing
   selection: Selection
 }) {
@@ -44,6 +50,8 @@ export function TableTab({
           sort={access === 'all' ? sort : ''}
           onSort={onSort}
           matched={matched}
+          clauses={clauses}
+          onClauses={onClauses}
           pointing={pointing}
           selection={selection}
         />
@@ -56,6 +64,9 @@ export function TableTab({
             label={labelColumn(dataset)}
             columns={dataset.columns}
             className="card"
+            onPick={
+              access === 'all' ? (clause) => onClauses(picked(clauses, [clause], false, dataset)) : undefined
+            }
             onClose={() => selection.select(null, 'table')}
           />
         )}

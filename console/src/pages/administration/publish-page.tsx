@@ -1,71 +1,55 @@
-import { DescriptionFields } from '../../administration/description-fields.tsx'
+import { DescriptionFields, TitleField } from '../../administration/description-fields.tsx'
 import { FileDrop } from '../../administration/file-drop.tsx'
 import { PublishProgress } from '../../administration/publish-progress.tsx'
 import { ReadingFields } from '../../administration/reading-fields.tsx'
 import { Field } from '../../components/form/field.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
 import { InspectionView } from '../../publishing/inspection-view.tsx'
-import { usePublishForm } from '../../publishing/use-publish-form.ts'
+import { type PublishForm, usePublishForm } from '../../publishing/use-publish-form.ts'
 import { VersionFields } from '../../publishing/version-fields.tsx'
 import { PublishAddress } from '../../sources/publish-address.tsx'
 
-/** Publishes a file, or what is at an address. */
+/** Publishes a file, or what is at an address. First there is only the place for the file; the questions follow. */
 export function PublishPage() {
+  useTitle('Publish')
+  const form = usePublishForm()
   return (
     <div className="stack">
-      <PublishFile />
-      <PublishAddress />
+      <PublishFile form={form} />
+      {/* It keeps what was entered. */}
+      <div hidden={form.file !== null}>
+        <PublishAddress />
+      </div>
     </div>
   )
 }
 
 /** The form to publish a file: drag and drop, a look at what it contains, description, progress, and the report. */
-function PublishFile() {
-  useTitle('Publish')
-  const form = usePublishForm()
-  const { exists, look, version } = form
-  const isBlocked = !form.file?.size || form.isBusy
+function PublishFile({ form }: { form: PublishForm }) {
+  const { exists, look, version, file, publishing } = form
+  const hasProgress = publishing.hasJob || publishing.sending.kind !== 'idle'
   return (
     <form className="stack" onSubmit={form.submit}>
-      <div className="columns">
+      <div className={hasProgress ? 'columns' : undefined}>
         <section className="card stack">
           <h2>{exists ? `Publish a new version of ${exists.title}` : 'Publish a file'}</h2>
-          <FileDrop file={form.file} onFile={form.choose} />
-          <TableField value={form.table} onChange={form.setTable} current={exists?.version} />
-          <VersionFields
-            value={version}
-            onChange={form.setVersion}
-            exists={exists !== undefined}
-            isInspected={look.inspection !== null}
-            stored={form.stored}
-          />
-          <DescriptionFields value={form.said} onChange={form.setSaid} />
-          <details>
-            <summary>How to read the file</summary>
-            <ReadingFields value={form.reading} onChange={form.setReading} />
-          </details>
-          {form.isAsking && (
-            <PublishAgain
-              table={form.table}
-              onPublish={() => form.publish()}
-              onLeave={() => form.setIsAsking(false)}
-            />
+          <FileDrop file={file} onFile={form.choose} />
+          {file === null && (
+            <p className="soft small">
+              You see what it contains before anything is published. Until then, and if it fails, nothing
+              changes.
+            </p>
           )}
-          <div className="inline-form">
-            <button type="submit" className="button primary" disabled={isBlocked}>
-              Publish
-            </button>
-            <button type="button" className="button" disabled={isBlocked} onClick={form.inspect}>
-              {look.inspection ? 'Look again' : 'Look at the file first'}
-            </button>
-          </div>
+          {!!file?.size && <Questions form={form} />}
         </section>
-        <PublishProgress
-          publishing={form.publishing}
-          rows={look.inspection?.rows ?? null}
-          onFix={form.publish}
-          onAnother={form.startAnew}
-        />
+        {hasProgress && (
+          <PublishProgress
+            publishing={publishing}
+            rows={look.inspection?.rows ?? null}
+            onFix={form.publish}
+            onAnother={form.startAnew}
+          />
+        )}
       </div>
       {look.inspection && (
         <InspectionView
@@ -81,6 +65,49 @@ function PublishFile() {
         />
       )}
     </form>
+  )
+}
+
+/** What is asked once the file is known. Only its name has to be answered, and that has a proposal. */
+function Questions({ form }: { form: PublishForm }) {
+  const { exists, look, version, said } = form
+  return (
+    <>
+      <TableField value={form.table} onChange={form.setTable} current={exists?.version} />
+      <TitleField value={said} onChange={form.setSaid} />
+      <VersionFields
+        value={version}
+        onChange={form.setVersion}
+        exists={exists !== undefined}
+        isInspected={look.inspection !== null}
+        stored={form.stored}
+      />
+      <details>
+        <summary>Description, license, contact and price</summary>
+        <div className="stack padded-top">
+          <DescriptionFields value={said} onChange={form.setSaid} />
+        </div>
+      </details>
+      <details>
+        <summary>How to read the file</summary>
+        <ReadingFields value={form.reading} onChange={form.setReading} />
+      </details>
+      {form.isAsking && (
+        <PublishAgain
+          table={form.table}
+          onPublish={() => form.publish()}
+          onLeave={() => form.setIsAsking(false)}
+        />
+      )}
+      <div className="inline-form">
+        <button type="submit" className="button primary" disabled={form.isBusy}>
+          Publish
+        </button>
+        <button type="button" className="button" disabled={form.isBusy} onClick={form.inspect}>
+          {look.inspection ? 'Look again' : 'Look at the file'}
+        </button>
+      </div>
+    </>
   )
 }
 
@@ -119,7 +146,7 @@ function TableField({
       help={
         current === undefined
           ? 'The name in addresses: lower-case letters, digits and _, a letter first.'
-          : `${value} exists: the file becomes its version after ${current}, and what you leave empty below stays.`
+          : `${value} exists: the file becomes its version after ${current}, and what you leave empty stays.`
       }
     >
       {(props) => (

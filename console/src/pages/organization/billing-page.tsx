@@ -7,6 +7,7 @@ import { PlanCard } from '../../billing/plan-card.tsx'
 import { ProductsCard } from '../../billing/products-card.tsx'
 import { ProfileCard } from '../../billing/profile-card.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
+import { UsageForecast } from '../../usage/usage-forecast.tsx'
 import { count, day } from '../../words.ts'
 
 const DAY_MS = 86_400_000
@@ -43,6 +44,7 @@ export function BillingPage() {
           The balance is negative because a payment was returned. Downloads stop until it is above zero.
         </p>
       )}
+      <UsageForecast organization={organization} hasLink={false} />
       {plan && <PlanCard plan={plan} mayChange={mayBuy} />}
       <ProductsCard mayBuy={mayBuy} plan={plan} back={back} />
       <OrdersCard />

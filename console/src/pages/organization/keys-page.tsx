@@ -1,3 +1,5 @@
+import { useEffect } from 'react'
+import { useSearchParams } from 'react-router'
 import { useKeys, useOrganization } from '../../api/queries.ts'
 import { useTitle } from '../../components/page/use-title.ts'
 import { organizationOwner, personalOwner } from '../../keys/create-key-dialog.tsx'
@@ -7,6 +9,12 @@ export function KeysPage() {
   useTitle('Keys')
   const keys = useKeys()
   const organization = useOrganization()!
+  // The finder leads here. The address does not keep it, so that the page can be loaded again.
+  const [parameters, setParameters] = useSearchParams()
+  const isCreating = parameters.has('create')
+  useEffect(() => {
+    if (isCreating) setParameters({}, { replace: true })
+  }, [isCreating])
   const may = (permission: (typeof organization.permissions)[number]) =>
     organization.permissions.includes(permission)
   const only = (scope: string) => ({ ...keys, data: keys.data?.filter((key) => key.scope === scope) })
@@ -24,6 +32,7 @@ export function KeysPage() {
         query={only('user')}
         owner={personalOwner}
         page="/keys"
+        isCreating={isCreating}
       />
       {may('APIKEY_VIEW') && (
         <KeySection

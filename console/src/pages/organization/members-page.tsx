@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useMe, useMembers, useOrganization } from '../../api/queries.ts'
 import { EmailAddress } from '../../components/email-address.tsx'
 import { RowButton } from '../../components/form/row-button.tsx'
+import { SearchField } from '../../components/form/search-field.tsx'
 import { ListCard } from '../../components/list-card.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
 import { Day } from '../../components/when.tsx'
@@ -14,7 +15,11 @@ import {
   RemoveMemberDialog,
 } from '../../organization/member-dialogs.tsx'
 import { PermissionBadges } from '../../organization/member-permissions.tsx'
-import { count } from '../../words.ts'
+import { roleOf } from '../../organization/roles.ts'
+import { count, plainText } from '../../words.ts'
+
+/** So many are no longer seen at a glance. */
+const MANY = 5
 
 type Open = { kind: 'change' | 'budget' | 'remove' | 'leave'; member: Member }
 
@@ -24,6 +29,12 @@ export function MembersPage() {
   const { data: me } = useMe()
   const members = useMembers(organization.id)
   const [open, setOpen] = useState<Open | null>(null)
+  const [search, setSearch] = useState('')
+  const words = plainText(search).split(/\s+/)
+  const isFound = ({ email, permissions }: Member) => {
+    const text = plainText(`${email} ${roleOf(permissions)?.name ?? ''}`)
+    return words.every((word) => text.includes(word))
+  }
   const manages = organization.permissions.includes('MEMBER_MANAGE')
   const maySpend = organization.permissions.includes('BILLING_MANAGE')
   const isCaller = (userId: string) => userId === me?.user.id
@@ -35,10 +46,15 @@ export function MembersPage() {
     <div className="stack">
       <ListCard
         label="Members"
-        query={members}
+        query={{ ...members, data: members.data?.filter(isFound) }}
+        filters={
+          (members.data?.length ?? 0) > MANY && (
+            <SearchField search={search} onSearch={setSearch} placeholder="Address or role" />
+          )
+        }
         lines={4}
         keyOf={({ userId }) => userId}
-        empty="No members"
+        empty={search === '' ? 'No members' : 'No member matches'}
         columns={[
           {
             head: 'Email address',

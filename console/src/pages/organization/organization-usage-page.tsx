@@ -1,3 +1,4 @@
+import { useState } from 'react'
 import { Link } from 'react-router'
 import { useKeys, useOrganization, useOrganizationUsage } from '../../api/queries.ts'
 import { Loaded } from '../../components/page/loaded.tsx'
@@ -6,7 +7,9 @@ import { DatasetLink } from '../../datasets/dataset-link.tsx'
 import { CountTable } from '../../usage/count-table.tsx'
 import { OperationTable } from '../../usage/operation-table.tsx'
 import { UsageFilterFields } from '../../usage/usage-filter-fields.tsx'
+import { UsageForecast } from '../../usage/usage-forecast.tsx'
 import { UsageByDay } from '../../usage/usage-report.tsx'
+import { useKeyParts } from '../../usage/use-key-parts.ts'
 import { useUsageFilter, useUsageRange } from '../../usage/use-usage-range.ts'
 
 /** The usage of all keys of the organization, including deleted ones. */
@@ -18,11 +21,26 @@ export function OrganizationUsagePage() {
   const usage = useOrganizationUsage(organization.id, { ...range, ...filter })
   const whole = useOrganizationUsage(organization.id, range).data
   const path = `/v1/organization/${organization.id}/usage`
+  const [isSplit, setIsSplit] = useState(false)
+  const canSplit = !filter.keyId && (usage.data?.keys.length ?? 0) > 1
+  const parts = useKeyParts(path, { ...range, ...filter }, usage.data, isSplit && canSplit)
   const listed = new Set(useKeys().data?.map(({ id }) => id))
   return (
     <div className="stack">
-      <UsageByDay path={path} usage={usage} range={range} filter={filter} onRange={setRange}>
-        <UsageFilterFields path={path} range={range} filter={filter} whole={whole} onChange={setFilter} />
+      <UsageForecast organization={organization} />
+      <UsageByDay path={path} usage={usage} range={range} filter={filter} parts={parts} onRange={setRange}>
+        <UsageFilterFields path={path} range={range} filter={filter} whole={whole} onChange={setFilter}>
+          {canSplit && (
+            <label className="choice">
+              <input
+                type="checkbox"
+                checked={isSplit}
+                onChange={(event) => setIsSplit(event.target.checked)}
+              />
+              Split by key
+            </label>
+          )}
+        </UsageFilterFields>
       </UsageByDay>
       <Loaded query={usage} lines={6}>
         {({ keys, members, datasets, operations }) => (

@@ -21,10 +21,10 @@ import type { Parts } from '../wiring.ts'
 const FIRST_DELAY = SECOND / 10
 const MAX_DELAY = 10 * SECOND
 /**
- * A flag for threads that are started after it is set; server/bin/wayleave.js gives the main thread twice as much. A
+ * A flag for threads that are started after it is set; server/bin/wayleave.js gives the main thread four times as much. A
  * thread keeps up to twice this size for short-lived objects, in use or not.
  */
-const SEMI_SPACE = '--max-semi-space-size=16'
+const SEMI_SPACE = '--max-semi-space-size=8'
 /** A thread that served for this long is replaced without a delay when it dies. */
 const STABLE = 60 * SECOND
 

@@ -2,6 +2,7 @@ import { withCodeNames } from '@wayleave/contract/code-names'
 import type { FastifyRequest } from 'fastify'
 import type { Problem } from '../../base/problem.ts'
 import type { About } from '../about.ts'
+import { type FailedRequest, failedRequest } from './failed-request.ts'
 import { type Content, type Html, html } from './html.ts'
 import { plainPage } from './page-layout.ts'
 import { explanationOf, type Way } from './problem-ways.ts'
@@ -21,17 +22,25 @@ export function isBrowsing({ method, url, headers }: FastifyRequest): boolean {
   return isPage && /(?:^|,)\s*text\/html\s*(?:[,;]|$)/i.test(headers.accept ?? '')
 }
 
-/** Renders a problem as an HTML page: what happened, why, and where to go on. */
-export function problemPage(problem: Problem, requestId: string, about: About): string {
+interface ProblemPlace {
+  request: FailedRequest & { id: string }
+  baseUrl: string
+  about: About
+}
+
+/** Renders a problem as an HTML page: what happened, why, where to go on, and how to repeat the request. */
+export function problemPage(problem: Problem, { request, baseUrl, about }: ProblemPlace): string {
   const { title, detail, code, status } = problem
   const { why, ways } = explanationOf(code, status)
   const content = html`<h1>${title}</h1>
 ${detail ? html`<p>${withCode(withCodeNames(detail))}</p>` : ''}
 <p>${why}</p>
 ${wayLinks(ways)}
-<p class="small soft">If you ask for help, name the problem <a href="/problems/${code}"><code>${code}</code></a> and this request: <code>${requestId}</code>${helpLink(about)}</p>`
+${failedRequest(request, baseUrl, problem)}
+<p class="small soft">If you ask for help, name the problem <a href="/problems/${code}"><code>${code}</code></a> and this request: <code>${request.id}</code>${helpLink(about)}</p>`
   const needsKey = code === 'key-missing' || code === 'key-invalid'
-  return plainPage({ about, title, content, ...(needsKey ? { scripts: ['/docs/assets/as-user.js'] } : {}) })
+  const scripts = ['/docs/assets/docs.js', ...(needsKey ? ['/docs/assets/as-user.js'] : [])]
+  return plainPage({ about, title, content, scripts })
 }
 
 /** The first way as a button, the others beside it, and the start page for everybody. */

@@ -1,14 +1,14 @@
-import { jsonText } from '@wayleave/geodata/features'
-import type { Geometry, Value } from '@wayleave/geodata/geometry'
+import type { Geometry } from '@wayleave/geodata/geometry'
 import type { Manifest } from '@wayleave/geodata/snapshot'
 import { PageBytes, type ParsedFeature, parseFeature } from '@wayleave/query'
 import type { Dataset } from '../../data/catalog/dataset.ts'
 import { type Content, Html, html } from '../../http/pages/html.ts'
-import { timeText } from '../../http/pages/time-text.ts'
+import type { QueryPair } from '../request/query-string.ts'
 import { type Link, linkQuery, ROOT } from '../write/links.ts'
 import type { WritePage } from '../write/page-content.ts'
-import { collectionTrail, facts, htmlPage, type Place, tableOf, tableRow } from './layout.ts'
+import { collectionTrail, facts, headCell, htmlPage, type Place, tableOf, tableRow } from './layout.ts'
 import { featureMap, featuresMap } from './map.ts'
+import { cellText, cellWriter, keptFields, sortHeads, valueChips } from './rows-table.ts'
 
 const COUNT = new Intl.NumberFormat('en')
 
@@ -19,12 +19,13 @@ export const writeItemsHtml: WritePage = async (content) => {
   const columns = (query.shown ?? manifest.columns.map((_, i) => i)).map((i) => manifest.columns[i]!)
   const shapes: Geometry[] = []
   const rows = new PageBytes(block.bytes.length)
+  const writers = columns.map((column) => cellWriter(column, manifest, query.pairs))
   const writeRow = (i: number) => {
     const { id, properties, geometry } = parseFeature(block.bytes, block.starts[i], block.ends[i])
     if (geometry !== null) shapes.push(geometry)
     const row = tableRow([
       html`<a href="${url}/${encodeURIComponent(String(id))}?f=html">${String(id)}</a>`,
-      ...columns.map(({ name, type }) => cell(properties[name], type)),
+      ...columns.map(({ name }, i) => writers[i]!(properties[name])),
     ])
     rows.text(row.text)
   }
@@ -46,11 +47,12 @@ export const writeItemsHtml: WritePage = async (content) => {
     base,
     about,
     links: head.links,
-    body: html`${queryForm(url, manifest, parameterValue)}
+    body: html`${queryForm(url, manifest, query.pairs, parameterValue)}
+${valueChips(manifest, query.pairs)}
 ${head.returned === 0 ? noFeatures(url) : null}
 <p class="pages"><span>${COUNT.format(head.returned)}${of} features</span>${pageLinks(next, query.cursor !== null || query.offset > 0, first)}</p>
-${new Html(MAP)}
-<div class="rows">${tableOf(['id', ...columns.map(({ name }) => name)], [new Html(ROWS)])}</div>
+<div class="${map ? 'split' : ''}">${new Html(MAP)}
+<div class="rows">${tableOf([headCell('id'), ...sortHeads(columns, query.pairs)], [new Html(ROWS)])}</div></div>
 <p class="pages">${pageLinks(next, false, first)}</p>`,
   })
   const page = new PageBytes(rows.length + (map?.text.length ?? 0) + around.length * 2)
@@ -69,16 +71,23 @@ ${new Html(MAP)}
 const MAP = '<!--map-->'
 const ROWS = '<!--rows-->'
 
+const FORM_FIELDS = ['f', 'bbox', 'datetime', 'filter', 'sortby']
+
 /**
  * A form with the filters that apply to the dataset: a bbox if features have geometries, a time if they have
  * one.
  */
-function queryForm(url: string, manifest: Manifest, parameterValue: (name: string) => string): Html {
+function queryForm(
+  url: string,
+  manifest: Manifest,
+  pairs: readonly QueryPair[],
+  parameterValue: (name: string) => string,
+): Html {
   const field = (label: string, name: string, example: string) =>
     html`<label>${label}<input name="${name}" value="${parameterValue(name)}" placeholder="${example}"></label>\n`
   const days = (manifest.timeExtent ?? ['2025-01-01', '2025-12-31']).map((end) => end.slice(0, 10))
   return html`<form class="query" method="get" action="${url}">
-<input type="hidden" name="f" value="html">
+<input type="hidden" name="f" value="html">${keptFields(pairs, FORM_FIELDS)}
 ${manifest.geometryType === null ? null : field('West, south, east, north', 'bbox', '-10,35,30,60')}
 ${manifest.timeColumn === null ? null : field('Day, or first/last', 'datetime', days.join('/'))}
 ${field('Filter in CQL2', 'filter', filterExample(manifest))}
@@ -144,15 +153,6 @@ export function itemHtml(
     about,
     links,
     body: html`${feature.geometry && featureMap(feature.geometry, { title: `A map of ${id}`, base })}
-${facts(Object.entries(feature.properties).map(([name, value]) => [name, cell(value, typeOf(name))]))}`,
+${facts(Object.entries(feature.properties).map(([name, value]) => [name, cellText(value, typeOf(name))]))}`,
   })
-}
-
-/** Times are written as people read them; the exact value appears on hover. */
-function cell(value: Value | undefined, type: string | undefined): Content {
-  if (value === null || value === undefined) return null
-  if ((type === 'timestamp' || type === 'date') && typeof value === 'string')
-    return html`<time datetime="${value}" title="${value}">${timeText(value)}</time>`
-  if (typeof value === 'object') return html`<code>${jsonText(value)}</code>`
-  return String(value)
 }

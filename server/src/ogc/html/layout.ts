@@ -63,14 +63,19 @@ export function facts(rows: readonly [string, Content][]): Html {
 }
 
 export function table(heads: readonly Content[], rows: readonly (readonly Content[])[]): Html {
-  return tableOf(heads, rows.map(tableRow))
+  return tableOf(
+    heads.map((head) => headCell(head)),
+    rows.map(tableRow),
+  )
 }
 
-/** A table of rows that were made by `tableRow`. */
-export function tableOf(heads: readonly Content[], rows: readonly Html[]): Html {
-  return html`<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${heads.map(
-    (head) => html`<th scope="col">${head}</th>`,
-  )}</tr></thead><tbody>${rows}</tbody></table></div>`
+/** A table of heads that were made by `headCell`, and of rows that were made by `tableRow`. */
+export function tableOf(heads: readonly Html[], rows: readonly Html[]): Html {
+  return html`<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${heads}</tr></thead><tbody>${rows}</tbody></table></div>`
+}
+
+export function headCell(content: Content, sorted: 'ascending' | 'descending' | null = null): Html {
+  return html`<th scope="col"${sorted && html` aria-sort="${sorted}"`}>${content}</th>`
 }
 
 export function tableRow(cells: readonly Content[]): Html {

@@ -18,6 +18,9 @@ const MARGIN = 26
 /** Pixels per degree. */
 const MAX_LAND_SCALE = 48
 
+/** A single place is shown with the land around it. */
+const PLACE_DEGREES = 24
+
 /** What a map shows beside geometries. */
 interface MapFrame {
   title: string
@@ -88,8 +91,9 @@ class View {
     this.#extent = extent
     const middle = Math.max(-80, Math.min(80, (south + north) / 2))
     this.#narrowing = Math.cos((middle * Math.PI) / 180)
-    const wide = Math.max((east - west) * this.#narrowing, 1e-4)
-    const high = Math.max(north - south, 1e-4)
+    const isPlace = east === west && north === south
+    const wide = Math.max((east - west) * this.#narrowing, isPlace ? PLACE_DEGREES : 1e-4)
+    const high = Math.max(north - south, isPlace ? PLACE_DEGREES / 2 : 1e-4)
     this.#scale = Math.min((WIDTH - 2 * MARGIN) / wide, (MAX_HEIGHT - 2 * MARGIN) / high)
     this.height = Math.round(Math.max(MIN_HEIGHT, high * this.#scale + 2 * MARGIN))
     this.#left = (WIDTH - (east - west) * this.#narrowing * this.#scale) / 2
@@ -114,16 +118,18 @@ class View {
   /** A handful of meridians and parallels at round degrees. */
   grid(): string {
     const step = roundStep(180 / this.#scale)
+    // Towards the poles degrees of longitude are narrower, and their labels are not.
+    const wideStep = roundStep(180 / this.#scale / this.#narrowing)
     const west = this.#extent[0] - this.#left / this.#narrowing / this.#scale
     const east = west + WIDTH / this.#narrowing / this.#scale
     const north = this.#extent[3] + this.#top / this.#scale
     const south = north - this.height / this.#scale
     let path = ''
     let labels = ''
-    for (let i = Math.ceil(Math.max(west, -180) / step); i * step <= Math.min(east, 180); i++) {
-      const x = this.x(i * step)
+    for (let i = Math.ceil(Math.max(west, -180) / wideStep); i * wideStep <= Math.min(east, 180); i++) {
+      const x = this.x(i * wideStep)
       path += `M${x} 0V${this.height}`
-      labels += `<text x="${x + 4}" y="${this.height - 5}">${degrees(i * step, step)}</text>`
+      labels += `<text x="${x + 4}" y="${this.height - 5}">${degrees(i * wideStep, wideStep)}</text>`
     }
     for (let i = Math.ceil(Math.max(south, -90) / step); i * step <= Math.min(north, 90); i++) {
       const y = this.y(i * step)

@@ -1,5 +1,6 @@
 // A page that needs a key, for somebody who is signed in: it is loaded again with the short-lived key of the session,
 // and shown in place of the refusal. A browser sends no key by itself when it follows a link.
+import { offerCopies } from './docs.js'
 import { accessToken, isMarked, post } from './session.js'
 
 async function ownPage() {
@@ -23,6 +24,7 @@ function show(page) {
     const own = page.querySelector(part)
     if (own) document.querySelector(part)?.replaceWith(document.importNode(own, true))
   }
+  offerCopies(document)
 }
 
 const page = await ownPage().catch(() => null)

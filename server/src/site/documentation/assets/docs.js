@@ -1,15 +1,19 @@
 // Search and copy buttons of the documentation. Without JavaScript the pages are complete but for these.
 
-for (const button of document.querySelectorAll('[data-copy]')) {
-  button.hidden = false
-  button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(button.parentElement.querySelector('code').textContent)
-    button.textContent = 'Copied'
-    setTimeout(() => {
-      button.textContent = 'Copy'
-    }, 2000)
-  })
+/** The buttons of a part of the page that was just made. */
+export function offerCopies(part) {
+  for (const button of part.querySelectorAll('[data-copy]')) {
+    button.hidden = false
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(button.parentElement.querySelector('code').textContent)
+      button.textContent = 'Copied'
+      setTimeout(() => {
+        button.textContent = 'Copy'
+      }, 2000)
+    })
+  }
 }
+offerCopies(document)
 
 // On a phone the list of pages is folded. The styles show it on wide screens; browsers that cannot do that need this.
 const pages = document.querySelector('.doc-pages')
