@@ -45,7 +45,8 @@ export function stateOf(expression: PositionExpression, block: number): number {
 
 /**
  * A bit for each position of a set between `from` and `to`, which are in one block. The first bit is that of `from`
- * rounded down to a multiple of 32; bits outside are 0. The words are valid until the next call.
+ * rounded down to a multiple of 32; bits outside are 0. The words are valid until the next call. See
+ * docs/decisions/compiled-columns.md.
  */
 export function bitsOfBlock(expression: PositionExpression, from: number, to: number): Int32Array {
   const start = from & ~31
