@@ -37,7 +37,10 @@ export function fixesOf(messages: readonly string[], badRows: number, validRows:
   const text = messages.join('\n')
   const fixes = [...choices(text), ...buttons(text)]
   if (badRows === 0) return fixes
-  const rows = validRows === null ? 'the valid rows' : `the ${validRows.toLocaleString('en')} valid ${validRows === 1 ? 'row' : 'rows'}`
+  const rows =
+    validRows === null
+      ? 'the valid rows'
+      : `the ${validRows.toLocaleString('en')} valid ${validRows === 1 ? 'row' : 'rows'}`
   return [...fixes, button(`Publish ${rows}`, { reading: { skipInvalid: true } })]
 }
 

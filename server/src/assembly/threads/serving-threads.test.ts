@@ -7,8 +7,10 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import type { Worker } from 'node:worker_threads'
 import { lacks } from '../../../../scripts/test-run/needs.ts'
+import type { DataWork } from '../../base/data-work.ts'
 import { type Account, openAccount } from '../../testing/account.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
+import { sameProcessWork } from '../../testing/processes/same-process-work.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { openTestServer, type TestServer } from '../../testing/test-server.ts'
 import { until } from '../../testing/until.ts'
@@ -77,8 +79,14 @@ async function connectToAll(t: TestContext, service: TestServer, least = 0): Pro
 }
 
 test('several threads serve as one server', { skip: lacks('time') }, async (t) => {
+  let builds = 0
+  const buildExport: DataWork['buildExport'] = (...args) => {
+    if (args[1] === 'csv') builds++
+    return sameProcessWork.buildExport(...args)
+  }
   const service = await openTestServer(t, {
     settings: { threads: THREADS, keyRate: 1, keyBurst: BURST },
+    work: { buildExport },
   })
   await publishText(service, 'places', 'places.geojson', points(3000))
   const account = (name: string, credits = 0): Promise<Account> =>
@@ -120,9 +128,8 @@ test('several threads serve as one server', { skip: lacks('time') }, async (t) =
     )
     assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]))
     assert.equal(new Set(replies.map(({ body }) => body)).size, 1)
-    const { db } = service.parts.database
-    const builds = await db.selectFrom('jobs').select('id').where('kind', '=', 'export').execute()
-    assert.equal(builds.length, 1)
+    // A thread that asks when the file is just finished may add a job, which finds the file.
+    assert.equal(builds, 1)
     const me = await service.request('GET', '/v1/organization/me', { token })
     assert.equal(me.body.credits.balance, 9)
   })
