@@ -174,7 +174,7 @@ describe('open and private datasets in the console', { concurrency: 1 }, () => {
     await picture(page, 'data')
     await page.getByRole('link', { name: 'Publish a file' }).click()
     await poll(async () => page.url().endsWith('/organization/publish'))
-    await page.getByRole('button', { name: 'Publish', exact: true }).waitFor()
+    await page.getByText('Drop a file here').waitFor()
     await picture(page, 'publish')
   })
 })
