@@ -27,8 +27,9 @@ export function boundJson(text: string, max: { values: number; depth: number }, 
 export function readJsonBodies(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeContentTypeParser('application/json')
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    const text = body as string
+  // As bytes, because a text that is put together from its parts is garbage that stops others when it is collected.
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const text = body.toString()
     const values = Math.floor(request.routeOptions.bodyLimit / BYTES_PER_VALUE)
     boundJson(text, { values, depth: MAX_DEPTH })
     parse(request, text, done)

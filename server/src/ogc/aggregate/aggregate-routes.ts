@@ -34,8 +34,8 @@ export function aggregateRoutes(app: App, deps: ItemsDeps): void {
   app.register(async (scope) => {
     scope.removeContentTypeParser('application/json')
     // Parsed after the key was checked, and so that large integers are exact.
-    scope.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) =>
-      done(null, body),
+    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
+      done(null, body.toString()),
     )
     scope.post(path, { bodyLimit: LONG_BODY_LIMIT }, (request, reply) => {
       const body = typeof request.body === 'string' ? request.body : ''

@@ -83,8 +83,9 @@ export function schemaRoutes(app: App, { versions, catalog }: SchemaRouteDeps, p
 function readSchemaBodies(scope: App): void {
   const parse = scope.getDefaultJsonParser('error', 'error')
   scope.removeContentTypeParser('application/json')
-  scope.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (hasShapeOfSchema(body as string)) parse(request, body as string, done)
+  scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const text = body.toString()
+    if (hasShapeOfSchema(text)) parse(request, text, done)
     else done(invalidInput('body', 'is nested more deeply, or has more values, than a schema'))
   })
 }
