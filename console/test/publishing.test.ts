@@ -150,6 +150,28 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
     assert.equal((await (await fetch(`${service.url}/v1/dataset/wells`)).json()).version, 1)
   })
 
+  step('publishing in the moment in which the look would begin shows how it ends', async () => {
+    const released = Promise.withResolvers<void>()
+    await page.route('**/v1/dataset/wells/schema', async (route) => {
+      await released.promise
+      await route.continue()
+    })
+    await page.goto(`${service.url}/administration/publish?table=wells`)
+    await drop(page, 'wells.csv', 'code,longitude,latitude\na,9.5,47.1\nb,9.6,95')
+    const publish = page.getByRole('button', { name: 'Publish', exact: true })
+    await publish.evaluate((button: HTMLButtonElement) => {
+      if (!button.disabled) throw new Error('it is not disabled while the schema is loaded')
+      new MutationObserver((_, observer) => {
+        if (button.disabled) return
+        observer.disconnect()
+        button.click()
+      }).observe(button, { attributes: true })
+    })
+    released.resolve()
+    await page.getByText('Nothing was changed: the current version is still served.').waitFor()
+    await page.unroute('**/v1/dataset/wells/schema')
+  })
+
   step('new rows are appended', async () => {
     await page.goto(`${service.url}/administration/publish`)
     await drop(page, 'stations.csv', 'code;height;opened;longitude;latitude\n5;5,5;1-1-2022;9.5;47.1\n')

@@ -23,26 +23,34 @@ export function usePublishing() {
   }, [state, queries])
 
   const reset = () => {
+    stopping.current?.abort()
+    stopping.current = null
     setJobId(null)
     setSending({ kind: 'idle' })
   }
   const start = async (target: UploadTarget, uploaded: Uploaded, options: Record<string, string>) => {
     const { size } = uploaded.file
+    stopping.current?.abort()
     setJobId(null)
     setSending({ kind: 'sending', sent: 0, size })
-    stopping.current = new AbortController()
-    const { signal } = stopping.current
+    const own = new AbortController()
+    stopping.current = own
+    const { signal } = own
     try {
       // The form around the file is sent too.
       const onProgress = (sent: number) => setSending({ kind: 'sending', sent: Math.min(sent, size), size })
       const started = await upload(target, uploaded, options, onProgress, signal)
+      // Another file, or another try, has taken its place.
+      if (stopping.current !== own) return
       setJobId(started.id)
       setSending({ kind: 'idle' })
     } catch (error) {
+      if (stopping.current !== own) return
       setSending(signal.aborted ? { kind: 'idle' } : { kind: 'failed', error })
     }
   }
   const stop = () => stopping.current?.abort()
-  const isBusy = sending.kind === 'sending' || state === 'waiting' || state === 'running'
+  const isUnknown = jobId !== null && job.isPending
+  const isBusy = sending.kind === 'sending' || isUnknown || state === 'waiting' || state === 'running'
   return { sending, job, hasJob: jobId !== null, isBusy, reset, start, stop }
 }

@@ -55,13 +55,10 @@ export function usePublishForm() {
     setIsLooking(true)
     const { mode } = version
     const options = { ...readingOptions(reading), ...schemaOption(), ...(exists && mode && { mode }) }
-    const query = exists ? `?table=${table}` : ''
-    void look.inspecting.start(
-      { method: 'POST', path: `/v1/inspect${query}` },
-      { file, inspection: look.inspectionId },
-      options,
-    )
+    const path = `/v1/inspect${exists ? `?table=${table}` : ''}`
+    void look.inspecting.start({ method: 'POST', path }, { file, inspection: look.inspectionId }, options)
   }
+  // Or was published before it was: a look would hide how that goes.
   const lookedAt = useRef<File>(null)
   useEffect(() => {
     if (isLoading || !file || file.size > LOOKED_AT_ONCE_BYTES || lookedAt.current === file) return
@@ -77,6 +74,7 @@ export function usePublishForm() {
     setIsLooking(false)
     setIsAsking(false)
     sentBefore.add(nameOf(file, table))
+    lookedAt.current = file
     void publishing.start(
       { method: 'PUT', path: `/v1/dataset/${table}` },
       { file, inspection: look.inspectionId },
