@@ -175,6 +175,7 @@ describe('the console', { concurrency: 1 }, () => {
     await admin.getByRole('button', { name: 'Read it as a table of one column' }).waitFor()
     await admin.getByLabel('Table', { exact: true }).fill('parcels')
     await drop(admin, 'parcels.geojson', parcelsGeojson(2).replace(/"coordinates":\[+/, '$&500,500],['))
+    await admin.getByRole('region', { name: 'What the file contains' }).waitFor()
     await publish.click()
     await admin.getByText('Nothing was changed: the current version is still served.').waitFor()
     const outcome = await admin.getByRole('region', { name: 'Progress' }).textContent()

@@ -138,6 +138,7 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
     await page.goto(`${service.url}/administration/publish`)
     const rows = ['code,longitude,latitude', 'a,9.5,47.1', 'b,9.6,95', 'c,9.7,47.3']
     await drop(page, 'wells.csv', rows.join('\n'))
+    await page.getByRole('region', { name: 'What the file contains' }).waitFor()
     await page.getByRole('button', { name: 'Publish', exact: true }).click()
     await page.getByRole('button', { name: 'Publish the 2 valid rows' }).click()
     await page.getByText(/version 1: 2 rows/).waitFor()
@@ -150,31 +151,10 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
     assert.equal((await (await fetch(`${service.url}/v1/dataset/wells`)).json()).version, 1)
   })
 
-  step('publishing in the moment in which the look would begin shows how it ends', async () => {
-    const released = Promise.withResolvers<void>()
-    await page.route('**/v1/dataset/wells/schema', async (route) => {
-      await released.promise
-      await route.continue()
-    })
-    await page.goto(`${service.url}/administration/publish?table=wells`)
-    await drop(page, 'wells.csv', 'code,longitude,latitude\na,9.5,47.1\nb,9.6,95')
-    const publish = page.getByRole('button', { name: 'Publish', exact: true })
-    await publish.evaluate((button: HTMLButtonElement) => {
-      if (!button.disabled) throw new Error('it is not disabled while the schema is loaded')
-      new MutationObserver((_, observer) => {
-        if (button.disabled) return
-        observer.disconnect()
-        button.click()
-      }).observe(button, { attributes: true })
-    })
-    released.resolve()
-    await page.getByText('Nothing was changed: the current version is still served.').waitFor()
-    await page.unroute('**/v1/dataset/wells/schema')
-  })
-
   step('new rows are appended', async () => {
     await page.goto(`${service.url}/administration/publish`)
     await drop(page, 'stations.csv', 'code;height;opened;longitude;latitude\n5;5,5;1-1-2022;9.5;47.1\n')
+    await page.getByRole('region', { name: 'What the file contains' }).waitFor()
     await page.getByLabel('What the file has').selectOption('append')
     await page.getByRole('button', { name: 'Publish', exact: true }).click()
     await page.getByText('1 row added, 0 updated, 0 removed.').waitFor()
