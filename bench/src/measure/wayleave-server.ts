@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { RunningServer } from './bare-server.ts'
+import { type Measured, runMeasured } from './measured-process.ts'
 
 const command = join(import.meta.dirname, '../../../server/bin/wayleave.js')
 
@@ -21,6 +22,8 @@ export interface WayleaveServer extends RunningServer {
   dataDir: string
   /** Runs an operator command next to the server, and returns the JSON document that it prints. */
   operate<T = unknown>(...args: string[]): Promise<T>
+  /** Runs an operator command and measures it with all processes that it starts. */
+  measure(...args: string[]): Promise<Measured>
   /** Creates a platform key that can read everything, or has other permissions, and returns its secret. */
   createKey(permissions?: string): Promise<string>
 }
@@ -54,6 +57,10 @@ export async function startWayleave(settings: Record<string, string> = {}): Prom
         dataDir,
         stop,
         operate,
+        measure: (...args) => {
+          const all = [command, ...args, '--json', '--data-dir', dataDir]
+          return runMeasured(process.execPath, all, { environment: settings, isTree: true })
+        },
         createKey: (permissions) => createKey(operate, permissions),
       }
     }
