@@ -23,6 +23,9 @@ export function publisherRequests(publisher: string): HostileRequest[] {
     `{"columns":{${numbered(count, (i) => `"a${i}":{"title":"b","unit":"c"}`)}}}`
   const columns = (count: number) =>
     `{"columns":[${numbered(count, (i) => `{"name":"a${i}","type":"text"}`)}]}`
+  const text = 'a'.repeat(100)
+  const full = (i: number) =>
+    `{"name":"a${i}","source":"b${i}","type":"number","format":"decimal-comma","title":"${text}","description":"${text.repeat(6)}","unit":"c","hidden":false}`
   const types = `{"address":"https://a.example","options":{"types":{${numbered(2000, (i) => `"a${i}":"text"`)}},"a":1}}`
   const heads = numbered(900, (i) => `--b\r\nContent-Disposition: form-data; name="a${i}"\r\n\r\nc\r\n`, '')
   const form = `${heads}--b--\r\n`
@@ -31,8 +34,11 @@ export function publisherRequests(publisher: string): HostileRequest[] {
     legal('description, 1,000 columns', sent('PATCH', '/v1/dataset/points', key, notes(1000))),
     refused('description, 6,000 columns', sent('PATCH', '/v1/dataset/points', key, notes(6000))),
     refused('source, 2,000 types', put('/v1/dataset/points/source', types)),
+    legal('schema, 1,000 columns', put('/v1/dataset/points/schema', `{"columns":[${numbered(1000, full)}]}`)),
+    legal('schema, 5,000 columns', put('/v1/dataset/points/schema', columns(5000))),
     refused('schema, 10,001 columns', put('/v1/dataset/points/schema', columns(10_001))),
-    refused('schema, brackets', put('/v1/dataset/points/schema', '['.repeat(4_000_000))),
+    refused('schema, brackets', put('/v1/dataset/points/schema', '['.repeat(1_000_000))),
+    refused('schema, 4,000,000 brackets', put('/v1/dataset/points/schema', '['.repeat(4_000_000))),
     refused('upload, 900 parts', put('/v1/dataset/sent', form, 'multipart/form-data; boundary=b')),
     refused('upload, long types', put(`/v1/dataset/sent?types=${'a=text,'.repeat(6000)}`, 'a')),
   ]

@@ -168,6 +168,18 @@ test('a body has the size and the number of values that its route needs, and is 
   assert.equal(await post(JSON.stringify({ name: '[,'.repeat(20_000) })), 200)
 })
 
+test('too many parameters are 400 on every route, also on one that is none, and the log has the path', async (t) => {
+  const { app, lines } = await openFrame(t)
+  const query = Array.from({ length: 9000 }, (_, i) => `a${i}=1`).join('&')
+  for (const path of ['/things/1', '/nothing']) {
+    const answer = await app.inject(`${path}?${query}`)
+    assert.deepEqual([answer.statusCode, answer.json().errors[0].path], [400, 'query'], path)
+    assert.equal(answer.json().instance, path)
+  }
+  assert.ok(lines.every((line) => line.length < 1000))
+  assert.equal((await app.inject(`/things/1?size=1${'&'.repeat(5000)}`)).statusCode, 200)
+})
+
 test('invalid input is 400 and names every field', async (t) => {
   const { app } = await openFrame(t)
   const answer = await app.inject({ method: 'POST', url: '/things', payload: { count: '3', colour: 'red' } })

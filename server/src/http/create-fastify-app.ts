@@ -26,6 +26,7 @@ import type { AccessLog } from './observability/access-log.ts'
 import type { KeyRequestLog } from './observability/key-request-log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import type { Overload } from './observability/overload.ts'
+import { routedUrl, tooManyParameters } from './parameter-count.ts'
 import { RouteTable } from './route-table.ts'
 import { asProblem, type PageLinks, sendProblem } from './send-problem.ts'
 import { RejectUnparsed } from './sockets/reject-unparsed.ts'
@@ -93,6 +94,7 @@ export async function createFastifyApp({
     // Node would respond to a request without Host with an empty 400. A hook below sends a problem instead.
     http: { maxHeaderSize: HEAD_LIMIT, requireHostHeader: false },
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
+    rewriteUrl: ({ url = '' }) => routedUrl(url),
     genReqId: (request) => requestId(request, proxies),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
     forceCloseConnections: 'idle',
@@ -168,7 +170,9 @@ function addFirstChecks(
       done(new Problem('shutting-down', undefined, { headers: { 'retry-after': '2' } }))
     } else {
       const error = hostError(request.raw)
-      done(error === null ? undefined : new Problem('malformed-request', error))
+      const refusal =
+        error === null ? tooManyParameters(request.originalUrl) : new Problem('malformed-request', error)
+      done(refusal ?? undefined)
     }
   })
 }

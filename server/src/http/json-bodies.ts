@@ -1,6 +1,8 @@
 import { jsonShape } from '@wayleave/geodata/base'
+import type { FastifyRequest } from 'fastify'
 import { invalidInput } from '../base/problem.ts'
 import type { App } from './fastify-app.ts'
+import { requestTurns, senderAt } from './sockets/request-turns.ts'
 
 /** What is sent to sign in: an address, a code or a token. It is parsed before anybody is known. */
 export const SIGN_IN_BODY_LIMIT = 16 * 1024
@@ -23,15 +25,42 @@ export function boundJson(text: string, max: { values: number; depth: number }, 
   if (depth > max.depth) throw invalidInput(what, `must be nested at most ${max.depth} deep`)
 }
 
+type Done = (error: Error | null, body?: unknown) => void
+
+/**
+ * Parses a body that has arrived in a turn of its sender. Otherwise all bodies that arrive in one iteration of the
+ * event loop are parsed in it, however many there are.
+ *
+ * See docs/decisions/requests-in-turn.md.
+ */
+export function parseInTurn(
+  request: Pick<FastifyRequest, 'ip' | 'headers'>,
+  done: Done,
+  parse: () => void,
+): void {
+  requestTurns.take(
+    () => senderAt(request.ip, request.headers),
+    () => {
+      try {
+        parse()
+      } catch (error) {
+        done(error as Error)
+      }
+    },
+  )
+}
+
 /** Bounds the JSON bodies of all routes that have no parser of their own. */
 export function readJsonBodies(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeContentTypeParser('application/json')
   // As bytes, because a text that is put together from its parts is garbage that stops others when it is collected.
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    const text = body.toString()
-    const values = Math.floor(request.routeOptions.bodyLimit / BYTES_PER_VALUE)
-    boundJson(text, { values, depth: MAX_DEPTH })
-    parse(request, text, done)
+    parseInTurn(request, done, () => {
+      const text = body.toString()
+      const values = Math.floor(request.routeOptions.bodyLimit / BYTES_PER_VALUE)
+      boundJson(text, { values, depth: MAX_DEPTH })
+      parse(request, text, done)
+    })
   })
 }

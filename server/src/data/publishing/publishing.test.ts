@@ -206,6 +206,8 @@ for (const database of databaseKinds) {
         ['multipart/form-data; boundary=X', part('title'), 400],
         ['multipart/form-data; boundary=X', `${part('__proto__')}--X--\r\n`, 400],
         ['multipart/form-data; boundary=X', `${many}--X--\r\n`, 413],
+        ['multipart/form-data; boundary="a\\b"', part('title'), 400],
+        [`multipart/form-data; boundary=${'X'.repeat(300)}`, part('title'), 400],
       ]
       for (const [type, body, status] of forms) {
         const answer = await service.request('PUT', '/v1/dataset/places', {

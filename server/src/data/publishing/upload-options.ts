@@ -142,6 +142,9 @@ export function formOptions(schema: OptionSchema) {
   return Type.Object(properties, { additionalProperties: false })
 }
 
+/** The file and each option once. */
+export const MAX_FORM_PARTS = 1 + Object.keys(uploadOptions.properties).length
+
 /** Form fields are text, like query parameters, and are validated against the same schema. */
 export function checkOptions(fields: Record<string, unknown>, schema: OptionSchema): UploadOptions {
   const converted = Object.fromEntries(

@@ -17,6 +17,7 @@ import { asFormProblem, type ReceivedUpload, receive } from './upload-jobs/recei
 import {
   formOptions,
   inspectOptions,
+  MAX_FORM_PARTS,
   type OptionSchema,
   publishRequestOf,
   uploadOptions,
@@ -67,7 +68,12 @@ export function uploadRoutes(app: App, deps: UploadRouteDeps, publishers: Publis
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     await scope.register(multipart, {
-      limits: { files: 1, fields: 40, fieldSize: FORM_FIELD_BYTES, fileSize: config.maxUploadBytes },
+      limits: {
+        files: 1,
+        fields: MAX_FORM_PARTS - 1,
+        fieldSize: FORM_FIELD_BYTES,
+        fileSize: config.maxUploadBytes,
+      },
     })
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 

@@ -15,9 +15,16 @@ export interface Sender {
 
 /** The sender of a request. Credentials are not verified: a wrong key has only a turn of its own address. */
 export function senderOf(request: IncomingMessage, proxies: Pick<TrustedProxies, 'callerOf'>): Sender {
-  const { 'x-api-key': key, authorization } = request.headers
+  return senderAt(proxies.callerOf(request).address, request.headers)
+}
+
+/** The sender of a request from an address. */
+export function senderAt(
+  address: string,
+  { 'x-api-key': key, authorization }: IncomingMessage['headers'],
+): Sender {
   return {
-    address: addressBucket(proxies.callerOf(request).address),
+    address: addressBucket(address),
     credentials: typeof key === 'string' ? key : (authorization ?? ''),
   }
 }

@@ -1,5 +1,6 @@
 import type { Value } from '@wayleave/geodata/geometry'
 import { invalidInput } from '../../base/problem.ts'
+import { tooManyParameters } from '../../http/parameter-count.ts'
 
 export interface QueryPair {
   name: string
@@ -12,9 +13,6 @@ export interface QueryPair {
 
 const NONE: QueryPair[] = []
 
-/** More than any dataset's columns that a request filters by; all names are compared with each other. */
-export const MAX_PAIRS = 500
-
 /** A key in the URL was evaluated before. It is only for that one request, so links must not repeat it. */
 const KEY = 'api_key'
 
@@ -25,6 +23,8 @@ const KEY = 'api_key'
 export function readQuery(url: string): QueryPair[] {
   const mark = url.indexOf('?')
   if (mark === -1 || mark === url.length - 1) return NONE
+  const refusal = tooManyParameters(url)
+  if (refusal) throw refusal
   const pairs: QueryPair[] = []
   for (let at = mark + 1; at < url.length; ) {
     let end = url.indexOf('&', at)
@@ -36,7 +36,6 @@ export function readQuery(url: string): QueryPair[] {
       for (const pair of pairs) {
         if (pair.name === name) throw invalidInput(name, 'is given more than once')
       }
-      if (pairs.length === MAX_PAIRS) throw invalidInput('query', `has more than ${MAX_PAIRS} parameters`)
       if (name !== KEY) pairs.push({ name, value: equals === -1 ? '' : decoded(raw.slice(equals + 1)), raw })
     }
     at = end + 1

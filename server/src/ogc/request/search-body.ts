@@ -2,7 +2,8 @@ import { jsonShape } from '@wayleave/geodata/base'
 import { parseJson } from '@wayleave/geodata/features'
 import type { Value } from '@wayleave/geodata/geometry'
 import { invalidInput } from '../../base/problem.ts'
-import { MAX_PAIRS, type QueryPair } from './query-string.ts'
+import { MAX_PARAMETERS } from '../../http/parameter-count.ts'
+import type { QueryPair } from './query-string.ts'
 
 /** Members that may be arrays, whose elements are separated by commas in a URL. */
 const LISTS = ['bbox', 'sortby', 'properties', 'groupby', 'measures']
@@ -37,13 +38,13 @@ export function* readSearchBody(text: string): Generator<void, QueryPair[]> {
 }
 
 function* parsedBody(text: string): Generator<void, { [name: string]: Value }> {
-  const max = { depth: MAX_DEPTH, commas: MAX_VALUES, outerCommas: MAX_PAIRS - 1 }
+  const max = { depth: MAX_DEPTH, commas: MAX_VALUES, outerCommas: MAX_PARAMETERS - 1 }
   const { depth, commas, outerCommas, integerDigits } = jsonShape(text, max)
   const isLong = integerDigits >= LONG_INTEGER
   if (integerDigits > MAX_DIGITS)
     throw invalidInput('body', `must not contain numbers of ${MAX_DIGITS + 1} digits or more`)
   if (depth > MAX_DEPTH) throw invalidInput('body', 'is nested too deeply')
-  if (outerCommas >= MAX_PAIRS) throw invalidInput('body', `has more than ${MAX_PAIRS} members`)
+  if (outerCommas >= MAX_PARAMETERS) throw invalidInput('body', `has more than ${MAX_PARAMETERS} members`)
   if (isLong && commas > MAX_VALUES_BESIDE_LONG_INTEGERS)
     throw invalidInput(
       'body',

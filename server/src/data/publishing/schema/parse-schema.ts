@@ -5,13 +5,20 @@ import { Value } from 'typebox/value'
 import { invalidInput } from '../../../base/problem.ts'
 
 const MAX_DEPTH = 3
-/** Of 10,000 columns with all members. */
-const MAX_COMMAS = 110_000
+/** More than a column has members. */
+const COMMAS_PER_COLUMN = 11
+/** More than a schema has members beside its columns. */
+const OTHER_MEMBERS = 20
+const MAX_COLUMNS = 10_000
 
-/** Whether a text may be a schema. Other JSON of its size could take a second to parse, for which all requests would wait. */
-export function hasShapeOfSchema(text: string): boolean {
-  const { depth, commas } = jsonShape(text, { depth: MAX_DEPTH, commas: MAX_COMMAS })
-  return depth <= MAX_DEPTH && commas <= MAX_COMMAS
+/**
+ * Whether a text may be a schema of `columns` columns. Other JSON of its size could take a second to parse, for which
+ * all requests would wait.
+ */
+export function hasShapeOfSchema(text: string, columns = MAX_COLUMNS): boolean {
+  const maxCommas = columns * COMMAS_PER_COLUMN + OTHER_MEMBERS
+  const { depth, commas } = jsonShape(text, { depth: MAX_DEPTH, commas: maxCommas })
+  return depth <= MAX_DEPTH && commas <= maxCommas
 }
 
 /** Reads a schema from a text that is not the body of a request. */

@@ -1,7 +1,9 @@
 import { publishingSchemaSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import { invalidInput } from '../../../base/problem.ts'
+import type { Config } from '../../../base/settings/config.ts'
 import type { App } from '../../../http/fastify-app.ts'
+import { LONG_BODY_LIMIT, parseInTurn } from '../../../http/json-bodies.ts'
 import { security, tags } from '../../../http/openapi.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { type Publishers, tableOf } from '../publishers.ts'
@@ -12,6 +14,7 @@ import { describedSchema, schemaOfVersion } from './schema-of-version.ts'
 interface SchemaRouteDeps {
   versions: Versions
   catalog: Catalog
+  config: Pick<Config, 'maxColumns'>
 }
 
 const params = Type.Object({ table: Type.String() })
@@ -20,8 +23,15 @@ const documented = {
   security: [...security.key, ...security.token],
   params,
 }
-/** A schema may have 10,000 columns. */
+/** Room for the names and descriptions of each column that a dataset may have. */
+const BYTES_PER_COLUMN = 1024
+const MIN_BODY_BYTES = LONG_BODY_LIMIT
 const MAX_BODY_BYTES = 4 << 20
+
+/** The largest schema that a service takes whose datasets may have so many columns. */
+export function schemaBodyLimit(columns: number): number {
+  return Math.min(MAX_BODY_BYTES, Math.max(MIN_BODY_BYTES, columns * BYTES_PER_COLUMN))
+}
 
 const isFixed = Type.Boolean({
   description:
@@ -29,7 +39,8 @@ const isFixed = Type.Boolean({
 })
 
 /** What the publisher fixed about a dataset. */
-export function schemaRoutes(app: App, { versions, catalog }: SchemaRouteDeps, publishers: Publishers): void {
+export function schemaRoutes(app: App, deps: SchemaRouteDeps, publishers: Publishers): void {
+  const { versions, catalog, config } = deps
   app.get('/v1/dataset/:table/schema', {
     schema: {
       ...documented,
@@ -50,9 +61,9 @@ export function schemaRoutes(app: App, { versions, catalog }: SchemaRouteDeps, p
   })
 
   void app.register(async (scope: App) => {
-    readSchemaBodies(scope)
+    readSchemaBodies(scope, config.maxColumns)
     scope.put('/v1/dataset/:table/schema', {
-      bodyLimit: MAX_BODY_BYTES,
+      bodyLimit: schemaBodyLimit(config.maxColumns),
       schema: {
         ...documented,
         problems: ['not-administrator'],
@@ -80,12 +91,20 @@ export function schemaRoutes(app: App, { versions, catalog }: SchemaRouteDeps, p
 }
 
 /** The shape is checked before parsing. */
-function readSchemaBodies(scope: App): void {
+function readSchemaBodies(scope: App, columns: number): void {
   const parse = scope.getDefaultJsonParser('error', 'error')
   scope.removeContentTypeParser('application/json')
   scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    const text = body.toString()
-    if (hasShapeOfSchema(text)) parse(request, text, done)
-    else done(invalidInput('body', 'is nested more deeply, or has more values, than a schema'))
+    parseInTurn(request, done, () => {
+      const text = body.toString()
+      if (hasShapeOfSchema(text, columns)) parse(request, text, done)
+      else
+        done(
+          invalidInput(
+            'body',
+            `is nested more deeply, or has more values, than a schema of ${columns} columns`,
+          ),
+        )
+    })
   })
 }

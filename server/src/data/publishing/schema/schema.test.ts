@@ -14,7 +14,8 @@ import {
   type TestServer,
   temporaryFolder,
 } from '../../../testing/test-server.ts'
-import { parseSchema } from './parse-schema.ts'
+import { hasShapeOfSchema, parseSchema } from './parse-schema.ts'
+import { schemaBodyLimit } from './schema-routes.ts'
 
 const STATIONS = 'code;height;opened;secret\n1;1.500;01-02-2020;x\n2;2.500;03-04-2020;y\n'
 
@@ -179,6 +180,24 @@ test('schemas are for publishers, and wrong ones are refused', async (t) => {
     assert.equal((await service.request('PUT', path, { key, body })).status, 400, JSON.stringify(body))
     assert.throws(() => parseSchema(JSON.stringify(body)))
   }
+})
+
+test('the body of a schema has room for as many columns as a dataset may have, with all of their members', () => {
+  const column = (i: number) => ({
+    ...{ name: `name ${i}`, source: `source ${i}`, type: 'number', format: 'decimal-comma' },
+    ...{ title: `Title, ${i}`, description: 'x, y, z, '.repeat(50), unit: 'km', hidden: false },
+  })
+  const schema = (columns: number) => ({
+    ...{ columns: Array.from({ length: columns }, (_, i) => column(i)), idColumn: 'name 0' },
+    ...{ timeColumn: 'a', longitude: 'b', latitude: 'c', geometryColumn: 'd', crs: 'e', maxRowDrop: 1 },
+  })
+  for (const columns of [1, 100, 1000]) {
+    const text = JSON.stringify({ isFixed: true, ...schema(columns) })
+    assert.ok(text.length < schemaBodyLimit(columns), `${columns} columns`)
+    assert.ok(hasShapeOfSchema(text, columns))
+  }
+  assert.ok(!hasShapeOfSchema(JSON.stringify(schema(1400)), 1000))
+  assert.deepEqual([1, 1000, 10_000].map(schemaBodyLimit), [262_144, 1_024_000, 4_194_304])
 })
 
 test('the command shows, fixes, sets and removes a schema', async (t) => {

@@ -1,7 +1,8 @@
 import { basename } from 'node:path'
 import type { FastifyRequest } from 'fastify'
 import { invalidInput, Problem } from '../../../base/problem.ts'
-import { checkOptions, type OptionSchema, type UploadOptions } from '../upload-options.ts'
+import { checkOptions, MAX_FORM_PARTS, type OptionSchema, type UploadOptions } from '../upload-options.ts'
+import { boundForm } from './bound-form.ts'
 import { receiveUpload, type UploadLimits } from './receive-upload.ts'
 
 /** What an upload consists of. `uploadBytes` is 0 if it has no file, but names an inspection that has one. */
@@ -37,7 +38,10 @@ async function receiveForm(
   const query = request.query as UploadOptions
   const fields: Record<string, string> = {}
   let file: { name: string; uploadBytes: number } | null = null
-  for await (const part of request.parts()) {
+  const raw = boundForm(request.raw, MAX_FORM_PARTS)
+  // The parser reads `raw` of the request that it is called on.
+  const bounded = Object.create(request, { raw: { value: raw } }) as FastifyRequest
+  for await (const part of bounded.parts()) {
     if (part.type === 'file') {
       // Options before the file are checked before it is received.
       requireNoInspection(checkOptions({ ...query, ...fields }, schema))
