@@ -6,8 +6,8 @@ import {
   writeLook,
 } from '@wayleave/contract/map-style'
 import type { DatasetDetails } from '@wayleave/contract/records'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { useLocation, useNavigation, useSearchParams } from 'react-router'
+import { useCallback, useMemo } from 'react'
+import { useParameters } from '../components/page/use-parameters.ts'
 import type { Access } from './access.ts'
 import { sizeColumns } from './map/color-columns.ts'
 import type { ClassRows } from './map/use-scale.ts'
@@ -112,36 +112,14 @@ export function writeAddress(parameters: URLSearchParams, change: AddressChange)
   return changed
 }
 
-/**
- * The address as state. Changes replace the history's entry, so that "back" leaves the page. The router applies them a
- * moment later, so the state is kept here too: a check box must not jump back until then.
- */
+/** The address as state; a change has only the parts that change. */
 export function useAddress(): [Address, (change: AddressChange) => void] {
-  const [parameters, setParameters] = useSearchParams()
-  const [state, setState] = useState(parameters)
-  const latest = useRef(state)
-  const setter = useRef(setParameters)
-  setter.current = setParameters
-  const { pathname } = useLocation()
-  const isLeaving = useRef(false)
-  const { location: next } = useNavigation()
-  isLeaving.current = next !== undefined && next.pathname !== pathname
-  const page = useRef(pathname)
-  page.current = pathname
-  useEffect(() => {
-    // Another address than the one written here: a link or the history was used.
-    if (parameters.toString() === latest.current.toString()) return
-    latest.current = parameters
-    setState(parameters)
-  }, [parameters])
-  const change = useCallback((change: AddressChange) => {
-    // The map writes its view with a delay. A page that is being left must not change the address of the next one.
-    if (isLeaving.current || window.location.pathname !== page.current) return
-    latest.current = writeAddress(latest.current, change)
-    setState(latest.current)
-    setter.current(latest.current, { replace: true, preventScrollReset: true })
-  }, [])
-  return [useMemo(() => readAddress(state), [state]), change]
+  const [parameters, change] = useParameters()
+  const changeParts = useCallback(
+    (parts: AddressChange) => change((current) => writeAddress(current, parts)),
+    [change],
+  )
+  return [useMemo(() => readAddress(parameters), [parameters]), changeParts]
 }
 
 function readView(text: string): MapView | null {

@@ -1,6 +1,6 @@
-import { useSearchParams } from 'react-router'
 import type { RowFilter } from '../api/queries.ts'
 import { Field } from '../components/form/field.tsx'
+import { useParameters } from '../components/page/use-parameters.ts'
 import { DateField, dayRange, SelectField } from './filter-fields.tsx'
 
 const NAMES = ['kind', 'party', 'first', 'last'] as const
@@ -9,11 +9,11 @@ export type EventFilter = Record<(typeof NAMES)[number], string>
 
 /** The filter of an audit log, which the address has, and the query parameters that it means. */
 export function useEventFilter() {
-  const [parameters, setParameters] = useSearchParams()
+  const [parameters, setParameters] = useParameters()
   const filter = Object.fromEntries(NAMES.map((name) => [name, parameters.get(name) ?? ''])) as EventFilter
   const setFilter = (changed: EventFilter) => {
     const filled = Object.entries(changed).filter(([, value]) => value !== '')
-    setParameters(new URLSearchParams(filled), { replace: true, preventScrollReset: true })
+    setParameters(() => new URLSearchParams(filled))
   }
   const { kind, party, first, last } = filter
   const id = party.trim()
@@ -28,7 +28,7 @@ export function useEventFilter() {
     setFilter,
     query,
     isFiltered: NAMES.some((name) => filter[name] !== ''),
-    clear: () => setParameters(new URLSearchParams(), { replace: true, preventScrollReset: true }),
+    clear: () => setParameters(() => new URLSearchParams()),
     showActor: (id: string) => setFilter({ ...filter, party: id }),
   }
 }

@@ -1,6 +1,5 @@
 import type { Dataset } from '@wayleave/client'
 import { useMemo, useState } from 'react'
-import { useSearchParams } from 'react-router'
 import { useDatasets } from '../api/queries.ts'
 import { FacetList } from '../catalog/facet-list.tsx'
 import {
@@ -15,6 +14,7 @@ import {
 import { SearchField } from '../components/form/search-field.tsx'
 import { Empty } from '../components/page/empty.tsx'
 import { Loaded } from '../components/page/loaded.tsx'
+import { useParameters } from '../components/page/use-parameters.ts'
 import { useTitle } from '../components/page/use-title.ts'
 import { DatasetCard } from '../datasets/dataset-card.tsx'
 import { SelectField } from '../organization/filter-fields.tsx'
@@ -33,20 +33,18 @@ const titles: Record<Facet, string> = {
 export function CatalogPage() {
   useTitle('Datasets')
   const datasets = useDatasets()
-  const [parameters, setParameters] = useSearchParams()
+  const [parameters, setParameters] = useParameters()
   const query = readQuery(parameters)
   const [now] = useState(() => Date.now())
   const [isOpen, setIsOpen] = useState(false)
   const set = (name: keyof CatalogQuery, value: string) =>
-    setParameters(
-      (current) => {
-        if (value === '' || (name === 'sort' && value === 'title')) current.delete(name)
-        else current.set(name, value)
-        current.delete('page')
-        return current
-      },
-      { replace: name === 'q' },
-    )
+    setParameters((current) => {
+      const changed = new URLSearchParams(current)
+      if (value === '' || (name === 'sort' && value === 'title')) changed.delete(name)
+      else changed.set(name, value)
+      changed.delete('page')
+      return changed
+    }, name !== 'q')
   const key = parameters.toString()
   const matches = useMemo(() => selectDatasets(datasets.data ?? [], query, now), [datasets.data, key, now])
   return (
@@ -98,7 +96,12 @@ export function CatalogPage() {
                 />
               ))}
             </div>
-            <Results key={key} all={all} matches={matches} onReset={() => setParameters({})} />
+            <Results
+              key={key}
+              all={all}
+              matches={matches}
+              onReset={() => setParameters(() => new URLSearchParams(), true)}
+            />
           </div>
         )}
       </Loaded>
