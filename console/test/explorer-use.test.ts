@@ -314,6 +314,7 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     await page.getByText('Filter', { exact: true }).click()
     await explorer.facet('surface').waitFor()
     assert.ok((await heightOf(map)) > 150)
+    assert.ok((await heightOf(page.locator('.map-canvas'))) > 150, 'the open filter leaves room for the map')
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 375)
     await full.click()
     await page.getByRole('banner').waitFor()
