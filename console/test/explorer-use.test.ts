@@ -65,6 +65,29 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
   })
   const flow = (name: string, act: () => Promise<void>) => explorerFlow(name, () => explorer, act)
 
+  flow('check boxes that are clicked quickly do not jump back while the address follows', async () => {
+    await explorer.openWithoutMap('trails')
+    await explorer.facet('surface').getByText('gravel').waitFor()
+    const jumps = await page.evaluate(async () => {
+      const [first, second] = document.querySelectorAll<HTMLInputElement>('.facet-values input')
+      const jumps: string[] = []
+      // The router applies the first change sometime after it: before, between or after the second.
+      for (let delay = 0; delay < 30; delay++) {
+        const isChecked = delay % 2 === 0
+        first!.click()
+        await new Promise((resolve) => setTimeout(resolve, delay))
+        second!.click()
+        const end = performance.now() + 100
+        while (performance.now() < end) {
+          if (second!.checked !== isChecked) jumps.push(`${delay} ms`)
+          await new Promise((resolve) => setTimeout(resolve))
+        }
+      }
+      return [...new Set(jumps)]
+    })
+    assert.deepEqual(jumps, [])
+  })
+
   flow('lines are drawn from tiles and selected; the background is the operator’s', async () => {
     const ownBackground: string[] = []
     page.on('request', (request) => {

@@ -81,8 +81,14 @@ export class Refusals {
     for (const counted of [...this.#counted.values()]) {
       const { count, recorded } = counted
       if (count === recorded || (recorded > 0 && !isEnd)) continue
-      await this.#record(counted, now, count - recorded)
+      // At first, because another call may come meanwhile.
       counted.recorded = count
+      try {
+        await this.#record(counted, now, count - recorded)
+      } catch (error) {
+        counted.recorded -= count - recorded
+        throw error
+      }
     }
     if (!isEnd) return
     this.#windowEnd = now.getTime() + WINDOW

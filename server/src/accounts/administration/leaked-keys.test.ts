@@ -80,23 +80,21 @@ for (const database of databaseKinds) {
     for (let i = 0; i < 200; i++) await keyOpens(service, newSecret({ literal: 'svc', env: 'live' }))
     const guess = { email: 'ada@example.org', code: '000000' }
     assert.equal((await service.request('POST', '/v1/auth/token', { body: guess })).status, 401)
-    await refusals.flush()
+    // Two at a time, as when the service stops while it records. On a slow machine it has recorded some already.
+    await Promise.all([refusals.flush({ isLast: true }), refusals.flush({ isLast: true })])
     const list = async (query: string): Promise<AdminEvent[]> => {
       const { status, body } = await service.request('GET', `/v1/admin/events?${query}`, { token })
       assert.equal(status, 200)
       return body.data
     }
     const refused = await list('kind=key.refused&limit=1000')
-    assert.ok(refused.length <= 11, String(refused.length))
-    assert.equal(
-      refused.reduce((sum, { detail }) => sum + Number(detail['count']), 0),
-      205,
-    )
+    assert.ok(refused.length <= 22, String(refused.length))
+    const sum = (events: AdminEvent[]) => events.reduce((sum, { detail }) => sum + Number(detail['count']), 0)
+    assert.equal(sum(refused), 205)
     const ofKey = await list(`kind=key.refused&keyId=${ada.keyId}`)
-    assert.deepEqual(
-      ofKey.map(({ subject, detail }) => [subject, detail]),
-      [[`key:${ada.keyId}`, { reason: 'revoked', count: 5 }]],
-    )
+    assert.equal(sum(ofKey), 5)
+    for (const { subject, detail } of ofKey)
+      assert.deepEqual([subject, detail['reason']], [`key:${ada.keyId}`, 'revoked'])
     const failed = await list(`kind=sign-in&userId=${ada.userId}`)
     assert.deepEqual(
       failed.map(({ action }) => action),
