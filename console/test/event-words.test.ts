@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { actionWords } from '@wayleave/contract/action-words'
 import type { EventRecord } from '@wayleave/contract/records'
-import {
-  actionWords,
-  actorId,
-  actorWords,
-  detailWords,
-  isAlarming,
-  subjectName,
-} from '../src/organization/event-words.ts'
+import { actorId, actorWords, detailWords, isAlarming, subjectName } from '../src/organization/event-words.ts'
 import { signed } from '../src/words.ts'
 
 const event = (subject: string, detail: EventRecord['detail']): EventRecord => ({

@@ -84,6 +84,7 @@ test('the address holds filter, view, tab, order, columns, charts and style', ()
     time: 'updated',
     classes: 'all' as const,
     selected: 'us1000ch60',
+    isFull: true,
   }
   const written = writeAddress(new URLSearchParams('other=1'), state)
   assert.deepEqual(readAddress(new URLSearchParams(written.toString())), { ...state, isStyled: true })
@@ -95,6 +96,7 @@ test('the address holds filter, view, tab, order, columns, charts and style', ()
     time: '',
     classes: 'filtered',
     selected: null,
+    isFull: false,
   })
   assert.equal(empty.toString(), 'other=1&color=', 'no colors are a choice')
 })

@@ -286,6 +286,65 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     await page.setViewportSize({ width: 1280, height: 860 })
   })
 
+  flow('the map fills the window beside the filter, until Escape or its button', async () => {
+    const full = page.getByRole('button', { name: 'Map in the full window' })
+    const map = page.getByRole('region', { name: 'Map', exact: true })
+    const heightOf = async (locator: Locator) => (await locator.boundingBox())!.height
+    await page.setViewportSize({ width: 1280, height: 700 })
+    await explorer.openWithoutMap('trails')
+    await full.waitFor()
+    await page.evaluate(() => scrollTo(0, 200))
+    await full.focus()
+    await page.keyboard.press('Enter')
+    await poll(async () => explorer.parameter('map') === 'full')
+    assert.equal(await full.getAttribute('aria-pressed'), 'true')
+    assert.ok((await heightOf(map)) > 500)
+    assert.ok(await full.evaluate((button) => button === document.activeElement))
+
+    // Nothing behind it is shown or reached, and the filter works.
+    for (const hidden of [
+      page.getByRole('banner'),
+      page.getByRole('tab', { name: 'Table' }),
+      page.getByRole('heading', { level: 1 }),
+    ])
+      assert.equal(await hidden.isVisible(), false)
+    const gravel = explorer
+      .facet('surface')
+      .locator('.facet-value', { hasText: 'gravel' })
+      .getByRole('checkbox')
+    await gravel.check()
+    await poll(async () => explorer.parameter('filter') !== null)
+    assert.equal(explorer.parameter('map'), 'full')
+
+    // Escape in a search belongs to the search.
+    const search = page.getByRole('searchbox').first()
+    if (await search.count()) {
+      await search.press('Escape')
+      assert.equal(explorer.parameter('map'), 'full')
+    }
+    await gravel.press('Escape')
+    await poll(async () => explorer.parameter('map') === null)
+    await page.getByRole('banner').waitFor()
+    assert.equal(await page.evaluate(() => scrollY), 200)
+
+    // A link opens it so, also on a phone, with the selected feature; the button leaves it.
+    await page.setViewportSize({ width: 375, height: 667 })
+    await explorer.openWithoutMap('trails', { map: 'full', selected: '3' })
+    const details = page.getByRole('region', { name: 'Attributes' })
+    await details.waitFor()
+    const seen = await details.boundingBox()
+    assert.ok(seen!.y + seen!.height <= 667, JSON.stringify(seen))
+    await page.getByText('Filter', { exact: true }).click()
+    await explorer.facet('surface').waitFor()
+    assert.ok((await heightOf(map)) > 150)
+    assert.ok((await heightOf(page.locator('.map-canvas'))) > 150, 'the open filter leaves room for the map')
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 375)
+    await full.click()
+    await page.getByRole('banner').waitFor()
+    assert.equal(explorer.parameter('map'), null)
+    await page.setViewportSize({ width: 1280, height: 860 })
+  })
+
   flow('sign-in, catalogue, explorer and keys work with the keyboard alone', async () => {
     const { page, context } = await explorer.service.open({
       viewport: { width: 1000, height: 640 },

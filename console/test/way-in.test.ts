@@ -261,6 +261,36 @@ describe('the way in', { concurrency: 1 }, () => {
     await page.getByRole('button', { name: 'Python' }).first().click()
     await page.getByText("os.environ['WAYLEAVE_TOKEN']").first().waitFor()
 
+    const items = await operation(
+      'get {collectionid}/items page time',
+      '/v1/ogc/collections/{collectionId}/items',
+    )
+    const examples = page
+      .locator('.operation', { has: items })
+      .locator('.operation-code [data-language] code')
+    const before = await examples.allTextContents()
+    const filter = `name = 'it''s' or "$HOME" = \`id\` and a\\b & c, d/\u00e9 # 100%`
+    await items.locator('[name="path:collectionId"]').fill("a/'b")
+    await items.locator('[name="query:filter"]').fill(filter)
+    await items.locator('[name="query:limit"]').fill('7')
+    const codes = await examples.allTextContents()
+    assert.equal(codes.length, 3)
+    const printsArguments = `curl() { for each; do printf '%s\\n' "$each"; done; }\n${codes[0]}`
+    const address = execFileSync('sh', ['-c', printsArguments], { encoding: 'utf8' })
+      .split('\n')
+      .find((line) => line.startsWith(service.url))!
+    for (const code of codes) assert.ok(code.includes(`'${address}'`), code)
+    const { pathname, searchParams } = new URL(address)
+    assert.equal(decodeURIComponent(pathname), "/v1/ogc/collections/a/'b/items")
+    assert.deepEqual([searchParams.get('filter'), searchParams.get('limit')], [filter, '7'])
+    await items.locator('[name="path:collectionId"]').fill('')
+    assert.match((await examples.allTextContents())[0]!, /collections\/earthquakes\/items\?/)
+    for (const name of ['path:collectionId', 'query:filter', 'query:limit']) {
+      const field = items.locator(`[name="${name}"]`)
+      await field.fill(await field.evaluate((input: HTMLInputElement) => input.defaultValue))
+    }
+    assert.deepEqual(await examples.allTextContents(), before, 'nothing is filled in any more')
+
     const requests: string[] = []
     page.on('request', (request) => requests.push(request.url()))
     const asked: string[] = []

@@ -7,6 +7,8 @@ const paths = {
   pin: 'M12 15v6M8 3h8l-1 7 3 3v2H6v-2l3-3-1-7Z',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   upload: 'M12 16V5m0 0L7.5 9.5M12 5l4.5 4.5M5 20h14',
+  expand: 'M9 4H4v5m11-5h5v5M4 15v5h5m11-5v5h-5',
+  shrink: 'M4 9h5V4m11 5h-5V4M9 20v-5H4m16 0h-5v5',
   filter: 'M4 5h16l-6 7.5V19l-4 1.5v-8L4 5Z',
   download: 'M12 4v11m0 0-4.5-4.5M12 15l4.5-4.5M5 20h14',
 }

@@ -44,6 +44,8 @@ export interface Address {
   classes: ClassRows
   /** The id of the selected feature. */
   selected: string | null
+  /** Whether the map fills the window. */
+  isFull: boolean
 }
 
 export function readAddress(parameters: URLSearchParams): Address {
@@ -61,6 +63,7 @@ export function readAddress(parameters: URLSearchParams): Address {
     time: text('time'),
     classes: text('classes') === 'all' ? 'all' : 'filtered',
     selected: parameters.get('selected'),
+    isFull: text('map') === 'full',
   }
 }
 
@@ -103,6 +106,7 @@ export function writeAddress(parameters: URLSearchParams, change: AddressChange)
   if (change.look?.color === '') changed.set('color', '')
   if ('view' in change) set('view', change.view && viewText(change.view))
   if ('tab' in change) set('tab', change.tab === 'table' ? null : change.tab)
+  if ('isFull' in change) set('map', change.isFull ? 'full' : null)
   if ('classes' in change) set('classes', change.classes === 'all' ? 'all' : null)
   if ('hidden' in change) set('hidden', writeNames(change.hidden ?? []))
   if ('charts' in change) {

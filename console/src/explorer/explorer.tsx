@@ -27,6 +27,7 @@ import { useScale } from './map/use-scale.ts'
 import { Pointing } from './pointing.ts'
 import { type Selection, useSelection } from './selection.ts'
 import { TableTab } from './table/table-tab.tsx'
+import { useFullMap } from './use-full-map.ts'
 import { useMatched } from './use-matched.ts'
 
 // What is rarely opened is loaded when it is.
@@ -57,11 +58,7 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
   const pointing = useRef(new Pointing()).current
   const [box, setBox] = useState<Box | null>(null)
   const [zoomBox, setZoomBox] = useState<Box | null>(null)
-  const types = useMemo(
-    () => new Map(dataset.columns.map(({ name, type }) => [name, type as string])),
-    [dataset.columns],
-  )
-  const clauses = useMemo(() => parseClauses(address.filter, types), [address.filter, types])
+  const { types, clauses } = useClauses(dataset, address.filter)
   const matched = useMatched(dataset, access, address.filter)
   const isInvalid = matched.isError && asProblem(matched.error).status === 400
   const filter = useValidFilter(access === 'all' ? address.filter : '', matched.isSuccess, isInvalid)
@@ -87,8 +84,10 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
   const zoomTo = useCallback((box: Box) => setZoomBox([...box]), [])
   const setClauses = (clauses: Clause[]) => change({ filter: filterText(clauses, types) })
   const isLocked = access !== 'all'
+  const isFull = address.isFull && dataset.bbox !== null
+  const fullMap = useFullMap(isFull, (isFull) => change({ isFull }))
   return (
-    <div className="explorer">
+    <div ref={fullMap.place} className={isFull ? 'explorer full' : 'explorer'}>
       <AccessBanner exploration={exploration} />
       <FilterBar
         exploration={exploration}
@@ -134,6 +133,8 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
                 classes={classes}
                 onClassRows={(classes) => change({ classes })}
                 onLoading={setIsMapLoading}
+                isFull={isFull}
+                onFull={fullMap.set}
                 onArea={
                   isLocked
                     ? undefined
@@ -172,6 +173,13 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
       {facts}
     </div>
   )
+}
+
+/** The filter as clauses, and the types of the columns that they need. */
+function useClauses({ columns }: DatasetDetails, filter: string) {
+  const types = useMemo(() => new Map(columns.map(({ name, type }) => [name, type as string])), [columns])
+  const clauses = useMemo(() => parseClauses(filter, types), [filter, types])
+  return { types, clauses }
 }
 
 /** The clauses with a window over a column of times in the place of the one before; null removes it. */

@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { DatasetDetails } from '@wayleave/contract/records'
-import { useEffect, useState } from 'react'
 import { collectionUrl, readOgc } from '../api/ogc.ts'
 import { asProblem } from '../api/problem.ts'
+import { useSettled } from '../components/use-settled.ts'
 import type { Access } from './access.ts'
 import type { Box } from './filter/clause.ts'
 
@@ -51,14 +51,4 @@ export function useMatchedInView(
 function boxFilter(box: Box, filter: string): string {
   const text = `S_INTERSECTS(geometry, BBOX(${box.map((value) => Number(value.toFixed(6))).join(', ')}))`
   return filter === '' ? text : `${text} AND (${filter})`
-}
-
-/** The value once it has not changed for some time. */
-export function useSettled<T>(value: T, milliseconds: number): T {
-  const [settled, setSettled] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), milliseconds)
-    return () => clearTimeout(timer)
-  }, [value, milliseconds])
-  return settled
 }

@@ -1,7 +1,8 @@
+import { actionWords } from '@wayleave/contract/action-words'
 import type { EventRecord } from '@wayleave/contract/records'
 import type { TableColumn } from '../components/table.tsx'
 import { ago, moment, weekday } from '../words.ts'
-import { actionWords, actorId, actorWords, detailWords, isAlarming, subjectName } from './event-words.ts'
+import { actorId, actorWords, detailWords, isAlarming, subjectName } from './event-words.ts'
 
 /** The columns of an audit log whose rows are grouped by `eventDay`. */
 export function eventColumns(

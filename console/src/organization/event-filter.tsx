@@ -1,9 +1,14 @@
 import type { RowFilter } from '../api/queries.ts'
 import { Field } from '../components/form/field.tsx'
+import { SearchField } from '../components/form/search-field.tsx'
 import { useParameters } from '../components/page/use-parameters.ts'
+import { useSettled } from '../components/use-settled.ts'
 import { DateField, dayRange, SelectField } from './filter-fields.tsx'
 
-const NAMES = ['kind', 'party', 'first', 'last'] as const
+const NAMES = ['q', 'kind', 'party', 'first', 'last'] as const
+/** As long as a search may be. */
+const MAX_SEARCH = 100
+const SETTLE_MS = 300
 
 export type EventFilter = Record<(typeof NAMES)[number], string>
 
@@ -16,8 +21,11 @@ export function useEventFilter() {
     setParameters(() => new URLSearchParams(filled))
   }
   const { kind, party, first, last } = filter
+  // The field and the address follow each letter; the service is asked when typing pauses.
+  const q = useSettled(filter.q.slice(0, MAX_SEARCH).replaceAll('\0', ''), SETTLE_MS)
   const id = party.trim()
   const query: RowFilter = {
+    q,
     kind,
     userId: /^usr_\w{1,36}$/.test(id) ? id : '',
     keyId: /^key_\w{1,36}$/.test(id) ? id : '',
@@ -56,6 +64,12 @@ export function EventFilterFields({
   const set = (name: keyof EventFilter) => (value: string) => onChange({ ...filter, [name]: value })
   return (
     <>
+      <SearchField
+        search={filter.q}
+        onSearch={set('q')}
+        placeholder="Kind, name or id"
+        maxLength={MAX_SEARCH}
+      />
       <SelectField label="Kind" value={filter.kind} onChange={set('kind')} options={kinds} />
       {parties ? (
         <SelectField

@@ -1,3 +1,4 @@
+import { ACTOR_WORDS, actionWords } from '@wayleave/contract/action-words'
 import { CODE_NAMES } from '@wayleave/contract/code-names'
 import type { EventRecord } from '@wayleave/contract/records'
 import { money } from '../billing/money.ts'
@@ -37,38 +38,9 @@ export function actorId({ actor }: EventRecord): string | null {
 /** Who did it: a mail address, the name of a key, or what stands for neither. */
 export function actorWords({ actor, actorName }: EventRecord): string {
   if (actorName !== null) return actorName
-  if (actor === 'operator') return 'The operator'
-  if (actor === 'system') return 'The service'
+  if (Object.hasOwn(ACTOR_WORDS, actor)) return ACTOR_WORDS[actor]!
   const [kind, id] = actor.split(':')
   return kind === 'user' || kind === 'key' ? `A deleted ${kind} (${id})` : actor
-}
-
-/** Kinds of events whose code does not read as a sentence. */
-const ACTIONS: Record<string, string> = {
-  'session.started': 'Signed in',
-  'session.ended': 'Signed out',
-  'session.switched': 'Switched the organization',
-  'key.refused': 'Key was refused',
-  'user.unlinked': 'Single sign-on unlinked',
-  'dataset.described': 'Dataset description changed',
-  'dataset.version-described': 'Note of a version changed',
-  'dataset.version-deleted': 'Version deleted',
-  'dataset.unpublished': 'Dataset removed',
-  'dataset.drafted': 'Draft uploaded',
-  'dataset.draft-discarded': 'Draft discarded',
-  'dataset.access-given': 'Access to a dataset given',
-  'dataset.access-ended': 'Access to a dataset ended',
-  'organization.add-ons-changed': 'Add-ons changed',
-  'organization.credit-limit-changed': 'Credit limit changed',
-  'organization.publishing-allowed': 'Publishing allowed',
-  'organization.publishing-ended': 'Publishing no longer allowed',
-  'source.set': 'Source of a dataset set',
-}
-
-/** What happened, as people say it: “Key created” for `key.created`. */
-export function actionWords(action: string): string {
-  const words = action.replace(/[.-]/g, ' ')
-  return ACTIONS[action] ?? words.charAt(0).toUpperCase() + words.slice(1)
 }
 
 const REASONS: Record<string, string> = {

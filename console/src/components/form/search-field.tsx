@@ -4,10 +4,12 @@ export function SearchField({
   search,
   onSearch,
   placeholder,
+  maxLength,
 }: {
   search: string
   onSearch: (search: string) => void
   placeholder: string
+  maxLength?: number
 }) {
   return (
     <Field label="Search">
@@ -16,6 +18,7 @@ export function SearchField({
           {...props}
           type="search"
           placeholder={placeholder}
+          maxLength={maxLength}
           value={search}
           onChange={(event) => onSearch(event.target.value)}
         />

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { useSettled } from '../use-matched.ts'
+import { useSettled } from '../../components/use-settled.ts'
 
 /** A field that searches in texts; it applies when typing pauses. */
 export function TextSearch({

@@ -32,6 +32,7 @@ export class AreaDrawing {
     map.on('click', this.#click)
     map.on('mousemove', this.#move)
     window.addEventListener('keydown', this.#key)
+    window.addEventListener('keydown', this.#cancel, { capture: true })
   }
 
   /** Ends without a result. */
@@ -39,6 +40,7 @@ export class AreaDrawing {
     this.#map.off('click', this.#click)
     this.#map.off('mousemove', this.#move)
     window.removeEventListener('keydown', this.#key)
+    window.removeEventListener('keydown', this.#cancel, { capture: true })
     this.#map.doubleClickZoom.enable()
     this.#map.getCanvas().style.cursor = ''
     this.#events.onChange(NOTHING_DRAWN)
@@ -60,8 +62,14 @@ export class AreaDrawing {
     if (this.#corners.length > 0) this.#show([lngLat.lng, lngLat.lat])
   }
 
+  /** Before others hear of the key: a map that fills the window must not become small as well. */
+  readonly #cancel = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape') return
+    event.preventDefault()
+    this.#finish(null)
+  }
+
   readonly #key = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') this.#finish(null)
     if (event.key !== 'Enter' || this.#tool !== 'polygon' || this.#corners.length < 3) return
     event.preventDefault()
     this.#finishPolygon()

@@ -83,7 +83,7 @@ export class ExplorerMap {
 
   constructor(
     container: HTMLElement,
-    { bbox, view }: { bbox: Box; view: MapView | null },
+    { bbox, view, hasScreenButton }: { bbox: Box; view: MapView | null; hasScreenButton: boolean },
     parts: GivenParts,
     events: MapEvents,
   ) {
@@ -116,7 +116,9 @@ export class ExplorerMap {
     this.#map.touchZoomRotate.disableRotation()
     this.#map.keyboard.disableRotation()
     this.#map.addControl(new NavigationControl({ showCompass: false }), 'top-right')
-    this.#map.addControl(new FullscreenControl({ container: container.parentElement! }), 'top-right')
+    if (hasScreenButton) {
+      this.#map.addControl(new FullscreenControl({ container: container.parentElement! }), 'top-right')
+    }
     this.#map.addControl(new AttributionControl({ compact: false }), 'bottom-right')
     // The shortest bar is two fifths of it, and "1000 km" has to fit.
     this.#map.addControl(new ScaleControl({ maxWidth: 140 }), 'bottom-right')
@@ -175,6 +177,12 @@ export class ExplorerMap {
   /** Moves to a box so that all of it is in view. */
   fit(box: Box): void {
     this.#map.fitBounds(projectedBox(box), { padding: 40, maxZoom: Math.max(12, this.#map.getZoom()) })
+  }
+
+  /** On a map that fills the window, nothing else can be scrolled: the wheel and one finger move the map. */
+  setFull(isFull: boolean): void {
+    if (isFull) this.#map.cooperativeGestures.disable()
+    else this.#map.cooperativeGestures.enable()
   }
 
   resize(): void {

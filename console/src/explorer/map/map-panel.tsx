@@ -2,6 +2,7 @@ import '../../styles/map.css'
 import type { Feature } from '@wayleave/client'
 import type { MapLook, Scale } from '@wayleave/contract/map-style'
 import { useEffect, useRef, useState } from 'react'
+import { Icon } from '../../components/icon.tsx'
 import { useTheme } from '../../theme.ts'
 import type { Exploration } from '../access.ts'
 import type { MapView } from '../address.ts'
@@ -45,6 +46,10 @@ interface Props {
   /** An area was drawn to select the features in it. Without it, areas cannot be drawn. */
   onArea?: (ring: Position[]) => void
   onLoading?: (isLoading: boolean) => void
+  /** Whether the map fills the window. */
+  isFull?: boolean
+  /** Without it, a button of the map shows it alone on the whole screen. */
+  onFull?: (isFull: boolean) => void
   pointing: Pointing
   selection: Selection
   /** Whether the map is shown on another site. */
@@ -66,6 +71,8 @@ export function MapPanel({
   onClassRows,
   onArea,
   onLoading,
+  isFull = false,
+  onFull,
   pointing,
   selection,
   isEmbedded = false,
@@ -82,7 +89,7 @@ export function MapPanel({
   const label = labelColumn(dataset)
   const { map, target, side, isBroken, isLoading } = useExplorerMap(
     place,
-    { bbox: dataset.bbox as Box, view, table: dataset.table },
+    { bbox: dataset.bbox as Box, view, table: dataset.table, hasScreenButton: onFull === undefined },
     { theme, data: source.data, look, color, size, hexagons, basemap },
     {
       pointing,
@@ -100,6 +107,7 @@ export function MapPanel({
   const isWaiting = !isBroken && !source.error && (isLoading || source.data === null)
   useEffect(() => onLoading?.(isWaiting), [isWaiting])
   useEffect(() => map.current?.draw(tool), [tool])
+  useEffect(() => map.current?.setFull(isFull), [isFull])
 
   useEffect(() => {
     if (!zoomBox || !map.current) return
@@ -112,7 +120,8 @@ export function MapPanel({
   const status = isBroken
     ? 'This browser cannot draw maps (WebGL is off). The table shows the rows as text.'
     : mapStatus(dataset, access, source, inView.data, isEmbedded)
-  const hasDetails = selection.id !== null && selection.from === 'map'
+  // The table, which has the attributes otherwise, is not beside a full map.
+  const hasDetails = selection.id !== null && (selection.from === 'map' || isFull)
   return (
     <section
       className="map"
@@ -124,6 +133,7 @@ export function MapPanel({
       <div ref={place} className="map-canvas" />
       {isWaiting && <div className="map-loading" aria-hidden="true" />}
       {target && !isBroken && <MapTooltip target={target} label={label} dataset={dataset} look={look} />}
+      {onFull && <FullButton isFull={isFull} onFull={onFull} />}
       {onArea && !isBroken && (
         <AreaTools
           tool={tool}
@@ -167,6 +177,21 @@ export function MapPanel({
         </FeatureDetails>
       )}
     </section>
+  )
+}
+
+function FullButton({ isFull, onFull }: { isFull: boolean; onFull: (isFull: boolean) => void }) {
+  return (
+    <button
+      type="button"
+      className="map-full"
+      title={isFull ? 'Leave the full window (Escape)' : 'Fill the window'}
+      aria-label="Map in the full window"
+      aria-pressed={isFull}
+      onClick={() => onFull(!isFull)}
+    >
+      <Icon name={isFull ? 'shrink' : 'expand'} />
+    </button>
   )
 }
 

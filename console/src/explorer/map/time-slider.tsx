@@ -1,6 +1,6 @@
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { useEffect, useId, useState } from 'react'
-import { useSettled } from '../use-matched.ts'
+import { useSettled } from '../../components/use-settled.ts'
 import { ChoiceSelect } from './choice-select.tsx'
 
 /** A part of the time: `from` belongs to it, `to` does not, unless it is the last one. */

@@ -9,6 +9,7 @@ interface Start {
   table: string
   bbox: Box
   view: MapView | null
+  hasScreenButton: boolean
 }
 
 interface Uses {
@@ -21,7 +22,7 @@ interface Uses {
 /** A map in an element, which follows the style, the pointed and the selected feature. */
 export function useExplorerMap(
   place: RefObject<HTMLDivElement | null>,
-  { table, bbox, view }: Start,
+  { table, bbox, view, hasScreenButton }: Start,
   parts: GivenParts,
   uses: Uses,
 ) {
@@ -37,7 +38,7 @@ export function useExplorerMap(
   useEffect(() => {
     const element = place.current!
     try {
-      map.current = new ExplorerMap(element, { bbox, view }, parts, {
+      map.current = new ExplorerMap(element, { bbox, view, hasScreenButton }, parts, {
         onView: (view, box) => current.current.onView(view, box),
         onPoint: (target) => {
           setTarget(target)

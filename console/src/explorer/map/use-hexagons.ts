@@ -1,10 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { countScale, type MapLook, numberScale, type Scale } from '@wayleave/contract/map-style'
 import { collectionUrl, readOgc } from '../../api/ogc.ts'
+import { useSettled } from '../../components/use-settled.ts'
 import type { Exploration } from '../access.ts'
 import type { MapView } from '../address.ts'
 import type { Box } from '../filter/clause.ts'
-import { useSettled } from '../use-matched.ts'
 import { isNumeric } from './color-columns.ts'
 import type { Hexagons } from './map-style.ts'
 

@@ -17,6 +17,7 @@ import { readPage } from '../../http/schemas.ts'
 import type { AddressBlocks } from '../access/address-blocks.ts'
 import type { Authenticate } from '../access/authenticate.ts'
 import { eventFilterOf, eventQuery } from '../organizations/event-query.ts'
+import { searchEvents } from '../organizations/event-search.ts'
 import { readNamedEvents } from '../organizations/named-events.ts'
 import type { KeyFinder } from './key-finder.ts'
 import { operatorReason } from './operator-reason.ts'
@@ -266,7 +267,12 @@ function eventRoutes(app: App, { database, authenticate }: Routes<'database'>): 
     },
     handler: ({ query }) =>
       readPage(query.limit, (limit) =>
-        readNamedEvents(database.db, { ...eventFilterOf(query), before: query.before, limit }),
+        searchEvents(
+          database.db,
+          query.q,
+          { ...eventFilterOf(query), before: query.before, limit },
+          (filter) => readNamedEvents(database.db, filter),
+        ),
       ),
   })
 }

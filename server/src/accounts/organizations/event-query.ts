@@ -1,8 +1,17 @@
+import { NO_NUL } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { EventFilter } from '../../base/events/store.ts'
 import { pageQuery, storedTime } from '../../http/schemas.ts'
 
 export const eventFilterFields = {
+  q: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      pattern: NO_NUL,
+      description:
+        'Words that the event has, in any case, in what you see of its kind, its actor, its subject or its address. The actor and the subject have ids and names: mail addresses, names of keys and organizations, tables.',
+    }),
+  ),
   kind: Type.Optional(
     Type.String({
       pattern: '^[a-z-]{1,40}(\\.[a-z-]{1,40})?$',

@@ -10,6 +10,7 @@ import type { Authenticate } from '../access/authenticate.ts'
 import { readMembers } from '../access/membership-store.ts'
 import { readKeyOrganizations } from '../keys/party-name-store.ts'
 import { eventFilterFields, eventFilterOf } from './event-query.ts'
+import { searchEvents } from './event-search.ts'
 import { readNamedEvents } from './named-events.ts'
 import type { Organizations } from './organizations.ts'
 
@@ -59,6 +60,8 @@ export function eventRoutes(
       return other === null ? shown : { ...shown, actorName: other, address: null }
     })
   }
+  const search = (organizationId: string, text: string | undefined, filter: EventFilter) =>
+    searchEvents(database.db, text, { ...filter, organizationId }, (part) => read(organizationId, part))
   const requireManager = (request: Parameters<Authenticate['userOf']>[0], organizationId: string) =>
     organizations.requireMember(authenticate.userOf(request), organizationId, 'MEMBER_MANAGE')
 
@@ -76,7 +79,9 @@ export function eventRoutes(
       const { organizationId } = request.params
       const { limit: pageLimit, before, ...filter } = request.query
       await requireManager(request, organizationId)
-      return readPage(pageLimit, (limit) => read(organizationId, { ...eventFilterOf(filter), before, limit }))
+      return readPage(pageLimit, (limit) =>
+        search(organizationId, filter.q, { ...eventFilterOf(filter), before, limit }),
+      )
     },
   })
 
@@ -108,7 +113,7 @@ export function eventRoutes(
           JSON.stringify(detail),
           address,
         ],
-        read: (page) => read(organizationId, { ...filter, ...page }),
+        read: (page) => search(organizationId, request.query.q, { ...filter, ...page }),
       })
     },
   })

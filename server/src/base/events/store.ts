@@ -2,6 +2,7 @@ import type { AdminEvent } from '@wayleave/contract/records'
 import type { Selectable } from 'kysely'
 import type { Db } from '../database/open.ts'
 import type { Tables } from '../database/schema.ts'
+import { mayHaveWord } from './event-words-store.ts'
 
 export interface EventFilter {
   /** An action such as `key.revoked`, or the first part of several, such as `key`. */
@@ -14,6 +15,10 @@ export interface EventFilter {
   userId?: string
   keyId?: string
   organizationId?: string
+  /** Candidates for a search only, see `mayHaveWord`. */
+  words?: readonly string[]
+  /** Events from this id on. */
+  from?: number
   before?: number
   limit: number
 }
@@ -24,7 +29,7 @@ export type StoredEvent = Omit<AdminEvent, 'actorName' | 'subjectName'>
 /** The events that match, newest first. */
 export async function readEvents(db: Db, filter: EventFilter): Promise<StoredEvent[]> {
   let query = db.selectFrom('events').selectAll().orderBy('id', 'desc').limit(filter.limit)
-  const { kind, since, until, userId, keyId, organizationId, before } = filter
+  const { kind, since, until, userId, keyId, organizationId, words = [], from, before } = filter
   if (kind !== undefined) {
     // A range instead of LIKE, because every database can use the index for it. The character after `.` is `/`.
     query = kind.includes('.')
@@ -37,8 +42,19 @@ export async function readEvents(db: Db, filter: EventFilter): Promise<StoredEve
     if (party) query = query.where((row) => row.or([row('actor', '=', party), row('subject', '=', party)]))
   }
   if (organizationId !== undefined) query = query.where('organization_id', '=', organizationId)
+  for (const word of words) query = query.where((row) => mayHaveWord(row, word, organizationId))
+  if (from !== undefined) query = query.where('id', '>=', from)
   if (before !== undefined) query = query.where('id', '<', before)
   return (await query.execute()).map(storedEvent)
+}
+
+/** The ids of the oldest and the newest event. */
+export async function readEventIds(db: Db): Promise<{ oldest: number; newest: number }> {
+  const { oldest, newest } = await db
+    .selectFrom('events')
+    .select(({ fn }) => [fn.min('id').as('oldest'), fn.max('id').as('newest')])
+    .executeTakeFirstOrThrow()
+  return { oldest: Number(oldest ?? 0), newest: Number(newest ?? 0) }
 }
 
 function storedEvent(row: Selectable<Tables['events']>): StoredEvent {

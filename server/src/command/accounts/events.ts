@@ -4,6 +4,7 @@ import { withControlPlane } from '../with-parts.ts'
 import { timestamp } from './address.ts'
 
 interface EventFlags extends OperatorFlags {
+  search?: string
   kind?: string
   since?: Date
   until?: Date
@@ -15,8 +16,10 @@ interface EventFlags extends OperatorFlags {
 export function eventsCommand(): Command {
   return operatorCommand('events', 'List the newest events of the audit log.', [
     'events --kind key.refused --since 2026-01-31',
+    'events --search "ada@example.org signed in"',
     'events --user usr_9tB3xQv5Lr1ZsW7nYc4D --json',
   ])
+    .option('--search <words>', 'all of these are in the kind, actor, subject or address')
     .option('--kind <action>', 'an action such as key.revoked, or all that begin alike, such as key')
     .option('--since <time>', 'at this time or after it', timestamp)
     .option('--until <time>', 'before this time', timestamp)
@@ -27,8 +30,9 @@ export function eventsCommand(): Command {
 }
 
 async function events(flags: EventFlags): Promise<void> {
+  const { searchEvents } = await import('../../accounts/organizations/event-search.ts')
   const { readNamedEvents } = await import('../../accounts/organizations/named-events.ts')
-  const { kind, since, until, user, key, limit } = flags
+  const { search, kind, since, until, user, key, limit } = flags
   const filter = {
     kind,
     since: since?.toISOString(),
@@ -37,7 +41,9 @@ async function events(flags: EventFlags): Promise<void> {
     keyId: key,
     limit,
   }
-  const data = await withControlPlane(flags, ({ database }) => readNamedEvents(database.db, filter))
+  const data = await withControlPlane(flags, ({ database: { db } }) =>
+    searchEvents(db, search, filter, (part) => readNamedEvents(db, part)),
+  )
   const rows = data.map((event) => [
     event.at,
     event.action,

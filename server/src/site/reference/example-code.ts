@@ -30,6 +30,11 @@ export function exampleCode(operation: Operation): Record<Language, string> {
   return { curl: curl(request), python: python(request), javascript: javascript(request) }
 }
 
+/** The address in the examples of an operation. */
+export function exampleAddress(operation: Operation): string {
+  return requestOf(operation).url
+}
+
 function contextOf(operation: Operation, isRequest: boolean): ExampleContext {
   return { path: operation.path, schemaOf: operation.schemaOf, isRequest }
 }

@@ -1,7 +1,9 @@
 import { escapeHtml, Html, html } from '../../http/pages/html.ts'
 import { highlight } from '../documentation/highlight.ts'
+import { EXAMPLE_ADDRESS } from '../documentation/page-names.ts'
 import type { Body, Operation, Parameter } from './definition.ts'
 import {
+  exampleAddress,
   exampleCode,
   jsonBody,
   LANGUAGES,
@@ -130,6 +132,7 @@ const STATUS_WORDS: Record<number, string> = {
 
 function codeView(operation: Operation): Html {
   const codes = exampleCode(operation)
+  const address = exampleAddress(operation)
   const names = Object.keys(LANGUAGES) as Language[]
   const buttons = names.map(
     (name) =>
@@ -137,7 +140,7 @@ function codeView(operation: Operation): Html {
   )
   const blocks = names.map(
     (name) =>
-      html`<div data-language="${name}"${name === 'curl' ? '' : html` hidden`}>${codeBlock(codes[name], name === 'curl' ? 'sh' : name)}</div>`,
+      html`<div data-language="${name}"${name === 'curl' ? '' : html` hidden`}>${codeBlock(codes[name], name === 'curl' ? 'sh' : name, address)}</div>`,
   )
   return html`<div class="languages" role="group" aria-label="Language of the examples">${buttons}</div>${blocks}`
 }
@@ -148,8 +151,14 @@ function exampleView(operation: Operation): Html | null {
   return html`<p class="small soft">Response, ${example.status}</p>${codeBlock(JSON.stringify(example.value, null, 2), 'json')}`
 }
 
-function codeBlock(code: string, language: string): Html {
-  return html`<div class="code"><pre tabindex="0"><code>${new Html(highlight(code, language))}</code></pre><button type="button" class="button small" data-copy hidden>Copy</button></div>`
+/** The script of the page replaces the address by the one that the reader fills in. */
+function codeBlock(code: string, language: string, address?: string): Html {
+  const highlighted = highlight(code, language)
+  const marked =
+    address === undefined
+      ? highlighted
+      : highlighted.replace(escapeHtml(address), (text) => `<span data-address>${text}</span>`)
+  return html`<div class="code"><pre tabindex="0"><code>${new Html(marked)}</code></pre><button type="button" class="button small" data-copy hidden>Copy</button></div>`
 }
 
 /** A form that sends the request as the signed-in user; the script of the page shows it. */
@@ -166,7 +175,9 @@ function tryView(operation: Operation): Html {
       ? body && html`<p class="small soft">This request takes a file: send it with the code above.</p>`
       : html`<label>Body<textarea name="body" rows="6" spellcheck="false">${JSON.stringify(json, null, 2)}</textarea></label>`
   const isFile = body !== null && json === undefined
-  return html`<details class="try" hidden><summary>Try it</summary><form data-try="${id}" data-method="${method}" data-path="${path}" data-access="${access}"${costs ? html` data-costs` : ''}>${rows}${bodyField}${isFile ? null : html`<button type="submit" class="button primary">Send</button>`}<div role="status"></div></form></details>`
+  const hint =
+    rows.length === 0 ? null : html`<p class="small soft">What you fill in shows in the code above.</p>`
+  return html`<details class="try" hidden><summary>Try it</summary><form data-try="${id}" data-method="${method}" data-path="${path}" data-access="${access}" data-base="${EXAMPLE_ADDRESS}"${costs ? html` data-costs` : ''}>${hint}${rows}${bodyField}${isFile ? null : html`<button type="submit" class="button primary">Send</button>`}<div role="status"></div></form></details>`
 }
 
 function tryField(operation: Operation, parameter: Parameter): Html {

@@ -90,6 +90,7 @@ test('the API reference', async (t) => {
         assert.equal(start > 0, group === name, `${id} on ${name}`)
         if (start < 0) continue
         const part = page.slice(start, page.indexOf('</section>', start))
+        assert.equal(part.split('<span data-address>').length - 1, 3, `the address in three languages: ${id}`)
         for (const { status } of responses)
           assert.match(part, new RegExp(`class="badge \\w+">${status}<`), id)
       }
