@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { useLocation, useNavigation, useSearchParams } from 'react-router'
 
 /** What a page has written to the address and the router has not applied yet, the oldest first. */
-export class WrittenAddresses {
+class WrittenAddresses {
   #waiting: string[] = []
 
   add(address: string): void {

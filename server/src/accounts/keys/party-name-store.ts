@@ -56,7 +56,10 @@ export async function readKeyOwners(db: Db, keyIds: Iterable<string | null>): Pr
   return owners
 }
 
-/** The organizations of the keys among the parties, null for the platform's; without keys that were deleted. */
+/**
+ * The organizations of the keys among the parties, null for the platform's. Those of deleted keys are known as long as
+ * the audit log has an event of them.
+ */
 export async function readKeyOrganizations(
   db: Db,
   parties: readonly string[],
@@ -71,6 +74,11 @@ export async function readKeyOrganizations(
       .execute()
     for (const { id, organization_id } of rows) organizations.set(`key:${id}`, organization_id)
   }
+  const missing = [...new Set(parties)].filter(
+    (party) => party.startsWith('key:') && !organizations.has(party),
+  )
+  for (const { subject, organization_id } of await keyEvents(db, missing))
+    organizations.set(subject, organization_id)
   return organizations
 }
 
@@ -78,17 +86,21 @@ function idsOf(parties: string[], kind: 'user' | 'key' | 'organization'): string
   return parties.filter((party) => party.startsWith(`${kind}:`)).map((party) => party.slice(kind.length + 1))
 }
 
-async function namesInEvents(db: Db, parties: string[]): Promise<Map<string, string>> {
-  if (parties.length === 0) return new Map()
-  const rows = await db
+/** What the audit log has of keys, oldest first. */
+async function keyEvents(db: Db, keys: readonly string[]) {
+  if (keys.length === 0) return []
+  return db
     .selectFrom('events')
-    .select(['subject', 'detail'])
-    .where('subject', 'in', parties)
+    .select(['subject', 'organization_id', 'detail'])
+    .where('subject', 'in', keys)
     .where('action', 'in', ['key.created', 'key.changed', 'key.deleted'])
     .orderBy('id')
     .execute()
+}
+
+async function namesInEvents(db: Db, parties: string[]): Promise<Map<string, string>> {
   const names = new Map<string, string>()
-  for (const { subject, detail } of rows) {
+  for (const { subject, detail } of await keyEvents(db, parties)) {
     const { name } = JSON.parse(detail) as { name?: unknown }
     if (typeof name === 'string') names.set(subject, name)
   }

@@ -49,8 +49,11 @@ export function eventRoutes(
     const ownersOfKeys = await readKeyOrganizations(database.db, actors)
     /** Who is shown in place of an actor of another organization; null for all others. */
     const otherOf = ({ actor, actorName, action }: EventRecord) => {
-      if (members.has(actorName ?? '') || ownersOfKeys.get(actor) === organizationId) return null
-      if (administrators.has(actorName ?? '') || ownersOfKeys.get(actor) === null) return OPERATOR
+      const owner = ownersOfKeys.get(actor)
+      if (members.has(actorName ?? '') || owner === organizationId) return null
+      // A key of which nothing is known any more was not this organization's, as far as anybody can tell.
+      const isForeignKey = actor.startsWith('key:') && (owner ?? null) === null
+      if (administrators.has(actorName ?? '') || isForeignKey) return OPERATOR
       // Of all events of an organization, these only are another one's doing.
       return action.startsWith('dataset.access-') && /^(user|key):/.test(actor) ? PUBLISHER : null
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { operator } from '../../base/events/events.ts'
+import { operator, recordEvent } from '../../base/events/events.ts'
 import { openAccount } from '../../testing/account.ts'
 import { points, publishText } from '../../testing/publish.ts'
 import { signIn } from '../../testing/sign-in.ts'
@@ -93,6 +93,25 @@ for (const database of databaseKinds) {
 
     assert.equal(granted.address, null)
     assert.match(all.body.data[0].address, /127\.0\.0\.1/)
+
+    // Nor which of the operator's keys, also when it was deleted.
+    const { db } = service.parts.database
+    const gone = { actor: 'key:key_gone', address: '198.51.100.7', requestId: null }
+    const platform = { action: 'key.created', organizationId: null, subject: gone.actor }
+    const { organizationId } = ada
+    const done = {
+      action: 'credits.taken',
+      organizationId,
+      subject: `organization:${organizationId}`,
+      detail: {},
+    }
+    await db.transaction().execute(async (tx) => {
+      await recordEvent(tx, new Date(), operator, { ...platform, detail: { name: 'Nightly' } })
+      await recordEvent(tx, new Date(), gone, done)
+    })
+    const [taken] = (await call('GET', `${path}/events?kind=credits.taken`)).body.data
+    assert.deepEqual([taken.actorName, taken.address], ['The operator', null])
+    assert.deepEqual((await call('GET', `${path}/events?q=nightly`)).body.data, [])
 
     // Reasons are for the operators only.
     const carl = await signIn(service, 'carl@example.org')
