@@ -118,6 +118,30 @@ test('a form with the file as a part is published, and its other parts are the o
     const cut = await upload(service, '/v1/dataset/places', long, { 'x-api-key': key })
     assert.deepEqual([cut.status, cut.body.errors[0].path], [400, 'crs'], `${length} characters`)
   }
+  // As curl sends it with `;type=application/json`; browsers do not.
+  const typed = (schema: string) =>
+    [
+      'name="schema"\r\nContent-Type: application/json',
+      schema,
+      'name="file"; filename="form.geojson"',
+      points(3),
+    ]
+      .map((text, i) =>
+        i % 2 === 0 ? `--edge\r\nContent-Disposition: form-data; ${text}\r\n\r\n` : `${text}\r\n`,
+      )
+      .join('')
+  const headers = { 'x-api-key': key, 'content-type': 'multipart/form-data; boundary=edge' }
+  const schema = JSON.stringify({ columns: [] })
+  const json = await upload(service, '/v1/dataset/typed', `${typed(schema)}--edge--\r\n`, headers)
+  assert.equal(json.status, 202, JSON.stringify(json.body))
+  assert.equal((await finished(service, json.body.id, key)).state, 'done')
+  const deep = await upload(
+    service,
+    '/v1/dataset/typed',
+    `${typed('['.repeat(9000) + ']'.repeat(9000))}--edge--\r\n`,
+    headers,
+  )
+  assert.equal(deep.status, 400, JSON.stringify(deep.body))
   const unknown = new FormData()
   unknown.set('file', new Blob([points(2)]), 'form.geojson')
   unknown.set('titel', 'Misspelt')

@@ -29,6 +29,16 @@ export async function receive(
   return { options: query, filename, uploadBytes }
 }
 
+/** The text of a field. The parser parses a field that says it is JSON, such as a schema. */
+function textOf(name: string, value: unknown): string {
+  if (typeof value === 'string') return value
+  try {
+    return JSON.stringify(value)
+  } catch {
+    throw invalidInput(name, 'is nested too deeply')
+  }
+}
+
 async function receiveForm(
   request: FastifyRequest,
   path: string,
@@ -51,7 +61,7 @@ async function receiveForm(
     } else {
       // The parser cuts off the value, which would then be another one.
       if (part.valueTruncated) throw invalidInput(part.fieldname.slice(0, 80), 'is too long')
-      fields[part.fieldname] = String(part.value)
+      fields[part.fieldname] = textOf(part.fieldname, part.value)
     }
   }
   const options = checkOptions({ ...query, ...fields }, schema)
