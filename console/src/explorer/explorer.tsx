@@ -1,4 +1,5 @@
 import '../styles/explorer.css'
+import '../styles/full-map.css'
 import type { MapLook } from '@wayleave/contract/map-style'
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { lazy, type ReactNode, Suspense, useCallback, useMemo, useRef, useState } from 'react'

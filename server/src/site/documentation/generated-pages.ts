@@ -54,7 +54,7 @@ Every error response is \`application/problem+json\` (RFC 9457):
 
 \`code\` is stable: programs may rely on it. \`detail\` is a sentence for people. \`requestId\` is in the header \`X-Request-Id\` too, and in the log. Invalid input adds \`errors\`, a list of \`{path, message}\` that names every field or parameter. 402 and 403 responses include \`contact\` if the operator has set one. Outside \`/v1\`, and on the pages below \`/v1/ogc\`, a browser is shown the same as a page: with the request, what is wrong in it, and a command that repeats it, without secrets.
 
-A JSON body may have 64 KB, and 16 KB for signing in and invitations; 256 KB for searches, aggregates, descriptions, sources and events of payments; and 4 MB for schemas. It may be nested 32 levels deep, and have one value for each 64 bytes of its limit: 1,000 in 64 KB. Searches, aggregates and schemas have [limits of their own](ogc.md).
+A JSON body may have 64 KB, and 16 KB for signing in and invitations; 256 KB for searches, aggregates, descriptions, sources and events of payments; and 1 KB for each column of \`WAYLEAVE_MAX_COLUMNS\` for schemas (1 MB unless that is set, and 256 KB to 4 MB). It may be nested 32 levels deep, and have one value for each 64 bytes of its limit: 1,000 in 64 KB. Searches, aggregates and schemas have [limits of their own](ogc.md). A URL may have 500 parameters, on every address, and the form of an upload one part for the file and for each option.
 
 | code | status | title | meaning |
 |---|---|---|---|
