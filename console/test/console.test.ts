@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { keepDownloading } from './keep-downloading.ts'
 import { parcelsGeojson } from './parcels.ts'
+import { seeUsage } from './see-usage.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
 import { drawMaps, drop, navigate, poll, shownOn, storedSecret } from './test-page-actions.ts'
 
@@ -298,20 +299,7 @@ describe('the console', { concurrency: 1 }, () => {
 
   step('the usage of a key shows its calls and credits by day and operation', async () => {
     assert.equal(await statusOf('/v1/dataset/parcels/files/csv', secret), 200)
-    await user.getByRole('link', { name: 'Keys', exact: true }).click()
-    await user.getByRole('link', { name: 'My notebook' }).click()
-    await user.getByRole('heading', { name: 'My notebook' }).waitFor()
-    await poll(async () => {
-      await user.reload()
-      const totals = user.locator('[data-usage-totals]')
-      await totals.waitFor()
-      return /^2 calls and 1 credit /.test((await totals.textContent())!)
-    })
-    await user.locator('.chart canvas').waitFor()
-    await user.getByRole('row', { name: 'File download Parcels of the town CSV 1 1' }).waitFor()
-    await user.getByLabel('Last day').fill('2026-01-31')
-    await user.getByLabel('First day').fill('2026-01-01')
-    await user.getByText(/0 calls and 0 credits from 1 Jan 2026/).waitFor()
+    await seeUsage(user)
   })
 
   step('renaming and narrowing a key leaves its secret as it is', async () => {

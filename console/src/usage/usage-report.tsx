@@ -10,11 +10,11 @@ import { OperationTable } from './operation-table.tsx'
 import { DaysAsText, UsageDays } from './usage-days.tsx'
 import type { UsagePart } from './usage-parts.ts'
 import { periodBefore } from './usage-period.ts'
-import { useUsageRange } from './use-usage-range.ts'
+import { useUsageAddress } from './use-usage-address.ts'
 
 /** Calls and credits of a key, by day and by operation. */
 export function UsageReport({ path }: { path: string }) {
-  const [range, setRange] = useUsageRange()
+  const { range, setRange } = useUsageAddress()
   const usage = useUsage(path, range)
   return (
     <div className="stack">

@@ -12,7 +12,7 @@ import { KeyStatus } from '../../keys/key-status.tsx'
 import { LedgerCard } from '../../organization/ledger-card.tsx'
 import { PermissionBadges } from '../../organization/member-permissions.tsx'
 import { UsageByDay } from '../../usage/usage-report.tsx'
-import { useUsageRange } from '../../usage/use-usage-range.ts'
+import { useUsageAddress } from '../../usage/use-usage-address.ts'
 import { plural } from '../../words.ts'
 
 /** One organization, for administrators. */
@@ -31,7 +31,7 @@ function Organization({ organization }: { organization: AdminOrganization }) {
   const path = `/v1/admin/organizations/${id}`
   const members = useAdminMembers(id)
   const keys = useAdminKeys(id)
-  const [range, setRange] = useUsageRange()
+  const { range, setRange } = useUsageAddress()
   const usage = useUsage(`${path}/usage`, range)
   return (
     <div className="stack">

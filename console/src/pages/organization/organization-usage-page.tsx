@@ -10,14 +10,13 @@ import { UsageFilterFields } from '../../usage/usage-filter-fields.tsx'
 import { UsageForecast } from '../../usage/usage-forecast.tsx'
 import { UsageByDay } from '../../usage/usage-report.tsx'
 import { useKeyParts } from '../../usage/use-key-parts.ts'
-import { useUsageFilter, useUsageRange } from '../../usage/use-usage-range.ts'
+import { useUsageAddress } from '../../usage/use-usage-address.ts'
 
 /** The usage of all keys of the organization, including deleted ones. */
 export function OrganizationUsagePage() {
   useTitle('Usage')
   const organization = useOrganization()!
-  const [range, setRange] = useUsageRange()
-  const [filter, setFilter] = useUsageFilter()
+  const { range, setRange, filter, setFilter } = useUsageAddress()
   const usage = useOrganizationUsage(organization.id, { ...range, ...filter })
   const whole = useOrganizationUsage(organization.id, range).data
   const path = `/v1/organization/${organization.id}/usage`
