@@ -265,14 +265,15 @@ function eventRoutes(app: App, { database, authenticate }: Routes<'database'>): 
       querystring: eventQuery,
       response: { 200: pageSchema(adminEventSchema) },
     },
-    handler: ({ query }) =>
+    handler: ({ query }, reply) =>
       readPage(query.limit, (limit) =>
-        searchEvents(
-          database.db,
-          query.q,
-          { ...eventFilterOf(query), before: query.before, limit },
-          (filter) => readNamedEvents(database.db, filter),
-        ),
+        searchEvents({
+          db: database.db,
+          text: query.q,
+          filter: { ...eventFilterOf(query), before: query.before, limit },
+          read: (filter) => readNamedEvents(database.db, filter),
+          hasLeft: () => reply.raw.destroyed,
+        }),
       ),
   })
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Db } from '../../base/database/open.ts'
 
 const STEP = 500
@@ -86,15 +87,22 @@ function idsOf(parties: string[], kind: 'user' | 'key' | 'organization'): string
   return parties.filter((party) => party.startsWith(`${kind}:`)).map((party) => party.slice(kind.length + 1))
 }
 
-/** What the audit log has of keys, oldest first. */
+/** Of each key the newest event in the audit log that has its name. */
 async function keyEvents(db: Db, keys: readonly string[]) {
   if (keys.length === 0) return []
   return db
     .selectFrom('events')
     .select(['subject', 'organization_id', 'detail'])
-    .where('subject', 'in', keys)
-    .where('action', 'in', ['key.created', 'key.changed', 'key.deleted'])
-    .orderBy('id')
+    .where('id', 'in', (query) =>
+      query
+        .selectFrom('events')
+        .select(({ fn }) => fn.max('id').as('id'))
+        .where('subject', 'in', keys)
+        // Not by the index of actions, in which SQLite would look through the keys of all users.
+        .where(sql`action || ''`, 'in', ['key.created', 'key.changed', 'key.deleted'])
+        .where('detail', 'like', '%"name":%')
+        .groupBy('subject'),
+    )
     .execute()
 }
 

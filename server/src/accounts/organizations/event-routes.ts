@@ -1,4 +1,5 @@
 import { type EventRecord, eventSchema, pageSchema } from '@wayleave/contract/records'
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { ControlDatabase } from '../../base/database/open.ts'
 import type { EventFilter } from '../../base/events/store.ts'
@@ -42,8 +43,7 @@ export function eventRoutes(
 ): void {
   const administrators = new Set(config.admins)
 
-  const read = async (organizationId: string, filter: EventFilter) => {
-    const members = new Set((await readMembers(database.db, organizationId)).map(({ email }) => email))
+  const read = async (organizationId: string, members: ReadonlySet<string>, filter: EventFilter) => {
     const events = await readNamedEvents(database.db, { ...filter, organizationId })
     const actors = events.map(({ actor }) => actor)
     const ownersOfKeys = await readKeyOrganizations(database.db, actors)
@@ -63,8 +63,22 @@ export function eventRoutes(
       return other === null ? shown : { ...shown, actorName: other, address: null }
     })
   }
-  const search = (organizationId: string, text: string | undefined, filter: EventFilter) =>
-    searchEvents(database.db, text, { ...filter, organizationId }, (part) => read(organizationId, part))
+  const search = async (
+    organizationId: string,
+    { raw }: FastifyReply,
+    text: string | undefined,
+    filter: EventFilter,
+  ) => {
+    const { db } = database
+    const members = new Set((await readMembers(db, organizationId)).map(({ email }) => email))
+    return searchEvents({
+      db,
+      text,
+      filter: { ...filter, organizationId },
+      read: (part) => read(organizationId, members, part),
+      hasLeft: () => raw.destroyed,
+    })
+  }
   const requireManager = (request: Parameters<Authenticate['userOf']>[0], organizationId: string) =>
     organizations.requireMember(authenticate.userOf(request), organizationId, 'MEMBER_MANAGE')
 
@@ -78,12 +92,12 @@ export function eventRoutes(
       querystring: filteredPage,
       response: { 200: pageSchema(eventSchema) },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { organizationId } = request.params
       const { limit: pageLimit, before, ...filter } = request.query
       await requireManager(request, organizationId)
       return readPage(pageLimit, (limit) =>
-        search(organizationId, filter.q, { ...eventFilterOf(filter), before, limit }),
+        search(organizationId, reply, filter.q, { ...eventFilterOf(filter), before, limit }),
       )
     },
   })
@@ -116,7 +130,7 @@ export function eventRoutes(
           JSON.stringify(detail),
           address,
         ],
-        read: (page) => search(organizationId, request.query.q, { ...filter, ...page }),
+        read: (page) => search(organizationId, reply, request.query.q, { ...filter, ...page }),
       })
     },
   })

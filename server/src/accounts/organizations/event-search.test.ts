@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EventRecord } from '@wayleave/contract/records'
+import { CompiledQuery, type KyselyPlugin, type RootOperationNode } from 'kysely'
+import type { Db } from '../../base/database/open.ts'
 import { operator } from '../../base/events/events.ts'
+import type { EventFilter } from '../../base/events/store.ts'
 import { signIn } from '../../testing/sign-in.ts'
 import { databaseKinds, openTestServer } from '../../testing/test-server.ts'
 import { searchEvents } from './event-search.ts'
@@ -98,11 +101,19 @@ for (const database of databaseKinds) {
     const { db } = service.parts.database
     const read = (filter: Parameters<typeof readNamedEvents>[1]) => readNamedEvents(db, filter)
     const idsOf = async (window?: number) =>
-      (await searchEvents(db, 'ada@example.org', { limit: 1000 }, read, window)).map(({ id }) => id)
+      (await searchEvents({ db, text: 'ada@example.org', filter: { limit: 1000 }, read, window })).map(
+        ({ id }) => id,
+      )
     const all = await idsOf()
     assert.ok(all.length > 5)
     for (const window of [1, 2, 7]) assert.deepEqual(await idsOf(window), all)
-    const limited = await searchEvents(db, 'ada@example.org', { limit: 2 }, read, 3)
+    const limited = await searchEvents({
+      db,
+      text: 'ada@example.org',
+      filter: { limit: 2 },
+      read,
+      window: 3,
+    })
     assert.deepEqual(
       limited.map(({ id }) => id),
       all.slice(0, 2),
@@ -113,4 +124,69 @@ for (const database of databaseKinds) {
       ['member.added'],
     )
   })
+}
+
+test('a search stops when its caller leaves, and costs no more in a service of many users and keys', async (t) => {
+  const service = await openTestServer(t)
+  const ada = await signIn(service, 'ada@example.org')
+  const call = (method: string, path: string, body?: unknown) =>
+    service.request(method, path, { token: ada.token, body })
+  for (let i = 0; i < 5; i++) {
+    const key = { name: `atlas ${i}`, permissions: ['read'] }
+    const { body } = await call('POST', '/v1/api-keys/personal', key)
+    await call('DELETE', `/v1/api-keys/${body.id}`)
+  }
+  const { db } = service.parts.database
+
+  let reads = 0
+  const none = async () => {
+    reads++
+    return []
+  }
+  await searchEvents({
+    db,
+    text: 'a',
+    filter: { limit: 9 },
+    read: none,
+    hasLeft: () => reads === 2,
+    window: 1,
+  })
+  assert.equal(reads, 2)
+
+  const recorded = recordedQueries(db)
+  const filter = { limit: 99, organizationId: ada.organizationId }
+  const read = (part: EventFilter) => readNamedEvents(recorded.db, part)
+  const found = await searchEvents({ db: recorded.db, text: 'atlas operator', filter, read })
+  assert.deepEqual(found, [])
+  const named = await searchEvents({ db: recorded.db, text: 'atlas', filter, read })
+  assert.equal(named.length, 10)
+  const plans = await recorded.plans()
+  assert.ok(plans.some((step) => step.includes('of_key USING INDEX events_subject')))
+  assert.deepEqual(
+    plans.filter((step) => /^SCAN (?!said_events|events$)|events_action/.test(step)),
+    [],
+    'neither all users, keys and organizations are looked through, nor all events of a kind',
+  )
+})
+
+/** The database, and how it executes what was asked of it. */
+function recordedQueries(db: Db) {
+  const nodes: [RootOperationNode, { readonly queryId: string }][] = []
+  const recorder: KyselyPlugin = {
+    transformQuery: ({ node, queryId }) => {
+      nodes.push([node, queryId])
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  }
+  const plans = async () => {
+    const steps: string[] = []
+    for (const [node, queryId] of nodes) {
+      const { sql, parameters } = db.getExecutor().compileQuery(node, queryId)
+      const plan = CompiledQuery.raw(`explain query plan ${sql}`, [...parameters])
+      for (const row of (await db.executeQuery<{ detail: string }>(plan)).rows) steps.push(row.detail)
+    }
+    return steps
+  }
+  return { db: db.withPlugin(recorder), plans }
 }

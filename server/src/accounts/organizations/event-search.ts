@@ -1,44 +1,63 @@
 import { ACTOR_WORDS, actionWords } from '@wayleave/contract/action-words'
 import type { EventRecord } from '@wayleave/contract/records'
+import { Semaphore } from '../../base/concurrency/semaphore.ts'
 import type { Db } from '../../base/database/open.ts'
-import { type EventFilter, readEventIds } from '../../base/events/store.ts'
+import { type EventFilter, readEventId } from '../../base/events/store.ts'
 
-/** Ids that one statement looks through: a search that finds nothing must not keep the database busy for seconds. */
-const WINDOW = 50_000
+/** Events that one statement looks through: other reads of the database may wait for it. */
+const WINDOW = 2000
 /** Rows that are read at a time. */
 const STEP = 200
+/** Words that the database compares. */
+const CANDIDATE_WORDS = 8
 
-/**
- * The events that `read` returns and whose rows say all words of a text, in any case, newest first. `read` returns what
- * the caller may see, and only that is compared: an event is never found by what is hidden from them.
- */
-export async function searchEvents<Event extends EventRecord>(
-  db: Db,
-  text: string | undefined,
-  filter: EventFilter,
-  read: (filter: EventFilter) => Promise<Event[]>,
+/** The statements of all searches take turns, and have one connection to the database among them. */
+const turns = new Semaphore(1)
+
+export interface EventSearch<Event> {
+  db: Db
+  text: string | undefined
+  filter: EventFilter
+  /** Returns what the caller may see, and only that is compared: an event is never found by what is hidden from them. */
+  read: (filter: EventFilter) => Promise<Event[]>
+  /** Whether nobody waits for the result any more. */
+  hasLeft?: () => boolean
+  window?: number
+}
+
+/** The events whose rows say all words of a text, in any case, newest first. */
+export async function searchEvents<Event extends EventRecord>({
+  db,
+  text,
+  filter,
+  read,
+  hasLeft = () => false,
   window = WINDOW,
-): Promise<Event[]> {
-  const words = wordsOf(text ?? '')
-  if (words.length === 0) return read(filter)
-  const { oldest, newest } = await readEventIds(db)
+}: EventSearch<Event>): Promise<Event[]> {
+  const all = wordsOf(text ?? '')
+  if (all.length === 0) return read(filter)
+  const words = all.slice(0, CANDIDATE_WORDS)
   const found: Event[] = []
-  let end = Math.min(filter.before ?? newest + 1, newest + 1)
-  while (end > oldest && found.length < filter.limit) {
-    const from = end - window
-    for (let before = end; found.length < filter.limit; ) {
-      const events = await read({ ...filter, words, from, before, limit: STEP })
-      found.push(...events.filter((event) => saysAll(event, words)))
+  const isDone = () => found.length >= filter.limit || hasLeft()
+  for (let end = filter.before; !isDone(); ) {
+    const from = await turns.run(() => readEventId(db, { ...filter, before: end }, window))
+    for (let before = end; !isDone(); ) {
+      const part = { ...filter, words, from, before, limit: STEP }
+      const events = await turns.run(() => read(part))
+      found.push(...events.filter((event) => saysAll(event, all)))
       if (events.length < STEP) break
       before = events.at(-1)!.id
     }
+    if (from === undefined) break
     end = from
   }
   return found.slice(0, filter.limit)
 }
 
+/** The longest first, which fewest events have. */
 function wordsOf(text: string): string[] {
-  return [...new Set(text.toLowerCase().split(/\s+/))].filter((word) => word !== '')
+  const words = new Set(text.toLowerCase().split(/\s+/))
+  return [...words].filter((word) => word !== '').sort((a, b) => b.length - a.length)
 }
 
 /** Whether each word is in the kind, the actor, the subject or the address of the event, as it is shown. */

@@ -1,57 +1,78 @@
-import { ACTION_WORDS } from '@wayleave/contract/action-words'
-import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { ACTION_WORDS, ACTOR_WORDS } from '@wayleave/contract/action-words'
+import { type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Tables } from '../database/schema.ts'
 
-type EventExpression = ExpressionBuilder<Tables, 'events'>
+/** An event with what `saidByRow` returns. */
+type SaidExpression = ExpressionBuilder<{ events: Tables['events'] & { said: string | null } }, 'events'>
 
-/** Words that the console shows in place of an actor, so any event may have them. */
-const SHOWN_FOR_ACTORS = 'the operator publisher service'
+/** What members of an organization see in place of people and keys that are not theirs. */
+const SHOWN_FOR_OTHERS = ['the operator', 'the publisher']
 
 /**
- * Selects all events that may have this word in lower case in what their row says, and some that do not: only the
- * reader knows which parts of an event the caller sees, and SQLite knows only the case of ASCII letters.
+ * All that the row of an event says, in lower case; null if the name of a deleted key is not known.
+ *
+ * Names are looked up row by row. A list of all parties whose name has a word would be made again for each statement,
+ * from all users, keys and organizations of the service.
+ */
+export function saidByRow(): RawBuilder<string | null> {
+  return sql`lower(action || ' ' || actor || ' ' || subject || ' ' || detail || ' ' || coalesce(address, '') || ' ' ||
+    ${nameOf('actor')} || ' ' || ${nameOf('subject')})`
+}
+
+function nameOf(column: 'actor' | 'subject'): RawBuilder<string | null> {
+  const party = sql.ref(`events.${column}`)
+  // The events of a key have its name.
+  return sql`case
+    when ${party} like 'user:%' then coalesce((select email from users where id = substr(${party}, 6)), '')
+    when ${party} like 'key:%' then coalesce(
+      (select name from api_keys where id = substr(${party}, 5)),
+      (select case when of_key.detail like '%"name":%' then of_key.detail end
+        from events as of_key where of_key.subject = ${party} order by of_key.id desc limit 1))
+    when ${party} like 'organization:%' then
+      coalesce((select name from organizations where id = substr(${party}, 14)), '')
+    else '' end`
+}
+
+/**
+ * Selects all events that may have this word in lower case in what the caller sees, and some that do not: only the
+ * reader knows what that is, and a database may know only the case of ASCII letters.
  */
 export function mayHaveWord(
-  row: EventExpression,
+  row: SaidExpression,
   word: string,
   organizationId: string | undefined,
 ): Expression<SqlBool> {
-  if (SHOWN_FOR_ACTORS.includes(word)) return sql<SqlBool>`true`
-  const pattern = contains(word)
-  const detailPattern = contains(JSON.stringify(word).slice(1, -1))
-  const actions = Object.keys(ACTION_WORDS).filter((action) =>
-    ACTION_WORDS[action]!.toLowerCase().includes(word),
-  )
-  const parties = [
-    row.selectFrom('users').select(sql<string>`'user:' || id`.as('party')).where(isLike('email', pattern)),
-    row.selectFrom('api_keys').select(sql<string>`'key:' || id`.as('party')).where(isLike('name', pattern)),
-    row
-      .selectFrom('organizations')
-      .select(sql<string>`'organization:' || id`.as('party'))
-      .where(isLike('name', pattern)),
-    // The name of a deleted key is in events only.
-    row
-      .selectFrom('events as of_keys')
-      .select('of_keys.subject as party')
-      .where('of_keys.action', 'in', ['key.created', 'key.changed', 'key.deleted'])
-      .where(isLike('of_keys.detail', detailPattern))
-      .$if(organizationId !== undefined, (query) =>
-        query.where('of_keys.organization_id', '=', organizationId!),
-      ),
-  ]
+  const has = (text: string) => text.toLowerCase().includes(word)
+  // As it is, and as it is in JSON.
+  const patterns = new Set([contains(word), contains(JSON.stringify(word).slice(1, -1))])
   return row.or([
-    ...(['action', 'actor', 'subject', 'address'] as const).map((column) =>
-      isLike(`events.${column}`, pattern),
-    ),
-    isLike('events.detail', detailPattern),
-    // A list of SQL is never empty.
-    row('events.action', 'in', ['', ...actions]),
-    ...parties.flatMap((query) => [row('events.actor', 'in', query), row('events.subject', 'in', query)]),
+    row('said', 'is', null),
+    ...[...patterns].map((pattern) => sql<SqlBool>`said like ${pattern} escape '\\'`),
+    isOneOf(row, 'action', keysOf(ACTION_WORDS, has)),
+    isOneOf(row, 'actor', keysOf(ACTOR_WORDS, has)),
+    ...(organizationId !== undefined && SHOWN_FOR_OTHERS.some(has) ? [isOther(organizationId)] : []),
   ])
 }
 
-function isLike(column: string, pattern: string): Expression<SqlBool> {
-  return sql<SqlBool>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`
+function keysOf(words: Readonly<Record<string, string>>, has: (text: string) => boolean): string[] {
+  return Object.keys(words).filter((key) => has(words[key]!))
+}
+
+/** A list of SQL is never empty. */
+function isOneOf(row: SaidExpression, column: 'action' | 'actor', values: string[]): Expression<SqlBool> {
+  return row(column, 'in', ['', ...values])
+}
+
+/** Whether the actor is a user or a key that is not the organization's, as far as the database knows. */
+function isOther(organizationId: string): Expression<SqlBool> {
+  return sql<SqlBool>`case
+    when actor like 'user:%' then
+      (select count(*) from members where user_id = substr(actor, 6) and organization_id = ${organizationId}) +
+      (select count(*) from further_members where user_id = substr(actor, 6) and organization_id = ${organizationId}) = 0
+    when actor like 'key:%' then
+      coalesce((select organization_id from api_keys where id = substr(actor, 5)), '') <> ${organizationId}
+    else false
+  end`
 }
 
 /** A pattern of LIKE for literal text. A letter that is not ASCII stands for any, because it may have two cases. */

@@ -42,7 +42,7 @@ async function events(flags: EventFlags): Promise<void> {
     limit,
   }
   const data = await withControlPlane(flags, ({ database: { db } }) =>
-    searchEvents(db, search, filter, (part) => readNamedEvents(db, part)),
+    searchEvents({ db, text: search, filter, read: (part) => readNamedEvents(db, part) }),
   )
   const rows = data.map((event) => [
     event.at,
