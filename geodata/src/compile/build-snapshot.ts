@@ -97,7 +97,7 @@ async function writeFeatures(build: LimitedBuild): Promise<Written> {
     })
     if (misfits.length > 0 && !options.ignoresMisfits) throw new SchemaMismatchError(source.file, misfits)
     notes.push(...misfits)
-    const timeColumn = chooseTimeColumn(columns, options.timeColumn, source.file)
+    const timeColumn = chooseTimeColumn(columns, options, source.file, notes)
     const id = await chooseIds(assembly, options, summary, allColumns, source.file, notes)
     const counts = summary.skippedForIds > 0 ? await assembly.bounds() : countsOf(summary)
     build.onPhase('sorting')

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { SourceError } from '../source-error.ts'
 import { compileSnapshot } from './compile.ts'
 import { scratch } from './compile-fixture.ts'
 import { inspectInChildProcess } from './compile-in-child-process.ts'
@@ -131,4 +132,33 @@ test('a source that differs from what was fixed is refused with every difference
     ['text', 'text'],
   )
   assert.equal((await inspect(text, { columns })).misfits.length, 3)
+})
+
+test('columns that were chosen for another file are left out and reported, if they may be', async () => {
+  const text = 'k,when,lon,lat\nq,soon,4,52\n'
+  const chosen = { idColumn: 'gone', timeColumn: 'when', longitude: 'x', latitude: 'y' }
+  const ignorable = ['idColumn', 'timeColumn', 'coordinates'] as const
+  const { manifest, report } = await compileSnapshot({
+    ...(await source(text)),
+    threads: 1,
+    ...chosen,
+    ignorable,
+  })
+  assert.deepEqual(
+    [manifest.id.isRowNumber, manifest.timeColumn, manifest.geometryType],
+    [true, null, 'Point'],
+  )
+  for (const note of [/no column "gone"/, /when holds text/, /no column "x"/])
+    assert.ok(
+      report.notes.some((text) => note.test(text)),
+      `${note}`,
+    )
+  const inspected = await inspect(text, { ...chosen, ignorable })
+  assert.equal(inspected.geometryType, 'Point')
+  assert.deepEqual(inspected.misfits.length, 1)
+  for (const left of ignorable) {
+    const others = ignorable.filter((role) => role !== left)
+    const refused = compileSnapshot({ ...(await source(text)), threads: 1, ...chosen, ignorable: others })
+    await assert.rejects(refused, SourceError, left)
+  }
 })

@@ -39,6 +39,7 @@ export async function inspectSource(
       const { rows } = summary
       const choosing = { rows, types: options.types, choices: options.columns }
       const misfits = await chooseNotations(assembly, allColumns, notes, file, choosing)
+      const timeColumn = chooseTimeColumn(columns, options, file, misfits)
       const { bbox } = summary.places
       return {
         ...{ file, format: opened.format, bytes: opened.bytes, rows },
@@ -47,7 +48,7 @@ export async function inspectSource(
         ...{ geometryType, geometryTypes, crs, crsTransformation },
         bbox: isEmptyBbox(bbox) ? null : bbox,
         places: await assembly.somePlaces(MAX_PLACES),
-        timeColumn: chooseTimeColumn(columns, options.timeColumn, file),
+        timeColumn,
         columns: await describeColumns(assembly, allColumns, new Set(columns), rows),
         preview: await previewOf(assembly, allColumns),
         ...{ misfits, notes },

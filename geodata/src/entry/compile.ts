@@ -40,4 +40,4 @@ export const stagePart: typeof import('../compile/stage-parts.ts').stagePart = a
   (await import('../compile/stage-parts.ts')).stagePart(...args)
 export { MAX_PARTS } from '../formats/parts/source-part.ts'
 export type { GdalOptions } from '../formats/reading/gdal-options.ts'
-export type { ReadOptions } from '../formats/reading/read-options.ts'
+export type { ColumnRole, ReadOptions } from '../formats/reading/read-options.ts'

@@ -176,8 +176,9 @@ export const FORMATS: Format[] = [
     isColumnar: true,
     geometry: 'columns',
     async open({ path, file, stays, parts }, options) {
-      const { limits, crs, databaseMegabytes, longitude, latitude, geometryColumn, geometry } = options
-      const coordinates = { longitude, latitude, geometryColumn, geometry }
+      const { limits, crs, databaseMegabytes, longitude, latitude, geometryColumn } = options
+      const { geometry, ignorable } = options
+      const coordinates = { longitude, latitude, geometryColumn, geometry, ignorable }
       const reading = { limits, crs, stays, databaseMegabytes, coordinates }
       if (parts) return (await import('./parquet/parquet-parts.ts')).openParquetParts(parts, reading)
       const { openParquet } = await import('./parquet/parquet.ts')

@@ -8,6 +8,7 @@ import { openCompressed } from './open-compressed.ts'
 import { partsOfFolder, type SourcePart, sourceParts } from './parts/source-part.ts'
 import { type ByteSource, fileSource, growingSource, peek } from './reading/byte-source.ts'
 import { refuseNonDataset } from './reading/not-a-dataset.ts'
+import { ifItFits } from './reading/read-options.ts'
 import { sniff } from './reading/sniff.ts'
 import { limitsOf } from './reading/source-limits.ts'
 import { refuseCoordinateColumns, withCoordinateColumns, withoutGeometry } from './reading/table-geometry.ts'
@@ -176,7 +177,8 @@ async function applyCoordinates(
   if (choice.geometry === false)
     return geometry === 'columns' && !stream.spatial ? stream : withoutGeometry(stream)
   if (geometry === 'table' && !stream.spatial) return withCoordinateColumns(stream, choice)
-  if (geometry !== 'columns') refuseCoordinateColumns(choice, choice.file)
+  if (geometry !== 'columns')
+    ifItFits('coordinates', choice, stream.notes, () => refuseCoordinateColumns(choice, choice.file))
   return stream
 }
 

@@ -1,3 +1,4 @@
+import { ifItFits } from '../../formats/reading/read-options.ts'
 import { rowNames } from '../../snapshot/row-names.ts'
 import { SourceError } from '../../source-error.ts'
 import type { Assembly, FinalColumn, IdSource } from '../assemble.ts'
@@ -68,10 +69,13 @@ export async function chooseIds(
   file: string,
   notes: string[],
 ): Promise<IdSource> {
-  if (options.idColumn !== undefined) {
-    const column = findColumn(columns, options.idColumn, file)
-    await checkIds(assembly, summary, column, file, options)
-    return column
+  const { idColumn } = options
+  if (idColumn !== undefined) {
+    const column = ifItFits('idColumn', options, notes, () => findColumn(columns, idColumn, file))
+    if (column) {
+      await checkIds(assembly, summary, column, file, options)
+      return column
+    }
   }
   const profile = summary.id
   if (summary.unusableIds > 0) {
@@ -127,17 +131,22 @@ async function checkIds(
 /** The column that `datetime` filters: the requested one, otherwise the first date or timestamp column. */
 export function chooseTimeColumn(
   columns: FinalColumn[],
-  name: string | undefined,
+  options: Pick<CompileOptions, 'timeColumn' | 'ignorable'>,
   file: string,
+  notes: string[],
 ): string | null {
+  const { timeColumn: name } = options
   const isTime = (column: FinalColumn) => column.type === 'date' || column.type === 'timestamp'
-  if (name === undefined) return columns.find(isTime)?.name ?? null
-  const column = findColumn(columns, name, file)
-  if (!isTime(column))
+  const first = columns.find(isTime)?.name ?? null
+  if (name === undefined) return first
+  const chosen = ifItFits('timeColumn', options, notes, () => {
+    const column = findColumn(columns, name, file)
+    if (isTime(column)) return column.name
     throw new SourceError(
       `${file}: column ${column.name} holds ${column.type}, neither dates nor timestamps.`,
     )
-  return column.name
+  })
+  return chosen ?? first
 }
 
 export function findColumn(columns: FinalColumn[], name: string, file: string): FinalColumn {

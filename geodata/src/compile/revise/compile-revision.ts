@@ -33,6 +33,8 @@ export async function compileRevision(
       folder: deltaFolder,
       columns: choicesFor(revision, options.columns),
       idColumn: key.kind === 'column' ? key.name : undefined,
+      // An update may lack it.
+      timeColumn: undefined,
       ...{ sample: false, tiles: false },
     },
     onProgress,

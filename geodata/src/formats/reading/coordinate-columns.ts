@@ -16,7 +16,7 @@ import {
   sridOf,
   toNumber,
 } from './coordinate-reader.ts'
-import type { CoordinateChoice } from './read-options.ts'
+import { type CoordinateChoice, ifItFits } from './read-options.ts'
 
 export interface FoundColumns {
   columns: CoordinateColumns | null
@@ -39,7 +39,10 @@ export function findCoordinateColumns(
   const table = new SampledTable(names, sample)
   if (choice.geometry === false) return NOTHING
   const hasNamed = choice.longitude !== undefined || choice.latitude !== undefined
-  if (hasNamed || choice.geometryColumn !== undefined) return namedColumns(table, choice)
+  if (hasNamed || choice.geometryColumn !== undefined) {
+    const named = ifItFits('coordinates', choice, table.notes, () => namedColumns(table, choice))
+    if (named) return named
+  }
   const coordinates =
     geometryByName(table) ??
     degreesByName(table, choice.file) ??

@@ -1,7 +1,16 @@
 import type { ColumnType } from '../../feature.ts'
+import { SourceError } from '../../source-error.ts'
+
+/** A choice of columns with a part to play. */
+export type ColumnRole = 'idColumn' | 'timeColumn' | 'coordinates'
+
+/** Choices that are left out and reported if the file has no such column, because they were not made for this file. */
+export interface Ignorable {
+  ignorable?: readonly ColumnRole[]
+}
 
 /** The publisher's choice of the columns that hold the coordinates of a table. */
-export interface CoordinateChoice {
+export interface CoordinateChoice extends Ignorable {
   /** The names of the columns with longitudes (or x) and latitudes (or y); given together. */
   longitude?: string
   latitude?: string
@@ -27,7 +36,24 @@ export interface ReadOptions extends CoordinateChoice {
 
 /** The same options without the members that are not about reading, to be passed on. */
 export function readOptionsOf(options: ReadOptions): ReadOptions {
-  const { longitude, latitude, geometryColumn, geometry, encoding, header, types } = options
+  const { longitude, latitude, geometryColumn, geometry, ignorable, encoding, header, types } = options
   const { skipLines, headerLines } = options
-  return { longitude, latitude, geometryColumn, geometry, encoding, header, skipLines, headerLines, types }
+  const coordinates = { longitude, latitude, geometryColumn, geometry, ignorable }
+  return { ...coordinates, encoding, header, skipLines, headerLines, types }
+}
+
+/** What was chosen for a role; null, with a note of why, if it does not fit the file and is ignorable. */
+export function ifItFits<T>(
+  role: ColumnRole,
+  { ignorable = [] }: Ignorable,
+  notes: string[],
+  choose: () => T,
+): T | null {
+  try {
+    return choose()
+  } catch (error) {
+    if (!(error instanceof SourceError) || !ignorable.includes(role)) throw error
+    notes.push(error.message)
+    return null
+  }
 }

@@ -40,7 +40,7 @@ export function withoutGeometry(stream: FeatureStream): FeatureStream {
 export function refuseCoordinateColumns(
   { longitude, latitude, geometryColumn }: CoordinateChoice,
   file: string,
-) {
+): void {
   if (longitude === undefined && latitude === undefined && geometryColumn === undefined) return
   throw new SourceError(`${file} has a geometry of its own, so no columns can be named as its coordinates.`)
 }

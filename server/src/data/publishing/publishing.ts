@@ -82,7 +82,7 @@ export class Publishing {
       schema: _schema,
       ignoreSchema = false,
       draft: _draft,
-      mode: _mode,
+      mode,
       deleteMissing: _missing,
       ...options
     } = request
@@ -95,7 +95,7 @@ export class Publishing {
       const { revised, manifest, report } = await withRevision(this.#parts, request, async (revision) =>
         compile(
           {
-            ...withSchema(options, schema, ignoreSchema),
+            ...withSchema(options, schema, ignoreSchema, mode),
             ...{ sample, path, parts, file, folder, limits, gdal, memoryMegabytes },
             ...(whole && { growsTo: maxBytes }),
             // A revision is compiled twice, and depends on a version that may be another one at the next attempt.
@@ -173,7 +173,7 @@ export class Publishing {
     try {
       const place = { path, parts, file, folder: join(stage.folder, 'snapshot') }
       const memory = Math.min(memoryMegabytes, MAX_INSPECT_MEGABYTES)
-      const reading = withSchema(options, schema, true)
+      const reading = withSchema(options, schema, true, mode)
       // Columns that an update lacks keep their values.
       if (mode === 'update')
         reading.columns = reading.columns?.map((column) => ({ ...column, isOptional: true }))

@@ -82,6 +82,31 @@ test('changes can be kept back as a draft, and the limit of lost rows holds for 
   assert.deepEqual(await kindsOf(service), ['a,a,fir'])
 })
 
+test('an update keeps the times and places that its file lacks, also if a schema names their columns', async (t) => {
+  const service = await openTestServer(t)
+  const schema = {
+    columns: [{ name: 'code' }, { name: 'kind' }, { name: 'planted', type: 'date' as const }],
+    ...{ idColumn: 'code', timeColumn: 'planted', longitude: 'x', latitude: 'y' },
+  }
+  const trees = 'code,kind,planted,x,y\na,oak,2020-01-31,5,52\nb,ash,2021-01-31,6,53\n'
+  await publishText(service, 'trees', 'a.csv', trees, { schema })
+  const update = { mode: 'update', idColumn: 'code' } as const
+  const { timeExtent, bbox } = await publishText(service, 'trees', 'b.csv', 'code,kind\na,fir\n', update)
+  assert.deepEqual(
+    [timeExtent, bbox],
+    [
+      ['2020-01-31', '2021-01-31'],
+      [5, 52, 6, 53],
+    ],
+  )
+  const lenient = { ignoreSchema: true }
+  const { notes, geometryType } = await publishText(service, 'trees', 'c.csv', 'name\nelm\n', lenient)
+  assert.equal(geometryType, null)
+  for (const note of [/"x"/, /"code"/, /"planted"/]) assert.match(notes.join(' '), note)
+  const stated = publishText(service, 'trees', 'c.csv', 'name\nelm\n', { ...lenient, timeColumn: 'day' })
+  await assert.rejects(stated, /no column "day"/)
+})
+
 test('the command appends and updates', async (t) => {
   const place = { dataDir: temporaryFolder(t), databaseUrl: null }
   const file = join(temporaryFolder(t), 'trees.csv')

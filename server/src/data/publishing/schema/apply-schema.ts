@@ -1,18 +1,28 @@
 import type { PublishingSchema } from '@wayleave/contract/records'
-import { type ColumnChoice, type CompileOptions, SchemaMismatchError } from '@wayleave/geodata/compile'
+import {
+  type ColumnChoice,
+  type ColumnRole,
+  type CompileOptions,
+  SchemaMismatchError,
+} from '@wayleave/geodata/compile'
 import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { ColumnNotes, Dataset } from '../../catalog/dataset.ts'
+import type { PublishRequest } from '../publish-request.ts'
 
 /** The share of the rows that the next version may lack if the publisher does not say. */
 const DEFAULT_MAX_ROW_DROP = 0.5
 
 type Reading = Omit<CompileOptions, 'path' | 'folder'>
 
-/** The options for reading a file: those of the request, otherwise those of the schema. */
+/**
+ * The options for reading a file: those of the request, otherwise those of the schema. Of the latter, those that do not
+ * fit are left out if the publisher asks for it; and an update may lack columns.
+ */
 export function withSchema(
   options: Reading,
   schema: PublishingSchema | null,
   ignoresMisfits: boolean,
+  mode?: PublishRequest['mode'],
 ): Reading {
   if (schema === null) return options
   const { columns, maxRowDrop: _drop, ...reading } = schema
@@ -21,7 +31,11 @@ export function withSchema(
   const statesPlace = ['longitude', 'geometryColumn', 'geometry'].some((name) => name in stated)
   if (statesPlace)
     for (const name of ['longitude', 'latitude', 'geometryColumn'] as const) delete reading[name]
-  return { ...reading, ...stated, columns: columns.map(choiceOf), ignoresMisfits }
+  const mayLackPlace = !statesPlace && (ignoresMisfits || mode === 'update')
+  const ignorable: ColumnRole[] = mayLackPlace ? ['coordinates'] : []
+  if (ignoresMisfits)
+    for (const role of ['idColumn', 'timeColumn'] as const) if (!(role in stated)) ignorable.push(role)
+  return { ...reading, ...stated, columns: columns.map(choiceOf), ignoresMisfits, ignorable }
 }
 
 function choiceOf({ name, source, type, format, hidden }: PublishingSchema['columns'][number]): ColumnChoice {
