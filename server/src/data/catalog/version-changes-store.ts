@@ -25,3 +25,25 @@ export async function storeChanges(
     .where('version', '=', version)
     .execute()
 }
+
+/** Has the versions compared again whose predecessor was deleted. */
+export async function forgetOldChanges(tx: Tx, table: string): Promise<void> {
+  const rows = await tx
+    .selectFrom('versions')
+    .select(['version', 'changes'])
+    .where('table_name', '=', table)
+    .execute()
+  const kept = new Set(rows.map(({ version }) => version))
+  const outdated = rows.filter(({ changes }) => {
+    const since = JSON.parse(changes || 'null') as VersionChanges | null
+    return since !== null && !kept.has(since.from)
+  })
+  if (outdated.length === 0) return
+  const versions = outdated.map(({ version }) => version)
+  await tx
+    .updateTable('versions')
+    .set({ changes: '' })
+    .where('table_name', '=', table)
+    .where('version', 'in', versions)
+    .execute()
+}

@@ -10,6 +10,7 @@ import {
   takeVersionNumber,
   toVersion,
 } from './store.ts'
+import { forgetOldChanges } from './version-changes-store.ts'
 
 /** What the release of a draft changes besides the version. */
 interface DraftChanges {
@@ -104,6 +105,7 @@ export async function insertReusing(
 /** Deletes one version. Returns the snapshots to discard. */
 export async function deleteVersion(tx: Tx, { table, version, snapshot }: Version): Promise<string[]> {
   await tx.deleteFrom('versions').where('table_name', '=', table).where('version', '=', version).execute()
+  await forgetOldChanges(tx, table)
   return unreferenced(tx, [{ snapshot }])
 }
 
@@ -144,6 +146,7 @@ export async function deleteOldVersions(
         old.map((row) => row.version),
       )
       .execute()
+    await forgetOldChanges(tx, table)
   }
   return unreferenced(tx, old)
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { operator } from '../../../base/events/events.ts'
 import { createKey, openAccount, readAccountLedger } from '../../../testing/account.ts'
 import { getBytes } from '../../../testing/get-bytes.ts'
 import { publishText } from '../../../testing/publish.ts'
@@ -50,6 +51,15 @@ for (const database of databaseKinds) {
     const [second, first] = await archives()
     assert.deepEqual(second.changes, { from: 1, added: 1, removed: 1, changed: 1 })
     assert.equal(first.changes, null)
+
+    // Between the versions that are left.
+    await publish(service, [...SECOND, ['e', 'Elm', 6]])
+    await until('the third version is compared', async () => (await archives())[0].changes !== null)
+    await service.parts.versions.delete({ table: 'places', version: 2, origin: operator })
+    await until('it is compared again', async () => (await archives())[0].changes?.from === 1)
+    assert.deepEqual((await archives())[0].changes, { from: 1, added: 2, removed: 1, changed: 1 })
+    await service.parts.versions.delete({ table: 'places', version: 1, origin: operator })
+    await until('there is no version before it', async () => (await archives())[0].changes === null)
   })
 
   test(`the buyer of a version gets the changes since then without ARCHIVED_DATA, for one price, on ${database}`, async (t) => {
