@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Db } from '../../base/database/open.ts'
 
 const STEP = 500
@@ -99,7 +98,9 @@ async function keyEvents(db: Db, keys: readonly string[]) {
         .select(({ fn }) => fn.max('id').as('id'))
         .where('subject', 'in', keys)
         // Not by the index of actions, in which SQLite would look through the keys of all users.
-        .where(sql`action || ''`, 'in', ['key.created', 'key.changed', 'key.deleted'])
+        .where(({ eb, fn }) =>
+          eb(fn<string>('lower', ['action']), 'in', ['key.created', 'key.changed', 'key.deleted']),
+        )
         .where('detail', 'like', '%"name":%')
         .groupBy('subject'),
     )
