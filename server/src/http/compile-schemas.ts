@@ -1,6 +1,7 @@
 import Ajv, { type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import fastJsonStringify from 'fast-json-stringify'
+import { limitLengths } from './limit-lengths.ts'
 
 /**
  * Bodies are not coerced: a number in quotes is not a number. Queries and paths arrive as text and are
@@ -13,7 +14,7 @@ function makeAjv(coerceTypes: boolean) {
   // The schemas are our own. Compiling the schema of schemas would take longer than all else of the first request.
   const trusted = { meta: false, validateSchema: false }
   const options = { useDefaults: true, removeAdditional: false, allErrors: true, strict: false, ...trusted }
-  return addFormats.default(new Ajv.default({ coerceTypes, ...options }))
+  return limitLengths(addFormats.default(new Ajv.default({ coerceTypes, ...options })))
 }
 
 /**

@@ -9,6 +9,7 @@ import type { PublishingDeps, PublishRequest } from './publish-request.ts'
 import { requirePublisher, titleOf } from './publishing-checks.ts'
 import { requireCurrent } from './revise-version.ts'
 import { columnNotesOf } from './schema/apply-schema.ts'
+import { schemaText } from './schema/schema-store.ts'
 
 /** Makes a compiled version visible, or a draft, in one transaction; `finish` runs in it too. */
 export async function makeVisible(
@@ -40,7 +41,7 @@ export async function makeVisible(
       description: descriptionOf(request, dataset === undefined),
       standardTitle: titleOf(table),
       standardVisibility: defaultVisibility,
-      schema: schema && JSON.stringify(schema),
+      schema: schema && schemaText(schema),
     }
     let removed: string[] = []
     if (isKeptBack) removed = await insertDraft(tx, version)

@@ -18,12 +18,15 @@ export function schemaOfVersion({ manifest, columnNotes }: Dataset): PublishingS
 
 /** A stored schema with the notes on its columns that apply now, which can also be changed by themselves. */
 export function describedSchema(schema: PublishingSchema, { columnNotes }: Dataset): PublishingSchema {
+  const { columns, ...rest } = withoutNotes(schema)
+  return { ...rest, columns: columns.map((column) => ({ ...column, ...noteOn(columnNotes, column.name) })) }
+}
+
+/** What is stored of a schema: the notes on its columns are those of the dataset. */
+export function withoutNotes({ columns, ...rest }: PublishingSchema): PublishingSchema {
   return {
-    ...schema,
-    columns: schema.columns.map(({ title: _, description: _text, unit: _unit, ...column }) => ({
-      ...column,
-      ...noteOn(columnNotes, column.name),
-    })),
+    ...rest,
+    columns: columns.map(({ title: _, description: _text, unit: _unit, ...column }) => column),
   }
 }
 

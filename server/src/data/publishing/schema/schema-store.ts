@@ -1,5 +1,6 @@
 import type { PublishingSchema } from '@wayleave/contract/records'
 import type { Db, Tx } from '../../../base/database/open.ts'
+import { withoutNotes } from './schema-of-version.ts'
 
 /** What the publisher fixed about a dataset; null if nothing, or if there is no such dataset. */
 export async function readSchema(db: Db, table: string): Promise<PublishingSchema | null> {
@@ -14,7 +15,11 @@ export async function readSchema(db: Db, table: string): Promise<PublishingSchem
 export async function updateSchema(tx: Tx, table: string, schema: PublishingSchema | null): Promise<void> {
   await tx
     .updateTable('datasets')
-    .set({ publishing_schema: schema && JSON.stringify(schema) })
+    .set({ publishing_schema: schema && schemaText(schema) })
     .where('table_name', '=', table)
     .execute()
+}
+
+export function schemaText(schema: PublishingSchema): string {
+  return JSON.stringify(withoutNotes(schema))
 }
