@@ -149,6 +149,14 @@ describe('odd values and failures in the explorer', () => {
     await page.locator('.rows tbody tr[data-index="300"]').waitFor()
   })
 
+  flow('a map whose features in view cannot be counted says so', async () => {
+    const { page } = explorer
+    await page.route('**/items?*resulttype=hits*', (route) => route.abort())
+    await explorer.open('plain')
+    await page.getByText('The features in view could not be counted', { exact: true }).waitFor()
+    await page.unroute('**/items?*resulttype=hits*')
+  })
+
   flow('a page of a list that cannot be loaded is reported, and can be tried again', async () => {
     const { page } = explorer
     const { organization } = await (await explorer.send('GET', '/v1/auth/me', undefined)).json()

@@ -119,7 +119,7 @@ export function MapPanel({
 
   const status = isBroken
     ? 'This browser cannot draw maps (WebGL is off). The table shows the rows as text.'
-    : mapStatus(dataset, access, source, inView.data, isEmbedded)
+    : mapStatus(dataset, access, source, inView, isEmbedded)
   // The table, which has the attributes otherwise, is not beside a full map.
   const hasDetails = selection.id !== null && (selection.from === 'map' || isFull)
   return (

@@ -10,8 +10,8 @@ export function mapStatus(
   { tiles, rows, sample: freeRows }: Pick<DatasetDetails, 'tiles' | 'rows' | 'sample'>,
   access: Access,
   source: MapSource,
-  /** Exact; undefined while it is counted, null if that would take too long. */
-  inView: number | null | undefined,
+  /** Exact; undefined while it is counted or if that failed, null if it would take too long. */
+  { data: inView, isError }: { data: number | null | undefined; isError: boolean },
   /** Whether the map is shown on another site, where sign-in is not possible. */
   isEmbedded = false,
 ): string {
@@ -25,12 +25,16 @@ export function mapStatus(
   if (access === 'locked') {
     return `The sample, ${plural(source.drawn ?? 0, 'feature')}. All of them need the add-on “${ADD_ON_NAMES.GIS_ACCESS}”.`
   }
-  const shown = inView === undefined ? 'Counting' : inView === null ? 'Many features in view' : ''
-  const sentence = shown || `${plural(inView!, 'feature')} in view`
+  const sentence = sentenceOf(inView, isError)
   if (source.drawn === null || source.drawn < MAX_FEATURES) return sentence
   const reason =
     tiles?.state === 'pending' || tiles?.state === 'building'
       ? `the tiles are being built${tiles.progress ? `, ${Math.round(tiles.progress * 100)} %` : ''}`
       : 'the dataset has no tiles'
   return `${sentence}. Only the first ${count(MAX_FEATURES)} are drawn: ${reason}.`
+}
+
+function sentenceOf(inView: number | null | undefined, isError: boolean): string {
+  if (inView === undefined) return isError ? 'The features in view could not be counted' : 'Counting'
+  return inView === null ? 'Many features in view' : `${plural(inView, 'feature')} in view`
 }
