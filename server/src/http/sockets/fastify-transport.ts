@@ -26,8 +26,14 @@ export class HandedOver {
     this.#exchanges.set(request, begun)
   }
 
+  /**
+   * Removes the exchange. A value of a WeakMap that refers to its key, as this one does, survives every collection of
+   * young objects until all of memory is collected: refused requests stopped all others for 30 ms at a time.
+   */
   take(request: IncomingMessage): BegunExchange | undefined {
-    return this.#exchanges.get(request)
+    const begun = this.#exchanges.get(request)
+    this.#exchanges.delete(request)
+    return begun
   }
 }
 
