@@ -22,6 +22,14 @@ test('a string ends at the first quote that is not escaped', () => {
     assert.equal(jsonShape(text).commas, commas, text)
 })
 
+test('bytes have the shape of their text', () => {
+  const text = '{"größe":["€, [",1],"\\\\":"\\"ä","𝄞,":[[2]]}'
+  assert.deepEqual(jsonShape(text), { depth: 3, commas: 3, outerCommas: 2, integerDigits: 1 })
+  assert.deepEqual(jsonShape(Buffer.from(text)), jsonShape(text))
+  // Half of a character, and a backslash at the end.
+  assert.equal(jsonShape(Buffer.from([0x5b, 0x22, 0xf0, 0x22, 0x2c, 0x22, 0x5c])).commas, 1)
+})
+
 test('digits of fractions and exponents are not those of an integer', () => {
   const long = '1'.repeat(20)
   assert.equal(jsonShape(`[0.${long}, 1e${long}, 1E-5, -12]`).integerDigits, 2)

@@ -24,11 +24,12 @@ export interface JsonShape {
 }
 
 /**
- * Reads the shape of a JSON text, which need not be valid, in one pass and without making an object: a text is
- * measured before it is parsed, because parsing takes ten times as long and needs memory. The pass ends at the first
- * bracket or comma beyond `max`, because the text will be refused.
+ * Reads the shape of JSON, which need not be valid, in one pass and without making an object: it is measured before it is
+ * parsed, because parsing takes ten times as long and needs memory. The pass ends at the first bracket or comma beyond
+ * `max`, because the JSON will be refused. Bytes of UTF-8 need not be a text for it.
  */
-export function jsonShape(text: string, max: Partial<JsonShape> = {}): JsonShape {
+export function jsonShape(json: string | Uint8Array, max: Partial<JsonShape> = {}): JsonShape {
+  const bytes = typeof json === 'string' ? Buffer.from(json) : json
   const { depth: maxDepth = Infinity, commas: maxCommas = Infinity, outerCommas: maxOuter = Infinity } = max
   let depth = 0
   let deepest = 0
@@ -37,15 +38,15 @@ export function jsonShape(text: string, max: Partial<JsonShape> = {}): JsonShape
   let digits = 0
   let integerDigits = 0
   let isFraction = false
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
+  for (let i = 0; i < bytes.length; i++) {
+    const code = bytes[i]!
     if (code >= ZERO && code <= NINE) {
       if (!isFraction && ++digits > integerDigits) integerDigits = digits
       continue
     }
     isFraction = code === DOT || code === EXPONENT || code === SMALL_EXPONENT
     digits = 0
-    if (code === QUOTE) i = endOfString(text, i)
+    if (code === QUOTE) i = endOfString(bytes, i)
     else if (code === COMMA) {
       if (depth === 1) outerCommas++
       if (++commas > maxCommas || outerCommas > maxOuter) break
@@ -57,12 +58,9 @@ export function jsonShape(text: string, max: Partial<JsonShape> = {}): JsonShape
   return { depth: deepest, commas, outerCommas, integerDigits }
 }
 
-/** The index of the quote that ends a string. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let escapes = 0
-    while (text.charCodeAt(end - 1 - escapes) === BACKSLASH) escapes++
-    if (escapes % 2 === 0) return end
-  }
-  return text.length
+/** The index of the quote that ends a string. Bytes of characters beyond ASCII are never those of a quote. */
+function endOfString(bytes: Uint8Array, start: number): number {
+  let end = start + 1
+  while (end < bytes.length && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1
+  return end
 }

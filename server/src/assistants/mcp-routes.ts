@@ -123,7 +123,7 @@ function requireOneCall({ headers, body }: FastifyRequest): void {
   if (!(body instanceof Buffer)) return
   if (startsArray(body)) throw new Problem('invalid-input', 'Send one message in a request, not an array.')
   // Before it is parsed.
-  boundJson(body.toString(), { values: MAX_VALUES, depth: MAX_DEPTH }, 'message')
+  boundJson(body, { values: MAX_VALUES, depth: MAX_DEPTH }, 'message')
 }
 
 /** Whether JSON is an array. A byte order mark and any number of spaces may stand before it. */

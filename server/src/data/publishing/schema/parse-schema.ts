@@ -15,9 +15,9 @@ const MAX_COLUMNS = 10_000
  * Whether a text may be a schema of `columns` columns. Other JSON of its size could take a second to parse, for which
  * all requests would wait.
  */
-export function hasShapeOfSchema(text: string, columns = MAX_COLUMNS): boolean {
+export function hasShapeOfSchema(json: string | Uint8Array, columns = MAX_COLUMNS): boolean {
   const maxCommas = columns * COMMAS_PER_COLUMN + OTHER_MEMBERS
-  const { depth, commas } = jsonShape(text, { depth: MAX_DEPTH, commas: maxCommas })
+  const { depth, commas } = jsonShape(json, { depth: MAX_DEPTH, commas: maxCommas })
   return depth <= MAX_DEPTH && commas <= maxCommas
 }
 

@@ -96,8 +96,7 @@ function readSchemaBodies(scope: App, columns: number): void {
   scope.removeContentTypeParser('application/json')
   scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     parseInTurn(request, done, () => {
-      const text = body.toString()
-      if (hasShapeOfSchema(text, columns)) parse(request, text, done)
+      if (hasShapeOfSchema(body, columns)) parse(request, body.toString(), done)
       else
         done(
           invalidInput(
