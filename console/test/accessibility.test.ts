@@ -179,7 +179,7 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     'platform events': { path: '/administration/events', shows: 'Address blocked' },
     publish: { path: '/administration/publish', shows: 'Drop a file here' },
     invitation: { path: '/invitation#none', shows: 'This invitation cannot be used' },
-    'an unknown address': { path: '/datasets/none', shows: 'Try again' },
+    'an unknown address': { path: '/datasets/none', shows: 'Search for it' },
     'sign-in by link': { path: '/sign-in#none', shows: 'You are signed in already.' },
   }
 

@@ -32,6 +32,9 @@ export function mapFlows(explorerOf: () => TestExplorer, sensors: readonly Senso
     assert.equal(parameter('draw'), 'heat')
     await poll(async () => !(await drawnMap()).equals(features))
     await legend('density').waitFor()
+    // What a heat map does not show cannot be chosen.
+    for (const label of ['Color by', 'Size by', 'Colors', 'Sizes'])
+      assert.equal(await page.getByLabel(label, { exact: true }).count(), 0, label)
 
     const answer = page.waitForResponse((response) => /aggregate\?.*h3/.test(response.url()))
     await page.getByLabel('Draw').selectOption('hexagons')
@@ -44,6 +47,9 @@ export function mapFlows(explorerOf: () => TestExplorer, sensors: readonly Senso
     assert.equal(count(counts.reduce((sum, one) => sum + one, 0)), shown)
     const [first] = await legend('count').getByRole('listitem').allTextContents()
     assert.ok(first!.startsWith(count(Math.min(...counts))), `${first}`)
+    const choices = await page.getByLabel('Color by').locator('option').allTextContents()
+    assert.equal(choices[0], 'number of features')
+    assert.ok(choices.includes('value') && !choices.includes('kind'), 'hexagons show the mean of numbers')
   })
 
   flow('a map has colors from the start, and none is a choice', async () => {
@@ -103,6 +109,10 @@ export function mapFlows(explorerOf: () => TestExplorer, sensors: readonly Senso
     await entry.waitFor()
     const usual = await fill()
     await openStyle()
+    // Every value that has a color can have another one.
+    const colored = await legend('kind').locator('.swatch input').count()
+    assert.ok(colored > 0)
+    assert.equal(await page.locator('.category-colors input').count(), colored)
     await page.getByLabel("river's", { exact: true }).last().fill('#ff0000')
     await poll(async () => (await fill()) === '#ff0000')
     assert.equal(parameter('colors'), "river's:ff0000")

@@ -94,6 +94,8 @@ describe('open and private datasets in the console', { concurrency: 1 }, () => {
       .getByText(/no dataset named/i)
       .first()
       .waitFor()
+    await visitor.getByRole('main').getByRole('link', { name: 'Sign in' }).waitFor()
+    assert.equal(await visitor.getByRole('button', { name: 'Try again' }).count(), 0)
     await picture(visitor, 'private-signed-out')
   })
 

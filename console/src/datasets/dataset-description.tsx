@@ -1,4 +1,5 @@
 import { lazy, Suspense } from 'react'
+import { withoutMarks } from '../words.ts'
 
 const Markdown = lazy(() => import('../components/markdown.tsx'))
 
@@ -7,10 +8,10 @@ const MARKS = /[*_`#[\]<>\\|~&]|\n|^\s*(?:\d+[.)]|[-+])\s|https?:/
 
 /** What the publisher says about the dataset, in Markdown. */
 export function DatasetDescription({ text }: { text: string }) {
-  const plain = <p dir="auto">{text}</p>
-  if (text === '' || !MARKS.test(text)) return plain
+  if (text === '' || !MARKS.test(text)) return <p dir="auto">{text}</p>
   return (
-    <Suspense fallback={plain}>
+    // Until the parser is there, the words have the room that they will have.
+    <Suspense fallback={<p dir="auto">{withoutMarks(text)}</p>}>
       <Markdown source={text} />
     </Suspense>
   )

@@ -17,10 +17,28 @@ export function EmbeddedMap({ table }: { table: string }) {
   const dataset = useDataset(table)
   return (
     <main className="embedded-map">
-      <Loaded query={dataset} lines={2} height="100vh" heading={table}>
+      <Loaded
+        query={dataset}
+        lines={2}
+        height="100vh"
+        heading={table}
+        missing={<MissingDataset table={table} />}
+      >
         {(data) => <DatasetMap dataset={data} />}
       </Loaded>
     </main>
+  )
+}
+
+function MissingDataset({ table }: { table: string }) {
+  return (
+    <div className="empty" role="alert">
+      <h1>There is no dataset named “{table}”</h1>
+      <p>It may have another name now, or be only for some organizations.</p>
+      <a href="/datasets" target="_blank" rel="noopener">
+        See all datasets
+      </a>
+    </div>
   )
 }
 

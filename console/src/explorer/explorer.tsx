@@ -67,10 +67,9 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
   const exploration: Exploration = { dataset, access, filter }
   const setSelected = useCallback((selected: string | null) => change({ selected }), [change])
   const selection = useSelection(exploration, address.selected, setSelected)
-  const { classes } = address
   const look = useMemo(() => shownLook(address, dataset, access), [address, dataset, access])
-  const color = useScale(exploration, look.color, look.classing, classes)
-  const size = useScale(exploration, look.size, look.sizing, classes)
+  const color = useScale(exploration, look.color, look.classing, address.classes)
+  const size = useScale(exploration, look.size, look.sizing, address.classes)
   const [played, setPlayed] = useState<TimeWindow | null>(null)
   const [isMapLoading, setIsMapLoading] = useState(false)
   const mapFilter = played ? filterText(withWindow(clauses, played.column, played), types) : filter
@@ -111,6 +110,7 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
             <StyleControls
               dataset={dataset}
               look={look}
+              color={color}
               time={address.time}
               isDisabled={isLocked}
               onChange={(part) => change({ look: lookChange(look, part) })}
@@ -131,7 +131,7 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
                     : (clause, isAdded) => setClauses(picked(clauses, [clause], isAdded, dataset))
                 }
                 onColors={isLocked ? undefined : (colors) => change({ look: lookChange(look, { colors }) })}
-                classes={classes}
+                classes={address.classes}
                 onClassRows={(classes) => change({ classes })}
                 onLoading={setIsMapLoading}
                 isFull={isFull}

@@ -1,7 +1,8 @@
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { Link, useParams } from 'react-router'
-import { useDataset } from '../api/queries.ts'
+import { useDataset, useSession } from '../api/queries.ts'
 import { Loaded } from '../components/page/loaded.tsx'
+import { SignInLink } from '../components/page/sign-in-link.tsx'
 import { useTitle } from '../components/page/use-title.ts'
 import { DatasetActions } from '../datasets/dataset-actions.tsx'
 import { DatasetDescription } from '../datasets/dataset-description.tsx'
@@ -19,9 +20,38 @@ export function DatasetPage() {
       <p className="small">
         <Link to="/datasets">All datasets</Link>
       </p>
-      <Loaded query={dataset} lines={2} height="14rem" heading={table}>
+      <Loaded
+        query={dataset}
+        lines={2}
+        height="14rem"
+        heading={table}
+        missing={<MissingDataset table={table} />}
+      >
         {(data) => <DatasetDetail key={data.table} dataset={data} />}
       </Loaded>
+    </div>
+  )
+}
+
+/** A private dataset looks like one that never was. */
+function MissingDataset({ table }: { table: string }) {
+  const isSignedOut = useSession() === 'signed-out'
+  return (
+    <div className="empty" role="alert">
+      <h1>There is no dataset named “{table}”</h1>
+      <p>
+        It may have another name now, or be only for some organizations.
+        {isSignedOut && ' Sign in to see what yours may read.'}
+      </p>
+      <div className="row">
+        <Link className="button primary" to={`/datasets?${new URLSearchParams({ q: table })}`}>
+          Search for it
+        </Link>
+        {isSignedOut && <SignInLink className="button">Sign in</SignInLink>}
+        <Link className="button" to="/datasets">
+          See all datasets
+        </Link>
+      </div>
     </div>
   )
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { asProblem } from '../../api/problem.ts'
 import { ProblemNote } from './problem-note.tsx'
 import { Skeleton } from './skeleton.tsx'
 
@@ -15,6 +16,7 @@ export function Loaded<T>({
   lines = 6,
   height,
   heading,
+  missing,
   children,
 }: {
   query: Query<T>
@@ -22,9 +24,12 @@ export function Loaded<T>({
   height?: string
   /** The heading of the page if the data, which has it, cannot be loaded. */
   heading?: string
+  /** What is shown if there is no such thing, which no second try finds. */
+  missing?: ReactNode
   children: (data: T) => ReactNode
 }) {
   if (query.data !== undefined) return children(query.data)
+  if (query.isError && missing !== undefined && asProblem(query.error).status === 404) return missing
   if (query.isError) {
     return (
       <div className="padded stack-small">

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
 import { ProblemNote } from '../../components/page/problem-note.tsx'
 import { count, plural } from '../../words.ts'
@@ -35,6 +35,7 @@ export function FilterBar({
 }) {
   const { dataset, access } = exploration
   const [isEditing, setIsEditing] = useState(false)
+  const status = useRef<HTMLParagraphElement>(null)
   const total = plural(dataset.rows, 'row')
   const words =
     access !== 'all' || filter === ''
@@ -46,9 +47,17 @@ export function FilterBar({
           : `${matched === null ? 'Many' : count(matched)} of ${total}`
   // While rows are counted the button stays, so that the bar does not jump with every change of the filter.
   const hasZoom = access === 'all' && filter !== '' && dataset.bbox !== null && !error && matched !== 0
+  // The button that was pressed goes away with what it removes.
+  const keepFocus = () => status.current?.focus({ preventScroll: true })
   return (
     <div className="filter-bar">
-      <p className="filter-count" role="status" data-matched={matched ?? undefined}>
+      <p
+        ref={status}
+        className="filter-count"
+        role="status"
+        tabIndex={-1}
+        data-matched={matched ?? undefined}
+      >
         {words}
       </p>
       {hasZoom && (
@@ -69,7 +78,10 @@ export function FilterBar({
             <button
               type="button"
               aria-label={`Remove ${clauseWords(clause)}`}
-              onClick={() => onClauses(clauses.filter((_, one) => one !== index))}
+              onClick={() => {
+                onClauses(clauses.filter((_, one) => one !== index))
+                keepFocus()
+              }}
             >
               <Icon name="close" />
             </button>
@@ -77,7 +89,14 @@ export function FilterBar({
         ))}
       </ul>
       {clauses.length > 0 && (
-        <button type="button" className="button small quiet" onClick={() => onFilter('')}>
+        <button
+          type="button"
+          className="button small quiet"
+          onClick={() => {
+            onFilter('')
+            keepFocus()
+          }}
+        >
           Clear
         </button>
       )}

@@ -21,12 +21,16 @@ export function hasPoints({ geometryTypes }: Pick<DatasetDetails, 'geometryTypes
   return geometryTypes.some((type) => type.endsWith('Point'))
 }
 
-/** The columns by which points can be sized. */
-export function sizeColumns(dataset: DatasetDetails): string[] {
-  if (!hasPoints(dataset)) return []
+/** The columns whose mean hexagons can show. */
+export function numberColumns(dataset: DatasetDetails): string[] {
   const isNumber = (name: string) =>
     dataset.columns.some((column) => column.name === name && isNumeric(column.type))
   return colorColumns(dataset).filter(isNumber)
+}
+
+/** The columns by which points can be sized. */
+export function sizeColumns(dataset: DatasetDetails): string[] {
+  return hasPoints(dataset) ? numberColumns(dataset) : []
 }
 
 /**

@@ -1,8 +1,8 @@
-import type { MapLook } from '@wayleave/contract/map-style'
+import type { MapLook, Scale } from '@wayleave/contract/map-style'
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { lazy, Suspense, useId, useRef, useState } from 'react'
 import { ChoiceSelect } from './choice-select.tsx'
-import { canBeSummed, colorColumns, hasPoints, sizeColumns } from './color-columns.ts'
+import { canBeSummed, colorColumns, hasPoints, numberColumns, sizeColumns } from './color-columns.ts'
 
 // Rarely opened.
 const StylePanel = lazy(async () => ({ default: (await import('./style-panel.tsx')).StylePanel }))
@@ -11,6 +11,7 @@ const StylePanel = lazy(async () => ({ default: (await import('./style-panel.tsx
 export function StyleControls({
   dataset,
   look,
+  color,
   time,
   isDisabled,
   onChange,
@@ -18,6 +19,8 @@ export function StyleControls({
 }: {
   dataset: DatasetDetails
   look: MapLook
+  /** How the column that colors the map does it. */
+  color: Scale | null
   /** The column of the time slider; empty for none. */
   time: string
   isDisabled: boolean
@@ -36,18 +39,23 @@ export function StyleControls({
   const sizes = sizeColumns(dataset)
   const times = dataset.columns.filter(({ type }) => type === 'date' || type === 'timestamp')
   if (isDisabled && colors.length === 0) return null
+  // A heat map shows where features are, and a hexagon how many they are or the mean of a number.
+  const isHeat = look.draw === 'heat'
+  const isHexagons = look.draw === 'hexagons'
   return (
     <>
       <div className="style-controls">
-        <ChoiceSelect
-          label="Color by"
-          none="nothing"
-          choices={colors}
-          value={look.color}
-          isDisabled={isDisabled}
-          onChange={(color) => onChange({ color, colors: new Map() })}
-        />
-        {sizes.length > 0 && (
+        {!isHeat && (
+          <ChoiceSelect
+            label="Color by"
+            none={isHexagons ? 'number of features' : 'nothing'}
+            choices={isHexagons ? numberColumns(dataset) : colors}
+            value={look.color}
+            isDisabled={isDisabled}
+            onChange={(color) => onChange({ color, colors: new Map() })}
+          />
+        )}
+        {sizes.length > 0 && look.draw === 'features' && (
           <ChoiceSelect
             label="Size by"
             none="nothing"
@@ -78,12 +86,15 @@ export function StyleControls({
         >
           Style
         </button>
-        {isOfPoints && colors.includes(look.color) && !canBeSummed(dataset, look.color) && (
-          <p className="small soft">
-            {look.color} has too many different values to be summed up: a circle of several features has its
-            color once you have zoomed in.
-          </p>
-        )}
+        {isOfPoints &&
+          look.draw === 'features' &&
+          colors.includes(look.color) &&
+          !canBeSummed(dataset, look.color) && (
+            <p className="small soft">
+              {look.color} has too many different values to be summed up: a circle of several features has its
+              color once you have zoomed in.
+            </p>
+          )}
       </div>
       {isOpen && !isDisabled && (
         <Suspense>
@@ -91,6 +102,7 @@ export function StyleControls({
             id={panel}
             dataset={dataset}
             look={look}
+            color={color}
             hasPoints={isOfPoints}
             onChange={onChange}
             onClose={close}

@@ -1,12 +1,12 @@
 import {
-  CATEGORIES,
   type Classing,
   DRAWINGS,
+  legendOf,
   type MapLook,
-  PALETTES,
   RAMP_NAMES,
   rampColors,
   readBreaks,
+  type Scale,
 } from '@wayleave/contract/map-style'
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { useId, useState } from 'react'
@@ -28,6 +28,7 @@ export function StylePanel({
   id,
   dataset,
   look,
+  color,
   hasPoints,
   onChange,
   onClose,
@@ -35,6 +36,7 @@ export function StylePanel({
   id: string
   dataset: DatasetDetails
   look: MapLook
+  color: Scale | null
   hasPoints: boolean
   onChange: (change: Partial<MapLook>) => void
   onClose: () => void
@@ -60,14 +62,14 @@ export function StylePanel({
         value={look.draw}
         onChange={(draw) => onChange({ draw: draw as MapLook['draw'] })}
       />
-      {colorType && isNumeric(colorType) && (
+      {colorType && isNumeric(colorType) && look.draw !== 'heat' && (
         <ClassingSelect
           label="Colors"
           classing={look.classing}
           onChange={(classing) => onChange({ classing })}
         />
       )}
-      {look.size !== '' && (
+      {look.size !== '' && look.draw === 'features' && (
         <ClassingSelect label="Sizes" classing={look.sizing} onChange={(sizing) => onChange({ sizing })} />
       )}
       {hasRamp && <RampChoice look={look} onChange={onChange} />}
@@ -79,8 +81,8 @@ export function StylePanel({
         value={look.label}
         onChange={(label) => onChange({ label })}
       />
-      {isCategory && look.draw === 'features' && (
-        <CategoryColors dataset={dataset} look={look} onChange={onChange} />
+      {isCategory && look.draw === 'features' && color && (
+        <CategoryColors scale={color} look={look} onChange={onChange} />
       )}
     </section>
   )
@@ -200,35 +202,35 @@ function OpacityInput({ opacity, onChange }: { opacity: number; onChange: (opaci
   )
 }
 
-/** A color for each of the most frequent values. */
+/** A color for each value that the legend has. */
 function CategoryColors({
-  dataset,
+  scale,
   look,
   onChange,
 }: {
-  dataset: DatasetDetails
+  scale: Scale
   look: MapLook
   onChange: (change: Partial<MapLook>) => void
 }) {
-  const theme = useTheme()
-  const colors = CATEGORIES[theme]
-  const frequent = dataset.statistics?.[look.color]?.frequent?.slice(0, colors.length) ?? []
+  const entries = legendOf(scale, look, useTheme(), String)
   return (
     <fieldset className="category-colors">
       <legend className="small soft">Colors of {look.color}</legend>
-      {frequent.map(({ value }, index) => {
-        const name = String(value)
-        return (
-          <label key={name} className="small">
-            <input
-              type="color"
-              value={look.colors.get(name) ?? colors[index] ?? PALETTES[theme].none}
-              onChange={(event) => onChange({ colors: new Map(look.colors).set(name, event.target.value) })}
-            />
-            <span dir="auto">{name === '' ? 'empty' : name}</span>
-          </label>
-        )
-      })}
+      {entries.map(
+        ({ value, label, color }) =>
+          value !== undefined && (
+            <label key={value} className="small">
+              <input
+                type="color"
+                value={color}
+                onChange={(event) =>
+                  onChange({ colors: new Map(look.colors).set(value, event.target.value) })
+                }
+              />
+              <span dir="auto">{label}</span>
+            </label>
+          ),
+      )}
       {look.colors.size > 0 && (
         <button type="button" className="button small quiet" onClick={() => onChange({ colors: new Map() })}>
           Usual colors

@@ -192,11 +192,29 @@ function VirtualRows({
           <Space rows={rows.length - last} columns={names.length} />
         </tbody>
       </table>
-      {rows.length === 0 && <p className="empty">No row matches the filter.</p>}
+      {rows.length === 0 && <NoRows onClear={clauses.length > 0 ? () => onClauses([]) : null} />}
       <span className="copied" role="status">
         {cell.message}
       </span>
     </section>
+  )
+}
+
+function NoRows({ onClear }: { onClear: (() => void) | null }) {
+  const clear = () => {
+    onClear?.()
+    // The button goes away with the filter.
+    document.getElementById('explorer-main')?.focus({ preventScroll: true })
+  }
+  return (
+    <div className="empty">
+      <p>No row matches the filter.</p>
+      {onClear && (
+        <button type="button" className="button small" onClick={clear}>
+          Clear the filter
+        </button>
+      )}
+    </div>
   )
 }
 

@@ -5,6 +5,7 @@ import type { About } from '../../http/about.ts'
 import { type Content, html } from '../../http/pages/html.ts'
 import { plainText } from '../../http/pages/plain-text.ts'
 import { timeText } from '../../http/pages/time-text.ts'
+import { extentText, sidesOf } from '../html/extent-text.ts'
 import { collectionTrail, facts, htmlPage, type Place, table } from '../html/layout.ts'
 import { featureMap } from '../html/map.ts'
 import { ITEMS_ENCODINGS } from '../request/encodings.ts'
@@ -141,24 +142,6 @@ ${table(
 )}
 <p><a href="${url}/queryables?f=html">What features can be filtered by</a>, <a href="${url}/sortables?f=html">sorted by</a>, and <a href="${url}/schema?f=html">their schema</a>.</p>`,
   })
-}
-
-/** Such as `5.9° to 10.5° east, 45.8° to 47.8° north`. */
-function extentText(box: readonly number[]): string {
-  const { west, south, east, north } = sidesOf(box)
-  const side = (value: number, [positive, negative]: [string, string]) =>
-    `${Number(Math.abs(value).toFixed(4))}° ${value < 0 ? negative : positive}`
-  const [longitude, latitude]: [string, string][] = [
-    ['east', 'west'],
-    ['north', 'south'],
-  ]
-  return `${side(west, longitude!)} to ${side(east, longitude!)}, ${side(south, latitude!)} to ${side(north, latitude!)}`
-}
-
-/** A box may have heights. */
-function sidesOf(box: readonly number[]) {
-  const [west, south, east, north] = box.length === 6 ? [box[0], box[1], box[3], box[4]] : box
-  return { west: west!, south: south!, east: east!, north: north! }
 }
 
 /** A box that is wider tells nothing: nearly all of the world. */

@@ -2,13 +2,14 @@ import type { Geometry } from '@wayleave/geodata/geometry'
 import type { Manifest } from '@wayleave/geodata/snapshot'
 import { PageBytes, type ParsedFeature, parseFeature } from '@wayleave/query'
 import type { Dataset } from '../../data/catalog/dataset.ts'
+import { describedColumns } from '../../data/catalog/metadata.ts'
 import { type Content, Html, html } from '../../http/pages/html.ts'
 import type { QueryPair } from '../request/query-string.ts'
 import { type Link, linkQuery, ROOT } from '../write/links.ts'
 import type { WritePage } from '../write/page-content.ts'
 import { collectionTrail, facts, headCell, htmlPage, type Place, tableOf, tableRow } from './layout.ts'
 import { featureMap, featuresMap } from './map.ts'
-import { cellText, cellWriter, keptFields, sortHeads, valueChips } from './rows-table.ts'
+import { cellWriter, factText, keptFields, sortHeads, valueChips } from './rows-table.ts'
 
 const COUNT = new Intl.NumberFormat('en')
 
@@ -141,7 +142,11 @@ export function itemHtml(
 ): string {
   const url = `${base}${ROOT}/collections/${dataset.table}/items`
   const id = String(feature.id)
-  const typeOf = (name: string) => dataset.manifest.columns.find((column) => column.name === name)?.type
+  const columns = new Map(describedColumns(dataset).map((column) => [column.name, column]))
+  const rows = Object.entries(feature.properties).map(([name, value]): [string, Content] => {
+    const { type, unit = '' } = columns.get(name) ?? {}
+    return [name, factText(value, type, unit)]
+  })
   return htmlPage({
     title: `${dataset.title}: ${id}`,
     trail: [
@@ -153,6 +158,6 @@ export function itemHtml(
     about,
     links,
     body: html`${feature.geometry && featureMap(feature.geometry, { title: `A map of ${id}`, base })}
-${facts(Object.entries(feature.properties).map(([name, value]) => [name, cellText(value, typeOf(name))]))}`,
+${facts(rows)}`,
   })
 }

@@ -135,3 +135,28 @@ test('rows are sorted at the heads and filtered by their values, and the form ke
   assert.match(all, /3 of 8 features/)
   assert.doesNotMatch(text, /class="value"[^>]+>0</, 'values that do not repeat lead nowhere')
 })
+
+test('a record and a feature are told in words: the license, the extent, units and links', async (t) => {
+  const service = await openOgc(t)
+  const properties = { depth: 10, page: 'https://example.org/quake?id=1&x=2', empty: null }
+  const features = [
+    { type: 'Feature', id: 'q1', geometry: { type: 'Point', coordinates: [-10.5, 20] }, properties },
+    { type: 'Feature', id: 'q2', geometry: { type: 'Point', coordinates: [30, 40.25] }, properties },
+  ]
+  const columnNotes = { depth: { unit: 'km' } }
+  await service.publish('quakes', features, { description: { license: 'Public domain', columnNotes } })
+  const records = async (path: string) =>
+    (await fetch(`${service.url}/v1/records/collections/datasets${path}`)).text()
+
+  const record = await records('/items/quakes?f=html')
+  assert.match(record, /<dt>License<\/dt><dd>Public domain<\/dd>/)
+  assert.match(record, /<dt>Extent<\/dt><dd>10\.5° west to 30° east, 20° north to 40\.25° north<\/dd>/)
+  assert.match(await records('?f=html'), /<dt>Extent<\/dt><dd>10\.5° west to 30° east/)
+  assert.match(await records('/items?f=html'), /<td>\d+ \w+ \d{4}<\/td>/)
+  const none = await records('/items?f=html&q=volcano')
+  assert.match(none, /No record matches\. <a href="[^"]+\/items\?f=html">Show all records/)
+
+  const feature = await (await service.fetch('/collections/quakes/items/q1?f=html')).text()
+  assert.match(feature, /<dt>depth<\/dt><dd>10 km<\/dd>/)
+  assert.match(feature, /<a href="https:\/\/example\.org\/quake\?id=1&amp;x=2" rel="nofollow noreferrer">/)
+})

@@ -83,10 +83,20 @@ function pair(name: string, value: string): string {
 }
 
 /** Times are written as people read them; the exact value appears on hover. */
-export function cellText(value: Value | undefined, type: string | undefined): Content {
+function cellText(value: Value | undefined, type: string | undefined): Content {
   if (value === null || value === undefined) return null
   if ((type === 'timestamp' || type === 'date') && typeof value === 'string')
     return html`<time datetime="${value}" title="${value}">${timeText(value)}</time>`
   if (typeof value === 'object') return html`<code>${jsonText(value)}</code>`
   return String(value)
+}
+
+const WEB_ADDRESS = /^https?:\/\/\S+$/
+
+/** A value on the page of its feature: with its unit, and as a link if it is an address. */
+export function factText(value: Value | undefined, type: string | undefined, unit: string): Content {
+  if (typeof value === 'string' && WEB_ADDRESS.test(value))
+    return html`<a href="${value}" rel="nofollow noreferrer">${value}</a>`
+  const content = cellText(value, type)
+  return unit === '' || content === null ? content : html`${content} ${unit}`
 }

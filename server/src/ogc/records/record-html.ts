@@ -1,5 +1,7 @@
+import { licenseLink, licenseName } from '@wayleave/contract/licenses'
 import { type Content, html } from '../../http/pages/html.ts'
 import { timeText } from '../../http/pages/time-text.ts'
+import { extentText } from '../html/extent-text.ts'
 import { facts, htmlPage, table } from '../html/layout.ts'
 import type { Link } from '../write/links.ts'
 import {
@@ -65,6 +67,7 @@ export function catalogsHtml(place: RecordsPlace, document: ReturnType<typeof ca
 
 export function catalogHtml(place: RecordsPlace, document: ReturnType<typeof catalog>): string {
   const url = `${place.base}${RECORDS_ROOT}/collections/${CATALOG_ID}`
+  const box = document.extent?.spatial.bbox[0]
   return page(
     place,
     document.title,
@@ -74,7 +77,7 @@ export function catalogHtml(place: RecordsPlace, document: ReturnType<typeof cat
 <p><a class="button primary" href="${url}/items?f=html">Look at the records</a></p>
 ${facts([
   ['Updated', document.updated ? timeText(document.updated) : null],
-  ['Extent', document.extent?.spatial.bbox[0]?.join(', ') ?? null],
+  ['Extent', box === undefined ? null : extentText(box)],
 ])}`,
   )
 }
@@ -92,22 +95,26 @@ export function recordsHtml(place: RecordsPlace, document: RecordPage, q: string
   const rows = document.features.map(({ id, properties }) => [
     html`<a href="${url}/${id}?f=html">${properties.title}</a>`,
     properties.keywords.join(', '),
-    properties.updated.slice(0, 10),
+    timeText(properties.updated.slice(0, 10)),
   ])
   return page(
     place,
     'Records',
     [...catalogTrail(place.base), { href: `${url}?f=html`, title: 'Records' }],
     document.links,
-    html`<form class="query" method="get" action="${url}"><input type="hidden" name="f" value="html"><label>Text<input name="q" type="search" value="${q}"></label><button class="button primary">Search</button></form>
-<p>${document.numberReturned} of ${document.numberMatched} records</p>
-${table(['Title', 'Keywords', 'Updated'], rows)}
+    html`<form class="query" method="get" action="${url}"><input type="hidden" name="f" value="html"><label>Words in titles, descriptions and keywords<input name="q" type="search" value="${q}"></label><button class="button primary">Search</button></form>
+${rows.length === 0 ? noRecords(url) : html`<p>${document.numberReturned} of ${document.numberMatched} records</p>${table(['Title', 'Keywords', 'Updated'], rows)}`}
 ${next ? html`<p><a class="button" rel="next" href="${next.href}">Next page</a></p>` : null}`,
   )
 }
 
-export function recordHtml(place: RecordsPlace, document: RecordDocument): string {
-  const { title, description, keywords, license, created, updated, formats } = document.properties
+function noRecords(url: string): Content {
+  return html`<p class="note">No record matches. <a href="${url}?f=html">Show all records</a></p>`
+}
+
+/** The document names only licenses with an identifier, so the page takes the publisher's words. */
+export function recordHtml(place: RecordsPlace, document: RecordDocument, license: string): string {
+  const { title, description, keywords, created, updated, formats } = document.properties
   const about = document.links.find(({ rel }) => rel === 'about')
   const url = `${place.base}${RECORDS_ROOT}/collections/${CATALOG_ID}/items/${document.id}?f=html`
   return page(
@@ -119,14 +126,19 @@ export function recordHtml(place: RecordsPlace, document: RecordDocument): strin
 <p><a class="button primary" href="${about!.href}">The dataset’s page</a></p>
 ${facts([
   ['Keywords', keywords.join(', ')],
-  ['License', license ?? null],
-  ['Extent', document.bbox?.join(', ') ?? null],
+  ['License', licenseContent(license)],
+  ['Extent', document.bbox === undefined ? null : extentText(document.bbox)],
   ['Time', document.time?.interval.map(timeText).join(' to ') ?? null],
   ['Created', timeText(created)],
   ['Updated', timeText(updated)],
   ['Formats', formats.map(({ name }) => name).join(', ')],
 ])}`,
   )
+}
+
+function licenseContent(license: string): Content {
+  const href = licenseLink(license)
+  return href === null ? license : html`<a href="${href}">${licenseName(license)}</a>`
 }
 
 export function apiHtml(

@@ -107,7 +107,9 @@ export function recordRoutes(app: App, deps: ItemsDeps): void {
       const { id } = request.params
       const dataset = all.find(({ table }) => table === id)
       if (!dataset) throw notFound(`record "${id.slice(0, 80)}"`)
-      return send(request, reply, place, recordDocument(place, dataset), pages.recordHtml)
+      return send(request, reply, place, recordDocument(place, dataset), (_, document) =>
+        pages.recordHtml(place, document, dataset.license),
+      )
     },
   )
 }
