@@ -117,6 +117,8 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
     await page.getByRole('button', { name: 'Release the draft' }).click()
     await page.getByText('Without heights').waitFor()
     await page.getByRole('button', { name: 'Roll back to version 1' }).click()
+    const isWhole = ({ scrollWidth, clientWidth }: Element) => scrollWidth <= clientWidth
+    assert.ok(await page.getByRole('dialog').evaluate(isWhole), 'its sentence wraps, also in a cell')
     await page.getByRole('button', { name: 'Roll back', exact: true }).click()
     await page.getByText('Rolled back to version 1.').waitFor()
     await page.getByRole('button', { name: 'Delete version 2' }).click()
