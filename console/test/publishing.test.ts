@@ -105,6 +105,8 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
   })
 
   step('a draft is released, and a version is rolled back to and deleted', async () => {
+    await page.goto(`${service.url}/administration/jobs`)
+    await page.getByText('1 row, as a draft').waitFor()
     await page.goto(`${service.url}/datasets/stations?tab=versions`)
     await page.getByText(/a version with 1 row waits for its release/).waitFor()
     await page.getByRole('button', { name: 'Look at it' }).click()
