@@ -155,7 +155,7 @@ describe('buying in the console', { concurrency: 1 }, () => {
   step('an administrator reads the revenue, and what filtered rows cost is set', async () => {
     await operator.goto(`${service.url}/administration/revenue`)
     await operator.getByRole('row', { name: /Town plan.*€19\.00/ }).waitFor()
-    await operator.getByRole('row', { name: /towns/ }).waitFor()
+    await operator.getByRole('row', { name: /Towns/ }).waitFor()
     await check(operator)
     await pictures(operator, 'revenue')
     const file = operator.waitForEvent('download')

@@ -26,6 +26,7 @@ test('an event names its subject as it is called now, else as it was then, else 
   assert.equal(subjectName(event('organization:org_1', {})), 'Organization org_1')
   assert.equal(subjectName(event('signing-key:key_1', {})), 'Signing key key_1')
   assert.equal(subjectName(event('dataset:parcels', {})), 'parcels')
+  assert.equal(subjectName(event('invitation:inv_1', {})), 'An invitation')
   assert.equal(subjectName(event('address:2001:db8::/32', {})), '2001:db8::/32')
 })
 
@@ -56,6 +57,7 @@ test('an event is a sentence without codes', () => {
   assert.equal(actionWords('dataset.rolled-back'), 'Dataset rolled back')
   assert.equal(actionWords('session.ended'), 'Signed out')
   assert.deepEqual(['key.refused', 'key.revoked'].map(isAlarming), [true, false])
+  assert.equal(detailWords(event('user:usr_1', { from: 'org_1' })), '')
   assert.match(detailWords(event('session:ses_1', { reason: 'reuse' })), /^because its token was used twice/)
   assert.equal(
     detailWords(event('key:key_1', { scope: 'user', permissions: ['read:a'] })),

@@ -105,6 +105,8 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
   })
 
   step('a draft is released, and a version is rolled back to and deleted', async () => {
+    await page.goto(`${service.url}/administration/jobs`)
+    await page.getByText('1 row, as a draft').waitFor()
     await page.goto(`${service.url}/datasets/stations?tab=versions`)
     await page.getByText(/a version with 1 row waits for its release/).waitFor()
     await page.getByRole('button', { name: 'Look at it' }).click()
@@ -117,6 +119,8 @@ describe('look, correct, publish', { concurrency: 1 }, () => {
     await page.getByRole('button', { name: 'Release the draft' }).click()
     await page.getByText('Without heights').waitFor()
     await page.getByRole('button', { name: 'Roll back to version 1' }).click()
+    const isWhole = ({ scrollWidth, clientWidth }: Element) => scrollWidth <= clientWidth
+    assert.ok(await page.getByRole('dialog').evaluate(isWhole), 'its sentence wraps, also in a cell')
     await page.getByRole('button', { name: 'Roll back', exact: true }).click()
     await page.getByText('Rolled back to version 1.').waitFor()
     await page.getByRole('button', { name: 'Delete version 2' }).click()

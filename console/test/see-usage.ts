@@ -32,6 +32,7 @@ async function changeAtOnce(user: Page): Promise<void> {
     .waitFor({
       state: 'attached',
     })
+  await addUp(user)
   const today = await user.getByLabel('Last day').inputValue()
   const dataset = await user.getByLabel('Dataset', { exact: true }).elementHandle()
   const day = await user.getByLabel('First day').elementHandle()
@@ -50,4 +51,16 @@ async function changeAtOnce(user: Page): Promise<void> {
   await poll(async () => parameter('table') === 'parcels')
   await user.waitForTimeout(100)
   assert.deepEqual([parameter('table'), parameter('from')], ['parcels', today])
+}
+
+/** The rows by dataset add up to all calls: those that concern no single dataset are among them. */
+async function addUp(user: Page): Promise<void> {
+  const table = user.locator('section', { has: user.getByRole('heading', { name: 'By dataset' }) })
+  await table.getByRole('row', { name: /^All datasets/ }).waitFor()
+  const calls = (await table.locator('.share').allTextContents()).map(Number)
+  const total = /^\d+/.exec((await user.locator('[data-usage-totals]').textContent())!)![0]
+  assert.equal(
+    calls.reduce((sum, one) => sum + one, 0),
+    Number(total),
+  )
 }

@@ -22,7 +22,7 @@ export function EditDatasetDialog({ dataset, onClose }: { dataset: Dataset; onCl
   const [extractPrice, setExtractPrice] = useState<string>(dataset.extractPrice ?? '')
   return (
     <ActionDialog
-      title={`Edit ${dataset.table}`}
+      title={`Edit “${dataset.title}”`}
       action="Save the description"
       onClose={onClose}
       onAction={async () => {

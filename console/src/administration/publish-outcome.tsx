@@ -69,7 +69,7 @@ function Report({ report, onAnother }: { report: PublishReportRecord; onAnother:
             Published <Link to={`/datasets/${report.table}`}>{report.table}</Link>, version {report.version}:{' '}
           </>
         )}
-        {plural(report.rows, 'row')} in {report.seconds} s.
+        {plural(report.rows, 'row')} in {roughly(Math.max(1, Math.round(report.seconds)))}.
         {report.isDraft && ' It is a draft: nobody else sees it until it is released.'}
       </p>
       {report.version !== null && (

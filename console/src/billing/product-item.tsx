@@ -19,6 +19,7 @@ export function ProductItem({
   more: CheckoutChoices
 }) {
   const isPack = product.kind === 'pack'
+  const credits = plural(product.credits, 'credit')
   return (
     <li className="card stack-small">
       <div className="row spread">
@@ -30,9 +31,9 @@ export function ProductItem({
         {product.period && <span className="soft"> a {product.period}</span>}
       </p>
       {product.description && <p className="small">{product.description}</p>}
-      {product.credits > 0 && (
+      {product.credits > 0 && product.name !== credits && (
         <p className="small soft">
-          {plural(product.credits, 'credit')}
+          {credits}
           {!isPack &&
             (product.keepsCredits ? ' each period, which are kept' : ' each period, which lapse at its end')}
         </p>

@@ -3,6 +3,7 @@ import { MoreButton, type PagedQuery } from './form/more-button.tsx'
 import { Empty } from './page/empty.tsx'
 import { Loaded } from './page/loaded.tsx'
 import { Table, type TableColumn } from './table.tsx'
+import type { RowChoice } from './use-row-choice.ts'
 
 interface State {
   isError: boolean
@@ -30,6 +31,7 @@ export function ListCard<T>({
   isNamed = true,
   groupOf,
   lines = 6,
+  choice,
   children,
 }: {
   label: string
@@ -46,7 +48,8 @@ export function ListCard<T>({
   isNamed?: boolean
   groupOf?: (row: T) => string
   lines?: number
-  /** The dialogs of the list. */
+  choice?: RowChoice<T> | undefined
+  /** The dialogs of the list, and the bar of what is chosen. */
   children?: ReactNode
 }) {
   const { title, text } = typeof empty === 'string' ? { title: empty, text: null } : empty
@@ -63,7 +66,7 @@ export function ListCard<T>({
             <Empty title={title}>{text}</Empty>
           ) : (
             <>
-              <Table {...{ label, rows, keyOf, columns, isNamed, groupOf }} />
+              <Table {...{ label, rows, keyOf, columns, isNamed, groupOf, choice }} />
               {query.hasNextPage !== undefined && <MoreButton query={query} />}
             </>
           )

@@ -1,5 +1,6 @@
 import { Fragment, type ReactNode } from 'react'
 import { Scroll } from './scroll.tsx'
+import type { RowChoice } from './use-row-choice.ts'
 
 export interface TableColumn<T> {
   head: string
@@ -19,6 +20,8 @@ export interface TableProps<T> {
   isNamed?: boolean
   /** The heading above rows that follow each other and have the same one. */
   groupOf?: ((row: T) => string) | undefined
+  /** While rows are chosen: a column of boxes before the others. */
+  choice?: RowChoice<T> | undefined
 }
 
 /** As properties: the linter takes them for redundant. */
@@ -36,12 +39,17 @@ const roles = {
  * phone each row becomes a card with the column heads as labels. The roles are written out, because browsers
  * drop those of elements that are no longer displayed as a table.
  */
-export function Table<T>({ label, columns, rows, keyOf, isNamed = true, groupOf }: TableProps<T>) {
+export function Table<T>({ label, columns, rows, keyOf, isNamed = true, groupOf, choice }: TableProps<T>) {
   return (
     <Scroll label={label}>
       <table className="becomes-cards" {...roles.table}>
         <thead {...roles.rowgroup}>
           <tr {...roles.row}>
+            {choice && (
+              <th scope="col" {...roles.columnheader} className="choose">
+                <span className="visually-hidden">Select</span>
+              </th>
+            )}
             {columns.map(({ head, kind }) => (
               <th
                 key={head}
@@ -59,12 +67,17 @@ export function Table<T>({ label, columns, rows, keyOf, isNamed = true, groupOf 
             <Fragment key={keyOf(row)}>
               {groupOf && groupOf(row) !== (rows[index - 1] && groupOf(rows[index - 1]!)) && (
                 <tr className="group" {...roles.row}>
-                  <th colSpan={columns.length} scope="rowgroup" {...roles.rowheader}>
+                  <th colSpan={columns.length + (choice ? 1 : 0)} scope="rowgroup" {...roles.rowheader}>
                     {groupOf(row)}
                   </th>
                 </tr>
               )}
               <tr {...roles.row}>
+                {choice && (
+                  <td {...roles.cell} className="choose" data-head="Select">
+                    <ChoiceBox row={row} choice={choice} />
+                  </td>
+                )}
                 {columns.map(({ head, kind, cell }, place) =>
                   isNamed && place === 0 ? (
                     <th key={head} scope="row" {...roles.rowheader} className={kind}>
@@ -87,5 +100,17 @@ export function Table<T>({ label, columns, rows, keyOf, isNamed = true, groupOf 
         </tbody>
       </table>
     </Scroll>
+  )
+}
+
+function ChoiceBox<T>({ row, choice }: { row: T; choice: RowChoice<T> }) {
+  return (
+    <input
+      type="checkbox"
+      aria-label={`Select ${choice.nameOf(row)}`}
+      checked={choice.isChosen(row)}
+      disabled={!choice.canChoose(row)}
+      onChange={() => choice.onToggle(row)}
+    />
   )
 }

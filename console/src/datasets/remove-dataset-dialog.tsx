@@ -14,7 +14,7 @@ export function RemoveDatasetDialog({
   const queries = useQueryClient()
   return (
     <ActionDialog
-      title={`Remove ${dataset.table}?`}
+      title={`Remove “${dataset.title}”?`}
       action="Remove the dataset"
       danger
       onClose={onClose}

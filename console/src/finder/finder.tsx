@@ -46,7 +46,7 @@ export function Finder({ onClose }: { onClose: () => void }) {
         aria-activedescendant={found[chosen] && `${id}-${chosen}`}
         aria-autocomplete="list"
         autoComplete="off"
-        placeholder="Find a dataset, a page, a key or an action…"
+        placeholder="Dataset, page, key or action…"
         value={search}
         onChange={(event) => {
           setSearch(event.target.value)

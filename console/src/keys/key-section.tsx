@@ -1,9 +1,13 @@
 import type { CreatedKey, KeyRecord } from '@wayleave/contract/records'
 import { type ReactNode, useEffect, useState } from 'react'
+import { ChoiceBar, ChooseButton } from '../components/choice-bar.tsx'
 import { Empty } from '../components/page/empty.tsx'
 import { Loaded } from '../components/page/loaded.tsx'
+import { useRowChoice } from '../components/use-row-choice.ts'
+import { plural } from '../words.ts'
 import { CreateKeyDialog, type KeyOwner } from './create-key-dialog.tsx'
 import { KeyTable } from './key-table.tsx'
+import { RevokeKeysDialog } from './revoke-keys-dialog.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
 
 interface KeysQuery {
@@ -36,11 +40,13 @@ export function KeySection({
   useEffect(() => {
     if (isCreating) setCreating(true)
   }, [isCreating])
-  const create = owner && (
-    <button type="button" className="button primary" onClick={() => setCreating(true)}>
-      {owner.title}
-    </button>
-  )
+  const [isRevoking, setRevoking] = useState(false)
+  const choosing = useRowChoice({
+    rows: query.data ?? [],
+    keyOf: ({ id }) => id,
+    nameOf: ({ name }) => name,
+    canChoose: ({ status }) => owner !== null && status !== 'revoked',
+  })
   return (
     <section className="card flush">
       <div className="card-head">
@@ -48,12 +54,19 @@ export function KeySection({
           <h2>{title}</h2>
           <p className="small soft">{about}</p>
         </div>
-        {create}
+        {owner && (
+          <div className="row">
+            <ChooseButton choosing={choosing} of={title} />
+            <button type="button" className="button primary" onClick={() => setCreating(true)}>
+              {owner.title}
+            </button>
+          </div>
+        )}
       </div>
       <Loaded query={query} lines={3}>
         {(keys) =>
           keys.length > 0 ? (
-            <KeyTable keys={keys} label={title} page={page} />
+            <KeyTable keys={keys} label={title} page={page} choice={choosing.choice} />
           ) : (
             <Empty title="No keys yet">
               <p>
@@ -65,6 +78,21 @@ export function KeySection({
           )
         }
       </Loaded>
+      <ChoiceBar
+        choosing={choosing}
+        action={choosing.chosen.length === 0 ? 'Revoke' : `Revoke ${plural(choosing.chosen.length, 'key')}`}
+        onAction={() => setRevoking(true)}
+      />
+      {isRevoking && owner && (
+        <RevokeKeysDialog
+          keys={choosing.chosen}
+          path={owner.isPlatform ? '/v1/admin/keys' : '/v1/api-keys'}
+          onClose={(hasBegun) => {
+            setRevoking(false)
+            if (hasBegun) choosing.end()
+          }}
+        />
+      )}
       {creating && owner && (
         <CreateKeyDialog
           owner={owner}

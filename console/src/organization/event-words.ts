@@ -15,7 +15,12 @@ export function subjectName({ subject, subjectName, detail }: EventRecord): stri
 const SELF_EXPLANATORY = ['dataset', 'address']
 
 /** Subjects whose id tells people nothing; the details tell what they were about. */
-const UNNAMED: Record<string, string> = { order: 'An order', subscription: 'A plan', webhook: 'A webhook' }
+const UNNAMED: Record<string, string> = {
+  invitation: 'An invitation',
+  order: 'An order',
+  subscription: 'A plan',
+  webhook: 'A webhook',
+}
 
 function subjectWords(subject: string): string {
   const [kind, id = ''] = subject.split(/:(.*)/s)
@@ -96,6 +101,8 @@ function phraseOf(name: string, value: unknown, { currency }: EventRecord['detai
     if (name === 'rows') return plural(value, 'row')
   }
   if (typeof value !== 'string') return null
+  // The organization that a user switched from. The id of another one tells members of this one nothing.
+  if (name === 'from' && value.startsWith('org_')) return ''
   if (name === 'reason') return REASONS[value] ?? value
   if (name === 'scope') return SCOPES[value] ?? value
   if (name === 'provider') return `by ${PROVIDERS[value] ?? value}`

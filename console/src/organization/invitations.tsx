@@ -15,19 +15,10 @@ import { MemberPermissionsField, PermissionBadges } from './member-permissions.t
 export function Invitations({ organization }: { organization: OrganizationRecord }) {
   const invitations = useInvitations(organization.id, true)
   const queries = useQueryClient()
-  const [inviting, setInviting] = useState(false)
   const [withdrawn, setWithdrawn] = useState<InvitationRecord | null>(null)
   return (
     <ListCard
       label="Invitations"
-      head={
-        <>
-          <h2>Invitations</h2>
-          <button type="button" className="button primary" onClick={() => setInviting(true)}>
-            Invite a colleague
-          </button>
-        </>
-      }
       query={invitations}
       keyOf={({ id }) => id}
       empty="No open invitation"
@@ -49,7 +40,6 @@ export function Invitations({ organization }: { organization: OrganizationRecord
         },
       ]}
     >
-      {inviting && <InviteDialog organization={organization} onClose={() => setInviting(false)} />}
       {withdrawn && (
         <ActionDialog
           title={`Withdraw the invitation of ${withdrawn.email}?`}
@@ -68,7 +58,13 @@ export function Invitations({ organization }: { organization: OrganizationRecord
   )
 }
 
-function InviteDialog({ organization, onClose }: { organization: OrganizationRecord; onClose: () => void }) {
+export function InviteDialog({
+  organization,
+  onClose,
+}: {
+  organization: OrganizationRecord
+  onClose: () => void
+}) {
   const queries = useQueryClient()
   const [email, setEmail] = useState('')
   const [permissions, setPermissions] = useState<MemberPermission[]>([])

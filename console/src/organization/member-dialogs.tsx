@@ -6,7 +6,10 @@ import { leftOrganization } from '../account/left-organization.ts'
 import { call } from '../api/call.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { NumberField, numberOf, textOf } from '../components/form/number-field.tsx'
+import { SeveralDialog } from '../components/form/several-dialog.tsx'
+import { plural } from '../words.ts'
 import { MemberPermissionsField } from './member-permissions.tsx'
+import { roleOf } from './roles.ts'
 
 interface MemberDialogProps {
   organization: OrganizationRecord
@@ -87,6 +90,41 @@ export function RemoveMemberDialog(props: MemberDialogProps) {
         organization stay.
       </p>
     </ActionDialog>
+  )
+}
+
+export function RemoveMembersDialog({
+  organization,
+  members,
+  onClose,
+}: {
+  organization: OrganizationRecord
+  members: Member[]
+  onClose: (hasBegun: boolean) => void
+}) {
+  const queries = useQueryClient()
+  const membersInWords = plural(members.length, 'member')
+  return (
+    <SeveralDialog
+      title={`Remove ${membersInWords}?`}
+      action={`Remove ${membersInWords}`}
+      done="Removed"
+      rows={members}
+      keyOf={({ userId }) => userId}
+      cell={({ email, permissions }) => (
+        <>
+          <strong>{email}</strong> <span className="small soft">{roleOf(permissions)?.name ?? 'Custom'}</span>
+        </>
+      )}
+      onEach={(member) => call('DELETE', `/v1/organization/${organization.id}/members/${member.userId}`)}
+      onEnd={() => queries.invalidateQueries({ queryKey: ['members'] })}
+      onClose={onClose}
+    >
+      <p>
+        They lose access to {organization.name}, and their personal keys stop at once. Keys of the
+        organization stay. To come back, they need an invitation.
+      </p>
+    </SeveralDialog>
   )
 }
 

@@ -46,6 +46,6 @@ export function changeWords(value: number, before: number, days: number): string
   return `${percent} % ${value > before ? 'more' : 'less'} than ${period}`
 }
 
-export function sumOf(days: readonly UsageDay[], measure: UsageMeasure): number {
-  return days.reduce((sum, one) => sum + one[measure], 0)
+export function sumOf(rows: readonly Pick<UsageDay, UsageMeasure>[], measure: UsageMeasure): number {
+  return rows.reduce((sum, one) => sum + one[measure], 0)
 }

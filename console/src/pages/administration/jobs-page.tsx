@@ -10,6 +10,7 @@ import { RowButton } from '../../components/form/row-button.tsx'
 import { ListCard } from '../../components/list-card.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
 import { When } from '../../components/when.tsx'
+import { DatasetLink } from '../../datasets/dataset-link.tsx'
 import { plural } from '../../words.ts'
 
 const badges: Record<JobState, [style: string, word: string]> = {
@@ -41,10 +42,10 @@ export function JobsPage() {
       }}
       columns={[
         {
-          head: 'Table',
+          head: 'Dataset',
           cell: ({ table, id }) => (
             <>
-              {table}
+              <DatasetLink table={table} />
               <div className="small soft mono">{id}</div>
             </>
           ),
@@ -78,9 +79,10 @@ export function JobsPage() {
 
 function noteOf({ state, report, problem, progress }: JobRecord): string {
   if (state === 'failed') return publishWords(problem?.detail ?? '')
-  if (report)
-    return report.version === null
-      ? 'Checked only'
-      : `Version ${report.version}, ${plural(report.rows, 'row')}`
+  if (report?.version === null) return 'Checked only'
+  if (report) {
+    const version = `Version ${report.version}, ${plural(report.rows, 'row')}`
+    return report.isDraft ? `${version}, as a draft` : version
+  }
   return progress ? `${progress.phase}, ${plural(progress.rows, 'row')}` : ''
 }

@@ -29,13 +29,11 @@ export function OrganizationsPage() {
   return (
     <ListCard
       label="Organizations"
-      head={
-        <>
-          <SearchField search={search} onSearch={setSearch} placeholder="Name or id" />
-          <button type="button" className="button" onClick={() => setCreating(true)}>
-            Create an organization
-          </button>
-        </>
+      filters={<SearchField search={search} onSearch={setSearch} placeholder="Name or id" />}
+      action={
+        <button type="button" className="button primary" onClick={() => setCreating(true)}>
+          Create an organization
+        </button>
       }
       query={organizations}
       keyOf={({ id }) => id}

@@ -1,12 +1,12 @@
 import type { BillingReport } from '@wayleave/contract/records'
 import { useState } from 'react'
-import { Link } from 'react-router'
 import { useBillingReport } from '../../api/billing-queries.ts'
 import { money } from '../../billing/money.ts'
 import { CsvButton } from '../../components/form/csv-button.tsx'
 import { ListCard } from '../../components/list-card.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
 import type { TableColumn } from '../../components/table.tsx'
+import { DatasetLink } from '../../datasets/dataset-link.tsx'
 import { DateField, dayRange } from '../../organization/filter-fields.tsx'
 import { count, month } from '../../words.ts'
 
@@ -65,7 +65,7 @@ export function RevenuePage() {
           {
             head: 'Dataset',
             kind: 'long',
-            cell: ({ table }) => <Link to={`/datasets/${table}`}>{table}</Link>,
+            cell: ({ table }) => <DatasetLink table={table} />,
           },
           { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits) },
           {

@@ -22,7 +22,7 @@ export function UsersPage() {
   return (
     <ListCard
       label="Users"
-      head={<SearchField search={search} onSearch={setSearch} placeholder="Email address or id" />}
+      filters={<SearchField search={search} onSearch={setSearch} placeholder="Email address or id" />}
       query={users}
       keyOf={({ id }) => id}
       empty="No user matches"

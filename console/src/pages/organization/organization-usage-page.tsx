@@ -1,3 +1,4 @@
+import type { UsageReport } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { useKeys, useOrganization, useOrganizationUsage } from '../../api/queries.ts'
@@ -8,6 +9,7 @@ import { CountTable } from '../../usage/count-table.tsx'
 import { OperationTable } from '../../usage/operation-table.tsx'
 import { UsageFilterFields } from '../../usage/usage-filter-fields.tsx'
 import { UsageForecast } from '../../usage/usage-forecast.tsx'
+import { sumOf } from '../../usage/usage-period.ts'
 import { UsageByDay } from '../../usage/usage-report.tsx'
 import { useKeyParts } from '../../usage/use-key-parts.ts'
 import { useUsageAddress } from '../../usage/use-usage-address.ts'
@@ -47,15 +49,14 @@ export function OrganizationUsagePage() {
             <div className="pairs">
               <CountTable
                 title="By dataset"
-                rows={datasets.map((row) => ({
-                  ...row,
-                  id: row.table,
-                  name: row.table ? (
-                    <DatasetLink table={row.table} />
-                  ) : (
-                    <span className="soft">The catalog</span>
-                  ),
-                }))}
+                rows={[
+                  ...datasets.map((row) => ({
+                    ...row,
+                    id: row.table,
+                    name: <DatasetLink table={row.table} />,
+                  })),
+                  ...ofNoDataset(operations),
+                ]}
               />
               <CountTable
                 title="By key"
@@ -86,4 +87,18 @@ export function OrganizationUsagePage() {
       </Loaded>
     </div>
   )
+}
+
+/** Calls such as those of the catalogue concern no single dataset. With them, the table adds up to the total. */
+function ofNoDataset(operations: UsageReport['operations']) {
+  const rows = operations.filter(({ table }) => table === null)
+  if (rows.length === 0) return []
+  return [
+    {
+      id: '',
+      name: <span className="soft">All datasets</span>,
+      calls: sumOf(rows, 'calls'),
+      credits: sumOf(rows, 'credits'),
+    },
+  ]
 }

@@ -15,6 +15,7 @@ import {
   hasFamily,
   insertRefreshToken,
   lockRefreshToken,
+  organizationOfFamily,
   type RefreshTokenRow,
   setOrganizationOfFamily,
   setReplaced,
@@ -84,15 +85,19 @@ export class Sessions {
     await database.db.transaction().execute(async (tx) => {
       // Signing out and leaving an organization lock the user's row too.
       await lockUser(database, tx, userId)
-      if (!(await hasFamily(tx, sessionId))) throw new Problem('token-invalid')
+      const current = await organizationOfFamily(tx, sessionId)
+      if (current === undefined) throw new Problem('token-invalid')
       await requireMember(tx, { userId, organizationId }, organizationId)
       await setOrganizationOfFamily(tx, sessionId, organizationId)
       await setCurrentOrganization(tx, userId, organizationId)
+      const from = current ?? caller.organizationId
+      // After an invitation was accepted, the session may act for the only organization of the user already.
+      if (from === organizationId) return
       await recordEvent(tx, clock(), origin, {
         action: 'session.switched',
         organizationId,
         subject: `user:${userId}`,
-        detail: { from: caller.organizationId },
+        detail: { from },
       })
     })
   }

@@ -170,6 +170,7 @@ export class Invitations {
         action: 'invitation.accepted',
         organizationId,
         subject: `invitation:${id}`,
+        detail: { email: invitation.email },
       })
       changed('user', caller.userId)
       return organizationId

@@ -60,6 +60,19 @@ for (const database of databaseKinds) {
     assert.equal(await currentOf(service, refreshed.body.accessToken), ada.organizationId)
     // The next session begins in the organization that was switched to last.
     assert.equal((await signIn(service, 'bob@example.org')).organizationId, ada.organizationId)
+    // A session that acts for the organization already does not switch, and the audit log says so.
+    await switchTo(service, { token: forAda }, ada.organizationId)
+    const events = await service.request('GET', `/v1/organization/${ada.organizationId}/events`, ada)
+    const ofBob = events.body.data.filter(({ actor }: { actor: string }) => actor === `user:${bob.userId}`)
+    assert.deepEqual(
+      ofBob
+        .filter(({ action }: { action: string }) => !['session.started', 'member.added'].includes(action))
+        .map(({ action, detail }: { action: string; detail: object }) => [action, detail]),
+      [
+        ['session.switched', { from: bob.organizationId }],
+        ['invitation.accepted', { email: 'bob@example.org' }],
+      ],
+    )
     await switchTo(service, { token: forAda }, bob.organizationId)
     assert.equal((await signIn(service, 'bob@example.org')).organizationId, bob.organizationId)
   })

@@ -49,6 +49,17 @@ export async function setOrganizationOfFamily(
     .execute()
 }
 
+/** Null if the session began without an organization, undefined if it has ended. */
+export async function organizationOfFamily(db: Db, familyId: string): Promise<string | null | undefined> {
+  const row = await db
+    .selectFrom('refresh_tokens')
+    .select('organization_id')
+    .where('family_id', '=', familyId)
+    .limit(1)
+    .executeTakeFirst()
+  return row?.organization_id
+}
+
 export async function hasFamily(db: Db, familyId: string): Promise<boolean> {
   const row = await db
     .selectFrom('refresh_tokens')
