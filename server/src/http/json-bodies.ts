@@ -19,7 +19,11 @@ const MAX_DEPTH = 32
  * Refuses JSON with more values, or nested more deeply, than its reader needs. Call it before parsing: parsing and
  * checking 20,000 members takes 30 ms, and finding out that there are so many less than one.
  */
-export function boundJson(json: string | Uint8Array, max: { values: number; depth: number }, what = 'body'): void {
+export function boundJson(
+  json: string | Uint8Array,
+  max: { values: number; depth: number },
+  what = 'body',
+): void {
   const { commas, depth } = jsonShape(json, { commas: max.values - 1, depth: max.depth })
   if (commas >= max.values) throw invalidInput(what, `must have at most ${max.values} values`)
   if (depth > max.depth) throw invalidInput(what, `must be nested at most ${max.depth} deep`)
