@@ -19,7 +19,7 @@ import { printTimes } from './times.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** More processes than cores: many tests wait for other processes, for disks and for time to pass. */
-const MAX_CONCURRENT = Math.min(3 * availableParallelism() + 1, 8)
+const MAX_CONCURRENT = Math.min(2 * availableParallelism() + 1, 8)
 /** What each step of the last run printed. */
 const outputFolder = join(root, '.cache', 'test-output')
 /** The failures of one step that the summary lists: one cause often makes many tests fail. */
