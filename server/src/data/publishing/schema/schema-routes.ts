@@ -8,6 +8,7 @@ import { security, tags } from '../../../http/openapi.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { type Publishers, tableOf } from '../publishers.ts'
 import type { Versions } from '../versions.ts'
+import { OneAtATime } from './one-at-a-time.ts'
 import { checkSchema, hasShapeOfSchema } from './parse-schema.ts'
 import { describedSchema, schemaOfVersion } from './schema-of-version.ts'
 
@@ -62,6 +63,7 @@ export function schemaRoutes(app: App, deps: SchemaRouteDeps, publishers: Publis
 
   void app.register(async (scope: App) => {
     readSchemaBodies(scope, config.maxColumns)
+    const schemas = new OneAtATime()
     scope.put('/v1/dataset/:table/schema', {
       bodyLimit: schemaBodyLimit(config.maxColumns),
       schema: {
@@ -77,6 +79,10 @@ export function schemaRoutes(app: App, deps: SchemaRouteDeps, publishers: Publis
         response: { 204: Type.Unsafe<undefined>({ description: 'Stored.' }) },
       },
       onRequest: publishers.ofDataset,
+      preParsing: async (request, reply) => {
+        const { origin, organizationId } = publishers.publisherOf(request)
+        await schemas.begin(organizationId ?? origin.actor, reply.raw)
+      },
       handler: async (request, reply) => {
         const { isFixed: keeps = true, ...schema } = request.body
         const { origin, organizationId } = publishers.publisherOf(request)
