@@ -1,7 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import type { Logger } from 'pino'
-import { SECOND } from '../base/clock.ts'
 import { DatabaseError } from '../base/database/database-error.ts'
 import { OutageLog } from '../base/database/outage-log.ts'
 import { Problem, type ProblemCode } from '../base/problem.ts'
@@ -14,7 +13,7 @@ import type { BlockedAddresses, TrustedProxies } from './caller.ts'
 import { hostError } from './check-host.ts'
 import { compileSerializer, compileValidator } from './compile-schemas.ts'
 import type { App } from './fastify-app.ts'
-import { addBodyDeadline } from './hooks/body-deadline.ts'
+import { addBodyDeadline, BODY_DEADLINE } from './hooks/body-deadline.ts'
 import { addCors } from './hooks/cors.ts'
 import { addHeadLength } from './hooks/head-length.ts'
 import { addMissingRoutes } from './hooks/missing-routes.ts'
@@ -47,7 +46,6 @@ export interface FastifyAppDeps {
   bodyDeadline?: number
 }
 
-const BODY_DEADLINE = 30 * SECOND
 /** A filter is part of the URL, and may contain a polygon with a thousand vertices. */
 const HEAD_LIMIT = 64 * 1024
 

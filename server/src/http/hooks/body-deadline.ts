@@ -1,4 +1,9 @@
+import type { IncomingMessage } from 'node:http'
+import { SECOND } from '../../base/clock.ts'
 import type { App } from '../fastify-app.ts'
+
+/** How long a body that is held in memory may take, in ms. */
+export const BODY_DEADLINE = 30 * SECOND
 
 /**
  * Protects against slow bodies (slowloris): a body that arrives a byte at a time would hold memory
@@ -10,13 +15,9 @@ export function addBodyDeadline(app: App, smallBody: number, milliseconds: numbe
   app.addHook('onRequest', ({ raw, routeOptions }, reply, done) => {
     const hasBody =
       raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined
-    const setDeadline = () => {
-      const late = setTimeout(() => raw.complete || raw.destroy(), milliseconds).unref()
-      raw.once('close', () => clearTimeout(late))
-    }
-    if (hasBody && routeOptions.bodyLimit <= smallBody) setDeadline()
+    if (hasBody && routeOptions.bodyLimit <= smallBody) cutOffLateBody(raw, milliseconds)
     else if (hasBody) {
-      reply.raw.once('finish', () => raw.complete || setDeadline())
+      reply.raw.once('finish', () => raw.complete || cutOffLateBody(raw, milliseconds))
       let bytesRead = raw.socket.bytesRead
       const look = setInterval(() => {
         // If the read buffer is full, the client is not the slow side: we apply backpressure.
@@ -28,4 +29,11 @@ export function addBodyDeadline(app: App, smallBody: number, milliseconds: numbe
     }
     done()
   })
+}
+
+/** Closes the connection of a request whose body has not arrived by then. */
+export function cutOffLateBody(request: IncomingMessage, milliseconds = BODY_DEADLINE): void {
+  if (request.destroyed) return
+  const late = setTimeout(() => request.complete || request.destroy(), milliseconds).unref()
+  request.once('close', () => clearTimeout(late))
 }

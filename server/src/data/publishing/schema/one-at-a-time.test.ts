@@ -1,22 +1,30 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { createServer, IncomingMessage, ServerResponse } from 'node:http'
+import { type AddressInfo, connect, Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { operator } from '../../../base/events/events.ts'
 import { cleanUp } from '../../../testing/cleanup.ts'
 import { publishText } from '../../../testing/publish.ts'
+import { signIn } from '../../../testing/sign-in.ts'
 import { openTestServer } from '../../../testing/test-server.ts'
+import { OneAtATime } from './one-at-a-time.ts'
 
 const BODY = JSON.stringify({ columns: [{ name: 'a', type: 'integer' }] })
 
 test('a key has one schema read at a time, and keys do not wait for one another', async (t) => {
   const service = await openTestServer(t)
-  await publishText(service, 'numbers', 'a.csv', 'a\n1\n')
+  const { organizationId, token } = await signIn(service, 'ada@example.org')
+  await service.parts.organizationAdministration.setPublishing(operator, organizationId, true)
+  await publishText(service, 'numbers', 'a.csv', 'a\n1\n', { ownerId: organizationId })
   const { port } = new URL(service.url)
+  const path = `/v1/api-keys/organization/${organizationId}`
   const [slow, other] = await Promise.all(
     ['slow', 'other'].map(async (name) => {
-      const newKey = { name, permissions: ['read', 'write'] }
-      return (await service.parts.keys.createPlatform(operator, newKey)).secret
+      const body = { name, permissions: ['read', 'write'] }
+      return (await service.request('POST', path, { token, body })).body.secret as string
     }),
   )
   const send = async (key: string, text: string) => {
@@ -40,4 +48,48 @@ test('a key has one schema read at a time, and keys do not wait for one another'
   second.socket.destroy()
   first.socket.destroy()
   assert.equal(await third.status, '204')
+})
+
+test('a body that does not arrive whole stops those behind it for a while only', async (t) => {
+  const schemas = new OneAtATime(50)
+  const server = createServer(async (request, response) => {
+    await schemas.begin('key:1', request, response)
+    response.end(await text(request).catch(() => ''))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const send = async (body: string) => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    cleanUp(t, () => socket.destroy())
+    await once(socket, 'connect')
+    socket.write(`PUT / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 4\r\n\r\n${body}`)
+    return socket
+  }
+  cleanUp(t, () => server.close())
+  const [late] = await Promise.all([send('a'), once(server, 'request')])
+  const whole = await send('abcd')
+  assert.match(String(await once(whole, 'data')), /^HTTP\/1.1 200/)
+  if (!late.closed) await once(late, 'close')
+})
+
+test('requests whose clients left while they waited are not begun, however many there are', async () => {
+  const schemas = new OneAtATime()
+  let begun = 0
+  const begin = () => {
+    const socket = new Socket()
+    const request = new IncomingMessage(socket)
+    const response = new ServerResponse(request)
+    response.assignSocket(socket)
+    void schemas.begin('key:1', request, response).then(() => begun++)
+    return socket
+  }
+  const first = begin()
+  for (let i = 0; i < 12_000; i++) begin().destroy()
+  await turn()
+  first.destroy()
+  await turn()
+  const last = begin()
+  await turn()
+  assert.equal(begun, 2)
+  last.destroy()
 })

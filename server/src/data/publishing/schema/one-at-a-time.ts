@@ -1,4 +1,5 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { cutOffLateBody } from '../../../http/hooks/body-deadline.ts'
 
 /**
  * Lets each owner have one request under way, whose body is read only then; the others wait, in the order of their
@@ -8,29 +9,44 @@ import type { ServerResponse } from 'node:http'
  * See docs/decisions/requests-in-turn.md.
  */
 export class OneAtATime {
-  /** What the requests that wait begin, by owner. An owner has an entry while a request is under way. */
-  readonly #waiting = new Map<string, (() => void)[]>()
+  /** What begins the requests that wait, by owner. An owner has an entry while a request is under way. */
+  readonly #waiting = new Map<string, Set<() => void>>()
+  readonly #bodyDeadline: number | undefined
 
-  /** Resolves when the request may begin. It ends when its response is closed, which may be before its turn. */
-  begin(owner: string, response: ServerResponse): Promise<void> {
+  /** How long a body may take from its turn on, in ms: the others wait for it. */
+  constructor(bodyDeadline?: number) {
+    this.#bodyDeadline = bodyDeadline
+  }
+
+  /**
+   * Resolves when the request may begin, which ends when its response is closed. Never resolves if the client leaves
+   * before: a client can leave more requests behind than should be carried out, or begun by one another, at once.
+   */
+  async begin(owner: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const start = () => {
-      resolve()
-      if (response.closed) this.#startNext(owner)
-      else response.once('close', () => this.#startNext(owner))
-    }
     const waiting = this.#waiting.get(owner)
-    if (waiting) waiting.push(start)
+    if (waiting) waiting.add(resolve)
     else {
-      this.#waiting.set(owner, [])
-      start()
+      this.#waiting.set(owner, new Set())
+      resolve()
     }
-    return promise
+    const end = () => {
+      const hasBegun = !this.#waiting.get(owner)!.delete(resolve)
+      if (hasBegun) this.#startNext(owner)
+    }
+    if (response.closed) end()
+    else response.once('close', end)
+    await promise
+    cutOffLateBody(request, this.#bodyDeadline)
   }
 
   #startNext(owner: string): void {
-    const next = this.#waiting.get(owner)!.shift()
-    if (next) next()
-    else this.#waiting.delete(owner)
+    const waiting = this.#waiting.get(owner)!
+    const [next] = waiting
+    if (next === undefined) this.#waiting.delete(owner)
+    else {
+      waiting.delete(next)
+      next()
+    }
   }
 }
