@@ -24,7 +24,7 @@ const ARCGIS_LAYER = /\/(FeatureServer|MapServer)\/\d+\/?$/i
 const OGC_COLLECTION = /\/collections\/[^/]+(\/items)?\/?$/
 /** The names of parameters whose values open what is at an address: tokens, keys and signatures. */
 const SECRET_PARAMETER =
-  /^((.*[-_.])?((api|auth|access|subscription|function)?key|sig|pwd|passwd|ticket)|.*(token|signature|credential|password|secret))$/i
+  /^((.*[-_.])?((api|auth|access|subscription|function)?key|sig|pwd|pass|passwd|ticket|auth|jwt)|.*(token|signature|credential|password|passphrase|secret))$/i
 
 /** Whether a text is an address that can be published, and not the path of a file. */
 export function isSourceAddress(text: string): boolean {

@@ -203,7 +203,8 @@ test('secrets in the parameters of an address are credentials', () => {
   const { address, credentials } = parse(signed)
   assert.equal(address, 'https://a.example.org/x.csv?sv=2024&se=2026-12-01T00%3A00:00Z')
   assert.equal(withSecretParameters(address, credentials), `${address}&sig=abc%2B&X-Amz-Signature=d`)
-  for (const name of ['token', 'access_token', 'apiKey', 'api_key', 'key', 'authkey', 'subscription-key']) {
+  const names = ['token', 'access_token', 'apiKey', 'api_key', 'key', 'authkey', 'subscription-key']
+  for (const name of [...names, 'pass', 'user_pass', 'passphrase', 'auth', 'jwt']) {
     const only = parse(`https://a.example.org/x.csv?${name}=sesame`)
     assert.deepEqual(
       [only.address, only.credentials],
@@ -214,7 +215,7 @@ test('secrets in the parameters of an address are credentials', () => {
       `https://a.example.org/x.csv?${name}=sesame`,
     )
   }
-  const wfs = 'https://a.example.org/wfs?service=WFS&typeNames=city:trees&sortBy=monkey'
+  const wfs = 'https://a.example.org/wfs?service=WFS&typeNames=city:trees&sortBy=monkey&author=me&bypass=1'
   assert.deepEqual(parse(wfs), { kind: 'wfs', address: wfs, credentials: null })
   assert.throws(() => parse('s3://bucket'), /names no object/)
 })
