@@ -87,6 +87,30 @@ for (const database of databaseKinds) {
   })
 }
 
+for (const database of databaseKinds) {
+  test(`of two publishers who set a source of the same name at once, one gets it (${database})`, async (t) => {
+    const service = await openTestServer(t, { database, settings: { allowInternalAddresses: true } })
+    const { sources } = service.parts
+    const ownerIds = await Promise.all(
+      ['ada', 'bob'].map(async (name) => (await openAccount(service, `${name}@example.org`)).organizationId),
+    )
+    for (const table of ['wells', 'springs', 'rivers', 'lakes']) {
+      const results = await Promise.allSettled(
+        ownerIds.map((ownerId) => {
+          const address = `http://127.0.0.1:1/${ownerId}.csv`
+          return sources.set({ table, ownerId, address, every: null, settings: {} }, operator)
+        }),
+      )
+      const [failure, ...others] = results.filter((result) => result.status === 'rejected')
+      assert.match(String(failure?.reason), /taken by another publisher/)
+      assert.deepEqual(others, [])
+      const owner = ownerIds[results.findIndex(({ status }) => status === 'fulfilled')]!
+      assert.equal(await sources.ownerOf(table), owner)
+      assert.match((await sources.find(table)).address, new RegExp(owner))
+    }
+  })
+}
+
 test('who has left the organization gets no mail about its source', async (t) => {
   const service = await openTestServer(t, {
     settings: { allowInternalAddresses: true, admins: ['root@example.org'] },

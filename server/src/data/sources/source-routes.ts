@@ -9,7 +9,7 @@ import {
   requireOwned,
   requireWrite,
 } from '../../accounts/access/publisher.ts'
-import { notFound, Problem } from '../../base/problem.ts'
+import { notFound } from '../../base/problem.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { withoutBody } from '../../http/headers.ts'
@@ -71,7 +71,7 @@ export function sourceRoutes(app: App, deps: SourceRouteDeps): void {
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     await withWriter(request, reply)
     const { table } = request.params as { table: string }
-    await requireOwner(publishers.get(request)!, table, deps, { isNew: false })
+    await requireOwner(publishers.get(request)!, table, deps)
   }
   const common = { ...documented, params }
 
@@ -99,9 +99,7 @@ export function sourceRoutes(app: App, deps: SourceRouteDeps): void {
     },
     onRequest: withWriter,
     handler: async (request) => {
-      const publisher = publishers.get(request)!
-      await requireOwner(publisher, request.params.table, deps, { isNew: true })
-      const { origin, organizationId } = publisher
+      const { origin, organizationId } = publishers.get(request)!
       const { address, headers, every = null, options = {} } = request.body
       const { table } = request.params
       const ownerId = organizationId ?? (await deps.catalog.findIfAny(table))?.owner?.organizationId ?? null
@@ -179,18 +177,14 @@ async function requireOwner(
   publisher: Publisher,
   table: string,
   { sources, catalog }: SourceRouteDeps,
-  { isNew }: { isNew: boolean },
 ): Promise<void> {
   const { organizationId } = publisher
   if (organizationId === null) return
   const dataset = await catalog.findIfAny(table)
   const sourceOwner = await sources.ownerOf(table)
   const isSourceOwn = sourceOwner === undefined || sourceOwner === organizationId
-  // The owner of a dataset may replace a source that another publisher set before, and not see it.
   const isOwn = dataset ? dataset.owner?.organizationId === organizationId : isSourceOwn
-  if (isOwn && (isNew || isSourceOwn)) return
-  // Like an upload, which cannot keep secret that the name of a hidden dataset is taken.
-  if (isNew) throw new Problem('permission-missing', `The name "${table}" is taken by another publisher.`)
+  if (isOwn && isSourceOwn) return
   if (dataset && !isHidden(dataset)) requireOwned(publisher, table, dataset)
   throw notFound(`source of "${table}"`)
 }

@@ -26,14 +26,23 @@ export async function readDueSources(db: Db, now: string, limit: number): Promis
     .execute()
 }
 
-/** What is known of the content is forgotten, because another address or another way to read it was set. */
-export async function putSource(tx: Tx, row: SourceRow): Promise<void> {
+/**
+ * What is known of the content is forgotten, because another address or another way to read it was set. Returns false if
+ * another publisher has just set a source of this name.
+ */
+export async function putSource(tx: Tx, row: SourceRow): Promise<boolean> {
   const { table_name: _table, created_by: _by, created_at: _at, ...changed } = row
-  await tx
+  const { numInsertedOrUpdatedRows } = await tx
     .insertInto('sources')
     .values(row)
-    .onConflict((conflict) => conflict.column('table_name').doUpdateSet(changed))
-    .execute()
+    .onConflict((conflict) =>
+      conflict
+        .column('table_name')
+        .doUpdateSet(changed)
+        .where('sources.owner_id', row.owner_id === null ? 'is' : '=', row.owner_id),
+    )
+    .executeTakeFirst()
+  return Number(numInsertedOrUpdatedRows) > 0
 }
 
 export async function updateSource(

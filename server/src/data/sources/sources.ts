@@ -7,6 +7,7 @@ import type { ControlDatabase } from '../../base/database/open.ts'
 import { type Origin, recordEvent, system } from '../../base/events/events.ts'
 import { newId } from '../../base/id.ts'
 import { invalidInput, notFound, Problem } from '../../base/problem.ts'
+import { readNameOwner } from '../catalog/name-owner-store.ts'
 import { PRIORITIES, queueOf } from '../jobs/job-kinds.ts'
 import type { JobMessages } from '../jobs/job-messages.ts'
 import { insertOrJoinJob, SOURCE_JOB, waitingJob } from '../jobs/job-store.ts'
@@ -70,7 +71,10 @@ export class Sources {
     })
   }
 
-  /** The first run is due at once. Credentials that are left out stay those of the same publisher and host. */
+  /**
+   * The first run is due at once. Credentials that are left out stay those of the same publisher and host. Throws if the
+   * name is another publisher's.
+   */
   async set(source: NewSource, origin: Origin): Promise<SourceRecord> {
     const { database, clock } = this.#parts
     const { table, ownerId, every, settings } = source
@@ -79,14 +83,18 @@ export class Sources {
     requireFitting(parsed.kind, settings)
     const at = clock().toISOString()
     await database.db.transaction().execute(async (tx) => {
+      // Like an upload, which cannot keep secret that the name of a hidden dataset is taken.
+      const nameOwner = await readNameOwner(tx, table)
+      if (ownerId !== null && nameOwner !== undefined && nameOwner !== ownerId) throw nameTaken(table)
       const stored = await readSource(tx, table)
       const earlier = stored?.owner_id === ownerId ? stored : undefined
       if (!earlier) {
-        // Nothing is kept of another publisher's source, nor of its runs, which may quote its address and rows.
+        // The owner of a dataset may replace a source that another publisher set before. Nothing is kept of it, nor of its
+        // runs, which may quote its address and rows.
         await deleteSource(tx, table)
         await deleteRuns(tx, table)
       }
-      await putSource(tx, {
+      const isStored = await putSource(tx, {
         table_name: table,
         owner_id: ownerId,
         kind: parsed.kind,
@@ -101,6 +109,7 @@ export class Sources {
         created_at: at,
         updated_at: at,
       })
+      if (!isStored) throw nameTaken(table)
       await recordEvent(tx, clock(), origin, {
         action: 'source.set',
         organizationId: ownerId,
@@ -250,6 +259,10 @@ function asInput<T>(field: string, parse: () => T): T {
     if (error instanceof SourceError) throw invalidInput(field, error.message.replace(/\.$/, ''))
     throw error
   }
+}
+
+function nameTaken(table: string): Problem {
+  return new Problem('permission-missing', `The name "${table}" is taken by another publisher.`)
 }
 
 function noSource(table: string): Problem {
