@@ -29,7 +29,7 @@ export function landingHtml({ base, about }: Place, document: ReturnType<typeof 
     links: document.links,
     body: html`<p>${document.description}</p>
 <ul class="choices">
-<li><a href="${root}/collections?f=html">Collections</a><p class="soft">The datasets that you may read. Sign in to see yours.</p></li>
+<li><a href="${root}/collections?f=html">Collections</a><p class="soft">The datasets that your account or your key may read.</p></li>
 <li><a href="${root}/api?f=html">The API</a><p class="soft">Every address and parameter, described.</p></li>
 <li><a href="${root}/conformance?f=html">Conformance</a><p class="soft">The parts of the standard that are supported.</p></li>
 </ul>
