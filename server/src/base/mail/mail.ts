@@ -1,4 +1,5 @@
 import type { SendMailOptions } from 'nodemailer'
+import { mailHtml } from './mail-html.ts'
 
 /** A mail with one link. */
 export interface Mail {
@@ -31,30 +32,35 @@ export interface Mailer {
   close(): Promise<void>
 }
 
+/** What all mails of a service have. */
+export interface MailLook {
+  from: string
+  /** The name of the service. */
+  service: string
+  /** The color of buttons. */
+  accent: string
+}
+
+/** Stands for the name of the service in the texts of a mail. */
+export const SERVICE = '{service}'
+
+/** The mail with the name of the service. */
+export function named(mail: Mail, { service }: MailLook): Mail {
+  const name = (text: string) => text.replaceAll(SERVICE, () => service)
+  return { ...mail, subject: name(mail.subject), before: mail.before.map(name), after: mail.after.map(name) }
+}
+
 /**
- * The plain text and a simple HTML version of it. Both are sent as 7bit if they are ASCII, so that no
+ * The plain text and an HTML version of it. Both are sent as 7bit if they are ASCII, so that no
  * transfer encoding breaks the link, which is on a line of its own.
  */
-export function mailOptions(mail: Mail, from: string): SendMailOptions {
+export function mailOptions(unnamed: Mail, look: MailLook): SendMailOptions {
+  const mail = named(unnamed, look)
   const { unsubscribe } = mail
   const end = unsubscribe ? ['', STOP, '', unsubscribe.page] : []
   const text = [...mail.before, '', mail.link, '', ...mail.after, ...end, ''].join('\r\n')
-  const paragraphs = (lines: string[]) =>
-    lines.filter((line) => line !== '').map((line) => `<p>${escapeHtml(line)}</p>`)
-  const html = [
-    '<!doctype html>',
-    '<html><body>',
-    ...paragraphs(mail.before),
-    '<p><a',
-    `href="${escapeHtml(mail.link)}"`,
-    `>${escapeHtml(mail.label)}</a></p>`,
-    ...paragraphs(mail.after),
-    ...(unsubscribe ? ['<p><a', `href="${escapeHtml(unsubscribe.page)}"`, `>${STOP_LABEL}</a></p>`] : []),
-    '</body></html>',
-    '',
-  ].join('\r\n')
   return {
-    from,
+    from: look.from,
     to: mail.to,
     subject: mail.subject,
     headers: {
@@ -66,7 +72,7 @@ export function mailOptions(mail: Mail, from: string): SendMailOptions {
     },
     textEncoding: 'quoted-printable',
     ...(isAscii(text) ? { text: part('text/plain', text) } : { text }),
-    html: part('text/html', html),
+    html: part('text/html', mailHtml(mail, look, STOP_LABEL)),
   }
 }
 
@@ -74,11 +80,11 @@ const STOP = 'To get no more mails of this kind, follow this link:'
 const STOP_LABEL = 'Get no more mails of this kind'
 
 /** The complete mail as it would be sent. */
-export async function composeMail(mail: Mail, from: string): Promise<Buffer> {
+export async function composeMail(mail: Mail, look: MailLook): Promise<Buffer> {
   // Loaded with the first mail, because it takes a tenth of the time of a start.
   const { default: nodemailer } = await import('nodemailer')
   const transport = nodemailer.createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
-  const { message } = await transport.sendMail(mailOptions(mail, from))
+  const { message } = await transport.sendMail(mailOptions(mail, look))
   return message as Buffer
 }
 
@@ -88,9 +94,4 @@ function part(type: string, content: string): { raw: string } {
 
 function isAscii(text: string): boolean {
   return /^[\r\n\x20-\x7e]*$/.test(text)
-}
-
-/** Replaces everything beyond ASCII by a character reference, so that the HTML is always 7bit. */
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']|[^\x20-\x7e]/gu, (character) => `&#${character.codePointAt(0)};`)
 }
