@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import type { Request } from 'playwright-core'
 import { count } from '../src/words.ts'
 import { explorerFlow, type TestExplorer } from './explorer-fixture.ts'
 import type { Sensor } from './sensors.ts'
@@ -148,9 +149,21 @@ export function chartFlows(explorerOf: () => TestExplorer, sensors: readonly Sen
     await page.getByLabel('Show the first').press('Enter')
     await page.getByText('Others: 3 other values').waitFor()
     assert.equal(parameter('charts'), 'kind;top=2,measured')
+    // While the page hides a chart, such as while other parts load, it keeps its width.
+    const widths = await page.getByRole('figure', { name: 'Rows by kind' }).evaluate(async (figure) => {
+      const width = () => figure.querySelector('[role=img]')!.getAttribute('width')
+      const before = width()
+      figure.style.display = 'none'
+      for (let frames = 0; frames < 3; frames++) await new Promise((resolve) => requestAnimationFrame(resolve))
+      const hidden = width()
+      figure.style.display = ''
+      return { before, hidden }
+    })
+    assert.equal(widths.hidden, widths.before)
     // A title and a note are in the address and in the saved picture, which has lines for long ones.
     const asked: string[] = []
-    page.on('request', ({ url }) => asked.push(url()))
+    const remember = (request: Request) => void asked.push(request.url())
+    page.on('request', remember)
     await page.getByLabel('Title', { exact: true }).fill('Few kinds; most rows, = half')
     await page.getByLabel('Title', { exact: true }).press('Enter')
     const own = page.getByRole('figure', { name: 'Few kinds; most rows, = half' })
@@ -159,6 +172,7 @@ export function chartFlows(explorerOf: () => TestExplorer, sensors: readonly Sen
     await own.getByLabel('Note').fill(note)
     await own.getByLabel('Note').press('Enter')
     await own.getByText(note).waitFor()
+    page.off('request', remember)
     assert.ok(!asked.some((url) => url.includes('/aggregate')), 'the words need no new numbers')
     const shared = page.url()
     await page.goto('about:blank')
