@@ -154,7 +154,8 @@ export function chartFlows(explorerOf: () => TestExplorer, sensors: readonly Sen
       const width = () => figure.querySelector('[role=img]')!.getAttribute('width')
       const before = width()
       figure.style.display = 'none'
-      for (let frames = 0; frames < 3; frames++) await new Promise((resolve) => requestAnimationFrame(resolve))
+      for (let frames = 0; frames < 3; frames++)
+        await new Promise((resolve) => requestAnimationFrame(resolve))
       const hidden = width()
       figure.style.display = ''
       return { before, hidden }
