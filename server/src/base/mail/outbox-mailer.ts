@@ -5,7 +5,8 @@ import { makeFolderDurably, writeDurably } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import { Background } from '../concurrency/background.ts'
-import { composeMail, type Mail, type Mailer, type MailLook, named } from './mail.ts'
+import { type Mail, type Mailer, type MailLook, named } from './mail.ts'
+import { composeMail } from './mail-message.ts'
 
 const MAX_CONCURRENT = 1000
 

@@ -4,7 +4,8 @@ import type { Logger } from 'pino'
 import { SECOND } from '../clock.ts'
 import { Background } from '../concurrency/background.ts'
 import { isLoopback } from '../loopback.ts'
-import { type Mail, type Mailer, type MailLook, mailOptions } from './mail.ts'
+import type { Mail, Mailer, MailLook } from './mail.ts'
+import { mailOptions } from './mail-message.ts'
 
 const MAX_CONCURRENT = 10_000
 const STOP_AFTER = 5 * SECOND
