@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import type { Request } from 'playwright-core'
 import { count } from '../src/words.ts'
 import { explorerFlow, type TestExplorer } from './explorer-fixture.ts'
 import type { Sensor } from './sensors.ts'
@@ -148,6 +149,58 @@ export function chartFlows(explorerOf: () => TestExplorer, sensors: readonly Sen
     await page.getByLabel('Show the first').press('Enter')
     await page.getByText('Others: 3 other values').waitFor()
     assert.equal(parameter('charts'), 'kind;top=2,measured')
+    // While the page hides a chart, such as while other parts load, it keeps its width.
+    const widths = await page.getByRole('figure', { name: 'Rows by kind' }).evaluate(async (figure) => {
+      const width = () => figure.querySelector('[role=img]')!.getAttribute('width')
+      const before = width()
+      figure.style.display = 'none'
+      for (let frames = 0; frames < 3; frames++)
+        await new Promise((resolve) => requestAnimationFrame(resolve))
+      const hidden = width()
+      figure.style.display = ''
+      return { before, hidden }
+    })
+    assert.equal(widths.hidden, widths.before)
+    // A title and a note are in the address and in the saved picture, which has lines for long ones.
+    const asked: string[] = []
+    const remember = (request: Request) => void asked.push(request.url())
+    page.on('request', remember)
+    await page.getByLabel('Title', { exact: true }).fill('Few kinds; most rows, = half')
+    await page.getByLabel('Title', { exact: true }).press('Enter')
+    const own = page.getByRole('figure', { name: 'Few kinds; most rows, = half' })
+    await own.getByText('Rows by kind', { exact: true }).waitFor()
+    const note = 'Two kinds have most of the rows. '.repeat(5).trim()
+    await own.getByLabel('Note').fill(note)
+    await own.getByLabel('Note').press('Enter')
+    await own.getByText(note).waitFor()
+    page.off('request', remember)
+    assert.ok(!asked.some((url) => url.includes('/aggregate')), 'the words need no new numbers')
+    const shared = page.url()
+    await page.goto('about:blank')
+    await page.goto(shared)
+    await own.getByText(note).waitFor()
+    await own.getByRole('img', { name: /^Few kinds; most rows, = half\. Rows by kind: / }).waitFor()
+    const downloading = page.waitForEvent('download')
+    await own.getByLabel('Save the chart').click()
+    await own.getByRole('button', { name: 'SVG' }).click()
+    const svg = readFileSync(await (await downloading).path(), 'utf8')
+    const lines = await page.evaluate((text) => {
+      const place = document.body.appendChild(document.createElement('div'))
+      place.innerHTML = text
+      const frame = place.querySelector('svg')!
+      const written = [...frame.children].filter(({ tagName }) => tagName === 'text') as SVGTextElement[]
+      const widths = written.map((one) => one.getComputedTextLength())
+      const texts = written.map(({ textContent }) => textContent)
+      place.remove()
+      return { texts, widest: Math.max(...widths), width: Number(frame.getAttribute('width')) }
+    }, svg)
+    assert.equal(lines.texts[0], 'Few kinds; most rows, = half')
+    assert.match(lines.texts[1]!, /: Rows by kind$/)
+    assert.ok(lines.texts.join(' ').includes(note))
+    assert.ok(lines.widest <= lines.width - 16, JSON.stringify(lines))
+    await page.getByRole('button', { name: 'Change the chart: Few kinds' }).click()
+    await page.getByLabel('Title', { exact: true }).fill('')
+    await page.getByLabel('Title', { exact: true }).press('Enter')
     const table = await chartTable('Rows by kind')
     const counts = Object.fromEntries(
       [...groupsOf(sensors, ({ kind }) => String(kind))].map(([kind, own]) => [kind, count(own.length)]),

@@ -63,6 +63,8 @@ test('the text of a chart is read as the same chart, whatever the names of its c
     scale: fc.constantFrom(...SCALES),
     order: fc.constantFrom(...ORDERS),
     top: fc.integer({ min: 1, max: 50 }),
+    title: fc.string({ unit: 'grapheme', maxLength: 30 }),
+    note: fc.constantFrom('', 'a; b = c, \\; "d"\nnext'),
   })
   fc.assert(
     fc.property(chart, (chart) => {

@@ -372,7 +372,9 @@ describe('the explorer', { concurrency: 1 }, () => {
   flow('colors by a column have a legend with quantiles and the rows of each class', async () => {
     await openWithoutMap({ color: 'value' })
     await legendOf('value', ...classesOf(sensors), nulls)
-    await legend('value').getByText('A circle of several shows the mean.').waitFor()
+    await legend('value')
+      .getByText('A larger circle stands for several features and shows the mean.')
+      .waitFor()
     assert.equal(await page.getByText('of all rows').count(), 0, 'without a filter there is one choice')
   })
 

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { Page, Request } from 'playwright-core'
+import type { Locator, Page, Request } from 'playwright-core'
 import { testedProgramArguments } from '../../scripts/program/tested-program.ts'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { parcelsGeojson } from './parcels.ts'
@@ -181,7 +181,7 @@ describe('the way in', { concurrency: 1 }, () => {
     await service.signIn(page, 'phone@example.org')
     for (const [part, words] of [
       ['members', ['Role', 'Joined']],
-      ['events', ['What', 'By', 'From']],
+      ['events', ['What', 'About', 'By', 'Address']],
     ] as const) {
       await page.goto(`${service.url}/organization/${part}`)
       const row = page
@@ -213,7 +213,35 @@ describe('the way in', { concurrency: 1 }, () => {
       const tabs = page.getByRole('navigation', { name: 'Organization' })
       const current = (await tabs.locator('[aria-current]').boundingBox())!
       assert.ok(current.x >= 0 && current.x + current.width <= 320, `${part} ${JSON.stringify(current)}`)
+      // The ends of the list fade out where it goes on.
+      const ends = await tabs.evaluate((list) => {
+        const frame = list.getBoundingClientRect()
+        const rest = list.scrollWidth - list.clientWidth - list.scrollLeft
+        return { left: frame.left + (list.scrollLeft > 1 ? 32 : 0), right: frame.right - (rest > 1 ? 64 : 0) }
+      })
+      const isClear = current.x >= ends.left && current.x + current.width <= ends.right
+      assert.ok(isClear, `${part} ${JSON.stringify([current, ends])}`)
     }
+    // A dialog that is higher than the window shows its buttons.
+    await page.setViewportSize({ width: 320, height: 420 })
+    await page.goto(`${service.url}/keys`)
+    await page.getByRole('button', { name: 'Create a personal key' }).click()
+    const create = page.getByRole('dialog').getByRole('button', { name: 'Create the key' })
+    const isOnTop = await create.evaluate((button) => {
+      const { left, right, top, bottom } = button.getBoundingClientRect()
+      const dialog = button.closest('dialog')!
+      const isHigher = dialog.scrollHeight > dialog.clientHeight
+      return isHigher && document.elementFromPoint((left + right) / 2, (top + bottom) / 2) === button
+    })
+    assert.ok(isOnTop)
+    // The field that has the focus is not below them.
+    await page.getByRole('dialog').getByText('Where the key may be used').focus()
+    await page.keyboard.press('Shift+Tab')
+    const isClear = await page.evaluate(() => {
+      const { bottom } = document.activeElement!.getBoundingClientRect()
+      return bottom <= document.querySelector('dialog .dialog-foot')!.getBoundingClientRect().top
+    })
+    assert.ok(isClear)
     await context.close()
   })
 
@@ -248,10 +276,10 @@ describe('the way in', { concurrency: 1 }, () => {
 
     await service.signIn(page, 'reader@example.org')
     await page.goto(`${service.url}/docs/api`)
-    const operation = async (words: string, path: string) => {
+    const operation = async (words: string, path: string, method = 'GET') => {
       await page.getByLabel('Search the operations').fill(words)
       await page.getByLabel('Search the operations').press('Enter')
-      const form = page.locator(`form[data-method="GET"][data-path="${path}"]`)
+      const form = page.locator(`form[data-method="${method}"][data-path="${path}"]`)
       await page.locator('details', { has: form }).getByText('Try it').click()
       return form
     }
@@ -290,6 +318,28 @@ describe('the way in', { concurrency: 1 }, () => {
       await field.fill(await field.evaluate((input: HTMLInputElement) => input.defaultValue))
     }
     assert.deepEqual(await examples.allTextContents(), before, 'nothing is filled in any more')
+
+    const create = await operation('post create a personal key', '/v1/api-keys/personal', 'POST')
+    const codesOf = page
+      .locator('.operation', { has: create })
+      .locator('.operation-code [data-language] code')
+    const examplesBefore = await codesOf.allTextContents()
+    const body = { name: `it's "true" and null`, isTest: true, expiresAt: null, permissions: ['read'] }
+    const field = create.locator('[name=body]')
+    await field.fill(JSON.stringify(body, null, 2))
+    const [shell, python, script] = await codesOf.allTextContents()
+    const printsBody = `curl() { while [ "$1" != -d ]; do shift; done; printf '%s' "$2"; }\n${shell}`
+    assert.deepEqual(JSON.parse(execFileSync('sh', ['-c', printsBody], { encoding: 'utf8' })), body)
+    assert.match(python!, /"isTest": True,\n {8}"expiresAt": None,/)
+    assert.ok(python!.includes(JSON.stringify(body.name)))
+    const written = /JSON\.stringify\((.*)\),\n\}\)/s.exec(script!)![1]
+    assert.deepEqual(new Function(`return ${written}`)(), body)
+    // What is not JSON yet is not shown, and not sent.
+    await field.fill('{ "name": ')
+    assert.equal((await codesOf.allTextContents())[0], shell)
+    assert.equal(await field.evaluate((input: HTMLTextAreaElement) => input.checkValidity()), false)
+    await field.fill(await field.evaluate((input: HTMLTextAreaElement) => input.defaultValue))
+    assert.deepEqual(await codesOf.allTextContents(), examplesBefore)
 
     const requests: string[] = []
     page.on('request', (request) => requests.push(request.url()))
@@ -333,6 +383,17 @@ describe('the way in', { concurrency: 1 }, () => {
     await page.goto(`${service.url}/v1/ogc/collections?f=html`)
     await page.getByRole('main').getByRole('link', { name: 'Request access' }).waitFor()
     const main = page.getByRole('main')
+    // Loaded again with the key of the session, it does not ask who is signed in to sign in.
+    await page.goto(`${service.url}/v1/ogc/collections/nothing?f=html`)
+    await main.getByRole('heading', { name: 'Not found' }).waitFor()
+    assert.equal(await main.getByRole('link', { name: 'Sign in' }).count(), 0)
+    // The list of pages is longer than the window, and shows the current one.
+    await page.setViewportSize({ width: 1280, height: 600 })
+    await page.goto(`${service.url}/docs/settings`)
+    const menu = page.getByRole('navigation', { name: 'Documentation' })
+    const shown = async (part: Locator) => (await part.boundingBox())!
+    const [list, place] = [await shown(menu), await shown(menu.locator('[aria-current]'))]
+    assert.ok(place.y >= list.y && place.y + place.height <= list.y + list.height)
     await page.goto(`${service.url}/docs/nothing`)
     await header.getByText('docs@example.org').waitFor()
     await main.getByRole('link', { name: 'See the datasets' }).waitFor()

@@ -20,7 +20,7 @@ export function eventColumns(
       ),
     },
     {
-      head: 'To',
+      head: 'About',
       kind: 'long',
       cell: (event) => (
         <>
@@ -30,7 +30,7 @@ export function eventColumns(
       ),
     },
     { head: 'By', cell: (event) => <Actor event={event} onActor={onActor} /> },
-    { head: 'From', cell: ({ address }) => <span className="soft">{address ?? '–'}</span> },
+    { head: 'Address', cell: ({ address }) => <span className="soft">{address ?? '–'}</span> },
   ]
 }
 

@@ -84,7 +84,7 @@ export function EventFilterFields({
             <input
               {...props}
               type="search"
-              placeholder="An id, or click a name below"
+              placeholder="An id"
               value={filter.party}
               onChange={(event) => set('party')(event.target.value)}
             />

@@ -117,9 +117,12 @@ function Results({ all, matches, onReset }: { all: Dataset[]; matches: Dataset[]
         {all.length === 0 ? (
           <p>An administrator publishes one in the administration, or at the command line.</p>
         ) : (
-          <button type="button" className="button" onClick={onReset}>
-            Show all
-          </button>
+          <>
+            <p>Try another word, or fewer filters.</p>
+            <button type="button" className="button" onClick={onReset}>
+              Show all {all.length}
+            </button>
+          </>
         )}
       </Empty>
     )

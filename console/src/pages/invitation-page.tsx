@@ -6,7 +6,7 @@ import { call } from '../api/call.ts'
 import { asProblem } from '../api/problem.ts'
 import { useMe, useSession } from '../api/queries.ts'
 import { post, session } from '../api/session.ts'
-import { Empty } from '../components/page/empty.tsx'
+import { IncompleteLink } from '../components/page/incomplete-link.tsx'
 import { ProblemNote } from '../components/page/problem-note.tsx'
 import { Skeleton } from '../components/page/skeleton.tsx'
 import { useTitle } from '../components/page/use-title.ts'
@@ -22,7 +22,14 @@ export function InvitationPage() {
     enabled: token !== '',
     retry: false,
   })
-  if (!token) return <Empty title="This link is incomplete: open it from the email" />
+  if (!token) {
+    return (
+      <IncompleteLink>
+        Open it from the mail again, or copy it whole. If you cannot find the mail, ask the person who invited
+        you for a new invitation.
+      </IncompleteLink>
+    )
+  }
   if (preview.isError) return <InvalidInvitation error={preview.error} retry={preview.refetch} />
   return (
     <div className="narrow stack">

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { Link, useLocation } from 'react-router'
 import { post } from '../api/session.ts'
-import { Empty } from '../components/page/empty.tsx'
+import { IncompleteLink } from '../components/page/incomplete-link.tsx'
 import { ProblemNote } from '../components/page/problem-note.tsx'
 import { useTitle } from '../components/page/use-title.ts'
 
@@ -17,7 +17,14 @@ export function UnsubscribePage() {
   const stop = useMutation({
     mutationFn: () => post<Unsubscribed>(`/v1/notices/unsubscribe?token=${encodeURIComponent(token)}`, {}),
   })
-  if (!token) return <Empty title="This link is incomplete: open it from the email" />
+  if (!token) {
+    return (
+      <IncompleteLink>
+        Open it from the mail again, or copy it whole. Members choose their mails in{' '}
+        <Link to="/organization/notices">their organization</Link> too.
+      </IncompleteLink>
+    )
+  }
   if (stop.data) {
     return (
       <div className="narrow stack">

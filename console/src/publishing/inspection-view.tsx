@@ -1,3 +1,4 @@
+import { extentText } from '@wayleave/contract/extent-text'
 import type { InspectionRecord, PublishingSchema } from '@wayleave/contract/records'
 import { publishWords } from '../administration/publish-words.ts'
 import type { ReadingChoices } from '../administration/reading-choices.ts'
@@ -86,8 +87,8 @@ function Facts({ inspection }: { inspection: InspectionRecord }) {
     ['Rows', count(rows)],
     ['Kind', shapeName(inspection)],
     ['CRS', crs],
-    ['Extent', bbox?.map((one) => +one.toFixed(4)).join(', ') ?? null],
-    ['Time', timeColumn],
+    ['Extent', bbox && extentText(bbox)],
+    ['Times in', timeColumn],
   ]
   return (
     <dl className="facts">

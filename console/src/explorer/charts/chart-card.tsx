@@ -9,13 +9,13 @@ import { plural } from '../../words.ts'
 import type { Exploration } from '../access.ts'
 import { type Clause, columnOf as clauseColumn, filterText } from '../filter/clause.ts'
 import { askAggregates } from './ask-aggregates.ts'
-import { type Chart, chartText } from './chart.ts'
+import { type Chart, drawnText } from './chart.ts'
 import { partColors } from './chart-colors.ts'
 import { type ChartData, isInside, type Mark } from './chart-data.ts'
 import { ChartForm } from './chart-form.tsx'
 import { ChartLegend, ChartPicture } from './chart-picture.tsx'
 import { ChartTable } from './chart-table.tsx'
-import { axisLabels, chartTitle } from './chart-words.ts'
+import { axisLabels, chartTitle, drawnTitle } from './chart-words.ts'
 import { loadChart } from './load-chart.ts'
 import { numberWithoutPlace } from './log-axis.ts'
 import { savePng, saveSvg } from './save-chart.ts'
@@ -47,7 +47,10 @@ export function ChartCard({ exploration, chart, clauses, onChange, onRemove, onP
   return (
     <figure className="card chart-card" aria-label={title} aria-busy={loaded.isFetching || undefined}>
       <figcaption className="chart-head">
-        <strong dir="auto">{title}</strong>
+        <span className="chart-title">
+          <strong dir="auto">{title}</strong>
+          {chart.title && <small className="soft">{drawnTitle(chart)}</small>}
+        </span>
         <span className="chart-buttons">
           {access === 'all' && (
             <button
@@ -114,6 +117,7 @@ export function ChartCard({ exploration, chart, clauses, onChange, onRemove, onP
           )}
         </>
       )}
+      {chart.note && <p dir="auto">{chart.note}</p>}
       {notes.length > 0 && <p className="small soft">{notes.join(' · ')}</p>}
     </figure>
   )
@@ -135,13 +139,13 @@ function useChart({ dataset, access, filter }: Exploration, chart: Chart, clause
   const others = clauses.filter((clause) => clauseColumn(clause) !== chart.column)
   const applied = others.length === clauses.length ? filter : filterText(others, types)
   return useQuery({
-    queryKey: ['chart', dataset.table, dataset.version, applied, chartText(chart)],
+    queryKey: ['chart', dataset.table, dataset.version, applied, drawnText(chart)],
     queryFn: async ({ signal }): Promise<ChartData> =>
       loadChart(chart, dataset, applied, askAggregates(dataset.table, signal)),
     enabled: access === 'all',
     // Another filter keeps the picture until its own is there; another chart cannot be drawn with these numbers.
     placeholderData: (data, before) =>
-      before?.queryKey[4] === chartText(chart) ? keepPreviousData(data) : undefined,
+      before?.queryKey[4] === drawnText(chart) ? keepPreviousData(data) : undefined,
     staleTime: 300_000,
   })
 }
@@ -167,7 +171,9 @@ function SaveMenu({
     const colors = partColors(data, theme)
     return {
       svg: drawing.current!,
-      title: `${dataset.title}: ${title}`,
+      title: chart.title || `${dataset.title}: ${title}`,
+      subtitle: chart.title && `${dataset.title}: ${drawnTitle(chart)}`,
+      note: chart.note,
       legend: data.parts.map((text, index) => ({ text, color: colors[index]! })),
       credit: [dataset.attribution, dataset.license].filter(Boolean).join(' · '),
     }

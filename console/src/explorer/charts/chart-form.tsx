@@ -1,5 +1,5 @@
 import type { DatasetDetails } from '@wayleave/contract/records'
-import { type ReactNode, useEffect, useId, useState } from 'react'
+import { type ComponentProps, type ReactNode, useEffect, useId, useState } from 'react'
 import {
   axisOf,
   type Chart,
@@ -11,6 +11,8 @@ import {
   isTime,
   type Kind,
   kindsOf,
+  MAX_NOTE,
+  MAX_TITLE,
   MAX_TOP,
   MEASURES,
   ofColumns,
@@ -18,7 +20,7 @@ import {
   scalesOf,
   splitColumns,
 } from './chart.ts'
-import { MEASURE_WORDS } from './chart-words.ts'
+import { drawnTitle, MEASURE_WORDS } from './chart-words.ts'
 
 const LAYOUT_WORDS = { stacked: 'Stacked', grouped: 'Side by side', filled: 'Shares of 100 %' }
 const SCALE_WORDS = {
@@ -100,6 +102,20 @@ export function ChartForm({
       {isNumeric(type) && <WidthField chart={chart} step={step} onChange={(step) => change({ step })} />}
       <ScaleField chart={chart} dataset={dataset} onChange={(scale) => change({ scale })} />
       <GroupFields chart={chart} dataset={dataset} isMeasured={isMeasured} change={change} />
+      <CommittedField
+        label="Title"
+        value={chart.title}
+        maxLength={MAX_TITLE}
+        placeholder={drawnTitle(chart)}
+        onChange={(title) => change({ title: title.trim() })}
+      />
+      <CommittedField
+        label="Note"
+        value={chart.note}
+        maxLength={MAX_NOTE}
+        placeholder="What one should see in it"
+        onChange={(note) => change({ note: note.trim() })}
+      />
     </div>
   )
 }
@@ -241,13 +257,11 @@ function Choice({
   )
 }
 
-/** A number that counts once it is complete: with Enter, or when the field is left. */
 function NumberField({
-  label,
-  value,
   min = 0,
   max,
   onChange,
+  ...field
 }: {
   label: string
   value: string
@@ -255,23 +269,39 @@ function NumberField({
   max?: number
   onChange: (value: string) => void
 }) {
+  const isValid = (text: string) => {
+    const number = Number(text)
+    return number > 0 && number >= min && (max === undefined || number <= max)
+  }
+  const commit = (text: string) => onChange(String(Number(text)))
+  return <CommittedField {...field} {...{ min, max, isValid }} type="number" step="any" onChange={commit} />
+}
+
+/** A text that counts once it is complete: with Enter, or when the field is left. */
+function CommittedField({
+  label,
+  value,
+  isValid = () => true,
+  onChange,
+  ...input
+}: Omit<ComponentProps<'input'>, 'onChange'> & {
+  label: string
+  value: string
+  isValid?: (text: string) => boolean
+  onChange: (value: string) => void
+}) {
   const [text, setText] = useState(value)
   useEffect(() => setText(value), [value])
   const commit = () => {
-    const number = Number(text)
-    const isValid = number > 0 && number >= min && (max === undefined || number <= max)
-    if (isValid && text !== value) onChange(String(number))
+    if (isValid(text) && text !== value) onChange(text)
     else setText(value)
   }
   return (
     <Labelled label={label}>
       {(id) => (
         <input
+          {...input}
           id={id}
-          type="number"
-          step="any"
-          min={min}
-          max={max}
           value={text}
           onChange={(event) => setText(event.target.value)}
           onBlur={commit}

@@ -179,13 +179,17 @@ export function ChartLegend({
   )
 }
 
+const MIN_WIDTH_PX = 200
+
 /** One unit of the drawing is a pixel, so that its letters have the same size on a phone. */
 function useWidth(place: { current: HTMLElement | null }): number {
   const [width, setWidth] = useState(0)
   useEffect(() => {
-    const watch = new ResizeObserver(([entry]) =>
-      setWidth(Math.max(200, Math.floor(entry!.contentRect.width))),
-    )
+    const watch = new ResizeObserver(([entry]) => {
+      const { width } = entry!.contentRect
+      // It has no width while the page hides it, such as while other parts of it load.
+      if (width > 0) setWidth(Math.max(MIN_WIDTH_PX, Math.floor(width)))
+    })
     watch.observe(place.current!)
     return () => watch.disconnect()
   }, [])

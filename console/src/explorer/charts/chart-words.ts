@@ -13,8 +13,13 @@ export const MEASURE_WORDS: Record<Measure, string> = {
   distinct: 'Different values',
 }
 
-/** The name of a chart: what is measured, by which column. */
-export function chartTitle({ kind, column: name, measure, of, by, step }: Chart): string {
+/** The name of a chart: its author's, or else what it draws. */
+export function chartTitle(chart: Chart): string {
+  return chart.title || drawnTitle(chart)
+}
+
+/** What is measured, by which column. */
+export function drawnTitle({ kind, column: name, measure, of, by, step }: Chart): string {
   if (kind === 'points') return `${of} against ${name}`
   const column = PERIODS.some((period) => period === step) ? `${step} of ${name}` : name
   const split = by && ` and ${by}`
@@ -60,7 +65,7 @@ export function measuredWords(value: number | null, { measure }: Pick<Chart, 'me
 
 /** The chart in a sentence, for screen readers; the table has all of it. */
 export function chartSummary(chart: Chart, { marks, groups }: ChartData): string {
-  const title = chartTitle(chart)
+  const title = chart.title ? `${chart.title}. ${drawnTitle(chart)}` : drawnTitle(chart)
   const measured = marks.filter((mark) => mark.value !== null)
   if (measured.length === 0) return `${title}: no values`
   if (chart.kind === 'points') return `${title}: ${measured.length} points`

@@ -34,10 +34,16 @@ export interface Chart {
   order: (typeof ORDERS)[number]
   /** How many groups of values are shown; the rest are the others. */
   top: number
+  /** The author's own title; empty for one that says what is drawn. */
+  title: string
+  /** What the author says about the chart; empty for nothing. */
+  note: string
 }
 
 const TOP = 12
 export const MAX_TOP = 50
+export const MAX_TITLE = 120
+export const MAX_NOTE = 400
 
 export function plainChart(column: string): Chart {
   return {
@@ -51,8 +57,13 @@ export function plainChart(column: string): Chart {
     scale: 'linear',
     order: 'most',
     top: TOP,
+    title: '',
+    note: '',
   }
 }
+
+/** The text of what a chart draws, without what is written beside it. */
+export const drawnText = (chart: Chart) => chartText({ ...chart, title: '', note: '' })
 
 /** A chart as text, for the page's address: the column, and what differs from the plain chart of it. */
 export function chartText(chart: Chart): string {
@@ -87,6 +98,8 @@ export function readChart(text: string, dataset: DatasetDetails): Chart | null {
       scale: one('scale', SCALES, plain.scale),
       order: one('order', ORDERS, plain.order),
       top: Number.isInteger(top) && top >= 1 && top <= MAX_TOP ? top : TOP,
+      title: (values.get('title') ?? '').slice(0, MAX_TITLE),
+      note: (values.get('note') ?? '').slice(0, MAX_NOTE),
     },
     dataset,
   )

@@ -157,7 +157,8 @@ function clusterWords(scale: Scale, isColor: boolean, isSized: boolean): string 
     ...(isColor ? [scale.kind === 'numbers' ? 'the mean' : 'the most frequent value, paler if mixed'] : []),
     ...(isSized ? ['the size of the largest'] : []),
   ]
-  return `A circle of several shows ${parts.join(' and ')}.`
+  const subject = isSized ? 'A circle of several' : 'A larger circle stands for several features and'
+  return `${subject} shows ${parts.join(' and ')}.`
 }
 
 function Gradient({ scale, look, theme }: { scale: NumberScale; look: MapLook; theme: Theme }) {

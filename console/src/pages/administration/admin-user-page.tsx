@@ -54,25 +54,24 @@ function User({ user }: { user: AdminUser }) {
           Blocked since <When at={user.blockedAt} />: {user.blockReason}
         </p>
       )}
-      <section className="card">
-        <dl className="facts">
-          {user.organizations.length === 0 && (
-            <>
-              <dt>Organization</dt>
-              <dd>None</dd>
-            </>
-          )}
-          {user.organizations.map(({ id, name, permissions }) => (
-            <Fragment key={id}>
-              <dt>
-                <Link to={`/administration/organizations/${id}`}>{name}</Link>
-              </dt>
-              <dd>
-                <PermissionBadges permissions={permissions} />
-              </dd>
-            </Fragment>
-          ))}
-        </dl>
+      <section className="card stack-small" aria-labelledby="organizations">
+        <h2 id="organizations">Organizations</h2>
+        {user.organizations.length === 0 ? (
+          <p className="soft">None</p>
+        ) : (
+          <dl className="facts">
+            {user.organizations.map(({ id, name, permissions }) => (
+              <Fragment key={id}>
+                <dt>
+                  <Link to={`/administration/organizations/${id}`}>{name}</Link>
+                </dt>
+                <dd>
+                  <PermissionBadges permissions={permissions} />
+                </dd>
+              </Fragment>
+            ))}
+          </dl>
+        )}
       </section>
       <ListCard
         label="Sessions"

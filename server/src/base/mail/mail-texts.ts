@@ -1,12 +1,12 @@
 import { ADD_ON_NAMES } from '@wayleave/contract/add-ons'
 import type { AccessRequest } from '@wayleave/contract/records'
-import type { Mail } from './mail.ts'
+import { type Mail, SERVICE } from './mail.ts'
 
-/** ASCII only, so that a sign-in mail is always sent as 7bit. */
+/** ASCII only below the subject, so that a sign-in mail is always sent as 7bit. */
 export function signInMail(to: string, link: string, code: string): Mail {
   return {
     to,
-    subject: 'Sign in to Wayleave',
+    subject: `Sign in to ${SERVICE}`,
     before: ['Follow this link to sign in. It works once, for 15 minutes:'],
     link,
     label: 'Sign in',
@@ -37,13 +37,13 @@ export function invitationMail(to: string, link: string, organizationName: strin
     to,
     subject: `You are invited to ${organization}`,
     before: [
-      `${inviter} invites you to the organization "${organization}" on Wayleave.`,
+      `${inviter} invites you to the organization "${organization}" on ${SERVICE}.`,
       'Follow this link to accept, signed in with this mail address. It works once, for 7 days:',
     ],
     link,
     label: 'See the invitation',
     after: [
-      'If you accept, you leave your current organization.',
+      'You stay a member of organizations that you belong to, and can switch between them.',
       'If you do not know the sender, ignore this mail: nothing happens.',
     ],
   }
@@ -103,7 +103,7 @@ export function sourceFailedMail(to: string, link: string, table: string, proble
 export function testMail(to: string, link: string): Mail {
   return {
     to,
-    subject: 'Wayleave can send mail',
+    subject: `${SERVICE} can send mail`,
     before: ['This mail shows that the service can send mail. An administrator asked for it.'],
     link,
     label: 'Open the service',

@@ -1,5 +1,3 @@
-import type { SendMailOptions } from 'nodemailer'
-
 /** A mail with one link. */
 export interface Mail {
   to: string
@@ -31,66 +29,20 @@ export interface Mailer {
   close(): Promise<void>
 }
 
-/**
- * The plain text and a simple HTML version of it. Both are sent as 7bit if they are ASCII, so that no
- * transfer encoding breaks the link, which is on a line of its own.
- */
-export function mailOptions(mail: Mail, from: string): SendMailOptions {
-  const { unsubscribe } = mail
-  const end = unsubscribe ? ['', STOP, '', unsubscribe.page] : []
-  const text = [...mail.before, '', mail.link, '', ...mail.after, ...end, ''].join('\r\n')
-  const paragraphs = (lines: string[]) =>
-    lines.filter((line) => line !== '').map((line) => `<p>${escapeHtml(line)}</p>`)
-  const html = [
-    '<!doctype html>',
-    '<html><body>',
-    ...paragraphs(mail.before),
-    '<p><a',
-    `href="${escapeHtml(mail.link)}"`,
-    `>${escapeHtml(mail.label)}</a></p>`,
-    ...paragraphs(mail.after),
-    ...(unsubscribe ? ['<p><a', `href="${escapeHtml(unsubscribe.page)}"`, `>${STOP_LABEL}</a></p>`] : []),
-    '</body></html>',
-    '',
-  ].join('\r\n')
-  return {
-    from,
-    to: mail.to,
-    subject: mail.subject,
-    headers: {
-      'Auto-Submitted': 'auto-generated',
-      ...(unsubscribe && {
-        'List-Unsubscribe': `<${unsubscribe.post}>`,
-        'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-      }),
-    },
-    textEncoding: 'quoted-printable',
-    ...(isAscii(text) ? { text: part('text/plain', text) } : { text }),
-    html: part('text/html', html),
-  }
+/** What all mails of a service have. */
+export interface MailLook {
+  from: string
+  /** The name of the service. */
+  service: string
+  /** The color of buttons. */
+  accent: string
 }
 
-const STOP = 'To get no more mails of this kind, follow this link:'
-const STOP_LABEL = 'Get no more mails of this kind'
+/** Stands for the name of the service in the texts of a mail. */
+export const SERVICE = '{service}'
 
-/** The complete mail as it would be sent. */
-export async function composeMail(mail: Mail, from: string): Promise<Buffer> {
-  // Loaded with the first mail, because it takes a tenth of the time of a start.
-  const { default: nodemailer } = await import('nodemailer')
-  const transport = nodemailer.createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
-  const { message } = await transport.sendMail(mailOptions(mail, from))
-  return message as Buffer
-}
-
-function part(type: string, content: string): { raw: string } {
-  return { raw: `Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: 7bit\r\n\r\n${content}` }
-}
-
-function isAscii(text: string): boolean {
-  return /^[\r\n\x20-\x7e]*$/.test(text)
-}
-
-/** Replaces everything beyond ASCII by a character reference, so that the HTML is always 7bit. */
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']|[^\x20-\x7e]/gu, (character) => `&#${character.codePointAt(0)};`)
+/** The mail with the name of the service. */
+export function named(mail: Mail, { service }: MailLook): Mail {
+  const name = (text: string) => text.replaceAll(SERVICE, () => service)
+  return { ...mail, subject: name(mail.subject), before: mail.before.map(name), after: mail.after.map(name) }
 }

@@ -71,12 +71,13 @@ async function mailServer(
   }
 }
 
+const LOOK = { from: 'Data <d@example.org>', service: 'Data', accent: '#0b6e5b' }
 const mail = signInMail('ada@example.org', 'http://127.0.0.1:8080/sign-in#the-token-of-the-link', '123456')
 
 function smtpMailer(t: TestContext, port: number, waits?: number[]) {
   const lines: string[] = []
   const log = makeLogger('debug', (line) => lines.push(line))
-  const mailer = new SmtpMailer({ url: `smtp://127.0.0.1:${port}`, from: 'Data <d@example.org>', log, waits })
+  const mailer = new SmtpMailer({ url: `smtp://127.0.0.1:${port}`, look: LOOK, log, waits })
   cleanUp(t, () => mailer.close())
   return { mailer, lines }
 }
@@ -84,7 +85,12 @@ function smtpMailer(t: TestContext, port: number, waits?: number[]) {
 test('with a mail server the sign-in mail goes out by SMTP, signed in to it, and its link works', async (t) => {
   const smtp = await mailServer(t, undefined, { authOptional: false, allowInsecureAuth: true })
   const smtpUrl = `smtp://wayleave:opensesame@127.0.0.1:${smtp.port}`
-  const settings = { smtpUrl, mailFrom: 'Data Portal <portal@example.org>' }
+  const settings = {
+    smtpUrl,
+    mailFrom: 'Data Portal <portal@example.org>',
+    title: 'Données',
+    accent: '#603080',
+  }
   const service = await openTestServer(t, { settings })
   await service.request('POST', '/v1/auth/magic-link', { body: { email: 'Ada@example.org' } })
   await smtp.untilAttempts(1)
@@ -92,6 +98,13 @@ test('with a mail server the sign-in mail goes out by SMTP, signed in to it, and
   assert.deepEqual([message!.to, message!.user], [['ada@example.org'], 'wayleave'])
   assert.match(message!.source, /^From: Data Portal <portal@example\.org>\r$/m)
   assert.match(message!.source, /^Content-Transfer-Encoding: 7bit\r$/m)
+  assert.ok(!message!.source.includes('quoted-printable'))
+  assert.ok(message!.source.split('\r\n').every((line) => line.length < 998))
+  // The mail is of the service, whatever it is called, and has its color and a code that is easy to read.
+  assert.match(message!.source, /<h1 [^>]*>Sign in to Donn&#233;es<\/h1>/)
+  assert.match(message!.source, /background:#603080;/)
+  assert.match(message!.source, /<p style="[^"]*letter-spacing[^"]*">\d{6}<\/p>/)
+  assert.ok(!message!.source.includes('Wayleave'))
   const token = /^http:\S+#([\w-]{43})\r$/m.exec(message!.source)![1]!
   assert.equal((await service.request('POST', '/v1/auth/token', { body: { token } })).status, 200)
   assert.ok(!readdirSync(service.config.dataDir).includes('outbox'))
@@ -106,7 +119,7 @@ test('a mail server beyond loopback gets neither password nor link without TLS, 
   const send = async (allowPlain: boolean) => {
     const lines: string[] = []
     const log = makeLogger('debug', (line) => lines.push(line))
-    const mailer = new SmtpMailer({ url, from: 'Data <d@example.org>', log, allowPlain, waits: [] })
+    const mailer = new SmtpMailer({ url, look: LOOK, log, allowPlain, waits: [] })
     mailer.post(mail)
     await mailer.close()
     return mailer.results

@@ -29,14 +29,15 @@ export function checkMailSettings({ smtpUrl, host, allowOutbox }: Config): void 
 
 /** Sends by SMTP if a mail server is configured, otherwise writes to the outbox folder. */
 export function openMailer({ config, clock, log, serving }: MailerDeps): Mailer {
-  const { smtpUrl, mailFrom: from } = config
-  if (smtpUrl) return new SmtpMailer({ url: smtpUrl, from, log, allowPlain: config.smtpAllowPlain })
+  const { smtpUrl } = config
+  const look = { from: config.mailFrom, service: config.title, accent: config.accent }
+  if (smtpUrl) return new SmtpMailer({ url: smtpUrl, look, log, allowPlain: config.smtpAllowPlain })
   const folder = join(config.dataDir, 'outbox')
   // In a demo the links are shown; the warning would only distract.
   if (serving && !config.demo) log.warn(`No mail server is set: mails are written to ${folder}.`)
   // In a pipe the link would end up in a log file, so it is only printed to a terminal.
   const print = (text: string) => void (process.stderr.isTTY && process.stderr.write(text))
-  return new OutboxMailer({ folder, from, clock, log, print })
+  return new OutboxMailer({ folder, look, clock, log, print })
 }
 
 /** For a demo on loopback: remembers the newest link to each address, so that the console can show it. */

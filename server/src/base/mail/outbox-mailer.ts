@@ -5,13 +5,14 @@ import { makeFolderDurably, writeDurably } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import { Background } from '../concurrency/background.ts'
-import { composeMail, type Mail, type Mailer } from './mail.ts'
+import { type Mail, type Mailer, type MailLook, named } from './mail.ts'
+import { composeMail } from './mail-message.ts'
 
 const MAX_CONCURRENT = 1000
 
 export interface OutboxOptions {
   folder: string
-  from: string
+  look: MailLook
   clock: Clock
   log: Logger
   /** Prints a line to the terminal; it contains the link, which must not go through the logger. */
@@ -49,12 +50,14 @@ export class OutboxMailer implements Mailer {
   }
 
   async #write(mail: Mail): Promise<void> {
-    const { folder, from, clock, print } = this.#options
-    const message = await composeMail(mail, from)
+    const { folder, look, clock, print } = this.#options
+    const message = await composeMail(mail, look)
     const name = `${clock().toISOString().replaceAll(':', '-')}-${randomBytes(6).toString('hex')}.eml`
     await makeFolderDurably(folder, 0o700)
     await writeDurably(join(folder, name), message, { mode: 0o600, partial: join(folder, `.${name}.part`) })
-    print(`\n${'─'.repeat(72)}\nMail to ${mail.to}: ${mail.subject}\n\n  ${mail.link}\n${'─'.repeat(72)}\n\n`)
+    print(
+      `\n${'─'.repeat(72)}\nMail to ${mail.to}: ${named(mail, look).subject}\n\n  ${mail.link}\n${'─'.repeat(72)}\n\n`,
+    )
   }
 }
 

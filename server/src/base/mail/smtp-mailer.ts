@@ -4,14 +4,15 @@ import type { Logger } from 'pino'
 import { SECOND } from '../clock.ts'
 import { Background } from '../concurrency/background.ts'
 import { isLoopback } from '../loopback.ts'
-import { type Mail, type Mailer, mailOptions } from './mail.ts'
+import type { Mail, Mailer, MailLook } from './mail.ts'
+import { mailOptions } from './mail-message.ts'
 
 const MAX_CONCURRENT = 10_000
 const STOP_AFTER = 5 * SECOND
 
 export interface SmtpOptions {
   url: string
-  from: string
+  look: MailLook
   log: Logger
   /** Send without TLS if the server does not offer it. */
   allowPlain?: boolean
@@ -34,7 +35,7 @@ export function requiresTls(url: string, allowPlain: boolean): boolean {
  */
 export class SmtpMailer implements Mailer {
   readonly results = { sent: 0, failed: 0 }
-  readonly #from: string
+  readonly #look: MailLook
   readonly #log: Logger
   readonly #waits: readonly number[]
   /** The library is loaded beside the start of the service. */
@@ -44,12 +45,12 @@ export class SmtpMailer implements Mailer {
 
   constructor({
     url,
-    from,
+    look,
     log,
     allowPlain = false,
     waits = [SECOND, 5 * SECOND, 30 * SECOND],
   }: SmtpOptions) {
-    this.#from = from
+    this.#look = look
     this.#log = log
     this.#waits = waits
     this.#background = new Background(MAX_CONCURRENT, log)
@@ -67,7 +68,7 @@ export class SmtpMailer implements Mailer {
 
   async deliver(mail: Mail): Promise<void> {
     const transport = await this.#transport
-    await transport.sendMail(mailOptions(mail, this.#from))
+    await transport.sendMail(mailOptions(mail, this.#look))
     this.results.sent++
   }
 

@@ -23,7 +23,7 @@ export const instanceSettings = {
     'WAYLEAVE_TITLE',
     'Wayleave',
     text(),
-    'The name of the service: in the header of every page, on its landing pages and in its API definitions.',
+    'The name of the service: in the header of every page, in mails, on its landing pages and in its API definitions.',
   ),
   description: setting(
     'WAYLEAVE_DESCRIPTION',

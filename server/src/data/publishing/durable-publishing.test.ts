@@ -86,7 +86,7 @@ test('an upload and a mail are on the disk with their names when they are acknow
     import { OutboxMailer } from ${JSON.stringify(import.meta.resolve('../../base/mail/outbox-mailer.ts'))}
     await receiveUpload(Readable.from([Buffer.from('a,b')]), ${JSON.stringify(upload)}, { maxBytes: 100, minFreeBytes: 0 })
     const mailer = new OutboxMailer({
-      folder: ${JSON.stringify(outbox)}, from: 'a@example.org', clock: () => new Date(0), log: console, print() {},
+      folder: ${JSON.stringify(outbox)}, look: { from: 'a@example.org', service: 'Data', accent: '#0b6e5b' }, clock: () => new Date(0), log: console, print() {},
     })
     mailer.post({ to: 'b@example.org', subject: 'Sign in', before: [], after: [], label: 'Sign in', link: 'http://localhost/' })
     await mailer.close()`

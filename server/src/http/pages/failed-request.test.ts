@@ -51,6 +51,13 @@ test('every wrong parameter has its message, also one that is missing', () => {
   assert.match(text, /<li><code>to<\/code> is required<\/li>/)
 })
 
+test('the command keeps the format if that is what is wrong', () => {
+  const errors = [{ path: 'f', message: 'must be one of json' }]
+  const text = page('/v1/ogc/collections/a/tiles?f=html', new Problem('invalid-input', undefined, { errors }))
+  assert.match(text, /<code>html<\/code> <span class="wrong">must be one of json</)
+  assert.ok(argumentsOf(commandOf(text)).includes('f=html'))
+})
+
 test('a problem page has no secret', () => {
   const key = `wlv_live_${'a1B2'.repeat(8)}`
   const secrets: Record<string, string> = {

@@ -20,8 +20,8 @@ export interface FailedRequest {
  */
 export function failedRequest({ method, url }: FailedRequest, base: string, problem: Problem): Html {
   const [path, query] = splitAt(url, '?')
-  const parameters = readable(query)
   const wrong = new Map((problem.errors ?? []).map(({ path, message }) => [path, message]))
+  const parameters = readable(query, wrong.has('f'))
   const rows = parameters.map(({ name, value }) => {
     const message = wrong.get(name)
     const shown = value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value
@@ -49,12 +49,13 @@ interface Parameter {
 }
 
 /**
- * The parameters, decoded as far as they can be, without what chooses the page, without a key (the command sends it in
- * the header), and without other secrets.
+ * The parameters, decoded as far as they can be, without what chooses the page, unless that is what is wrong, without a
+ * key (the command sends it in the header), and without other secrets.
  */
-function readable(query: string): Parameter[] {
+function readable(query: string, isFormatWrong: boolean): Parameter[] {
   return [...new URLSearchParams(query)]
-    .filter(([name, value]) => !(name === 'f' && value === 'html') && name !== 'api_key')
+    .filter(([name, value]) => isFormatWrong || name !== 'f' || value !== 'html')
+    .filter(([name]) => name !== 'api_key')
     .map(([name, value]) => ({ name, value: SECRET_NAME.test(name) ? HIDDEN : redactSecrets(value) }))
 }
 

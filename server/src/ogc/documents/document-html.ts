@@ -1,3 +1,4 @@
+import { extentText, sidesOf } from '@wayleave/contract/extent-text'
 import { UPDATE_WORDS } from '@wayleave/contract/update-frequencies'
 import type { Dataset } from '../../data/catalog/dataset.ts'
 import { describedColumns } from '../../data/catalog/metadata.ts'
@@ -5,7 +6,6 @@ import type { About } from '../../http/about.ts'
 import { type Content, html } from '../../http/pages/html.ts'
 import { plainText } from '../../http/pages/plain-text.ts'
 import { timeText } from '../../http/pages/time-text.ts'
-import { extentText, sidesOf } from '../html/extent-text.ts'
 import { collectionTrail, facts, htmlPage, type Place, table } from '../html/layout.ts'
 import { featureMap } from '../html/map.ts'
 import { ITEMS_ENCODINGS } from '../request/encodings.ts'
@@ -29,7 +29,7 @@ export function landingHtml({ base, about }: Place, document: ReturnType<typeof 
     links: document.links,
     body: html`<p>${document.description}</p>
 <ul class="choices">
-<li><a href="${root}/collections?f=html">Collections</a><p class="soft">The datasets that you may read. Sign in to see yours.</p></li>
+<li><a href="${root}/collections?f=html">Collections</a><p class="soft">The datasets that your account or your key may read.</p></li>
 <li><a href="${root}/api?f=html">The API</a><p class="soft">Every address and parameter, described.</p></li>
 <li><a href="${root}/conformance?f=html">Conformance</a><p class="soft">The parts of the standard that are supported.</p></li>
 </ul>

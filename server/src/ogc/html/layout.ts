@@ -42,7 +42,8 @@ ${siteHead(about, base)}
 ${siteHeader(about, false, base)}
 <div class="doc wide">
 <nav class="trail" aria-label="Where you are"><ol>${way.map(
-    ({ href, title: name }) => html`<li><a href="${href}">${name}</a></li>`,
+    ({ href, title: name }, i) =>
+      html`<li>${i === way.length - 1 ? html`<span aria-current="page">${name}</span>` : html`<a href="${href}">${name}</a>`}</li>`,
   )}</ol></nav>
 <main id="content" class="prose" tabindex="-1">
 <h1>${title}</h1>

@@ -1,7 +1,7 @@
+import { extentText } from '@wayleave/contract/extent-text'
 import { licenseLink, licenseName } from '@wayleave/contract/licenses'
 import { type Content, html } from '../../http/pages/html.ts'
 import { timeText } from '../../http/pages/time-text.ts'
-import { extentText } from '../html/extent-text.ts'
 import { facts, htmlPage, table } from '../html/layout.ts'
 import type { Link } from '../write/links.ts'
 import {

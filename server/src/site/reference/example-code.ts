@@ -1,3 +1,4 @@
+import { bodyCode } from '../documentation/assets/body-code.js'
 import { EXAMPLE_ADDRESS } from '../documentation/page-names.ts'
 import type { Operation, Parameter } from './definition.ts'
 import { type ExampleContext, exampleOf } from './example-values.ts'
@@ -19,7 +20,7 @@ interface Request {
   method: string
   url: string
   headers: [name: string, value: string, variable: string | null][]
-  json: unknown
+  json: Record<Language, string> | null
   /** The name of the file that is the body. */
   file: string | null
 }
@@ -44,10 +45,16 @@ export function parameterExample(operation: Operation, { name, schema }: Paramet
   return Array.isArray(value) ? value.join(',') : String(value)
 }
 
-/** The body of a request as JSON; undefined if it takes none, or a file. */
-export function jsonBody(operation: Operation): unknown {
+/** The body of a request as a JSON text; undefined if it takes none, or a file. */
+export function jsonBody(operation: Operation): string | undefined {
   const schema = operation.body?.content?.['application/json']?.schema
-  return schema && exampleOf(schema, 'body', contextOf(operation, true))
+  return schema && JSON.stringify(exampleOf(schema, 'body', contextOf(operation, true)), null, 2)
+}
+
+/** The body in the examples of an operation; null if it takes none, or a file. */
+export function exampleBody(operation: Operation): Record<Language, string> | null {
+  const json = jsonBody(operation)
+  return json === undefined ? null : bodyCode(json)
 }
 
 /** The JSON of the successful response; undefined if it is a file or has no body. */
@@ -77,13 +84,13 @@ function requestOf(operation: Operation): Request {
     const parameter = parameters.find((one) => one.name === name && one.in === 'path')
     return parameter ? encodeURIComponent(parameterExample(operation, parameter)) : name
   })
-  const json = jsonBody(operation)
-  const isFile = json === undefined && body?.content?.['application/octet-stream'] !== undefined
+  const json = exampleBody(operation)
+  const isFile = json === null && body?.content?.['application/octet-stream'] !== undefined
   const headers: Request['headers'] = []
   if (access === 'key' || access === 'either' || access === 'optional-key')
     headers.push(['X-API-Key', '', 'WAYLEAVE_API_KEY'])
   if (access === 'token') headers.push(['Authorization', 'Bearer ', 'WAYLEAVE_TOKEN'])
-  if (json !== undefined) headers.push(['Content-Type', 'application/json', null])
+  if (json) headers.push(['Content-Type', 'application/json', null])
   return {
     method,
     url: EXAMPLE_ADDRESS + filled + (search === '' ? '' : `?${search.replaceAll('%2C', ',')}`),
@@ -97,7 +104,7 @@ function curl({ method, url, headers, json, file }: Request): string {
   const lines = [method === 'GET' ? `curl '${url}'` : `curl -X ${method} '${url}'`]
   for (const [name, value, variable] of headers)
     lines.push(variable ? `-H "${name}: ${value}$${variable}"` : `-H '${name}: ${value}'`)
-  if (json !== undefined) lines.push(`-d '${JSON.stringify(json, null, 2).replaceAll("'", "'\\''")}'`)
+  if (json) lines.push(`-d '${json.curl}'`)
   if (file) lines.push(`--data-binary '@${file}'`)
   return lines.join(' \\\n  ')
 }
@@ -111,20 +118,11 @@ function python({ method, url, headers, json, file }: Request): string {
     })
   const parts = [`'${url}'`]
   if (entries.length > 0) parts.push(`headers={${entries.join(', ')}}`)
-  if (json !== undefined) parts.push(`json=${pythonValue(json)}`)
+  if (json) parts.push(`json=${json.python}`)
   if (file) parts.push(`data=open('${file}', 'rb')`)
   const imports = entries.length > 0 ? 'import os\nimport requests' : 'import requests'
   const call = `requests.${method.toLowerCase()}(\n    ${parts.join(',\n    ')},\n)`
   return `${imports}\n\nresponse = ${call}\nresponse.raise_for_status()\nprint(response.text)`
-}
-
-/** JSON is Python but for three words. */
-function pythonValue(value: unknown): string {
-  return JSON.stringify(value, null, 4)
-    .replaceAll(/("(?:[^"\\]|\\.)*")|\b(true|false|null)\b/g, (_, text?: string, word?: string) =>
-      word === undefined ? text! : { true: 'True', false: 'False', null: 'None' }[word]!,
-    )
-    .replaceAll('\n', '\n    ')
 }
 
 function javascript({ method, url, headers, json, file }: Request): string {
@@ -136,8 +134,7 @@ function javascript({ method, url, headers, json, file }: Request): string {
   const options: string[] = []
   if (method !== 'GET') options.push(`method: '${method}'`)
   if (entries.length > 0) options.push(`headers: { ${entries.join(', ')} }`)
-  if (json !== undefined)
-    options.push(`body: JSON.stringify(${JSON.stringify(json, null, 2).replaceAll('\n', '\n  ')})`)
+  if (json) options.push(`body: JSON.stringify(${json.javascript})`)
   if (file) options.push(`body: await readFile('${file}')`)
   const start = file ? "import { readFile } from 'node:fs/promises'\n\n" : ''
   const init = options.length === 0 ? '' : `, {\n  ${options.join(',\n  ')},\n}`

@@ -4,6 +4,7 @@ import { EXAMPLE_ADDRESS } from '../documentation/page-names.ts'
 import type { Body, Operation, Parameter } from './definition.ts'
 import {
   exampleAddress,
+  exampleBody,
   exampleCode,
   jsonBody,
   LANGUAGES,
@@ -133,6 +134,7 @@ const STATUS_WORDS: Record<number, string> = {
 function codeView(operation: Operation): Html {
   const codes = exampleCode(operation)
   const address = exampleAddress(operation)
+  const bodies = exampleBody(operation)
   const names = Object.keys(LANGUAGES) as Language[]
   const buttons = names.map(
     (name) =>
@@ -140,7 +142,7 @@ function codeView(operation: Operation): Html {
   )
   const blocks = names.map(
     (name) =>
-      html`<div data-language="${name}"${name === 'curl' ? '' : html` hidden`}>${codeBlock(codes[name], name === 'curl' ? 'sh' : name, address)}</div>`,
+      html`<div data-language="${name}"${name === 'curl' ? '' : html` hidden`}>${codeBlock(codes[name], name === 'curl' ? 'sh' : name, { address, body: bodies?.[name] })}</div>`,
   )
   return html`<div class="languages" role="group" aria-label="Language of the examples">${buttons}</div>${blocks}`
 }
@@ -151,13 +153,25 @@ function exampleView(operation: Operation): Html | null {
   return html`<p class="small soft">Response, ${example.status}</p>${codeBlock(JSON.stringify(example.value, null, 2), 'json')}`
 }
 
-/** The script of the page replaces the address by the one that the reader fills in. */
-function codeBlock(code: string, language: string, address?: string): Html {
-  const highlighted = highlight(code, language)
-  const marked =
-    address === undefined
-      ? highlighted
-      : highlighted.replace(escapeHtml(address), (text) => `<span data-address>${text}</span>`)
+interface Replaceable {
+  address?: string
+  body?: string | undefined
+}
+
+/** Stands for the body while the code around it is highlighted. */
+const BODY = 'bodyOfExample'
+
+/** The script of the page replaces the address and the body by those that the reader fills in. */
+function codeBlock(code: string, language: string, { address, body }: Replaceable = {}): Html {
+  const around = body === undefined ? code : code.replace(body, BODY)
+  let marked = highlight(around, language)
+  if (address !== undefined)
+    marked = marked.replace(escapeHtml(address), (text) => `<span data-address>${text}</span>`)
+  if (body !== undefined) {
+    // In a shell it is one text, whatever it contains.
+    const highlighted = language === 'sh' ? escapeHtml(body) : highlight(body, language)
+    marked = marked.replace(BODY, () => `<span data-body>${highlighted}</span>`)
+  }
   return html`<div class="code"><pre tabindex="0"><code>${new Html(marked)}</code></pre><button type="button" class="button small" data-copy hidden>Copy</button></div>`
 }
 
@@ -173,10 +187,12 @@ function tryView(operation: Operation): Html {
   const bodyField =
     json === undefined
       ? body && html`<p class="small soft">This request takes a file: send it with the code above.</p>`
-      : html`<label>Body<textarea name="body" rows="6" spellcheck="false">${JSON.stringify(json, null, 2)}</textarea></label>`
+      : html`<label>Body<textarea name="body" rows="6" spellcheck="false">${json}</textarea></label>`
   const isFile = body !== null && json === undefined
   const hint =
-    rows.length === 0 ? null : html`<p class="small soft">What you fill in shows in the code above.</p>`
+    rows.length === 0 && json === undefined
+      ? null
+      : html`<p class="small soft">What you fill in shows in the code above.</p>`
   return html`<details class="try" hidden><summary>Try it</summary><form data-try="${id}" data-method="${method}" data-path="${path}" data-access="${access}" data-base="${EXAMPLE_ADDRESS}"${costs ? html` data-costs` : ''}>${hint}${rows}${bodyField}${isFile ? null : html`<button type="submit" class="button primary">Send</button>`}<div role="status"></div></form></details>`
 }
 

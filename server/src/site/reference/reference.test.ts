@@ -12,6 +12,18 @@ import { GROUPS } from './groups.ts'
 import { Reference } from './reference.ts'
 
 const MAX_BYTES = 600_000
+/** What the pages load besides styles and the typeface. */
+const ASSETS = [
+  'account.js',
+  'api-reference.css',
+  'api-reference.js',
+  'body-code.js',
+  'docs.js',
+  'follow-form.js',
+  'icon.svg',
+  'session.js',
+  'theme.js',
+]
 
 test('the API reference', async (t) => {
   const service = await openTestServer(t, { settings: { payments: ['demo'] } })
@@ -45,7 +57,7 @@ test('the API reference', async (t) => {
         : [String(value)]
     const empty = operations.flatMap((operation) => {
       const values = [
-        jsonBody(operation),
+        JSON.parse(jsonBody(operation) ?? 'null'),
         responseExample(operation)?.value,
         ...operation.parameters.map((one) => ({ [one.name]: parameterExample(operation, one) })),
       ]
@@ -64,14 +76,34 @@ test('the API reference', async (t) => {
     }
   })
 
+  await t.test('a page shows the code of each language, also around what its script replaces', () => {
+    const plain = (html: string) =>
+      html
+        .replaceAll(/<[^>]+>/g, '')
+        .replaceAll('&lt;', '<')
+        .replaceAll('&gt;', '>')
+        .replaceAll('&quot;', '"')
+        .replaceAll(/&#(?:39|x27);/g, "'")
+        .replaceAll('&amp;', '&')
+    for (const { name } of GROUPS) {
+      const page = reference.page(name)!
+      for (const operation of operations.filter(({ group }) => group === name)) {
+        const start = page.indexOf(`<section class="operation" id="${operation.id}"`)
+        const part = page.slice(start, page.indexOf('</section>', start))
+        for (const [language, code] of Object.entries(exampleCode(operation))) {
+          const block = part.slice(part.indexOf(`<div data-language="${language}"`))
+          assert.equal(plain(/<code>(.*?)<\/code>/s.exec(block)![1]!), code)
+        }
+      }
+    }
+  })
+
   await t.test('each page is less than 600 KB with its scripts, its styles and the typeface', async () => {
     const assets = new URL('../documentation/assets/', import.meta.url)
     const styles = new URL('../styles/', import.meta.url)
     const bytes = (url: URL) => readFileSync(url).length
     const shared =
-      ['account.js', 'api-reference.css', 'api-reference.js', 'docs.js', 'icon.svg', 'session.js', 'theme.js']
-        .map((name) => bytes(new URL(name, assets)))
-        .reduce((sum, size) => sum + size) +
+      ASSETS.map((name) => bytes(new URL(name, assets))).reduce((sum, size) => sum + size) +
       ['base', 'layout', 'controls', 'tables', 'content', 'prose']
         .map((name) => bytes(new URL(`${name}.css`, styles)))
         .reduce((sum, size) => sum + size) +
@@ -85,12 +117,16 @@ test('the API reference', async (t) => {
   await t.test('every operation is on one page, with a response for each of its statuses', async () => {
     for (const { name } of GROUPS) {
       const page = reference.page(name)!
-      for (const { id, group, responses } of operations) {
+      for (const operation of operations) {
+        const { id, group, responses } = operation
+        const json = jsonBody(operation)
         const start = page.indexOf(`<section class="operation" id="${id}"`)
         assert.equal(start > 0, group === name, `${id} on ${name}`)
         if (start < 0) continue
         const part = page.slice(start, page.indexOf('</section>', start))
         assert.equal(part.split('<span data-address>').length - 1, 3, `the address in three languages: ${id}`)
+        const bodies = [...part.matchAll(/<span data-body>/g)].length
+        assert.equal(bodies, json === undefined ? 0 : 3, `the body in three languages: ${id}`)
         for (const { status } of responses)
           assert.match(part, new RegExp(`class="badge \\w+">${status}<`), id)
       }

@@ -71,7 +71,6 @@ export class Reference {
     )
     return html`<div class="reference overview"><h1>API reference</h1>
 <p class="lead">Every operation with its parameters, its responses and code that you can paste. It is made from the definitions that the service validates requests with: <a href="/v1/openapi.json">openapi.json</a> and the <a href="/v1/ogc/api?f=html">OGC API</a>.</p>
-<ul class="choices">${cards}</ul>
 <h2 id="requests">Requests</h2>
 <p>The base address is <code>${EXAMPLE_ADDRESS}</code>. Bodies are JSON, times are ISO 8601 in UTC, and properties that you do not know should be ignored: new ones may be added at any time.</p>
 <h2 id="authentication">Authentication</h2>
@@ -79,6 +78,8 @@ export class Reference {
 <div class="code"><pre tabindex="0"><code>export WAYLEAVE_API_KEY='the secret of your key'
 curl -H "X-API-Key: $WAYLEAVE_API_KEY" '${EXAMPLE_ADDRESS}/v1/datasets?limit=3'</code></pre><button type="button" class="button small" data-copy hidden>Copy</button></div>
 <p>Operations that manage keys, organizations and members take the access token of a signed-in user instead (<code>Authorization: Bearer</code>); see <a href="/docs/api/sign-in">Sign-in</a>. The forms below <em>Try it</em> use your session, and ask before a request that costs credits.</p>
+<h2 id="all-operations">Operations</h2>
+<ul class="choices">${cards}</ul>
 <h2 id="errors">Errors</h2>
 <p>Every error is a problem document (RFC 9457) with a <code>code</code> for programs, a sentence for people and the id of the request. <a href="/docs/problems">All problems</a> says what each means and what to do.</p>
 <h2 id="limits">Limits</h2>

@@ -1,6 +1,7 @@
 // The API reference: one language for all examples, the search among the operations, and forms that send requests. If
 // the visitor is signed in, requests carry the session's token or a short-lived key; a request that may cost credits
 // is sent only after a confirmation.
+import { addressOf, followForm } from './follow-form.js'
 import { accessToken, post } from './session.js'
 
 const MARGIN_MS = 30_000
@@ -102,46 +103,6 @@ async function mayCost(path) {
   const cost =
     price === null ? 'This request may cost credits.' : `This request costs up to ${price} credits.`
   return window.confirm(`${cost} Send it?`)
-}
-
-/**
- * A value as a part of an address. No character remains that ends a string in single quotes or has a meaning in it, so
- * the examples can be pasted into a shell and into programs.
- */
-function encoded(value) {
-  return encodeURIComponent(value.toWellFormed()).replaceAll("'", '%27').replaceAll('%2C', ',')
-}
-
-/** The address that a form describes. Empty fields are left out; in an example, required ones have its values. */
-function addressOf(form, isExample = false) {
-  const query = []
-  let path = form.dataset.path
-  for (const control of form.elements) {
-    const [place, parameter] = control.name.split(':')
-    const value = control.value === '' && isExample && control.required ? control.placeholder : control.value
-    if (place === 'path') path = path.replace(`{${parameter}}`, () => encoded(value))
-    else if (place === 'query' && value !== '') query.push(`${encoded(parameter)}=${encoded(value)}`)
-  }
-  return { path, url: query.length === 0 ? path : `${path}?${query.join('&')}` }
-}
-
-function isFilledIn(form) {
-  return [...form.querySelectorAll('input, select')].some((control) =>
-    control.tagName === 'SELECT' ? control.selectedIndex !== 0 : control.value !== control.defaultValue,
-  )
-}
-
-/** Shows what is filled in in the examples of the operation, in all languages; without anything, they are as before. */
-function followForm(form) {
-  const addresses = [...form.closest('.operation').querySelectorAll('[data-address]')]
-  const original = addresses[0]?.textContent
-  const show = () => {
-    const text = isFilledIn(form) ? form.dataset.base + addressOf(form, true).url : original
-    for (const address of addresses) address.textContent = text
-  }
-  form.addEventListener('input', show)
-  // Browsers fill in a form again that a reader comes back to.
-  show()
 }
 
 async function bodyText(response) {

@@ -22,6 +22,8 @@ function show(page) {
   }
   for (const part of ['.doc', '.site-foot']) {
     const own = page.querySelector(part)
+    // Who sees it is signed in.
+    for (const link of own?.querySelectorAll('[data-account="sign-in"]') ?? []) link.hidden = true
     if (own) document.querySelector(part)?.replaceWith(document.importNode(own, true))
   }
   offerCopies(document)

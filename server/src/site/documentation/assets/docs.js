@@ -1,5 +1,8 @@
 // Search and copy buttons of the documentation. Without JavaScript the pages are complete but for these.
 
+/** Room below the current page in the list of pages, the end of which fades out (prose.css). */
+const MARGIN_PX = 64
+
 /** The buttons of a part of the page that was just made. */
 export function offerCopies(part) {
   for (const button of part.querySelectorAll('[data-copy]')) {
@@ -18,6 +21,14 @@ offerCopies(document)
 // On a phone the list of pages is folded. The styles show it on wide screens; browsers that cannot do that need this.
 const pages = document.querySelector('.doc-pages')
 if (pages) pages.open = matchMedia('(min-width: 60.01rem)').matches
+
+// The list of pages scrolls by itself; the current one is in sight in it.
+const menu = document.querySelector('.doc-menu')
+const current = menu?.querySelector('[aria-current]')
+if (current && menu.scrollHeight > menu.clientHeight) {
+  const below = current.getBoundingClientRect().bottom - menu.getBoundingClientRect().bottom
+  if (below > -MARGIN_PX) menu.scrollTop += below + MARGIN_PX
+}
 
 const MAX_RESULTS = 8
 const form = document.querySelector('[data-search]')

@@ -1,0 +1,1 @@
+export function bodyCode(json: string): Record<'curl' | 'python' | 'javascript', string>
