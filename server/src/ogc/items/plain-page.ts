@@ -7,6 +7,7 @@ import { linkQuery } from '../write/links.ts'
 import { releaseBuffer, takeBuffer } from '../write/page-buffers.ts'
 import { pageHeadText } from '../write/page-head-text.ts'
 import { geojsonHead, type ItemsDeps, type PageRequest, pageTag } from './items-page.ts'
+import { KeptPages, type MadePage } from './kept-pages.ts'
 import { type SelectedPage, selectPage } from './select-page.ts'
 
 /**
@@ -72,13 +73,18 @@ export class StartedPage {
 /** The positions of a page that was completed synchronously, for the next page. */
 let spareRuns: PositionRuns | null = null
 
+const keptPages = new KeptPages()
+
 /** A plain page if everything it needs is in memory; null if its snapshot is not open. */
 export function plainPageInMemory(
   page: PageRequest,
   plan: FilterPlan | null,
   limit: number,
-  { engine, snapshots, clock, workload }: Pick<ItemsDeps, 'engine' | 'snapshots' | 'clock' | 'workload'>,
-): { response: DataResponse; returned: number } | StartedPage | null {
+  deps: Pick<ItemsDeps, 'engine' | 'snapshots' | 'clock' | 'workload'>,
+): MadePage | StartedPage | null {
+  const kept = keptPages.find(page, limit, deps)
+  if (kept !== null) return kept
+  const { engine, snapshots, clock, workload } = deps
   const snapshot = snapshots.peek(page.version.snapshot)
   if (snapshot === null) return null
   const runs = spareRuns ?? new PositionRuns()
@@ -90,7 +96,9 @@ export function plainPageInMemory(
   const response = plainPage(page, snapshot, selecting, clock())
   if (response instanceof Unfinished) return new StartedPage(snapshot, selecting)
   spareRuns = runs
-  return { response, returned: runs.count }
+  const made = { response, returned: runs.count, matched: selecting.matched }
+  keptPages.add(page, limit, made)
+  return made
 }
 
 const compressedPages = new CompressedPages()
@@ -103,6 +111,9 @@ export function compressedPageInMemory(
   coding: PageCoding,
   deps: ItemsDeps,
 ): PageInMemory | StartedPage | null {
+  // Too small to be compressed.
+  const kept = keptPages.find(page, limit, deps)
+  if (kept !== null) return kept
   const tag = codedTag(pageTag(page, limit, false), coding)
   // The query without a key, which is never part of the page.
   const key = `${tag}\n${page.dataset.table}\n${linkQuery(page.query.pairs, [])}`
