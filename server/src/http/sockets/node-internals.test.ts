@@ -82,12 +82,11 @@ test('bytes that are written at once come before those that wait, and none are a
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause()
   const [socket] = (await once(server, 'connection')) as [Socket]
   let accepted = 0
-  for (let now = piece.length; now === piece.length; accepted += now)
-    now = writeNow(socket, piece, 0, piece.length)
+  for (let now = piece.length; now === piece.length; accepted += now) now = writeNow(socket, [piece])
   assert.equal(bytesTaken(socket), accepted)
   socket.end(Buffer.from('the rest'))
   assert.ok(socket.writableLength > 0)
-  assert.equal(writeNow(socket, piece, 0, piece.length), 0)
+  assert.equal(writeNow(socket, [piece]), 0)
   const text = Buffer.concat(await client.toArray()).toString()
   assert.equal(text.length, accepted + 'the rest'.length)
   assert.match(text, /^a*the rest$/)
@@ -101,5 +100,5 @@ test('nothing is written at once to a connection that has ended', async (t) => {
   const [socket] = (await once(server, 'connection')) as [Socket]
   client.destroy()
   await once(socket, 'close')
-  assert.equal(writeNow(socket, Buffer.from('late'), 0, 4), 0)
+  assert.equal(writeNow(socket, [Buffer.from('late')]), 0)
 })

@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs'
+import { writeSync, writevSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -83,12 +83,12 @@ export function addBytesTaken(socket: Socket, bytes: number): void {
  * response. Returns how many bytes the system has accepted: none if bytes wait in the stream, or if there is an error,
  * which the next write of the stream reports.
  */
-export function writeNow(socket: Socket, bytes: Buffer, start: number, end: number): number {
+export function writeNow(socket: Socket, parts: readonly Buffer[]): number {
   const descriptor = descriptorOf(socket)
   if (descriptor === null || socket.writableLength > 0 || socket.writableCorked > 0 || !socket.writable)
     return 0
   try {
-    const accepted = writeSync(descriptor, bytes, start, end - start)
+    const accepted = parts.length === 1 ? writeSync(descriptor, parts[0]!) : writevSync(descriptor, parts)
     addBytesTaken(socket, accepted)
     return accepted
   } catch {

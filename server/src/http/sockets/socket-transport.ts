@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import type { MaybePromise } from '../../base/maybe-promise.ts'
 import { STATUS_CODES } from '../../base/node-http.ts'
@@ -207,30 +208,46 @@ function writeWhole(
   markHeadSent(response, statusLine(status))
   const socket = response.socket!
   const from = start - head.length - text.length
-  const hasRoom = from >= 0
-  const isOneWrite = hasRoom && pieces.length === 0
-  let isWritten = false
-  if (isOneWrite) {
+  let parts: readonly Buffer[]
+  if (from >= 0) {
     bytes.write(text === '' ? head : head + text, from, 'latin1')
-    const accepted = writeNow(socket, bytes, from, end)
-    isWritten = accepted === end - from
-    if (!isWritten) socket.write(bytes.subarray(from + accepted, end), written())
-  } else {
-    // When corked, all parts are one system call.
-    socket.cork()
-    if (hasRoom) {
-      bytes.write(head + text, from, 'latin1')
-      socket.write(bytes.subarray(from, end), written())
-    } else {
-      socket.write(head + text, 'latin1')
-      socket.write(bytes.subarray(start, end), written())
-    }
-    for (const piece of pieces) socket.write(piece)
-    socket.uncork()
-  }
+    const first = bytes.subarray(from, end)
+    parts = pieces.length === 0 ? [first] : [first, ...pieces]
+  } else parts = [Buffer.from(head + text, 'latin1'), bytes.subarray(start, end), ...pieces]
+  const rest = after(parts, writeNow(socket, parts))
+  if (rest.length > 0) writeRest(socket, rest, written())
   response.end()
-  return isWritten
+  return rest.length === 0
 }
+
+/** What is left of the parts after so many bytes. */
+function after(parts: readonly Buffer[], bytes: number): readonly Buffer[] {
+  let accepted = bytes
+  for (const [i, part] of parts.entries()) {
+    if (accepted < part.length) return [part.subarray(accepted), ...parts.slice(i + 1)]
+    accepted -= part.length
+  }
+  return NOTHING
+}
+
+const NOTHING: readonly Buffer[] = []
+
+/**
+ * Writes what the system did not accept. Small parts are copied together: a stalled client would otherwise keep a
+ * block of the pack in memory for each.
+ */
+function writeRest(socket: Socket, rest: readonly Buffer[], written: (error?: Error | null) => void): void {
+  const length = rest.reduce((sum, part) => sum + part.length, 0)
+  const parts =
+    rest.length > 1 && length < rest.length * MIN_KEPT_BYTES ? [Buffer.concat(rest, length)] : rest
+  // When corked, all parts are one system call.
+  socket.cork()
+  for (const [i, part] of parts.entries()) socket.write(part, i === parts.length - 1 ? written : undefined)
+  socket.uncork()
+}
+
+/** Parts of at least this average size, in bytes, are not copied. */
+const MIN_KEPT_BYTES = 1 << 14
 
 function pathIn(url: string): string {
   const mark = url.indexOf('?')

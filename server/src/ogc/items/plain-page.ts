@@ -12,10 +12,9 @@ import { type SelectedPage, selectPage } from './select-page.ts'
 
 /**
  * Pages whose pieces have at least this average size, in bytes, are sent directly from the pack's cached
- * blocks. Smaller pieces are copied together: that costs less, and a stalled client would otherwise keep many
- * blocks in memory.
+ * blocks. Smaller pieces are copied together, which costs less.
  */
-const MIN_PIECE_BYTES = 1 << 14
+const MIN_PIECE_BYTES = 1 << 12
 
 const NO_BYTES = Buffer.alloc(0)
 const NO_PIECES: readonly Buffer[] = []
@@ -82,11 +81,13 @@ export function plainPageInMemory(
   limit: number,
   deps: Pick<ItemsDeps, 'engine' | 'snapshots' | 'clock' | 'workload'>,
 ): MadePage | StartedPage | null {
-  const kept = keptPages.find(page, limit, deps)
+  const kept = keptPages.page(page, limit, deps)
   if (kept !== null) return kept
   const { engine, snapshots, clock, workload } = deps
   const snapshot = snapshots.peek(page.version.snapshot)
   if (snapshot === null) return null
+  const found = keptPages.found(page, limit, deps)
+  if (found !== null) return pageAgain(page, snapshot, found, clock())
   const runs = spareRuns ?? new PositionRuns()
   spareRuns = null
   const selecting = selectPage(snapshot, page, plan, { limit, runs }, engine)
@@ -96,9 +97,22 @@ export function plainPageInMemory(
   const response = plainPage(page, snapshot, selecting, clock())
   if (response instanceof Unfinished) return new StartedPage(snapshot, selecting)
   spareRuns = runs
-  const made = { response, returned: runs.count, matched: selecting.matched }
-  keptPages.add(page, limit, made)
-  return made
+  keptPages.keep(page, limit, selecting, response)
+  return { response, returned: runs.count }
+}
+
+/** A page whose features were found before. */
+function pageAgain(
+  page: PageRequest,
+  snapshot: Snapshot,
+  found: SelectedPage,
+  now: Date,
+): MadePage | StartedPage {
+  const { runs, more } = found.selected
+  const response = plainPage(page, snapshot, found, now)
+  if (!(response instanceof Unfinished)) return { response, returned: runs.count }
+  // Who continues with the page may shorten its positions.
+  return new StartedPage(snapshot, { ...found, selected: { runs: runs.copy(), more } })
 }
 
 const compressedPages = new CompressedPages()
@@ -112,7 +126,7 @@ export function compressedPageInMemory(
   deps: ItemsDeps,
 ): PageInMemory | StartedPage | null {
   // Too small to be compressed.
-  const kept = keptPages.find(page, limit, deps)
+  const kept = keptPages.page(page, limit, deps)
   if (kept !== null) return kept
   const tag = codedTag(pageTag(page, limit, false), coding)
   // The query without a key, which is never part of the page.
