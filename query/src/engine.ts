@@ -125,6 +125,11 @@ export class QueryEngine {
     return this.#counts.countCheaply(snapshot, query, plan, page)
   }
 
+  /** The total number of features that match the query, if it was counted before. */
+  rememberedCount(snapshot: Snapshot, query: FeatureQuery): number | null {
+    return this.#counts.remembered(snapshot, query)
+  }
+
   /** The values of columns, counted among the features that match, and the extent of these features. */
   facets(
     snapshot: Snapshot,

@@ -50,6 +50,15 @@ export class PositionRuns {
     }
   }
 
+  copy(): PositionRuns {
+    const copy = new PositionRuns()
+    copy.bounds = this.bounds.slice(0, this.length * 2)
+    copy.length = this.length
+    copy.count = this.count
+    copy.isAscending = this.isAscending
+    return copy
+  }
+
   clear(): void {
     this.length = 0
     this.count = 0

@@ -83,7 +83,12 @@ export class MatchCounts {
   ): number | null {
     if (page && isAll(query, page)) return query.offset + page.selected.runs.count
     if (!query.box && !plan && !query.ids) return snapshot.manifest.rows
-    return this.#counts.get(snapshot)?.get(query.selection) ?? null
+    return this.remembered(snapshot, query)
+  }
+
+  /** The count of a query that was counted before. */
+  remembered(snapshot: Snapshot, { selection }: FeatureQuery): number | null {
+    return this.#counts.get(snapshot)?.get(selection) ?? null
   }
 
   /** Null if compiled columns cannot decide. */

@@ -3,7 +3,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { bytesTaken, canBypassHead, endEmptyBody, markHeadSent, responseOn } from './node-internals.ts'
+import {
+  bytesTaken,
+  canBypassHead,
+  endEmptyBody,
+  markHeadSent,
+  responseOn,
+  writeNow,
+} from './node-internals.ts'
 
 test('the pinned Node has the fields that the socket transport uses', () => {
   assert.equal(canBypassHead(), true)
@@ -65,4 +72,33 @@ test('only a GET or HEAD without a body is ended, and the connection serves furt
     ['HEAD', true, ''],
     ['POST', false, ''],
   ])
+})
+
+test('bytes that are written at once come before those that wait, and none are accepted while others wait', async (t) => {
+  const piece = Buffer.alloc(1 << 20, 'a')
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause()
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  let accepted = 0
+  for (let now = piece.length; now === piece.length; accepted += now) now = writeNow(socket, [piece])
+  assert.equal(bytesTaken(socket), accepted)
+  socket.end(Buffer.from('the rest'))
+  assert.ok(socket.writableLength > 0)
+  assert.equal(writeNow(socket, [piece]), 0)
+  const text = Buffer.concat(await client.toArray()).toString()
+  assert.equal(text.length, accepted + 'the rest'.length)
+  assert.match(text, /^a*the rest$/)
+})
+
+test('nothing is written at once to a connection that has ended', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  client.destroy()
+  await once(socket, 'close')
+  assert.equal(writeNow(socket, [Buffer.from('late')]), 0)
 })

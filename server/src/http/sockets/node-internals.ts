@@ -1,3 +1,4 @@
+import { writeSync, writevSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -75,6 +76,24 @@ const takenPastNode = new WeakMap<Socket, number>()
 
 export function addBytesTaken(socket: Socket, bytes: number): void {
   takenPastNode.set(socket, (takenPastNode.get(socket) ?? 0) + bytes)
+}
+
+/**
+ * Gives bytes to the operating system without Node's stream, which takes half as long as the system itself for a small
+ * response. Returns how many bytes the system has accepted: none if bytes wait in the stream, or if there is an error,
+ * which the next write of the stream reports.
+ */
+export function writeNow(socket: Socket, parts: readonly Buffer[]): number {
+  const descriptor = descriptorOf(socket)
+  if (descriptor === null || socket.writableLength > 0 || socket.writableCorked > 0 || !socket.writable)
+    return 0
+  try {
+    const accepted = parts.length === 1 ? writeSync(descriptor, parts[0]!) : writevSync(descriptor, parts)
+    addBytesTaken(socket, accepted)
+    return accepted
+  } catch {
+    return 0
+  }
 }
 
 /** The number of an open TCP socket for the operating system; null for other sockets and closed ones. */

@@ -1,8 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import type { MaybePromise } from '../../base/maybe-promise.ts'
 import { STATUS_CODES } from '../../base/node-http.ts'
-import { isTracing, traceRequest } from '../../base/tracing/tracing.ts'
+import { isTracing, type RequestTrace, traceRequest } from '../../base/tracing/tracing.ts'
 import { type BaseUrl, STRICT_TRANSPORT } from '../base-url.ts'
 import type { BlockedAddresses, TrustedProxies } from '../caller.ts'
 import { hostError } from '../check-host.ts'
@@ -17,7 +18,7 @@ import { logRequest } from '../observability/request-log.ts'
 import { bodyLength, type DataResponse, type DataRoute, type RouteParameters } from './data-response.ts'
 import { Exchange } from './exchange.ts'
 import type { HandedOver } from './fastify-transport.ts'
-import { canBypassHead, markHeadSent } from './node-internals.ts'
+import { canBypassHead, markHeadSent, writeNow } from './node-internals.ts'
 
 /** See docs/decisions/two-transports.md. */
 export interface SocketTransportDeps {
@@ -69,7 +70,7 @@ export class SocketTransport {
 
   /** Returns false if the request is left to the other listeners. */
   #handle(request: IncomingMessage, response: ServerResponse, keepAlive: string): boolean {
-    const { log, metrics, proxies, baseUrl, addressBlocks, accessLog, keyRequestLog } = this.#deps
+    const { proxies, baseUrl, addressBlocks } = this.#deps
     if (!this.#isEligible(request, response)) return false
     // Fastify refuses it.
     if (!addressBlocks.isEmpty && addressBlocks.has(proxies.callerOf(request).address)) return false
@@ -94,39 +95,47 @@ export class SocketTransport {
       return false
     }
     const id = requestId(request, proxies)
-    const { status } = result
-    // The memory of a page is used again once it is sent.
-    const bytes = bodyLength(result)
-    trace?.sending()
-    writeWhole(
-      response,
+    const sent: SentResponse = {
+      request,
+      exchange,
       result,
-      headOf(exchange, id, result, baseUrl.isHttps(caller) ? STRICT + keepAlive : keepAlive),
-      (error) => {
-        if (!error) result.release()
-        const milliseconds = performance.now() - began
-        metrics.requests.observe('GET', pattern, status, milliseconds)
-        trace?.end({ id, route: pattern, status, keyId: exchange.keyId })
-        const { address } = caller
-        const path = pathIn(request.url!)
-        const { keyId } = exchange
-        const brokenOff = Boolean(error)
-        const logged = { id, method: 'GET', path, status, milliseconds, address, keyId, brokenOff }
-        logRequest(log, logged)
-        if (accessLog !== null) {
-          accessLog.write({ ...logged, httpVersion: request.httpVersion, bytes }, new Date())
-        }
-        if (keyId === undefined || keyRequestLog === null) return
-        const weight = keyRequestLog.weightOf(keyId)
-        if (weight === 0) return
-        const url = request.url!
-        keyRequestLog.add({
-          ...{ keyId, method: 'GET', route: pattern, url, status },
-          ...{ milliseconds, bytes, credits: 0, weight },
-        })
-      },
-    )
+      pattern,
+      id,
+      bytes: bodyLength(result),
+      trace,
+      began,
+    }
+    trace?.sending()
+    const head = headOf(exchange, id, result, baseUrl.isHttps(caller) ? STRICT + keepAlive : keepAlive)
+    if (writeWhole(response, result, head, () => (error) => this.#finish(sent, Boolean(error))))
+      this.#finish(sent, false)
     return true
+  }
+
+  /** The memory of a page is used again once it is sent. */
+  #finish(
+    { request, exchange, result, pattern, id, bytes, trace, began }: SentResponse,
+    brokenOff: boolean,
+  ): void {
+    const { log, metrics, accessLog, keyRequestLog } = this.#deps
+    const { status } = result
+    if (!brokenOff) result.release()
+    const milliseconds = performance.now() - began
+    const { keyId } = exchange
+    const url = request.url!
+    metrics.requests.observe('GET', pattern, status, milliseconds)
+    trace?.end({ id, route: pattern, status, keyId })
+    const { address } = exchange.caller
+    const logged = { id, method: 'GET', path: pathIn(url), status, milliseconds, address, keyId, brokenOff }
+    logRequest(log, logged)
+    accessLog?.write({ ...logged, httpVersion: request.httpVersion, bytes }, new Date())
+    if (keyId === undefined || keyRequestLog === null) return
+    const weight = keyRequestLog.weightOf(keyId)
+    if (weight === 0) return
+    keyRequestLog.add({
+      ...{ keyId, method: 'GET', route: pattern, url, status },
+      ...{ milliseconds, bytes, credits: 0, weight },
+    })
   }
 
   #isEligible(request: IncomingMessage, response: ServerResponse): boolean {
@@ -142,6 +151,18 @@ export class SocketTransport {
     // While draining, every response needs `Connection: close`, which Fastify sends.
     return !overload.isOverloaded() && !overload.isDraining()
   }
+}
+
+/** What the log and the metrics tell of a response, and the memory that it holds. */
+interface SentResponse {
+  request: IncomingMessage
+  exchange: Exchange
+  result: DataResponse
+  pattern: string
+  id: string
+  bytes: number
+  trace: RequestTrace | null
+  began: number
 }
 
 /** Converts a thrown error to a rejection: Fastify's error handler sends it. */
@@ -175,32 +196,58 @@ function statusLine(status: number): string {
 /**
  * Writes head and body directly to the socket; the response is marked as sent and only has to be ended. Node
  * itself would serialize the head and write it separately, which is half the cost of a small response. Ending
- * still waits for the socket and starts the connection's next request.
+ * still waits for the socket and starts the connection's next request. Returns whether the system has accepted
+ * everything; otherwise `written` is called later.
  */
 function writeWhole(
   response: ServerResponse,
   { status, text, bytes, start, end, pieces }: DataResponse,
   head: string,
-  written: (error?: Error | null) => void,
-): void {
+  written: () => (error?: Error | null) => void,
+): boolean {
   markHeadSent(response, statusLine(status))
   const socket = response.socket!
   const from = start - head.length - text.length
-  const hasRoom = from >= 0
-  const isOneWrite = hasRoom && pieces.length === 0
-  // When corked, all parts are one system call.
-  if (!isOneWrite) socket.cork()
-  if (hasRoom) {
-    bytes.write(head + text, from, 'latin1')
-    socket.write(bytes.subarray(from, end), written)
-  } else {
-    socket.write(head + text, 'latin1')
-    socket.write(bytes.subarray(start, end), written)
-  }
-  for (const piece of pieces) socket.write(piece)
-  if (!isOneWrite) socket.uncork()
+  let parts: readonly Buffer[]
+  if (from >= 0) {
+    bytes.write(text === '' ? head : head + text, from, 'latin1')
+    const first = bytes.subarray(from, end)
+    parts = pieces.length === 0 ? [first] : [first, ...pieces]
+  } else parts = [Buffer.from(head + text, 'latin1'), bytes.subarray(start, end), ...pieces]
+  const rest = after(parts, writeNow(socket, parts))
+  if (rest.length > 0) writeRest(socket, rest, written())
   response.end()
+  return rest.length === 0
 }
+
+/** What is left of the parts after so many bytes. */
+function after(parts: readonly Buffer[], bytes: number): readonly Buffer[] {
+  let accepted = bytes
+  for (const [i, part] of parts.entries()) {
+    if (accepted < part.length) return [part.subarray(accepted), ...parts.slice(i + 1)]
+    accepted -= part.length
+  }
+  return NOTHING
+}
+
+const NOTHING: readonly Buffer[] = []
+
+/**
+ * Writes what the system did not accept. Small parts are copied together: a stalled client would otherwise keep a
+ * block of the pack in memory for each.
+ */
+function writeRest(socket: Socket, rest: readonly Buffer[], written: (error?: Error | null) => void): void {
+  const length = rest.reduce((sum, part) => sum + part.length, 0)
+  const parts =
+    rest.length > 1 && length < rest.length * MIN_KEPT_BYTES ? [Buffer.concat(rest, length)] : rest
+  // When corked, all parts are one system call.
+  socket.cork()
+  for (const [i, part] of parts.entries()) socket.write(part, i === parts.length - 1 ? written : undefined)
+  socket.uncork()
+}
+
+/** Parts of at least this average size, in bytes, are not copied. */
+const MIN_KEPT_BYTES = 1 << 14
 
 function pathIn(url: string): string {
   const mark = url.indexOf('?')

@@ -7,14 +7,14 @@ import { linkQuery } from '../write/links.ts'
 import { releaseBuffer, takeBuffer } from '../write/page-buffers.ts'
 import { pageHeadText } from '../write/page-head-text.ts'
 import { geojsonHead, type ItemsDeps, type PageRequest, pageTag } from './items-page.ts'
+import { KeptPages, type MadePage } from './kept-pages.ts'
 import { type SelectedPage, selectPage } from './select-page.ts'
 
 /**
  * Pages whose pieces have at least this average size, in bytes, are sent directly from the pack's cached
- * blocks. Smaller pieces are copied together: that costs less, and a stalled client would otherwise keep many
- * blocks in memory.
+ * blocks. Smaller pieces are copied together, which costs less.
  */
-const MIN_PIECE_BYTES = 1 << 14
+const MIN_PIECE_BYTES = 1 << 12
 
 const NO_BYTES = Buffer.alloc(0)
 const NO_PIECES: readonly Buffer[] = []
@@ -72,15 +72,22 @@ export class StartedPage {
 /** The positions of a page that was completed synchronously, for the next page. */
 let spareRuns: PositionRuns | null = null
 
+const keptPages = new KeptPages()
+
 /** A plain page if everything it needs is in memory; null if its snapshot is not open. */
 export function plainPageInMemory(
   page: PageRequest,
   plan: FilterPlan | null,
   limit: number,
-  { engine, snapshots, clock, workload }: Pick<ItemsDeps, 'engine' | 'snapshots' | 'clock' | 'workload'>,
-): { response: DataResponse; returned: number } | StartedPage | null {
+  deps: Pick<ItemsDeps, 'engine' | 'snapshots' | 'clock' | 'workload'>,
+): MadePage | StartedPage | null {
+  const kept = keptPages.page(page, limit, deps)
+  if (kept !== null) return kept
+  const { engine, snapshots, clock, workload } = deps
   const snapshot = snapshots.peek(page.version.snapshot)
   if (snapshot === null) return null
+  const found = keptPages.found(page, limit, deps)
+  if (found !== null) return pageAgain(page, snapshot, found, clock())
   const runs = spareRuns ?? new PositionRuns()
   spareRuns = null
   const selecting = selectPage(snapshot, page, plan, { limit, runs }, engine)
@@ -90,7 +97,22 @@ export function plainPageInMemory(
   const response = plainPage(page, snapshot, selecting, clock())
   if (response instanceof Unfinished) return new StartedPage(snapshot, selecting)
   spareRuns = runs
+  keptPages.keep(page, limit, selecting, response)
   return { response, returned: runs.count }
+}
+
+/** A page whose features were found before. */
+function pageAgain(
+  page: PageRequest,
+  snapshot: Snapshot,
+  found: SelectedPage,
+  now: Date,
+): MadePage | StartedPage {
+  const { runs, more } = found.selected
+  const response = plainPage(page, snapshot, found, now)
+  if (!(response instanceof Unfinished)) return { response, returned: runs.count }
+  // Who continues with the page may shorten its positions.
+  return new StartedPage(snapshot, { ...found, selected: { runs: runs.copy(), more } })
 }
 
 const compressedPages = new CompressedPages()
@@ -103,6 +125,9 @@ export function compressedPageInMemory(
   coding: PageCoding,
   deps: ItemsDeps,
 ): PageInMemory | StartedPage | null {
+  // Too small to be compressed.
+  const kept = keptPages.page(page, limit, deps)
+  if (kept !== null) return kept
   const tag = codedTag(pageTag(page, limit, false), coding)
   // The query without a key, which is never part of the page.
   const key = `${tag}\n${page.dataset.table}\n${linkQuery(page.query.pairs, [])}`
