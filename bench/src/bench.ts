@@ -3,6 +3,8 @@ export interface BenchOptions {
   against?: string
   /** How many points the benches large and tiles have. */
   points?: string
+  /** Whether the bench large builds tiles too. */
+  tiles?: boolean
   /** A part of the names of the rows of the bench hostile that are measured; all if it is absent. */
   rows?: string
 }

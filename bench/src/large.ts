@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDuckDb } from '@wayleave/geodata/duckdb'
 import { type Bench, decimal, whole } from './bench.ts'
 import { compareProcessorTime, type Side } from './measure/compare.ts'
 import { figuresOf } from './measure/process-figures.ts'
+import { printTileCosts } from './measure/tile-costs.ts'
 import { startWayleave, type WayleaveServer } from './measure/wayleave-server.ts'
 
 const SMALL = 1_000_000
@@ -39,7 +40,7 @@ const KINDS: Kind[] = [
  * Many points beside a million: the time and memory to publish each, the first page after the snapshot is opened, the
  * memory of the server, and the processor time of requests relative to those of a million points.
  */
-export const bench: Bench = async (print, { points = String(LARGE) }) => {
+export const bench: Bench = async (print, { points = String(LARGE), tiles = false }) => {
   const large = Number(points)
   const folder = await mkdtemp(join(tmpdir(), 'wayleave-bench-'))
   const server = await startWayleave({ WAYLEAVE_MAX_ROWS: String(Math.max(large, SMALL)) })
@@ -91,6 +92,14 @@ export const bench: Bench = async (print, { points = String(LARGE) }) => {
     print(
       'Aims: at most 1.2 times the time of a feature of the small one and 2,000 MB; the first page within 50 ms, ratios of at most 1.1, facets within 300 ms.',
     )
+    if (tiles) {
+      print('')
+      await printTileCosts(
+        await tilesOf(server, 'small', SMALL),
+        await tilesOf(server, 'large', large),
+        print,
+      )
+    }
   } finally {
     await server.stop()
     await rm(folder, { recursive: true, force: true })
@@ -113,6 +122,12 @@ async function facets(
   print(
     `\nFacets of five columns over a tenth of the points: ${decimal(first, 0)} ms at first, then ${decimal(times[4]!, 0)} ms (median).`,
   )
+}
+
+async function tilesOf({ dataDir }: WayleaveServer, table: string, features: number) {
+  const snapshots = join(dataDir, 'snapshots')
+  const name = (await readdir(snapshots)).find((folder) => folder.startsWith(`${table}_`))!
+  return { features, snapshot: join(snapshots, name), out: join(dataDir, `${table}.pmtiles`) }
 }
 
 function items(table: string): string {

@@ -1,4 +1,4 @@
-/** `npm run bench [-- name… [--against folder] [--points n] [--rows text]]`: measures, and prints ratios of figures from the same run. */
+/** `npm run bench [-- name… [--against folder] [--points n] [--tiles] [--rows text]]`: measures, and prints ratios of figures from the same run. */
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { Bench } from './bench.ts'
@@ -21,7 +21,7 @@ const benches = {
   start:
     'a start until its first response, and the first tiles, from the sources and as built, in processor time',
   large:
-    'many points (`--points n`) beside a million: publishing, the first page, memory, requests and facets',
+    'many points (`--points n`) beside a million: publishing, the first page, memory, requests, facets and (`--tiles`) tiles',
   hostile:
     'the most expensive requests of each route, and others that exhaust a service, beside a key that reads pages',
   clients: 'the clients, against the tools their users would use without them',
@@ -32,7 +32,12 @@ process.exitCode = await main(process.argv.slice(2))
 async function main(args: string[]): Promise<number> {
   const { positionals: names, values } = parseArgs({
     args,
-    options: { against: { type: 'string' }, points: { type: 'string' }, rows: { type: 'string' } },
+    options: {
+      against: { type: 'string' },
+      points: { type: 'string' },
+      rows: { type: 'string' },
+      tiles: { type: 'boolean' },
+    },
     allowPositionals: true,
   })
   if (values.against !== undefined && names.join() !== 'publish') {
@@ -46,6 +51,10 @@ async function main(args: string[]): Promise<number> {
   const takesPoints = ['large', 'tiles'].includes(names.join())
   if (values.points !== undefined && !(takesPoints && /^[1-9]\d{3,9}$/.test(values.points))) {
     console.error('--points <number> belongs to the bench large or the bench tiles.')
+    return 2
+  }
+  if (values.tiles && names.join() !== 'large') {
+    console.error('--tiles belongs to the bench large.')
     return 2
   }
   const unknown = names.filter((name) => !Object.hasOwn(benches, name))

@@ -12,6 +12,7 @@ import { generateGeojson } from './measure/generate.ts'
 import { longestWait } from './measure/longest-wait.ts'
 import { runMeasured } from './measure/measured-process.ts'
 import { figuresOf } from './measure/process-figures.ts'
+import { printTileCosts } from './measure/tile-costs.ts'
 import { waitForTiles } from './measure/wait-for-tiles.ts'
 import { startWayleave, type WayleaveServer } from './measure/wayleave-server.ts'
 
@@ -82,24 +83,15 @@ async function builds(
 
 /** What each feature of many costs, relative to one of a million. */
 async function growth(folder: string, many: number, print: (line: string) => void): Promise<void> {
-  print('| points | s | processor s | µs of processor a feature | MB of memory |')
-  print('|--:|--:|--:|--:|--:|')
-  const costs: number[] = []
-  for (const features of [POINTS, many]) {
+  const published = async (features: number) => {
     const path = join(folder, `${features}.geojson`)
     const snapshot = join(folder, String(features))
     await generateGeojson(path, { features })
     await compileSnapshot({ path, folder: snapshot })
     await rm(path)
-    const measured = await runMeasured(process.execPath, [builder, snapshot, `${snapshot}.pmtiles`])
-    const { seconds, processorSeconds, peakMegabytes } = measured
-    costs.push(processorSeconds / features)
-    const figures = [decimal(seconds, 1), decimal(processorSeconds, 1), decimal(costs.at(-1)! * 1e6, 1)]
-    print(`| ${whole(features)} | ${figures.join(' | ')} | ${whole(peakMegabytes)} |`)
+    return { features, snapshot, out: `${snapshot}.pmtiles` }
   }
-  print(
-    `\nA feature of many : of a million, by processor time: ${decimal(costs[1]! / costs[0]!)} (aim: 1.2).`,
-  )
+  await printTileCosts(await published(POINTS), await published(many), print)
 }
 
 /** The program itself: what pip puts into `bin` is a script that starts it, whose own figures say nothing. */

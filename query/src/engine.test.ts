@@ -15,6 +15,7 @@ import {
 import { conditionsOf } from './testing/conditions.ts'
 
 const ROWS = 3000
+const NO_HEIGHTS = { heights: null, projected: null }
 const work = new TimedWork({ owner: 'test', maxMs: 600_000 })
 let snapshot: Snapshot
 let folder: string
@@ -227,6 +228,40 @@ test('pages of a sorted large column follow one another', async (t) => {
     const all = await finish(engine.page(snapshot, query, null, { after: -1, limit: ROWS }), work)
     assert.deepEqual(positions, [...all.runs.toArray()])
   }
+})
+
+test('pages of a value of a large column follow one another, and its codes are loaded only if they are needed', async (t) => {
+  const engine = openEngine({ maxListedRows: 10 })
+  t.after(() => engine.close())
+  const filters = ['group = 3', 'group = 3 AND n > 500', 'n = 1234', 'group = 9', 'group = 3 AND n = 10']
+  for (const filter of filters) {
+    const plan = planConditions(conditionsOf(filter), stored)
+    for (const box of [null, { box: [-50, -30, 50, 30] as [number, number, number, number], ...NO_HEIGHTS }])
+      for (const limit of [1, 40, ROWS]) {
+        const query = { ...queryOf({ filter }), box }
+        const positions: number[] = []
+        for (let after = -1; ; after = positions.at(-1)!) {
+          const { runs, more } = await finish(engine.page(stored, query, plan, { after, limit }), work)
+          positions.push(...runs.toArray())
+          if (!more || positions.length > 80) break
+        }
+        const all = await finish(engine.page(snapshot, query, plan, { after: -1, limit: ROWS }), work)
+        const expected = [...all.runs.toArray()]
+        assert.deepEqual(positions, expected.slice(0, positions.length), `${filter}, ${limit}`)
+        assert.ok(positions.length === expected.length || positions.length > 80)
+      }
+  }
+})
+
+test('all features are counted by the posting lists of a large column, without its codes', async (t) => {
+  const engine = openEngine({ maxListedRows: 10 })
+  t.after(() => engine.close())
+  const query = { ...queryOf({}), columns: [0, 1], limit: 3, bins: 4, extent: true }
+  assert.deepEqual(
+    await engine.facets(stored, query, null, work),
+    await engine.facets(snapshot, query, null, work),
+  )
+  for (const name of ['n', 'group']) assert.equal(engine.columns.peek(stored, name), undefined)
 })
 
 async function allPositions(engine: QueryEngine, question: Question, asked = snapshot): Promise<number[]> {

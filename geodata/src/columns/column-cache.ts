@@ -3,8 +3,14 @@ import { discardShared, inSharedMemory } from '../bytes/shared-memory.ts'
 import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import type { Snapshot } from '../snapshot/open.ts'
 import type { StoredColumn } from './column-file.ts'
-import { readColumnDirectory, readColumnLists, readColumnParts } from './column-reader.ts'
-import { type ColumnParts, CompiledColumn, memoryOf, memoryOfLists } from './compiled-column.ts'
+import { readColumnDirectory, readColumnLists, readColumnParts, readLargeColumn } from './column-reader.ts'
+import {
+  type ColumnParts,
+  CompiledColumn,
+  MAX_LISTED_ROWS,
+  memoryOf,
+  memoryOfLists,
+} from './compiled-column.ts'
 import type { PackedLists } from './unpack-column.ts'
 import { UnpackInThread } from './unpack-in-thread.ts'
 
@@ -49,6 +55,7 @@ interface SnapshotColumns {
  */
 export class ColumnCache {
   readonly #maxBytes: number
+  readonly #maxListedRows: number
   readonly #snapshots = new WeakMap<Snapshot, Promise<SnapshotColumns>>()
   readonly #opened = new WeakMap<Snapshot, SnapshotColumns>()
   /** In LRU order, least recently used first. */
@@ -66,8 +73,9 @@ export class ColumnCache {
    * Columns of more than `maxListedRows` rows are loaded without their order. `shared` is null if no other thread serves
    * from these columns.
    */
-  constructor(maxBytes: number, { maxListedRows, shared = null }: ColumnCacheOptions = {}) {
+  constructor(maxBytes: number, { maxListedRows = MAX_LISTED_ROWS, shared = null }: ColumnCacheOptions = {}) {
     this.#maxBytes = maxBytes
+    this.#maxListedRows = maxListedRows
     this.#shared = shared
     this.#thread = new UnpackInThread({
       maxListed: maxListedRows,
@@ -112,15 +120,24 @@ export class ColumnCache {
     const opened = await this.#open(snapshot)
     const stored = opened.stored.get(name)
     if (stored === undefined || !this.#canBeLoaded(snapshot, stored)) return null
-    const { rows } = snapshot.manifest
     return this.#load(snapshot, name, opened.entries, {
-      bytes: bytesOf(rows, stored),
+      bytes: bytesOf(snapshot.manifest.rows, stored),
       key: keyOf(snapshot, name),
-      read: () =>
-        readColumnParts(snapshot.files, { rows, segmentRows: opened.segmentRows }, stored, (packed) =>
-          this.#thread.unpack(packed),
-        ),
+      read: () => this.#readParts(snapshot, opened, stored),
     })
+  }
+
+  #readParts(
+    { files, manifest }: Snapshot,
+    opened: SnapshotColumns,
+    stored: StoredColumn,
+  ): Promise<ColumnParts> {
+    const { rows } = manifest
+    const shape = { rows, segmentRows: opened.segmentRows }
+    const { lists } = stored
+    if (lists && rows > this.#maxListedRows)
+      return readLargeColumn(files, shape, { ...stored, lists }, this.#thread)
+    return readColumnParts(files, shape, stored, (packed) => this.#thread.unpack(packed))
   }
 
   /** Synchronous: the column with its posting lists alone, as `peek` does. */

@@ -3,6 +3,7 @@ import { readFully } from '../bytes/read-fully.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { folderFiles, type ReadableFile, type SnapshotFiles } from '../snapshot/snapshot-files.ts'
 import { wrongSize } from '../snapshot/verify.ts'
+import { emptyTables } from './code-tables.ts'
 import {
   type ColumnDirectory,
   checkDirectory,
@@ -14,7 +15,14 @@ import {
   TAIL_BYTES,
 } from './column-file.ts'
 import { type ColumnParts, CompiledColumn } from './compiled-column.ts'
-import { type PackedColumn, type PackedLists, unpackColumn, unpackLists } from './unpack-column.ts'
+import {
+  formOf,
+  type PackedColumn,
+  type PackedLists,
+  type PackedSegment,
+  unpackColumn,
+  unpackLists,
+} from './unpack-column.ts'
 
 const NAME = SNAPSHOT_FILES.columns
 
@@ -81,6 +89,40 @@ export async function readColumnLists(
     counts: await readSection(file, stored.lists.counts),
   }))
   return unpack(packed)
+}
+
+export interface SegmentUnpacker {
+  segmentsAtOnce: number
+  unpackLists(packed: PackedLists): Promise<ColumnParts>
+  unpackSegment(segment: PackedSegment): Promise<void>
+}
+
+/**
+ * Reads a column of many rows that has posting lists, without making them: a few segments are in memory at a time. Throws
+ * a DamagedSnapshotError.
+ */
+export async function readLargeColumn(
+  source: string | SnapshotFiles,
+  { rows, segmentRows }: Pick<ColumnDirectory, 'rows' | 'segmentRows'>,
+  stored: PackedLists['stored'],
+  unpacker: SegmentUnpacker,
+): Promise<ColumnParts> {
+  const lists = await readColumnLists(source, stored, (packed) => unpacker.unpackLists(packed))
+  const form = formOf(stored)
+  const tables = emptyTables(rows, form)
+  await withFile(source, async (file) => {
+    const unpacking: Promise<void>[] = []
+    for (const [i, section] of stored.codes.entries()) {
+      if (i >= unpacker.segmentsAtOnce) await unpacking[i - unpacker.segmentsAtOnce]
+      const bytes = await readSection(file, section)
+      const unpacked = unpacker.unpackSegment({ section, bytes, firstRow: i * segmentRows, form, tables })
+      // If it fails, one of the next `await` throws.
+      unpacked.catch(() => {})
+      unpacking.push(unpacked)
+    }
+    await Promise.all(unpacking)
+  })
+  return { ...lists, ...tables }
 }
 
 function readSection(file: ReadableFile, { at, bytes }: Section): Promise<Buffer<ArrayBuffer>> {

@@ -233,6 +233,15 @@ test('stored posting lists are read by parts without the codes, and a damaged pa
   }
   const large = (await cache.load(opened, 'integer'))!
   assert.deepEqual([large.order, large.hasStoredOrder, large.codes], [null, true, expected.codes])
+  // A large column is loaded segment by segment.
+  for (const { name } of (await readColumnDirectory(folder, manifest))!.columns) {
+    const [whole, bySegment] = [
+      (await new ColumnCache(1 << 26).load(snapshot, name))!,
+      (await cache.load(opened, name))!,
+    ]
+    for (const part of ['codes', 'starts', 'values', 'blockMin', 'blockMax', 'blockCounts'] as const)
+      assert.deepEqual(bySegment[part], whole[part], `${part} of ${name}`)
+  }
   await opened.close()
   assert.equal(parts.bytes, 0)
   const withoutCache = await openSnapshot(folder)
@@ -250,6 +259,15 @@ test('stored posting lists are read by parts without the codes, and a damaged pa
   const damaged = await openSnapshot(folder, parts)
   const lists = (await new ColumnCache(1 << 26).loadLists(damaged, 'integer'))!
   await assert.rejects(lists.sorted!.loadRange(0, 1), DamagedSnapshotError)
+  const [first, second] = stored.codes
+  assert.ok(first && second)
+  for (const section of [second, first]) {
+    bytes[section.at + 9]! ^= 1
+    await writeFile(path, bytes)
+    const again = new ColumnCache(1 << 26, { maxListedRows: 10 })
+    await assert.rejects(again.load(damaged, 'integer'), DamagedSnapshotError)
+    await assert.rejects(again.load(damaged, 'integer'), DamagedSnapshotError, 'a failed load is not kept')
+  }
   await damaged.close()
 })
 

@@ -1,9 +1,10 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readFully } from '../bytes/read-fully.ts'
 import { PlaneMemory, splitIntoPlanes, unpackBytes } from './byte-planes.ts'
+import { joinPlanes } from './code-tables.ts'
 import type { Section } from './column-file.ts'
 import type { Packed } from './dictionary.ts'
-import { joinPlanes, startsOf } from './unpack-column.ts'
+import { startsOf } from './unpack-column.ts'
 
 /** The max rows of the order that are in memory at once: 128 MB. */
 const PASS_ROWS = 1 << 25

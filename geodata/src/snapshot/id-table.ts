@@ -17,13 +17,13 @@ export function hashId(bytes: Uint8Array, from: number, to: number): number {
   return (hash ^ (hash >>> 13)) >>> 0
 }
 
-/** Fills `starts` (buckets + 1 entries) and `positions` from the hash of each position's id. */
+/** Fills `starts` (buckets + 1 entries, all 0) and `positions` from the hash of each position's id. */
 export function buildIdTable(hashes: Uint32Array, starts: Uint32Array, positions: Uint32Array): void {
   const mask = starts.length - 2
-  for (let i = 0; i < hashes.length; i++) starts[(hashes[i]! & mask) + 1]!++
+  for (let i = 0; i < hashes.length; i++) starts[hashes[i]! & mask]!++
+  // First the ends of the buckets: filling a bucket from its end leaves its start.
   for (let bucket = 1; bucket < starts.length; bucket++) starts[bucket]! += starts[bucket - 1]!
-  const next = starts.slice()
-  for (let i = 0; i < hashes.length; i++) positions[next[hashes[i]! & mask]!++] = i
+  for (let i = hashes.length - 1; i >= 0; i--) positions[--starts[hashes[i]! & mask]!] = i
 }
 
 /** The positions of features whose id may hash to `hash`. */

@@ -26,6 +26,11 @@ export class RequestThread<Request, Value> {
     return this.#worker !== null
   }
 
+  /** How many requests it has not replied to. */
+  get pending(): number {
+    return this.#waiting.size
+  }
+
   /** Starts the thread, which takes 30 to 50 ms, if it is likely to be needed soon. */
   expect(): void {
     if (this.#worker) return

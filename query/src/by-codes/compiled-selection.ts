@@ -14,7 +14,7 @@ import { compileCondition } from './compile-condition.ts'
 import { CompiledFilters } from './compiled-filters.ts'
 import { PlaceMasks } from './place-masks.ts'
 import { PositionFilter } from './position-filter.ts'
-import { isWorthListing, MAX_CANDIDATES, type ScanSource } from './position-scan.ts'
+import { isDecidedByLists, isWorthListing, MAX_CANDIDATES, type ScanSource } from './position-scan.ts'
 
 const MAX_ATTEMPTS = 3
 const NO_COLUMNS: ReadonlyMap<string, CompiledColumn> = new Map()
@@ -60,7 +60,8 @@ export class CompiledSelection {
     const known = condition && sort.length === 0 && this.#filters.get(snapshot, condition)
     if (!known) return begin(this.#prepareSteps(request))
     const source = this.#source(request, known.filter)
-    if (needsList(request, source)) return begin(this.#prepareSteps(request))
+    if (needsList(request, source) || needsCodes(request, known.filter))
+      return begin(this.#prepareSteps(request))
     // They count as used.
     for (const name of known.columns) {
       if (known.filter.hasCodes) this.#columns.peek(snapshot, name)
@@ -128,7 +129,7 @@ export class CompiledSelection {
     const expression = this.#compile(snapshot, condition, columns)
     if (expression === null || Array.isArray(expression)) return null
     const filter = new PositionFilter(expression, snapshot.manifest.rows)
-    if (!filter.areCandidatesExact || filter.candidateCount > MAX_CANDIDATES) return null
+    if (!filter.areCandidatesExact || !isDecidedByLists(filter, request)) return null
     if (isListed(filter)) {
       if (inMemory && filter.isSmall) this.#filters.keep(snapshot, condition, filter)
     } else {
@@ -200,6 +201,11 @@ function needsList({ sort, wanted, isCount }: CompiledRequest, source: ScanSourc
   if (isCount && box === null && (filter?.exactCount !== null || filter?.candidateList)) return false
   // Sorting needs all matches.
   return isWorthListing(source, sort.length > 0 ? Infinity : wanted)
+}
+
+/** Whether a filter whose column is loaded with its posting lists alone cannot be used for the request. */
+function needsCodes(request: CompiledRequest, filter: PositionFilter): boolean {
+  return !filter.hasCodes && !isDecidedByLists(filter, request)
 }
 
 /** Whether the candidates of a filter are known, or too many to be used. */

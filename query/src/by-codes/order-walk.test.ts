@@ -1,26 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CompiledColumn } from '@wayleave/geodata/features'
-import { IndexNumbers } from '@wayleave/geodata/testing'
 import fc from 'fast-check'
 import { BLOCKED } from '../features/sliced-work.ts'
+import { inBlocks } from '../testing/numbers-in-blocks.ts'
 import { OrderWalk } from './order-walk.ts'
-
-/** Numbers in blocks of `2 ** shift`, of which one at a time is in memory. */
-function inBlocks(numbers: Uint32Array, shift: number): IndexNumbers<Uint32Array> {
-  let held: { number: number; bytes: Buffer; numbers: null } | null = null
-  const source = {
-    peek: (number: number) => (held?.number === number ? held : undefined),
-    async load(number: number) {
-      const part = numbers.slice(number << shift, (number + 1) << shift)
-      held = { number, bytes: Buffer.from(part.buffer), numbers: null }
-      return held
-    },
-    leave() {},
-  }
-  const view = ({ buffer, byteOffset, length }: Buffer) => new Uint32Array(buffer, byteOffset, length / 4)
-  return new IndexNumbers({ width: 1, shift }, [], source, view)
-}
 
 /** A column with these codes, whose order is read by blocks. */
 function columnOf(codes: number[], codeCount: number, shift: number): CompiledColumn {

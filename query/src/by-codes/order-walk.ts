@@ -1,7 +1,6 @@
 import type { CompiledColumn } from '@wayleave/geodata/features'
 import { BLOCKED } from '../features/sliced-work.ts'
-
-const NO_POSITIONS = new Uint32Array(0)
+import { OrderReader } from './order-reader.ts'
 
 /**
  * The positions in the order of a column: ascending or descending, nulls last, positions of equal values in snapshot
@@ -10,24 +9,19 @@ const NO_POSITIONS = new Uint32Array(0)
 export class OrderWalk {
   readonly #column: CompiledColumn
   readonly #isDescending: boolean
-  readonly #order: NonNullable<CompiledColumn['sorted']>
+  readonly #reader: OrderReader
   readonly #after: number
   #code: number
   #index: number
   #end: number
   /** While the place after `#after` is searched, it is not beyond this index. */
   #high: number
-  /** The part of the order that is read, and the index of its first position. */
-  #part: Uint32Array = NO_POSITIONS
-  #partStart = 0
-  /** The part that has to be read. */
-  #missing = -1
 
   /** The order of the column has to be loaded. `after` is -1 to begin at the first position. */
   constructor(column: CompiledColumn, isDescending: boolean, after: number) {
     this.#column = column
     this.#isDescending = isDescending
-    this.#order = column.sorted!
+    this.#reader = new OrderReader(column.sorted!)
     this.#after = after
     const { starts, codeCount } = column
     this.#code = after >= 0 ? column.codes[after]! : codeCount === 1 ? 0 : isDescending ? codeCount - 1 : 1
@@ -40,34 +34,20 @@ export class OrderWalk {
   next(): number {
     while (this.#index < this.#high) {
       const middle = (this.#index + this.#high) >>> 1
-      if (!this.#enter(middle)) return BLOCKED
-      if (this.#part[middle - this.#partStart]! <= this.#after) this.#index = middle + 1
+      const position = this.#reader.at(middle)
+      if (position === BLOCKED) return BLOCKED
+      if (position <= this.#after) this.#index = middle + 1
       else this.#high = middle
     }
     while (this.#index === this.#end) if (!this.#nextCode()) return -1
-    if (!this.#enter(this.#index)) return BLOCKED
-    return this.#part[this.#index++ - this.#partStart]!
+    const position = this.#reader.at(this.#index)
+    if (position !== BLOCKED) this.#index++
+    return position
   }
 
   /** Reads the part that `next` was blocked by; null if it was not. */
   loadMissing(): Promise<unknown> | null {
-    const missing = this.#missing
-    this.#missing = -1
-    return missing === -1 ? null : this.#order.load(missing)
-  }
-
-  /** Whether the part that has this index is in memory. */
-  #enter(index: number): boolean {
-    if (index >= this.#partStart && index - this.#partStart < this.#part.length) return true
-    const number = index >>> this.#order.shift
-    const part = this.#order.peek(number)
-    if (part === undefined) {
-      this.#missing = number
-      return false
-    }
-    this.#part = part
-    this.#partStart = index - (index & this.#order.mask)
-    return true
+    return this.#reader.loadMissing()
   }
 
   #nextCode(): boolean {

@@ -3,6 +3,7 @@ import { bitsOfBlock, type CodesExpression, lookupTable, stateOf } from './block
 import { keepRange } from './code-loops.ts'
 import { countPositions, hasCode } from './code-set.ts'
 import type { PositionExpression } from './compile-condition.ts'
+import type { PostingList } from './list-walk.ts'
 import { distinctFrom, firstAtLeast } from './position-lists.ts'
 import { countBits, positionsOfBits } from './word-loops.ts'
 
@@ -54,8 +55,18 @@ export class PositionFilter {
 
   /** Whether the positions of the candidates can be listed: large columns are loaded without their order. */
   get areCandidatesListed(): boolean {
-    if (this.#keptCandidates) return true
+    if (this.#keptCandidates || this.ascendingList) return true
     return this.candidates?.every(({ column }) => column.order !== null) ?? false
+  }
+
+  /** The posting list of the one value whose positions are the candidates; null if there are several values, or no list. */
+  get ascendingList(): PostingList | null {
+    const [only, ...others] = this.candidates ?? []
+    if (only === undefined || others.length > 0 || only.set.length > 2) return null
+    const { column, set } = only
+    const [code, next] = set as [number, number]
+    if (next - code > 1 || column.sorted === null) return null
+    return { order: column.sorted, from: column.starts[code]!, to: column.starts[next]! }
   }
 
   /** Whether it takes little memory besides its columns. */
@@ -71,7 +82,7 @@ export class PositionFilter {
       if (list === null) return false
       lists.push(list)
     }
-    this.#keptCandidates = this.#isOneCode ? lists[0]! : distinctFrom(lists, 0)
+    this.#keptCandidates = distinctFrom(lists, 0)
     return true
   }
 
@@ -133,15 +144,7 @@ export class PositionFilter {
     const lists: Uint32Array[] = []
     for (const range of this.#candidateRanges())
       lists.push(range.column.order!.subarray(range.from, range.to))
-    return this.#isOneCode ? lists[0]!.subarray(firstAtLeast(lists[0]!, from)) : distinctFrom(lists, from)
-  }
-
-  /** Whether the candidates are one list, which is ascending. */
-  get #isOneCode(): boolean {
-    const [only, ...others] = this.candidates!
-    return (
-      only !== undefined && others.length === 0 && only.set.length === 2 && only.set[0] === only.set[1]! - 1
-    )
+    return distinctFrom(lists, from)
   }
 }
 

@@ -3,6 +3,7 @@ import type { Geometry } from '@wayleave/geodata/geometry'
 import { BLOCKED, ENDED, PAUSED, type SlicedWork } from '../features/sliced-work.ts'
 import type { PositionTaker } from '../positions/position-taker.ts'
 import type { BoxTest } from './box-test.ts'
+import { ListWalk } from './list-walk.ts'
 import type { PositionFilter } from './position-filter.ts'
 import { ALL_POSITIONS, NO_POSITIONS } from './position-mask.ts'
 
@@ -46,6 +47,10 @@ export class PositionScan implements SlicedWork {
     return this.#work.advance(until, geometry)
   }
 
+  loadMissing(): Promise<unknown> | null {
+    return this.#work.loadMissing?.() ?? null
+  }
+
   #choose(from: number, wanted: number): SlicedWork {
     const costs = costsOf(this.#source, from, wanted)
     if (costs.candidates < costs.all) return this.#candidates(from)
@@ -55,9 +60,10 @@ export class PositionScan implements SlicedWork {
   /** The positions of the rarest values, each tested against the whole filter and the box. */
   #candidates(from: number): SlicedWork {
     const { filter, box } = this.#source
-    const candidates = filter!.collectCandidates(from)
     const matches = filter!.areCandidatesExact ? null : filter!.matches
-    return oneByOne((i) => (i < candidates.length ? candidates[i]! : -1), matches, box, this.#taker)
+    const list = filter!.ascendingList
+    const walk = list ? new ListWalk(list, from) : walkOf(filter!.collectCandidates(from))
+    return oneByOne(walk, matches, box, this.#taker)
   }
 
   /** The positions in the nodes of the tree that meet the box, then those without a location. */
@@ -81,6 +87,18 @@ export function scanCost(source: ScanSource, from: number, wanted: number): numb
   return Math.min(candidates, all)
 }
 
+/**
+ * Whether the candidates of an exact filter, whose columns are loaded without codes, are enough. Walking a list costs more
+ * for each position than testing all of them, so it has to end as soon as a page is full, or the list has to be short.
+ */
+export function isDecidedByLists(
+  filter: PositionFilter,
+  { box, wanted, isCount = false }: { box: unknown; wanted: number; isCount?: boolean | undefined },
+): boolean {
+  if (filter.candidateCount <= MAX_CANDIDATES) return true
+  return box === null && (isCount || (wanted < Infinity && filter.ascendingList !== null))
+}
+
 /** Whether a search from the first position on is faster if the candidates of the filter, which are not listed, are. */
 export function isWorthListing(source: ScanSource, wanted: number): boolean {
   const { filter } = source
@@ -97,8 +115,7 @@ function costsOf(
 ): { candidates: number; all: number } {
   const rest = snapshot.manifest.rows - from
   const tested = filter ? Math.min(rest, wanted / Math.max(filter.fraction, 1 / (rest + 1))) : wanted
-  const isFew = filter?.areCandidatesListed && filter.candidateCount <= MAX_CANDIDATES
-  const candidates = isFew ? filter.candidateCount * COST.candidate : Infinity
+  const candidates = filter ? candidatesToTest(filter, tested / Math.max(1, rest)) * COST.candidate : Infinity
   if (filter && !filter.hasCodes) return { candidates, all: Infinity }
   return {
     candidates,
@@ -106,6 +123,14 @@ function costsOf(
       ? Math.min(countInBox(snapshot, box), tested) * COST.inBox
       : Math.min(rest, tested) * COST.scanned,
   }
+}
+
+/** `share`: the share of all positions that are tested until enough of them match. */
+function candidatesToTest(filter: PositionFilter, share: number): number {
+  // One ascending list ends where enough have matched; several are collected and sorted first.
+  if (filter.ascendingList) return filter.candidateCount * share
+  const isFew = filter.areCandidatesListed && filter.candidateCount <= MAX_CANDIDATES
+  return isFew ? filter.candidateCount : Infinity
 }
 
 /** An estimate: exact for small boxes if the tree is in memory, else by the share of the area. */
@@ -119,14 +144,24 @@ function countInBox({ tree, manifest }: Snapshot, { query }: BoxTest): number {
   return manifest.rows * Math.min(1, share)
 }
 
-/** Tests positions one by one; `positionAt` returns -1 after the last one, and BLOCKED if something has to be read. */
+/** Positions, one after the other: -1 after the last one, and BLOCKED if `loadMissing` has to be called. */
+export interface PositionWalk {
+  next(): number
+  loadMissing?(): Promise<unknown> | null
+}
+
+function walkOf(positions: Uint32Array): PositionWalk {
+  let i = 0
+  return { next: () => (i < positions.length ? positions[i++]! : -1) }
+}
+
+/** Tests positions one by one. */
 export function oneByOne(
-  positionAt: (i: number) => number,
+  walk: PositionWalk,
   matches: ((position: number) => boolean) | null,
   box: BoxTest | null,
   taker: Pick<PositionTaker, 'take'>,
 ): SlicedWork {
-  let i = 0
   let position = -1
   let isBlocked = false
   return {
@@ -136,7 +171,7 @@ export function oneByOne(
       }
       for (let steps = 1; ; steps++) {
         if (steps % STEP === 0 && performance.now() > until) return PAUSED
-        if (!isBlocked) position = positionAt(i++)
+        if (!isBlocked) position = walk.next()
         if (position === -1) return ENDED
         if (position === BLOCKED) return BLOCKED
         if (matches && !matches(position)) continue
@@ -147,6 +182,7 @@ export function oneByOne(
         if (isIn && taker.take(position)) return ENDED
       }
     },
+    loadMissing: () => walk.loadMissing?.() ?? null,
   }
 }
 

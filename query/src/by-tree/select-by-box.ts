@@ -178,7 +178,7 @@ export function isCheapInBox(snapshot: Snapshot, query: BoxQuery): MaybeUnfinish
 }
 
 /** Continues with `next` after the missing block of the tree was read. */
-export function whenLoaded<T>({ tree }: Snapshot, next: () => MaybeUnfinished<T>): Unfinished<T> {
+function whenLoaded<T>({ tree }: Snapshot, next: () => MaybeUnfinished<T>): Unfinished<T> {
   return new Unfinished(async (work) => {
     await tree.loadMissing()
     return finish(next(), work)

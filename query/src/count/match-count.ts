@@ -40,7 +40,7 @@ export function planCount(request: PreparedRequest): CountPlan {
 
 /** Counts the positions that a scan finds. */
 class ScanCount implements MatchCount, PositionTaker {
-  readonly #scan: SlicedWork
+  readonly #scan: PositionScan
   #count = 0
 
   constructor(request: PreparedRequest) {
@@ -68,6 +68,10 @@ class ScanCount implements MatchCount, PositionTaker {
 
   advance(until: number, geometry?: Geometry | null): number {
     return this.#scan.advance(until, geometry)
+  }
+
+  loadMissing(): Promise<unknown> | null {
+    return this.#scan.loadMissing()
   }
 
   get count(): number {

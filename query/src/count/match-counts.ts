@@ -1,14 +1,14 @@
 import { BoundedCache } from '@wayleave/geodata/base'
 import type { Snapshot } from '@wayleave/geodata/features'
 import { compiledRequest, type PreparedRequest } from '../by-codes/compiled-selection.ts'
-import { countByBox, isCheapInBox, whenLoaded } from '../by-tree/select-by-box.ts'
+import { countByBox, isCheapInBox } from '../by-tree/select-by-box.ts'
 import { BLOCKED, ENDED } from '../features/sliced-work.ts'
 import type { PageSelection, SelectionParts } from '../page/page-selection.ts'
 import type { FeatureQuery } from '../plan/feature-query.ts'
 import type { FilterPlan } from '../plan/plan-filter.ts'
 import { positionsOf } from '../positions/positions-in-box.ts'
 import type { Selected } from '../positions/selected.ts'
-import { type MaybeUnfinished, Unfinished, whenFinished } from '../work/unfinished.ts'
+import { finish, type MaybeUnfinished, Unfinished, whenFinished } from '../work/unfinished.ts'
 import { countOfLists, type MatchCount, planCount } from './match-count.ts'
 
 /** The memory of the cached counts of one snapshot, in bytes. Their keys have the text of filters. */
@@ -64,14 +64,15 @@ export class MatchCounts {
     page: FoundPage,
   ): MaybeUnfinished<number | null> {
     const knownCount = this.#knownCount(snapshot, query, plan, page)
-    if (knownCount !== null) return knownCount
+    // That a query is not cheap to count is cached too: finding out takes as long as finding a page of ten features.
+    if (knownCount !== null || this.#counts.get(snapshot)?.get(query.selection) === null) return knownCount
     if (query.ids) return plan || query.box ? null : this.#countIds(snapshot, query.ids)
     if (!plan) return this.#countByBox(snapshot, query)
     const prepared = this.#prepare(snapshot, query, plan)
     // Finding the page has loaded and evaluated what it needs; anything else takes longer than a count may.
     if (prepared === null || prepared instanceof Unfinished) return null
     return whenFinished(this.#countPreparedCheaply(prepared), (counted) =>
-      counted === null ? null : this.#keepCount(snapshot, query, counted),
+      this.#keepCount(snapshot, query, counted),
     )
   }
 
@@ -129,9 +130,7 @@ export class MatchCounts {
     return whenFinished(this.#parts.compiled.run(counting, snapshot), () => counting.count)
   }
 
-  /** That a box is not cheap to count is cached too: finding out takes as long as finding a page of ten features. */
   #countByBox(snapshot: Snapshot, query: FeatureQuery): MaybeUnfinished<number | null> {
-    if (this.#counts.get(snapshot)?.get(query.selection) === null) return null
     return whenFinished(countByBox(snapshot, query.box!, this.#parts.geometries), (counted) =>
       this.#keepCount(snapshot, query, counted),
     )
@@ -170,7 +169,11 @@ function countInSteps(
     // With 0 as the end of the time slice, the scan pauses after each of its steps.
     const state = counting.advance(0)
     if (state === ENDED) return counting.count
-    if (state === BLOCKED) return whenLoaded(snapshot, () => countInSteps(counting, snapshot, steps - step))
+    if (state === BLOCKED)
+      return new Unfinished(async (work) => {
+        await (counting.loadMissing?.() ?? snapshot.tree.loadMissing())
+        return finish(countInSteps(counting, snapshot, steps - step), work)
+      })
   }
   return null
 }

@@ -1,5 +1,11 @@
 import { BoundedCache } from '@wayleave/geodata/base'
-import { type ColumnCache, PositionBits, quoteName, type Snapshot } from '@wayleave/geodata/features'
+import {
+  type ColumnCache,
+  type CompiledColumn,
+  PositionBits,
+  quoteName,
+  type Snapshot,
+} from '@wayleave/geodata/features'
 import { type Bbox, type Column, roundOutward } from '@wayleave/geodata/geometry'
 import type { CompiledSelection } from '../by-codes/compiled-selection.ts'
 import type { DuckdbQueries } from '../by-duckdb/duckdb-queries.ts'
@@ -65,12 +71,12 @@ export class Facets {
     const { limit, bins, box } = query
     const columns = query.columns.map((index) => snapshot.manifest.columns[index]!)
     const compiled = new Map<string, FacetCounts>()
+    const isAll = plan === null && box === null
     for (const { name } of columns) {
-      const column = await this.#parts.columns.load(snapshot, name)
+      const column = await this.#loadColumn(snapshot, name, isAll)
       if (column) compiled.set(name, new FacetCounts(column, limit, bins))
     }
     const { rows } = snapshot.manifest
-    const isAll = plan === null && box === null
     const counts = [...compiled.values()]
     const cached = this.#cachedOf(snapshot)
     const keyOf = ({ name }: Column) => JSON.stringify([name, limit, query.selection])
@@ -101,6 +107,13 @@ export class Facets {
       facets.push([column.name, facet])
     }
     return { matched, extent, facets }
+  }
+
+  /** To count all features, the posting lists of a large column are enough. */
+  async #loadColumn(snapshot: Snapshot, name: string, isAll: boolean): Promise<CompiledColumn | null> {
+    const { columns } = this.#parts
+    const lists = isAll ? await columns.loadLists(snapshot, name) : null
+    return lists ?? columns.load(snapshot, name)
   }
 
   #cachedOf(snapshot: Snapshot): BoundedCache<string, Facet> {

@@ -22,7 +22,6 @@ const FEW_CANDIDATES = 20_000
 export class PageSearch implements SlicedWork {
   readonly #page: PageBuilder
   readonly #work: SlicedWork
-  #walk: OrderWalk | null = null
 
   /** `runs` is as for a PageBuilder. */
   constructor(request: PreparedRequest, { after, skip, limit }: PageBounds, runs?: PositionRuns) {
@@ -36,8 +35,7 @@ export class PageSearch implements SlicedWork {
       this.#work = new SortedMatches(request, order, after, page)
     } else {
       const walk = new OrderWalk(order.column, order.isDescending, after)
-      this.#walk = walk
-      this.#work = oneByOne(() => walk.next(), filter?.matches ?? null, box, page)
+      this.#work = oneByOne(walk, filter?.matches ?? null, box, page)
     }
   }
 
@@ -46,7 +44,7 @@ export class PageSearch implements SlicedWork {
   }
 
   loadMissing(): Promise<unknown> | null {
-    return this.#walk?.loadMissing() ?? null
+    return this.#work.loadMissing?.() ?? null
   }
 
   finish(): Selected {
@@ -97,5 +95,9 @@ class SortedMatches implements SlicedWork, PositionTaker {
       if (this.#page.take(position)) break
     }
     return ENDED
+  }
+
+  loadMissing(): Promise<unknown> | null {
+    return this.#scan.loadMissing()
   }
 }

@@ -41,13 +41,19 @@ export class IdTableWriter {
   /** Writes the starts of all buckets and the positions. */
   finish(starts: SectionWriter, positions: SectionWriter): void {
     let before = 0
+    // The same memory for all partitions: that of each would wait for a collection, which large datasets outrun.
+    const room = Math.max(...this.#partitions.map((partition) => partition.rows))
+    // A single one has its pairs in memory.
+    const allPairs = new Uint32Array(this.#partitions.length > 1 ? room * 2 : 0)
+    const [allHashes, allPositions] = [new Uint32Array(room), new Uint32Array(room)]
+    const ownStarts = new Uint32Array(this.#partitionBuckets + 1)
     for (const partition of this.#partitions) {
-      const pairs = partition.take()
+      const pairs = partition.take(allPairs)
       const rows = pairs.length / 2
-      const hashes = new Uint32Array(rows)
+      const hashes = allHashes.subarray(0, rows)
       for (let i = 0; i < rows; i++) hashes[i] = pairs[i * 2]!
-      const ownStarts = new Uint32Array(this.#partitionBuckets + 1)
-      const order = new Uint32Array(rows)
+      const order = allPositions.subarray(0, rows)
+      ownStarts.fill(0)
       buildIdTable(hashes, ownStarts, order)
       for (let bucket = 0; bucket < this.#partitionBuckets; bucket++) starts.add(before + ownStarts[bucket]!)
       for (let i = 0; i < rows; i++) positions.add(pairs[order[i]! * 2 + 1]!)
@@ -82,8 +88,14 @@ class Partition {
     this.#buffer[this.#count++] = position
   }
 
-  take(): Uint32Array {
-    const pairs = this.#handle === null ? this.#buffer.subarray(0, this.#count) : this.#read(this.#handle)
+  get rows(): number {
+    return (this.#written / 4 + this.#count) / 2
+  }
+
+  /** All pairs, in `room` if they are in a file. The partition is empty then. */
+  take(room: Uint32Array): Uint32Array {
+    const pairs =
+      this.#handle === null ? this.#buffer.subarray(0, this.#count) : this.#read(this.#handle, room)
     this.#buffer = new Uint32Array(0)
     this.close()
     return pairs
@@ -96,12 +108,13 @@ class Partition {
     rmSync(this.#path, { force: true })
   }
 
-  #read(handle: number): Uint32Array {
+  #read(handle: number, room: Uint32Array): Uint32Array {
     this.#flush()
-    const bytes = new Uint8Array(this.#written)
+    const pairs = room.subarray(0, this.#written / 4)
+    const bytes = new Uint8Array(pairs.buffer, pairs.byteOffset, pairs.byteLength)
     if (readFullySync(handle, bytes, 0) < bytes.length)
       throw new Error('the ids of a partition end too early')
-    return new Uint32Array(bytes.buffer)
+    return pairs
   }
 
   #flush(): void {
