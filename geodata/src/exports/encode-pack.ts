@@ -24,6 +24,8 @@ interface EncodeOptions {
   /** Tests pass smaller numbers. */
   minParallelBytes?: number
   rangeBytes?: number
+  /** When a thread without work ends, in ms. */
+  idleMs?: number
 }
 
 /**
@@ -37,11 +39,12 @@ export async function* encodePack(
     signal,
     minParallelBytes = MIN_PARALLEL_BYTES,
     rangeBytes = RANGE_BYTES,
+    idleMs = IDLE_MS,
   }: EncodeOptions,
 ): AsyncGenerator<EncodedFeatures> {
   const { size } = await stat(join(work.folder, PACK_FILE))
   if (threads > 1 && size >= minParallelBytes) {
-    yield* encodeInThreads(work, size, threads, rangeBytes, signal)
+    yield* encodeInThreads(work, size, { threads, rangeBytes, idleMs, signal })
     return
   }
   const encoder = await createEncoder(work)
@@ -51,26 +54,27 @@ export async function* encodePack(
 async function* encodeInThreads(
   work: EncodeWork,
   size: number,
-  threadCount: number,
-  rangeBytes: number,
-  signal: AbortSignal | undefined,
+  {
+    threads: threadCount,
+    rangeBytes,
+    idleMs,
+    signal,
+  }: { threads: number; rangeBytes: number; idleMs: number; signal: AbortSignal | undefined },
 ): AsyncGenerator<EncodedFeatures> {
   const entry = new URL('./encode-thread.ts', import.meta.url)
   const threads = Array.from(
     { length: threadCount },
-    () => new RequestThread<RangeRequest, EncodedFeatures>(entry, IDLE_MS),
+    () => new RequestThread<RangeRequest, EncodedFeatures>(entry, idleMs),
   )
   const ranges = Math.ceil(size / rangeBytes)
   const pending: Promise<EncodedFeatures>[] = []
   let featureCount = 0
   const ask = (range: number) => {
     const start = range * rangeBytes
-    const request = {
-      work: range < threadCount ? work : null,
-      start,
-      end: Math.min(size, start + rangeBytes),
-    }
-    const encoding = threads[range % threadCount]!.perform(request, [])
+    const thread = threads[range % threadCount]!
+    // A thread has ended if nobody took batches for a while, and the next one knows nothing.
+    const request = { work: thread.isRunning ? null : work, start, end: Math.min(size, start + rangeBytes) }
+    const encoding = thread.perform(request, [])
     // If an earlier range fails, nothing waits for this one.
     encoding.catch(() => {})
     pending.push(encoding)

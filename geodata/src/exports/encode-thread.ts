@@ -9,7 +9,7 @@ import type { EncodedFeatures, FeatureEncoder } from './encoding/feature-batch.t
 
 /** Asks for the features that begin in a range of bytes of the pack. */
 export interface RangeRequest {
-  /** Null after the first request: a thread has one work. */
+  /** Null after the first request of a thread, which has one work. */
   work: EncodeWork | null
   start: number
   end: number

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { exportColumns } from '../../snapshot/feature-ids.ts'
 import { encodePack } from '../encode-pack.ts'
 import { integerSizes } from '../integer-ranges.ts'
@@ -28,4 +29,18 @@ test('several threads encode the same features in the same order as one', async 
     assert.equal(alone.length, NASTY_FEATURES.length)
     assert.deepEqual(await encode(2), alone, format)
   }
+})
+
+test('threads that ended while nobody took their batches are started again', async (t) => {
+  const root = await temporaryFolder((remove) => t.after(remove))
+  const { folder, manifest } = await compileFeatures(join(root, 'snapshot'), NASTY_FEATURES)
+  const work = { folder, manifest, format: 'kml' as const, table: 'nasty', sizes: [] }
+  const options = { threads: 2, minParallelBytes: 0, rangeBytes: 200, idleMs: 0 }
+  let features = 0
+  for await (const { count } of encodePack(work, options)) {
+    features += count
+    // Whatever was asked for is encoded meanwhile, and the timers of idle threads fire.
+    await delay(50)
+  }
+  assert.equal(features, NASTY_FEATURES.length)
 })
