@@ -9,6 +9,7 @@ import { delimiter, join } from 'node:path'
 import { writeAbsentPrograms } from './absent-programs.ts'
 import { compiledModules } from './compiled-modules.ts'
 import { startTestEnvironment, type TestEnvironment } from './environment.ts'
+import { IdleCores } from './idle-cores.ts'
 import { repeatStarved } from './repeat-starved.ts'
 import { scratchFolder } from './scratch-folder.ts'
 import { type Counts, runStep, type Step, type StepResult, stopRunningSteps } from './step.ts'
@@ -19,7 +20,9 @@ import { printTimes } from './times.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** More processes than cores: many tests wait for other processes, for disks and for time to pass. */
-const MAX_CONCURRENT = Math.min(2 * availableParallelism() + 1, 8)
+const USUALLY_CONCURRENT = Math.min(2 * availableParallelism() + 1, 8)
+/** While the cores are idle. */
+const MAX_CONCURRENT = USUALLY_CONCURRENT + 3
 /** What each step of the last run printed. */
 const outputFolder = join(root, '.cache', 'test-output')
 /** The failures of one step that the summary lists: one cause often makes many tests fail. */
@@ -44,7 +47,8 @@ async function main(patterns: string[]): Promise<number> {
   const results: StepResult[] = []
   const scratch = scratchFolder()
   const stolen = new StolenTime()
-  const queue = new StepQueue(MAX_CONCURRENT)
+  const queue = new StepQueue(USUALLY_CONCURRENT)
+  const idleCores = new IdleCores(queue, MAX_CONCURRENT)
   const waitingQueue = new StepQueue(1)
   const run = async (step: Step, variables: Record<string, string>) => {
     if (signal) return
@@ -79,6 +83,7 @@ async function main(patterns: string[]): Promise<number> {
     results.push({ step, from: 0, to: 0, processorSeconds: 0, output: '', counts })
   } finally {
     stolen.stop()
+    idleCores.stop()
     await environment?.stop()
     scratch?.remove()
   }
