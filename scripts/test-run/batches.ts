@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { needsNothing } from './needs.ts'
 
 /** Test files that run one after another in one process. */
 export interface Batch {
@@ -8,6 +9,8 @@ export interface Batch {
   files: string[]
   /** Whether it runs beside the others, because it waits most of the time. */
   waits?: boolean
+  /** Whether it needs only npm packages, so that it runs while the environment is set up. */
+  needsNothing?: boolean
 }
 
 /**
@@ -75,6 +78,9 @@ export function testBatches(root: string, files: string[]): Batch[] {
   const entryOf = (file: string) => alone.find((start) => file.startsWith(start))
   const hooked = new Set(files.filter((file) => hasHooks(join(root, file))))
   const shared = files.filter((file) => entryOf(file) === undefined && !hooked.has(file))
+  // Tests of the server run on PostgreSQL too, mostly.
+  const others = shared.filter((file) => !file.startsWith('server/'))
+  const isReady = (file: string) => needsNothing(readFileSync(join(root, file), 'utf8'))
   const entries = (starts: string[]) =>
     starts.flatMap((start) => {
       const matching = files.filter((file) => entryOf(file) === start)
@@ -89,8 +95,9 @@ export function testBatches(root: string, files: string[]): Batch[] {
     ),
     ...spread(
       'others',
-      shared.filter((file) => !file.startsWith('server/')),
+      others.filter((file) => !isReady(file)),
     ),
+    ...spread('ready', others.filter(isReady)).map((batch) => ({ ...batch, needsNothing: true })),
     ...entries(short),
     ...single(files.filter((file) => hooked.has(file) && entryOf(file) === undefined)),
   ]

@@ -9,17 +9,20 @@ import { delimiter, join } from 'node:path'
 import { writeAbsentPrograms } from './absent-programs.ts'
 import { compiledModules } from './compiled-modules.ts'
 import { startTestEnvironment, type TestEnvironment } from './environment.ts'
-import { repeatStarved } from './repeat-starved.ts'
+import { IdleCores } from './queue/idle-cores.ts'
+import { repeatStarved } from './queue/repeat-starved.ts'
+import { StepQueue } from './queue/step-queue.ts'
+import { StolenTime } from './queue/stolen-time.ts'
 import { scratchFolder } from './scratch-folder.ts'
 import { type Counts, runStep, type Step, type StepResult, stopRunningSteps } from './step.ts'
-import { StepQueue } from './step-queue.ts'
-import { checks, fastSteps, testSteps } from './steps.ts'
-import { StolenTime } from './stolen-time.ts'
+import { checks, fastSteps, readySteps, testSteps } from './steps.ts'
 import { printTimes } from './times.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** More processes than cores: many tests wait for other processes, for disks and for time to pass. */
-const MAX_CONCURRENT = Math.min(2 * availableParallelism() + 1, 8)
+const USUALLY_CONCURRENT = Math.min(2 * availableParallelism() + 1, 8)
+/** While the cores are idle. */
+const MAX_CONCURRENT = USUALLY_CONCURRENT + 3
 /** What each step of the last run printed. */
 const outputFolder = join(root, '.cache', 'test-output')
 /** The failures of one step that the summary lists: one cause often makes many tests fail. */
@@ -44,10 +47,12 @@ async function main(patterns: string[]): Promise<number> {
   const results: StepResult[] = []
   const scratch = scratchFolder()
   const stolen = new StolenTime()
-  const queue = new StepQueue(MAX_CONCURRENT)
+  const queue = new StepQueue(USUALLY_CONCURRENT)
+  const idleCores = new IdleCores(queue, MAX_CONCURRENT)
   const waitingQueue = new StepQueue(1)
+  let hasFailed = false
   const run = async (step: Step, variables: Record<string, string>) => {
-    if (signal) return
+    if (signal || hasFailed) return
     const result = await runStep(step, stepVariables(variables))
     report(result, { isFast })
     results.push(result)
@@ -55,23 +60,22 @@ async function main(patterns: string[]): Promise<number> {
   const runAll = (steps: Step[], variables: Record<string, string>) =>
     Promise.all(steps.map((step) => (step.waits ? waitingQueue : queue).add(() => run(step, variables))))
   try {
-    // They need no environment, and run while it is set up. With patterns, and in the fast run, only tests are run.
-    const checking = runAll(patterns.length > 0 ? [] : checks(root), {})
-    environment = isFast
-      ? await fastEnvironment()
-      : await startTestEnvironment({ isFullRun: patterns.length === 0 })
-    const variables: Record<string, string> = {
-      ...environment.variables,
-      ...(scratch && { TMPDIR: scratch.folder }),
-    }
+    const temporary: Record<string, string> = scratch ? { TMPDIR: scratch.folder } : {}
+    const isFullRun = patterns.length === 0
+    // With patterns, and in the fast run, only tests are run, when the environment is there.
+    const first = isFullRun ? [runAll(checks(root), {})] : []
+    if (isFullRun) first.push(runAll(readySteps(root), { ...(await compiledModules(root)), ...temporary }))
+    environment = isFast ? await fastEnvironment() : await startTestEnvironment({ isFullRun })
+    const variables = { ...environment.variables, ...temporary }
     const steps = isFast ? fastSteps(root) : testSteps(root, variables['WAYLEAVE_TEST_PYTHON']!, patterns)
     if (steps.length === 0) throw new Error(`No test file matches ${patterns.join(' or ')}.`)
-    await Promise.all([checking, runAll(steps, variables)])
+    await Promise.all([...first, runAll(steps, variables)])
     await repeatStarved(results, stolen, (step) => {
       console.log(`\n${step.name} is repeated: the host withheld the processors while it ran.`)
       return run(step, variables)
     })
   } catch (error) {
+    hasFailed = true
     stopRunningSteps()
     console.error(error instanceof Error ? error.message : error)
     const counts = { passed: 0, failed: 1, skipped: 0 }
@@ -79,6 +83,7 @@ async function main(patterns: string[]): Promise<number> {
     results.push({ step, from: 0, to: 0, processorSeconds: 0, output: '', counts })
   } finally {
     stolen.stop()
+    idleCores.stop()
     await environment?.stop()
     scratch?.remove()
   }

@@ -43,3 +43,8 @@ export function declaredNeeds(text: string): string[] {
     names!.split(',').map((name) => name.trim().replaceAll("'", '')),
   )
 }
+
+/** Whether all tests of a file run without the environment: neither the file nor one of its tests declares a need. */
+export function needsNothing(text: string): boolean {
+  return !/\b(needs|lacks)\(|WAYLEAVE_TEST_/.test(text)
+}

@@ -29,6 +29,8 @@ export interface Step {
   group?: string
   /** Whether it runs beside the others, because it waits most of the time. */
   waits?: boolean
+  /** Whether it runs while the environment is set up. */
+  needsNothing?: boolean
   /** The program and its arguments. If it has its own counts, it writes them to the given file. */
   command(countsFile: string): string[]
   /** If missing, the command is a check and counts as one test. */

@@ -20,8 +20,13 @@ const nodeTestFolders = [
 /** The second project of client-js checks the sources by what browsers and Node 18 have, without the types of Node. */
 const typedProjects = ['client-js/tsconfig.json', 'client-js/tsconfig.build.json', 'console/tsconfig.json']
 
+/** The tests of a full run that are ready to run while its environment is set up. */
+export function readySteps(root: string): Step[] {
+  return nodeTestSteps(root, findNodeTests(root)).filter(({ needsNothing }) => needsNothing)
+}
+
 /**
- * The tests of a full run and the checks of the Python client; with patterns, only the test files whose path
+ * The other tests of a full run and the checks of the Python client; with patterns, only the test files whose path
  * contains one of them.
  */
 export function testSteps(root: string, python: string, patterns: string[]): Step[] {
@@ -32,7 +37,7 @@ export function testSteps(root: string, python: string, patterns: string[]): Ste
   return [
     // The first one, because it takes long.
     ...(pythonTests.length > 0 ? [pytestStep(root, python, pythonTests)] : []),
-    ...nodeTestSteps(root, nodeTests),
+    ...nodeTestSteps(root, nodeTests).filter(({ needsNothing }) => patterns.length > 0 || !needsNothing),
     ...(patterns.length > 0 ? [] : pythonChecks(root, python)),
   ]
 }
@@ -50,13 +55,15 @@ function findNodeTests(root: string): string[] {
   return find(root, `{${nodeTestFolders.join(',')}}/**/*.test.ts`)
 }
 
+/** One thread for each check: four, as usual, compute some types four times, and the set-up needs the other cores. */
 function typeChecks(root: string): Step[] {
+  const check = ['tsc', '--noEmit', '--checkers', '1']
   const typed = typedProjects.filter((file) => existsSync(join(root, file)))
   return [
-    { name: 'types', command: () => ['tsc', '--noEmit'] },
+    { name: 'types', command: () => check },
     ...typed.map((file) => ({
       name: `types: ${file.replace('/tsconfig.json', '')}`,
-      command: () => ['tsc', '--noEmit', '-p', file],
+      command: () => [...check, '-p', file],
     })),
   ]
 }
@@ -87,6 +94,7 @@ export function nodeTestSteps(root: string, files: string[]): Step[] {
     name: batch.name,
     group: 'tests',
     waits: batch.waits ?? false,
+    needsNothing: batch.needsNothing ?? false,
     command: (countsFile) => [
       process.execPath,
       ...PROGRAM_FLAGS,

@@ -6,11 +6,11 @@ import { test } from 'node:test'
 import { writeAbsentPrograms } from './absent-programs.ts'
 import { alone, testBatches, waiting } from './batches.ts'
 import { declaredNeeds } from './needs.ts'
-import { repeatStarved } from './repeat-starved.ts'
+import { repeatStarved } from './queue/repeat-starved.ts'
+import { StepQueue } from './queue/step-queue.ts'
+import { StolenTime } from './queue/stolen-time.ts'
 import { runStep, type Step, type StepResult } from './step.ts'
-import { StepQueue } from './step-queue.ts'
 import { junitCounts, nodeTestSteps } from './steps.ts'
-import { StolenTime } from './stolen-time.ts'
 
 const root = join(import.meta.dirname, '../..')
 const shell = (script: string): Step['command'] => {

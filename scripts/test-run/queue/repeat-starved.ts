@@ -1,4 +1,4 @@
-import type { Step, StepResult } from './step.ts'
+import type { Step, StepResult } from '../step.ts'
 import type { StolenTime } from './stolen-time.ts'
 
 const MAX_REPEATS = 3
