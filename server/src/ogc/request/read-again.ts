@@ -26,7 +26,7 @@ const queries = new BoundedCache<string, ReadBefore>(
 
 const urls = new SeenAgain()
 
-/** The parameters of the queries that are kept. */
+/** The parameters of the queries that are kept. See docs/decisions/kept-pages.md. */
 export const keptPairs = new WeakSet<readonly QueryPair[]>()
 
 /** A number for each state of a dataset, because what a query means depends on the columns. */
