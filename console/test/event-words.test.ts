@@ -39,14 +39,14 @@ test('an event names its subject as it is called now, else as it was then, else 
 
 test('an event leads to its subject if the reader can open it', () => {
   const member = { keys: ['key_1'], tables: ['parcels'] }
-  const administrator = { keys: 'all', tables: [] } as const
+  const administrator = { keys: null, tables: [] }
   const named = (subject: string) => ({ ...event(subject, {}), subjectName: 'Now' })
   assert.equal(subjectPath(event('dataset:parcels', {}), member), '/datasets/parcels')
   assert.equal(subjectPath(event('dataset:removed', {}), member), null)
   assert.equal(subjectPath(named('key:key_1'), member), '/keys/key_1')
   for (const subject of ['key:key_of_another', 'user:usr_1', 'organization:org_1', 'installation'])
     assert.equal(subjectPath(named(subject), member), null, subject)
-  assert.equal(subjectPath(named('key:key_2'), administrator), '/administration/keys/key_2')
+  assert.equal(subjectPath(named('key:key_2'), administrator), null, 'it may be a key of an organization')
   assert.equal(subjectPath(named('user:usr_1'), administrator), '/administration/users/usr_1')
   assert.equal(subjectPath(event('user:usr_1', {}), administrator), null, 'a deleted user has no page')
   assert.equal(subjectPath(named('job:job_1'), administrator), null)

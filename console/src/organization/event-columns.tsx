@@ -10,8 +10,8 @@ import { actorId, actorWords, detailWords, isAlarming, subjectName, subjectPath 
 export function eventColumns(
   /** Shows only the events of a user or a key, if the list can be filtered. */
   onActor?: (id: string) => void,
-  /** The keys that the reader can open; administrators open all, and users and organizations too. */
-  keys: 'all' | readonly string[] = 'all',
+  /** The keys that a member can open; null for an administrator. */
+  keys: readonly string[] | null = null,
 ): TableColumn<EventRecord>[] {
   return [
     { head: 'When', cell: ({ at }) => <Time at={at} /> },
@@ -42,7 +42,7 @@ export function eventDay({ at }: EventRecord): string {
   return weekday(at, Date.now())
 }
 
-function Subject({ event, keys }: { event: EventRecord; keys: 'all' | readonly string[] }) {
+function Subject({ event, keys }: { event: EventRecord; keys: readonly string[] | null }) {
   const tables = useDatasets().data?.map(({ table }) => table) ?? []
   const path = subjectPath(event, { keys, tables })
   const name = subjectName(event)

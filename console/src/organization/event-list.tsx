@@ -19,7 +19,7 @@ export function EventList({
   query: ListQuery<EventRecord>
   kinds: Readonly<Record<string, string>>
   parties?: readonly (readonly [id: string, name: string])[]
-  /** The keys that the reader can open; without it, all. */
+  /** The keys that a member can open; none for an administrator. */
   keys?: readonly string[]
   /** The path of the same list as a file. */
   csv?: string

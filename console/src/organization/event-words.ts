@@ -31,7 +31,6 @@ function subjectWords(subject: string): string {
 }
 
 const ADMINISTRATION_PAGES: Record<string, string> = {
-  key: '/administration/keys',
   user: '/administration/users',
   organization: '/administration/organizations',
 }
@@ -39,12 +38,12 @@ const ADMINISTRATION_PAGES: Record<string, string> = {
 /** The page of an event's subject, if it is still there and the reader can open it. */
 export function subjectPath(
   { subject, subjectName }: EventRecord,
-  /** The keys and datasets that the reader sees. */
-  seen: { keys: 'all' | readonly string[]; tables: readonly string[] },
+  /** What the reader sees. Administrators, for whom `keys` is null, open users and organizations instead of keys. */
+  seen: { keys: readonly string[] | null; tables: readonly string[] },
 ): string | null {
   const [kind, id = ''] = subject.split(/:(.*)/s)
   if (kind === 'dataset') return seen.tables.includes(id) ? `/datasets/${id}` : null
-  if (seen.keys !== 'all') return kind === 'key' && seen.keys.includes(id) ? `/keys/${id}` : null
+  if (seen.keys !== null) return kind === 'key' && seen.keys.includes(id) ? `/keys/${id}` : null
   const list = Object.hasOwn(ADMINISTRATION_PAGES, kind!) && ADMINISTRATION_PAGES[kind!]
   return list && subjectName !== null ? `${list}/${id}` : null
 }
