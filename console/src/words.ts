@@ -145,3 +145,8 @@ export function lastDays(days: number, now: number): { startDate: string; endDat
   const date = (back: number) => new Date(now - back * 86_400_000).toISOString().slice(0, 10)
   return { startDate: date(days - 1), endDate: date(0) }
 }
+
+/** Words that begin a sentence, in the middle of one. */
+export function lowered(words: string): string {
+  return words.charAt(0).toLowerCase() + words.slice(1)
+}

@@ -128,6 +128,16 @@ describe('buying in the console', { concurrency: 1 }, () => {
     await operator.getByRole('dialog').getByRole('button', { name: 'Mark as paid' }).click()
     await operator.getByRole('dialog').waitFor({ state: 'hidden' })
     await check(operator)
+    await operator.setViewportSize({ width: 1280, height: 700 })
+    for (const list of ['orders', 'products']) {
+      await operator.goto(`${service.url}/administration/${list}`)
+      const hidden = await operator
+        .locator('.card .scroll')
+        .evaluate((one) => one.scrollWidth - one.clientWidth)
+      assert.equal(hidden, 0, `the buttons of ${list} are in view`)
+    }
+    await operator.setViewportSize({ width: 1000, height: 700 })
+    await operator.goto(`${service.url}/administration/orders`)
     await pictures(operator, 'orders')
     await buyer.goto(`${service.url}/organization/billing`)
     await buyer.getByRole('heading', { name: 'Town plan' }).first().waitFor()

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { actionWords } from '@wayleave/contract/action-words'
 import type { EventRecord } from '@wayleave/contract/records'
-import { actorId, actorWords, detailWords, isAlarming, subjectName } from '../src/organization/event-words.ts'
+import {
+  actorId,
+  actorWords,
+  detailWords,
+  isAlarming,
+  subjectName,
+  subjectPath,
+} from '../src/organization/event-words.ts'
 import { signed } from '../src/words.ts'
 
 const event = (subject: string, detail: EventRecord['detail']): EventRecord => ({
@@ -30,6 +37,21 @@ test('an event names its subject as it is called now, else as it was then, else 
   assert.equal(subjectName(event('address:2001:db8::/32', {})), '2001:db8::/32')
 })
 
+test('an event leads to its subject if the reader can open it', () => {
+  const member = { keys: ['key_1'], tables: ['parcels'] }
+  const administrator = { keys: null, tables: [] }
+  const named = (subject: string) => ({ ...event(subject, {}), subjectName: 'Now' })
+  assert.equal(subjectPath(event('dataset:parcels', {}), member), '/datasets/parcels')
+  assert.equal(subjectPath(event('dataset:removed', {}), member), null)
+  assert.equal(subjectPath(named('key:key_1'), member), '/keys/key_1')
+  for (const subject of ['key:key_of_another', 'user:usr_1', 'organization:org_1', 'installation'])
+    assert.equal(subjectPath(named(subject), member), null, subject)
+  assert.equal(subjectPath(named('key:key_2'), administrator), null, 'it may be a key of an organization')
+  assert.equal(subjectPath(named('user:usr_1'), administrator), '/administration/users/usr_1')
+  assert.equal(subjectPath(event('user:usr_1', {}), administrator), null, 'a deleted user has no page')
+  assert.equal(subjectPath(named('job:job_1'), administrator), null)
+})
+
 test('an event names who did it: by address or name, or in words', () => {
   const done = event('key:key_1', {})
   assert.equal(actorWords({ ...done, actor: 'user:usr_1', actorName: 'a@example.org' }), 'a@example.org')
@@ -50,6 +72,11 @@ test('an event’s details are in words: numbers grouped, times in UTC, and noth
     detailWords(event('key:key_1', detail)),
     'reads all datasets, publishes all datasets · expires 8 Dec 2026, 12:12 UTC',
   )
+})
+
+test('a failed source tells what was wrong and how often', () => {
+  const failed = event('dataset:stops', { problem: 'It responded with the status 404.', failures: 2 })
+  assert.equal(detailWords(failed), 'It responded with the status 404. · failed 2 times in a row')
 })
 
 test('an event is a sentence without codes', () => {

@@ -4,14 +4,19 @@ import { When } from '../components/when.tsx'
 import { money } from './money.ts'
 import { OrderStateBadge } from './order-state.tsx'
 
-/** What every list of orders shows first. */
+export function productWords({ productName, quantity }: Pick<Order, 'productName' | 'quantity'>): string {
+  return quantity > 1 ? `${quantity} × ${productName}` : productName
+}
+
+export const WHEN_COLUMN: TableColumn<Pick<Order, 'createdAt'>> = {
+  head: 'When',
+  cell: ({ createdAt }) => <When at={createdAt} />,
+}
+
+/** What an organization's list of its orders shows first. */
 export const ORDER_COLUMNS: TableColumn<Order>[] = [
-  {
-    head: 'Product',
-    kind: 'long',
-    cell: ({ productName, quantity }) => (quantity > 1 ? `${quantity} × ${productName}` : productName),
-  },
-  { head: 'When', cell: ({ createdAt }) => <When at={createdAt} /> },
+  { head: 'Product', kind: 'long', cell: productWords },
+  WHEN_COLUMN,
   {
     head: 'State',
     kind: 'long',

@@ -52,7 +52,7 @@ export function ProductsCard({
           </Field>
         )}
       </div>
-      {!mayBuy && <p className="soft">Members who may “Buy credits and plans” can buy.</p>}
+      {!mayBuy && <p className="soft">Members who may buy credits and plans can buy.</p>}
       <Loaded query={offer} lines={4}>
         {({ data }) =>
           data.length === 0 ? (

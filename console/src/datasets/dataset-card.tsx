@@ -13,7 +13,9 @@ export function DatasetCard({ dataset }: { dataset: Dataset }) {
       <DatasetPreview dataset={dataset} />
       <div className="about">
         <h2 dir="auto">
-          <Link to={`/datasets/${table}`}>{title}</Link>
+          <Link to={`/datasets/${table}`} title={title}>
+            {title}
+          </Link>
         </h2>
         <p dir="auto">{withoutMarks(description) || 'No description.'}</p>
         <div className="badges">

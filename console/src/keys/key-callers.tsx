@@ -6,7 +6,7 @@ const SHOWN_IN_LIST = 2
 /** The web pages and network addresses that may use a key, one a line. */
 export function KeyCallers({ record, isInList = false }: { record: KeyRecord; isInList?: boolean }) {
   const entries = [...(record.allowedOrigins ?? []), ...(record.allowedAddresses ?? [])]
-  if (entries.length === 0) return <span className="soft">Anyone with the secret</span>
+  if (entries.length === 0) return <span className="soft nowrap">Anyone with the secret</span>
   const shown = isInList ? entries.slice(0, SHOWN_IN_LIST) : entries
   return (
     <>

@@ -1,20 +1,24 @@
 import { actionWords } from '@wayleave/contract/action-words'
 import type { EventRecord } from '@wayleave/contract/records'
+import { Link } from 'react-router'
+import { useDatasets } from '../api/queries.ts'
 import type { TableColumn } from '../components/table.tsx'
 import { ago, moment, weekday } from '../words.ts'
-import { actorId, actorWords, detailWords, isAlarming, subjectName } from './event-words.ts'
+import { actorId, actorWords, detailWords, isAlarming, subjectName, subjectPath } from './event-words.ts'
 
 /** The columns of an audit log whose rows are grouped by `eventDay`. */
 export function eventColumns(
   /** Shows only the events of a user or a key, if the list can be filtered. */
   onActor?: (id: string) => void,
+  /** The keys that a member can open; null for an administrator. */
+  keys: readonly string[] | null = null,
 ): TableColumn<EventRecord>[] {
   return [
     { head: 'When', cell: ({ at }) => <Time at={at} /> },
     {
       head: 'What',
       cell: ({ action }) => (
-        <span title={action} className={isAlarming(action) ? 'badge warn' : undefined}>
+        <span title={action} className={isAlarming(action) ? 'badge warn' : 'nowrap'}>
           {actionWords(action)}
         </span>
       ),
@@ -24,7 +28,7 @@ export function eventColumns(
       kind: 'long',
       cell: (event) => (
         <>
-          <span title={event.subject}>{subjectName(event)}</span>
+          <Subject event={event} keys={keys} />
           <div className="small soft">{detailWords(event)}</div>
         </>
       ),
@@ -36,6 +40,18 @@ export function eventColumns(
 
 export function eventDay({ at }: EventRecord): string {
   return weekday(at, Date.now())
+}
+
+function Subject({ event, keys }: { event: EventRecord; keys: readonly string[] | null }) {
+  const tables = useDatasets().data?.map(({ table }) => table) ?? []
+  const path = subjectPath(event, { keys, tables })
+  const name = subjectName(event)
+  if (path === null) return <span title={event.subject}>{name}</span>
+  return (
+    <Link to={path} title={event.subject}>
+      {name}
+    </Link>
+  )
 }
 
 /** The time of day in UTC: the date is above. */

@@ -11,6 +11,7 @@ export function EventList({
   query,
   kinds,
   parties,
+  keys,
   csv,
   about,
 }: {
@@ -18,6 +19,8 @@ export function EventList({
   query: ListQuery<EventRecord>
   kinds: Readonly<Record<string, string>>
   parties?: readonly (readonly [id: string, name: string])[]
+  /** The keys that a member can open; none for an administrator. */
+  keys?: readonly string[]
   /** The path of the same list as a file. */
   csv?: string
   /** What will be listed, while there is nothing. */
@@ -51,7 +54,7 @@ export function EventList({
       isNamed={false}
       keyOf={({ id }) => id}
       groupOf={eventDay}
-      columns={eventColumns(showActor)}
+      columns={eventColumns(showActor, keys)}
       empty={empty}
       lines={8}
     />

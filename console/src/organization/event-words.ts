@@ -3,7 +3,7 @@ import { CODE_NAMES } from '@wayleave/contract/code-names'
 import type { EventRecord } from '@wayleave/contract/records'
 import { money } from '../billing/money.ts'
 import { permissionWords } from '../keys/key-permissions.ts'
-import { count, moment, plural } from '../words.ts'
+import { count, lowered, moment, plural } from '../words.ts'
 
 /** The subject's current name, else its name at the time of the event, else its id. */
 export function subjectName({ subject, subjectName, detail }: EventRecord): string {
@@ -28,6 +28,24 @@ function subjectWords(subject: string): string {
   if (id === '' || SELF_EXPLANATORY.includes(kind!)) return id || subject
   const words = kind!.replaceAll('-', ' ')
   return `${words.charAt(0).toUpperCase()}${words.slice(1)} ${id}`
+}
+
+const ADMINISTRATION_PAGES: Record<string, string> = {
+  user: '/administration/users',
+  organization: '/administration/organizations',
+}
+
+/** The page of an event's subject, if it is still there and the reader can open it. */
+export function subjectPath(
+  { subject, subjectName }: EventRecord,
+  /** What the reader sees. Administrators, for whom `keys` is null, open users and organizations instead of keys. */
+  seen: { keys: readonly string[] | null; tables: readonly string[] },
+): string | null {
+  const [kind, id = ''] = subject.split(/:(.*)/s)
+  if (kind === 'dataset') return seen.tables.includes(id) ? `/datasets/${id}` : null
+  if (seen.keys !== null) return kind === 'key' && seen.keys.includes(id) ? `/keys/${id}` : null
+  const list = Object.hasOwn(ADMINISTRATION_PAGES, kind!) && ADMINISTRATION_PAGES[kind!]
+  return list && subjectName !== null ? `${list}/${id}` : null
 }
 
 /** Whether somebody should look at it: a refusal, a failure or a block. */
@@ -99,10 +117,12 @@ function phraseOf(name: string, value: unknown, { currency }: EventRecord['detai
     if (name === 'credits') return plural(value, 'credit')
     if (name === 'creditLimit') return `${plural(value, 'credit')} a month`
     if (name === 'rows') return plural(value, 'row')
+    if (name === 'failures') return value === 1 ? '' : `failed ${count(value)} times in a row`
   }
   if (typeof value !== 'string') return null
   // The organization that a user switched from. The id of another one tells members of this one nothing.
   if (name === 'from' && value.startsWith('org_')) return ''
+  if (name === 'problem') return value
   if (name === 'reason') return REASONS[value] ?? value
   if (name === 'scope') return SCOPES[value] ?? value
   if (name === 'provider') return `by ${PROVIDERS[value] ?? value}`
@@ -110,8 +130,6 @@ function phraseOf(name: string, value: unknown, { currency }: EventRecord['detai
 }
 
 const isOfKey = (permission: unknown) => /^(?:read|write|admin)\b/.test(String(permission))
-
-const lowered = (words: string) => words.charAt(0).toLowerCase() + words.slice(1)
 
 /** The details of the event beside its subject; empty values are omitted. */
 export function detailWords({ detail }: EventRecord): string {

@@ -42,7 +42,7 @@ function Started({ startedAt, isManual }: SourceRunRecord) {
   return (
     <>
       <Moment at={startedAt} />
-      <div className="small soft">{isManual ? 'asked for' : 'due'}</div>
+      <div className="small soft">{isManual ? 'started by hand' : 'on schedule'}</div>
     </>
   )
 }

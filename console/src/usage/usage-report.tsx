@@ -13,12 +13,12 @@ import { periodBefore } from './usage-period.ts'
 import { useUsageAddress } from './use-usage-address.ts'
 
 /** Calls and credits of a key, by day and by operation. */
-export function UsageReport({ path }: { path: string }) {
+export function UsageReport({ path, isOver }: { path: string; isOver: boolean }) {
   const { range, setRange } = useUsageAddress()
   const usage = useUsage(path, range)
   return (
     <div className="stack">
-      <UsageByDay path={path} usage={usage} range={range} onRange={setRange} />
+      <UsageByDay path={path} usage={usage} range={range} onRange={setRange} isOver={isOver} />
       <Loaded query={usage} lines={3}>
         {({ operations }) => <OperationTable operations={operations} />}
       </Loaded>
@@ -32,6 +32,7 @@ export function UsageByDay({
   range,
   onRange,
   filter = {},
+  isOver = false,
   parts,
   children,
 }: {
@@ -42,6 +43,8 @@ export function UsageByDay({
   onRange: (range: DateRange) => void
   /** What the report is restricted to. */
   filter?: UsageFilter
+  /** Whether there can be no more calls, such as with a revoked key. */
+  isOver?: boolean
   /** The same by key, to split the bars of the chart. */
   parts?: UsagePart[] | undefined
   /** Further controls, below the period. */
@@ -59,7 +62,7 @@ export function UsageByDay({
         {(data) => (
           <>
             {data.totals.calls === 0 ? (
-              <NoCalls onYear={() => onRange(lastDays(365, Date.now()))} />
+              <NoCalls isOver={isOver} onYear={() => onRange(lastDays(365, Date.now()))} />
             ) : (
               <UsageDays days={data.days} before={before?.days} parts={parts} />
             )}
@@ -75,14 +78,18 @@ export function UsageByDay({
   )
 }
 
-function NoCalls({ onYear }: { onYear: () => void }) {
+function NoCalls({ isOver, onYear }: { isOver: boolean; onYear: () => void }) {
   return (
     <Empty title="No calls in this period">
-      <p>A call is counted here a few seconds after a program has used a key, or a member the console.</p>
+      {!isOver && (
+        <p>A call is counted here a few seconds after a program has used a key, or a member the console.</p>
+      )}
       <div className="row">
-        <Link className="button primary" to="/getting-started">
-          Make a call
-        </Link>
+        {!isOver && (
+          <Link className="button primary" to="/getting-started">
+            Make a call
+          </Link>
+        )}
         <button type="button" className="button" onClick={onYear}>
           Look at the last year
         </button>

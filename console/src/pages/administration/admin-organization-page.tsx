@@ -66,7 +66,11 @@ function Organization({ organization }: { organization: AdminOrganization }) {
             kind: 'long',
             cell: ({ userId, email }) => <Link to={`/administration/users/${userId}`}>{email}</Link>,
           },
-          { head: 'Role', cell: ({ permissions }) => <PermissionBadges permissions={permissions} /> },
+          {
+            head: 'Role',
+            kind: 'long',
+            cell: ({ permissions }) => <PermissionBadges permissions={permissions} />,
+          },
           { head: 'Joined', cell: ({ joinedAt }) => <Day at={joinedAt} /> },
         ]}
       />

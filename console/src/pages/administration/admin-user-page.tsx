@@ -38,7 +38,13 @@ function User({ user }: { user: AdminUser }) {
               since <Day at={user.createdAt} />
             </span>
             <span>
-              last sign-in <Ago at={user.lastSignInAt} />
+              {user.lastSignInAt ? (
+                <>
+                  last sign-in <Ago at={user.lastSignInAt} />
+                </>
+              ) : (
+                'never signed in'
+              )}
             </span>
             <span className="mono">{user.id}</span>
           </div>

@@ -5,8 +5,8 @@ import { Link } from 'react-router'
 import { useAdminOrders } from '../../api/billing-queries.ts'
 import { call } from '../../api/call.ts'
 import { money } from '../../billing/money.ts'
-import { AMOUNT_COLUMN, ORDER_COLUMNS } from '../../billing/order-columns.tsx'
-import { ORDER_STATE_OPTIONS, PROVIDER_NAMES } from '../../billing/order-state.tsx'
+import { AMOUNT_COLUMN, productWords, WHEN_COLUMN } from '../../billing/order-columns.tsx'
+import { ORDER_STATE_OPTIONS, OrderStateBadge, PROVIDER_NAMES } from '../../billing/order-state.tsx'
 import { ActionDialog } from '../../components/form/action-dialog.tsx'
 import { RowButton } from '../../components/form/row-button.tsx'
 import { ListCard } from '../../components/list-card.tsx'
@@ -39,17 +39,28 @@ export function OrdersPage() {
       empty={state === '' ? 'No orders yet' : 'No such orders'}
       columns={[
         {
-          head: 'Organization',
+          head: 'Order',
           kind: 'long',
-          cell: ({ organizationId, organizationName, id }) => (
+          cell: (order) => (
             <>
-              <Link to={`/administration/organizations/${organizationId}`}>{organizationName}</Link>
-              <div className="small soft mono">{id}</div>
+              <Link to={`/administration/organizations/${order.organizationId}`}>
+                {order.organizationName}
+              </Link>
+              <div className="small">{productWords(order)}</div>
+              <div className="small soft mono">{order.id}</div>
             </>
           ),
         },
-        ...ORDER_COLUMNS,
-        { head: 'Paid by', cell: ({ provider }) => PROVIDER_NAMES[provider] },
+        WHEN_COLUMN,
+        {
+          head: 'State',
+          cell: ({ state, reason, provider }) => (
+            <>
+              <OrderStateBadge state={state} reason={reason} />
+              <div className="small soft">{PROVIDER_NAMES[provider]}</div>
+            </>
+          ),
+        },
         AMOUNT_COLUMN,
         {
           head: 'Actions',

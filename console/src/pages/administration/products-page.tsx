@@ -37,14 +37,16 @@ export function ProductsPage() {
         {
           head: 'Name',
           kind: 'long',
-          cell: ({ id, name, retiredAt }) => (
+          cell: ({ id, kind, revision, name, retiredAt }) => (
             <>
               {name} {retiredAt && <span className="badge">Not sold</span>}
+              <div className="small soft">
+                {kind === 'pack' ? 'Credit pack' : 'Plan'}, revision {revision}
+              </div>
               <div className="small soft mono">{id}</div>
             </>
           ),
         },
-        { head: 'Kind', cell: ({ kind }) => (kind === 'pack' ? 'Credit pack' : 'Plan') },
         {
           head: 'Price',
           kind: 'number',
@@ -55,7 +57,6 @@ export function ProductsPage() {
           head: 'Add-ons',
           cell: ({ addOns }) => <AddOnBadges addOns={addOns} none={<span className="soft">–</span>} />,
         },
-        { head: 'Revision', kind: 'number', cell: ({ revision }) => revision },
         {
           head: 'Actions',
           kind: 'actions',

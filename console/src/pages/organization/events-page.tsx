@@ -35,6 +35,7 @@ export function EventsPage() {
       query={useEvents(organization.id, state.query)}
       kinds={kinds}
       parties={parties}
+      keys={keys.map(({ id }) => id)}
       csv={`/v1/organization/${organization.id}/events.csv?${queryText(state.query)}`}
       about="Here is who signed in, who created, changed or revoked a key, and who changed members or data."
     />

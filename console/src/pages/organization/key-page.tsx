@@ -35,7 +35,7 @@ function KeyDetail({ path, list }: { path: string; list: string }) {
       <p className="small">
         <Link to={list}>All keys</Link>
       </p>
-      <Loaded query={key} lines={8} heading="Key">
+      <Loaded query={key} lines={8} missing={<MissingKey />}>
         {(record) => (
           <>
             <div className="page-head">
@@ -48,7 +48,7 @@ function KeyDetail({ path, list }: { path: string; list: string }) {
               {mayChange(record) && <KeyActions record={record} path={path} list={list} />}
             </div>
             <div className="columns">
-              <UsageReport path={`${path}/usage`} />
+              <UsageReport path={`${path}/usage`} isOver={record.revokedAt !== null} />
               <section className="card stack-small">
                 <h2>About</h2>
                 <KeyFacts record={record} />
@@ -58,6 +58,15 @@ function KeyDetail({ path, list }: { path: string; list: string }) {
           </>
         )}
       </Loaded>
+    </div>
+  )
+}
+
+function MissingKey() {
+  return (
+    <div className="empty" role="alert">
+      <h1>There is no such key</h1>
+      <p>It was deleted, or it is a key of somebody else.</p>
     </div>
   )
 }

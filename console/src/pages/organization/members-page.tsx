@@ -91,7 +91,11 @@ export function MembersPage() {
               </>
             ),
           },
-          { head: 'Role', cell: ({ permissions }) => <PermissionBadges permissions={permissions} /> },
+          {
+            head: 'Role',
+            kind: 'long',
+            cell: ({ permissions }) => <PermissionBadges permissions={permissions} />,
+          },
           {
             head: 'Credits a month',
             kind: 'number',

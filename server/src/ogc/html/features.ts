@@ -9,7 +9,7 @@ import { type Link, linkQuery, ROOT } from '../write/links.ts'
 import type { WritePage } from '../write/page-content.ts'
 import { collectionTrail, facts, headCell, htmlPage, type Place, tableOf, tableRow } from './layout.ts'
 import { featureMap, featuresMap } from './map.ts'
-import { cellWriter, factText, keptFields, sortHeads, valueChips } from './rows-table.ts'
+import { cellWriter, factText, isNumber, keptFields, sortHeads, valueChips } from './rows-table.ts'
 
 const COUNT = new Intl.NumberFormat('en')
 
@@ -21,13 +21,16 @@ export const writeItemsHtml: WritePage = async (content) => {
   const shapes: Geometry[] = []
   const rows = new PageBytes(block.bytes.length)
   const writers = columns.map((column) => cellWriter(column, manifest, query.pairs))
+  // The id of each feature is before them.
+  const areNumbers = [false, ...columns.map(({ type }) => isNumber(type))]
   const writeRow = (i: number) => {
     const { id, properties, geometry } = parseFeature(block.bytes, block.starts[i], block.ends[i])
     if (geometry !== null) shapes.push(geometry)
-    const row = tableRow([
+    const cells = [
       html`<a href="${url}/${encodeURIComponent(String(id))}?f=html">${String(id)}</a>`,
       ...columns.map(({ name }, i) => writers[i]!(properties[name])),
-    ])
+    ]
+    const row = tableRow(cells, areNumbers)
     rows.text(row.text)
   }
   const returned = await work.each(block.count, writeRow, until)

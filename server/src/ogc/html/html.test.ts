@@ -103,7 +103,7 @@ test('the page of features has a map, a table and the way on', async (t) => {
   assert.match(api, /without it, <code>Accept<\/code> decides/)
 })
 
-test('rows are sorted at the heads and filtered by their values, and the form keeps what it has no field for', async (t) => {
+test('numbers stand at the right, rows are sorted at the heads and filtered by their values, and the form keeps what it has no field for', async (t) => {
   const service = await openOgc(t)
   const features = Array.from({ length: 8 }, (_, i) => ({
     type: 'Feature',
@@ -117,10 +117,13 @@ test('rows are sorted at the heads and filtered by their values, and the form ke
 
   const text = await page('?f=html&limit=3')
   assert.match(text, /<div class="split"><svg class="map"/, 'map and rows at once')
-  const up = await follow(text, /<th scope="col"><a href="([^"]+)" title="Sort by height, in m"/)
+  const up = await follow(
+    text,
+    /<th scope="col" class="number"><a href="([^"]+)" title="Sort by height, in m"/,
+  )
   assert.match(up, /aria-sort="ascending"><a [^>]+>height, in m ↑/)
   const down = await follow(up, /aria-sort="ascending"><a href="([^"]+)"/)
-  assert.match(down, /<td><a class="value"[^>]+>c<\/a><\/td><td>7<\/td>/)
+  assert.match(down, /<td><a class="value"[^>]+>c<\/a><\/td><td class="number">7<\/td>/)
   const unsorted = await follow(down, /aria-sort="descending"><a href="([^"]+)"/)
   assert.doesNotMatch(unsorted, /aria-sort/)
   assert.doesNotMatch(text, /Sort by nested"/, 'nested values have no order')

@@ -66,7 +66,7 @@ export function facts(rows: readonly [string, Content][]): Html {
 export function table(heads: readonly Content[], rows: readonly (readonly Content[])[]): Html {
   return tableOf(
     heads.map((head) => headCell(head)),
-    rows.map(tableRow),
+    rows.map((row) => tableRow(row)),
   )
 }
 
@@ -75,13 +75,20 @@ export function tableOf(heads: readonly Html[], rows: readonly Html[]): Html {
   return html`<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${heads}</tr></thead><tbody>${rows}</tbody></table></div>`
 }
 
-export function headCell(content: Content, sorted: 'ascending' | 'descending' | null = null): Html {
-  return html`<th scope="col"${sorted && html` aria-sort="${sorted}"`}>${content}</th>`
+export function headCell(
+  content: Content,
+  sorted: 'ascending' | 'descending' | null = null,
+  isNumber = false,
+): Html {
+  return html`<th scope="col"${isNumber ? NUMBER : null}${sorted && html` aria-sort="${sorted}"`}>${content}</th>`
 }
 
-export function tableRow(cells: readonly Content[]): Html {
-  return html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`
+/** Numbers stand at the right edge of their columns, as in the explorer. */
+export function tableRow(cells: readonly Content[], areNumbers: readonly boolean[] = []): Html {
+  return html`<tr>${cells.map((cell, i) => html`<td${areNumbers[i] ? NUMBER : null}>${cell}</td>`)}</tr>\n`
 }
+
+const NUMBER = html` class="number"`
 
 /** The breadcrumbs to a collection. */
 export function collectionTrail(base: string, { table: name, title }: Dataset) {

@@ -26,8 +26,16 @@ export function sortHeads(columns: readonly Column[], pairs: readonly QueryPair[
     const query = linkQuery(pairs, [...PLACE, 'sortby'], next === null ? '' : pair('sortby', next))
     const mark = sorted === up ? ' ↑' : sorted === down ? ' ↓' : ''
     const state = sorted === up ? 'ascending' : sorted === down ? 'descending' : null
-    return headCell(html`<a href="${query || '?f=html'}" title="Sort by ${name}">${name}${mark}</a>`, state)
+    return headCell(
+      html`<a href="${query || '?f=html'}" title="Sort by ${name}">${name}${mark}</a>`,
+      state,
+      isNumber(type),
+    )
   })
+}
+
+export function isNumber(type: Column['type']): boolean {
+  return type === 'number' || type === 'integer'
 }
 
 /** A name with a comma, a sign or a bracket would be read as something else than a name. */
