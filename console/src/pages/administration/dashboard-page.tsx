@@ -82,7 +82,11 @@ function Figures({ dashboard: { jobs, storage, accounts, openRequests } }: { das
       <Figure
         value={count(openRequests)}
         isUrgent={openRequests > 0}
-        label={<Link to="/administration/requests">open requests for access</Link>}
+        label={
+          <Link to="/administration/requests">
+            {openRequests === 1 ? 'open request' : 'open requests'} for access
+          </Link>
+        }
       />
       <Figure
         value={count(jobs.waiting + jobs.running)}
