@@ -135,7 +135,7 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
         await page.getByLabel('I have stored the secret').check()
       },
     },
-    'a key that does not exist': { path: '/keys/none', shows: 'Try again' },
+    'a key that does not exist': { path: '/keys/none', shows: 'There is no such key' },
     members: { path: '/organization/members', shows: 'No open invitation' },
     access: { path: '/organization/access', shows: 'No requests yet' },
     usage: { path: '/organization/usage', shows: 'By dataset' },
