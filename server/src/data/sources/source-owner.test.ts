@@ -94,7 +94,8 @@ for (const database of databaseKinds) {
     const ownerIds = await Promise.all(
       ['ada', 'bob'].map(async (name) => (await openAccount(service, `${name}@example.org`)).organizationId),
     )
-    for (const table of ['wells', 'springs', 'rivers', 'lakes']) {
+    const tables = Array.from({ length: 40 }, (_, index) => `wells_${index}`)
+    for (const table of tables) {
       const results = await Promise.allSettled(
         ownerIds.map((ownerId) => {
           const address = `http://127.0.0.1:1/${ownerId}.csv`

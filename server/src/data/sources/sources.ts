@@ -83,15 +83,16 @@ export class Sources {
     requireFitting(parsed.kind, settings)
     const at = clock().toISOString()
     await database.db.transaction().execute(async (tx) => {
+      // Read before the name is checked: a source that another publisher sets after this is not deleted, but found below.
+      const stored = await readSource(tx, table)
       // Like an upload, which cannot keep secret that the name of a hidden dataset is taken.
       const nameOwner = await readNameOwner(tx, table)
       if (ownerId !== null && nameOwner !== undefined && nameOwner !== ownerId) throw nameTaken(table)
-      const stored = await readSource(tx, table)
       const earlier = stored?.owner_id === ownerId ? stored : undefined
       if (!earlier) {
         // The owner of a dataset may replace a source that another publisher set before. Nothing is kept of it, nor of its
         // runs, which may quote its address and rows.
-        await deleteSource(tx, table)
+        if (stored) await deleteSource(tx, table)
         await deleteRuns(tx, table)
       }
       const isStored = await putSource(tx, {
