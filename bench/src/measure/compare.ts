@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { RunningServer } from './bare-server.ts'
 import { type Load, type LoadResult, load } from './load.ts'
 
@@ -27,6 +28,7 @@ export interface Comparison {
 /** Long enough for the JIT compiler to optimise the code for these requests. */
 const WARM_UP_SECONDS = 2
 const ROUNDS = 7
+const MAX_IDLE_SECONDS = 1800
 
 /** Compares two servers under alternating load. */
 export async function compare(ours: Side, theirs: Side): Promise<Comparison> {
@@ -85,6 +87,7 @@ async function loadInTurn(sides: Side[]): Promise<SideResult[][]> {
   for (const { server, load: options } of sides) {
     await load({ ...options, origin: server.origin, seconds: WARM_UP_SECONDS, warmUpSeconds: 0 })
   }
+  for (const { server } of sides) await untilIdle(server.pid)
   const rounds: SideResult[][] = []
   for (let round = 0; round < ROUNDS; round++) {
     const results = []
@@ -92,6 +95,17 @@ async function loadInTurn(sides: Side[]): Promise<SideResult[][]> {
     rounds.push(results)
   }
   return rounds
+}
+
+/** A server reads all bytes of a snapshot in a thread after it was first used, to check them. */
+async function untilIdle(pid: number): Promise<void> {
+  for (let before = processorSeconds(pid), second = 0; second < MAX_IDLE_SECONDS; second++) {
+    await delay(1000)
+    const now = processorSeconds(pid)
+    if (now - before < 0.1) return
+    before = now
+  }
+  throw new Error('A server that was warm did not become idle')
 }
 
 function middle(rounds: SideResult[][], of: (round: SideResult[]) => number): SideResult[] {
