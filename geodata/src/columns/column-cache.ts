@@ -1,8 +1,10 @@
 import type { SharedLoads } from '../bytes/shared-loads.ts'
 import { discardShared, inSharedMemory } from '../bytes/shared-memory.ts'
+import type { Bbox } from '../geometry/bbox.ts'
 import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import type { Snapshot } from '../snapshot/open.ts'
 import type { StoredColumn } from './column-file.ts'
+import { ColumnPart } from './column-part.ts'
 import { readColumnDirectory, readColumnLists, readColumnParts, readLargeColumn } from './column-reader.ts'
 import {
   type ColumnParts,
@@ -36,6 +38,11 @@ interface ColumnEntry extends Entry {
   hasSharedOrder: boolean
 }
 
+interface PartEntry extends Entry {
+  loading: Promise<ColumnPart>
+  part: ColumnPart | null
+}
+
 interface DerivedEntry extends Entry {
   value: object
 }
@@ -46,6 +53,8 @@ interface SnapshotColumns {
   entries: Map<string, ColumnEntry>
   /** Columns that are loaded without their codes. */
   lists: Map<string, ColumnEntry>
+  /** Columns that are loaded with the codes of some segments. */
+  parts: Map<string, PartEntry>
 }
 
 /**
@@ -167,6 +176,96 @@ export class ColumnCache {
     })
   }
 
+  /**
+   * The segments with the codes of all features whose boxes meet the box. Null if columns are loaded as a whole, because
+   * they have few rows, or because most segments are needed.
+   */
+  async segmentsInBox(snapshot: Snapshot, box: Bbox): Promise<ReadonlySet<number> | null> {
+    const { rows } = snapshot.manifest
+    if (rows <= this.#maxListedRows) return null
+    const { segmentRows } = await this.#open(snapshot)
+    const { tree } = snapshot
+    const segments = new Set<number>()
+    for (let from = 0; from < tree.count; ) {
+      const walk = tree.walk(box, from)
+      if (!walk.next()) {
+        if (!walk.isBlocked) break
+        await tree.loadMissing()
+        continue
+      }
+      const last = Math.floor((walk.end - 1) / segmentRows)
+      for (let segment = Math.floor(walk.begin / segmentRows); segment <= last; segment++)
+        segments.add(segment)
+      // What else is in these segments does not matter.
+      from = (last + 1) * segmentRows
+    }
+    return isMost(segments.size, rows, segmentRows) ? null : segments
+  }
+
+  /**
+   * The column with the codes of these segments at least, and with what is known of their blocks; other codes must not be
+   * read. Null as `load`. Throws a DamagedSnapshotError.
+   */
+  async loadSegments(
+    snapshot: Snapshot,
+    name: string,
+    segments: ReadonlySet<number>,
+  ): Promise<CompiledColumn | null> {
+    const opened = await this.#open(snapshot)
+    const stored = listsOf(snapshot, opened.stored.get(name))
+    if (stored === null || opened.entries.has(name)) return this.load(snapshot, name)
+    if (!this.#canBeLoaded(snapshot, stored)) return null
+    const part = await this.#openPart(snapshot, opened, stored)
+    const all = new Set([...part.segments, ...segments])
+    if (isMost(all.size, snapshot.manifest.rows, opened.segmentRows)) return this.load(snapshot, name)
+    const before = part.bytes
+    await part.load(segments, this.#thread.segmentsAtOnce)
+    if (part.bytes === before) this.lookups.hits++
+    else this.lookups.misses++
+    const entry = opened.parts.get(name)
+    // It may have been evicted meanwhile.
+    if (entry?.part === part) this.#charge(entry, part.bytes)
+    return part.column
+  }
+
+  async #openPart(
+    snapshot: Snapshot,
+    opened: SnapshotColumns,
+    stored: PackedLists['stored'],
+  ): Promise<ColumnPart> {
+    const { name } = stored
+    let entry = opened.parts.get(name)
+    if (entry === undefined) {
+      const { files, manifest } = snapshot
+      const { segmentRows, parts } = opened
+      const loading = this.loadLists(snapshot, name).then((lists) =>
+        ColumnPart.open({
+          ...{ lists: lists!, stored, files, rows: manifest.rows, segmentRows },
+          ...{ unpacker: this.#thread, shared: this.#shared, key: keyOf(snapshot, name) },
+        }),
+      )
+      const opening: PartEntry = {
+        bytes: 0,
+        loading,
+        part: null,
+        forget: () => {
+          if (parts.get(name) === opening) parts.delete(name)
+          loading.then((part) => part.close()).catch(() => {})
+        },
+      }
+      entry = opening
+      parts.set(name, entry)
+      this.#add(entry)
+    } else this.#touch(entry)
+    try {
+      entry.part = await entry.loading
+      return entry.part
+    } catch (error) {
+      if (this.#entries.has(entry)) this.#drop(entry)
+      throw error
+    }
+  }
+
   async #load(
     snapshot: Snapshot,
     name: string,
@@ -196,6 +295,8 @@ export class ColumnCache {
     this.#add(entry)
     try {
       entry.column = await entry.loading
+      const part = entry.column.hasCodes ? this.#opened.get(snapshot)!.parts.get(name) : undefined
+      if (part) this.#drop(part)
       return entry.column
     } catch (error) {
       if (this.#entries.has(entry)) this.#drop(entry)
@@ -232,8 +333,13 @@ export class ColumnCache {
       return
     }
     entry.hasSharedOrder = shared !== null
-    entry.bytes += order.byteLength
-    this.#bytes += order.byteLength
+    this.#charge(entry, entry.bytes + order.byteLength)
+  }
+
+  /** The entry has another size now, and counts as used. */
+  #charge(entry: Entry, bytes: number): void {
+    this.#bytes += bytes - entry.bytes
+    entry.bytes = bytes
     this.#touch(entry)
     this.#evict()
   }
@@ -262,7 +368,7 @@ export class ColumnCache {
       opening = readColumnDirectory(snapshot.files, snapshot.manifest).then((directory) => {
         const stored = new Map((directory?.columns ?? []).map((column) => [column.name, column]))
         const segmentRows = directory?.segmentRows ?? 1
-        const opened = { segmentRows, stored, entries: new Map(), lists: new Map() }
+        const opened = { segmentRows, stored, entries: new Map(), lists: new Map(), parts: new Map() }
         this.#opened.set(snapshot, opened)
         return opened
       })
@@ -327,6 +433,11 @@ export class ColumnCache {
     entry.forget()
     discardShared(entry.bytes)
   }
+}
+
+/** Whether it is better to load all segments. */
+function isMost(segments: number, rows: number, segmentRows: number): boolean {
+  return segments * 2 > Math.ceil(rows / segmentRows)
 }
 
 function keyOf({ folder }: Snapshot, column: string): string {

@@ -3,7 +3,7 @@ import { readFully } from '../bytes/read-fully.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { folderFiles, type ReadableFile, type SnapshotFiles } from '../snapshot/snapshot-files.ts'
 import { wrongSize } from '../snapshot/verify.ts'
-import { emptyTables } from './code-tables.ts'
+import { type CodeTables, emptyTables } from './code-tables.ts'
 import {
   type ColumnDirectory,
   checkDirectory,
@@ -97,23 +97,33 @@ export interface SegmentUnpacker {
   unpackSegment(segment: PackedSegment): Promise<void>
 }
 
-/**
- * Reads a column of many rows that has posting lists, without making them: a few segments are in memory at a time. Throws
- * a DamagedSnapshotError.
- */
+/** Reads a column of many rows that has posting lists, without making them. Throws a DamagedSnapshotError. */
 export async function readLargeColumn(
   source: string | SnapshotFiles,
-  { rows, segmentRows }: Pick<ColumnDirectory, 'rows' | 'segmentRows'>,
+  shape: Pick<ColumnDirectory, 'rows' | 'segmentRows'>,
   stored: PackedLists['stored'],
   unpacker: SegmentUnpacker,
 ): Promise<ColumnParts> {
   const lists = await readColumnLists(source, stored, (packed) => unpacker.unpackLists(packed))
+  const tables = emptyTables(shape.rows, formOf(stored))
+  await readSegments(source, shape, { stored, tables, segments: stored.codes.keys() }, unpacker)
+  return { ...lists, ...tables }
+}
+
+/** Reads some segments into their places: a few of them are in memory at a time. Throws a DamagedSnapshotError. */
+export async function readSegments(
+  source: string | SnapshotFiles,
+  { segmentRows }: Pick<ColumnDirectory, 'segmentRows'>,
+  { stored, tables, segments }: { stored: StoredColumn; tables: CodeTables; segments: Iterable<number> },
+  unpacker: SegmentUnpacker,
+): Promise<void> {
   const form = formOf(stored)
-  const tables = emptyTables(rows, form)
   await withFile(source, async (file) => {
     const unpacking: Promise<void>[] = []
-    for (const [i, section] of stored.codes.entries()) {
-      if (i >= unpacker.segmentsAtOnce) await unpacking[i - unpacker.segmentsAtOnce]
+    for (const i of segments) {
+      if (unpacking.length >= unpacker.segmentsAtOnce)
+        await unpacking[unpacking.length - unpacker.segmentsAtOnce]
+      const section = stored.codes[i]!
       const bytes = await readSection(file, section)
       const unpacked = unpacker.unpackSegment({ section, bytes, firstRow: i * segmentRows, form, tables })
       // If it fails, one of the next `await` throws.
@@ -122,7 +132,6 @@ export async function readLargeColumn(
     }
     await Promise.all(unpacking)
   })
-  return { ...lists, ...tables }
 }
 
 function readSection(file: ReadableFile, { at, bytes }: Section): Promise<Buffer<ArrayBuffer>> {

@@ -72,6 +72,17 @@ export class CompiledColumn implements ColumnParts {
     this.below = parts.below
   }
 
+  /** The same column with codes, of one that was loaded without them. */
+  withTables(tables: Pick<ColumnParts, 'codes' | 'blockMin' | 'blockMax' | 'blockCounts'>): CompiledColumn {
+    const { values, starts, order, edges, below } = this
+    return new CompiledColumn(
+      this.name,
+      this.type,
+      { values, starts, order, edges, below, ...tables },
+      this.#storedOrder,
+    )
+  }
+
   /** Whether it was loaded with its codes. */
   get hasCodes(): boolean {
     return this.#codes !== null

@@ -32,7 +32,7 @@ export class FacetCounts {
   readonly #limit: number
   readonly #bins: ReturnType<typeof histogramBins>
   /** Whether intervals are counted instead of codes. The codes of few values are counted, and added in the end. */
-  readonly #isByBin: boolean
+  readonly isByBin: boolean
   readonly #counts: Uint32Array
 
   /** A column with more than `limit` distinct values that have a distance gets a histogram. */
@@ -40,13 +40,13 @@ export class FacetCounts {
     this.#column = column
     this.#limit = limit
     this.#bins = column.values.length > limit ? histogramBins(column, bins) : null
-    this.#isByBin = this.#bins !== null && column.codeCount > MAX_COUNTED_CODES
-    this.#counts = new Uint32Array(this.#isByBin ? this.#bins!.edges.length : column.codeCount)
+    this.isByBin = this.#bins !== null && column.codeCount > MAX_COUNTED_CODES
+    this.#counts = new Uint32Array(this.isByBin ? this.#bins!.edges.length : column.codeCount)
   }
 
   /** Has to end before the first call of `addPositions`. */
   async prepare(work: TimedWork): Promise<void> {
-    if (this.#isByBin) await loadPositionBins(this.#column, this.#bins!, work)
+    if (this.isByBin) await loadPositionBins(this.#column, this.#bins!, work)
   }
 
   /** Counts the first `length` of these positions, which ascend. */
@@ -91,12 +91,12 @@ export class FacetCounts {
 
   /** The value or interval of each position. */
   get #groups(): Codes {
-    return this.#isByBin ? this.#bins!.binOfPosition! : this.#column.codes
+    return this.isByBin ? this.#bins!.binOfPosition! : this.#column.codes
   }
 
   /** How many positions of each block are in each group, block after block. */
   get #blockCounts(): Uint16Array | null {
-    return this.#isByBin ? this.#bins!.blockCounts : this.#column.blockCounts
+    return this.isByBin ? this.#bins!.blockCounts : this.#column.blockCounts
   }
 
   /** The value or interval of all positions from `first` to `last`, if they are in one block that has only one. */
@@ -104,7 +104,7 @@ export class FacetCounts {
     const block = first >>> BLOCK_SHIFT
     if (last >>> BLOCK_SHIFT !== block) return SEVERAL
     const { blockMin, blockMax } = this.#column
-    if (this.#isByBin) {
+    if (this.isByBin) {
       const bin = this.#groups[first]!
       return this.#bins!.blockCounts![block * this.#counts.length + bin] === BLOCK_ROWS ? bin : SEVERAL
     }
@@ -114,7 +114,7 @@ export class FacetCounts {
   /** Counts all positions, by the posting lists. */
   addAll(): void {
     const counts = this.#counts
-    if (this.#isByBin) {
+    if (this.isByBin) {
       counts[0]! += this.#column.nulls
       const { codeEdges } = this.#bins!
       for (let bin = 1; bin < codeEdges.length; bin++)
@@ -126,7 +126,7 @@ export class FacetCounts {
 
   /** How many positions are in each interval, which is a range of codes. */
   #binCounts(): Uint32Array {
-    if (this.#isByBin) return this.#counts
+    if (this.isByBin) return this.#counts
     const { codeEdges } = this.#bins!
     const counts = new Uint32Array(codeEdges.length)
     for (let bin = 1; bin < codeEdges.length; bin++)

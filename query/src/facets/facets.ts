@@ -72,8 +72,11 @@ export class Facets {
     const columns = query.columns.map((index) => snapshot.manifest.columns[index]!)
     const compiled = new Map<string, FacetCounts>()
     const isAll = plan === null && box === null
+    const isBoxOnly = plan === null && box !== null
+    // A filter beside the box reads its columns as a whole.
+    const segments = isBoxOnly ? await this.#parts.columns.segmentsInBox(snapshot, box.box) : null
     for (const { name } of columns) {
-      const column = await this.#loadColumn(snapshot, name, isAll)
+      const column = await this.#loadColumn(snapshot, name, { isAll, segments, query })
       if (column) compiled.set(name, new FacetCounts(column, limit, bins))
     }
     const { rows } = snapshot.manifest
@@ -109,11 +112,21 @@ export class Facets {
     return { matched, extent, facets }
   }
 
-  /** To count all features, the posting lists of a large column are enough. */
-  async #loadColumn(snapshot: Snapshot, name: string, isAll: boolean): Promise<CompiledColumn | null> {
+  /**
+   * To count all features, the posting lists of a large column are enough. To count those of a box, the segments in which
+   * they are; but intervals are looked up once for all features.
+   */
+  async #loadColumn(
+    snapshot: Snapshot,
+    name: string,
+    { isAll, segments, query }: { isAll: boolean; segments: ReadonlySet<number> | null; query: FacetQuery },
+  ): Promise<CompiledColumn | null> {
     const { columns } = this.#parts
-    const lists = isAll ? await columns.loadLists(snapshot, name) : null
-    return lists ?? columns.load(snapshot, name)
+    const lists = isAll || segments ? await columns.loadLists(snapshot, name) : null
+    if (lists && isAll) return lists
+    if (lists && segments && !new FacetCounts(lists, query.limit, query.bins).isByBin)
+      return columns.loadSegments(snapshot, name, segments)
+    return columns.load(snapshot, name)
   }
 
   #cachedOf(snapshot: Snapshot): BoundedCache<string, Facet> {
