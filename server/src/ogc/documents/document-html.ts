@@ -6,6 +6,7 @@ import type { About } from '../../http/about.ts'
 import { type Content, html } from '../../http/pages/html.ts'
 import { plainText } from '../../http/pages/plain-text.ts'
 import { timeText } from '../../http/pages/time-text.ts'
+import { datasetCards } from '../html/dataset-cards.ts'
 import { collectionTrail, facts, htmlPage, type Place, table } from '../html/layout.ts'
 import { featureMap } from '../html/map.ts'
 import { ITEMS_ENCODINGS } from '../request/encodings.ts'
@@ -89,10 +90,13 @@ export function collectionsHtml({ base, about }: Place, document: ReturnType<typ
     body:
       collections.length === 0
         ? html`<p class="note">You may not read any collection. <a href="${base}/datasets">Look at all datasets</a> and ask for access there.</p>`
-        : html`<ul class="choices">${collections.map(
-            ({ id, title, description, itemCount }) =>
-              html`<li><a href="${root}/${id}?f=html">${title}</a><p>${shorten(plainText(description))}</p><p class="soft">${COUNT.format(itemCount)} features</p></li>`,
-          )}</ul>`,
+        : datasetCards(
+            base,
+            collections.map(({ id, title, description, itemCount, extent }) => ({
+              ...{ table: id, href: `${root}/${id}?f=html`, title, description },
+              ...{ hasPlaces: extent?.spatial !== undefined, fact: `${COUNT.format(itemCount)} features` },
+            })),
+          ),
   })
 }
 
@@ -241,8 +245,4 @@ function periodText([start, end]: [string, string]): string {
 /** Text between backticks becomes code. */
 function withCode(text: string): Content {
   return text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))
-}
-
-function shorten(text: string): string {
-  return text.length > 240 ? `${text.slice(0, 240)}…` : text
 }

@@ -55,6 +55,7 @@ test('pages for people escape whatever they show and run nothing but our own scr
       .replace(`<script src="${assets}/theme.js"></script>`, '')
       .replace(`<script type="module" src="${assets}/account.js"></script>`, '')
       .replace(`<img src="${assets}/icon.svg"`, '')
+      .replace(`<img src="${service.url}/v1/dataset/nasty/thumbnail.svg"`, '')
     assert.ok(!/<script|<img|onerror=(?!alert\(2\)&gt;)|javascript:|\sstyle=/i.test(rest), path)
     assert.ok(!text.includes(NASTY), path)
     for (const [, href] of text.matchAll(/(?:href|src|action)="([^"]*)"/g)) {
@@ -155,7 +156,11 @@ test('a record and a feature are told in words: the license, the extent, units a
   assert.match(record, /<dt>License<\/dt><dd>Public domain<\/dd>/)
   assert.match(record, /<dt>Extent<\/dt><dd>10\.5° west to 30° east, 20° north to 40\.25° north<\/dd>/)
   assert.match(await records('?f=html'), /<dt>Extent<\/dt><dd>10\.5° west to 30° east/)
-  assert.match(await records('/items?f=html'), /<td>\d+ \w+ \d{4}<\/td>/)
+  const list = await records('/items?f=html')
+  assert.match(list, /<p class="soft">\d+ \w+ \d{4}<\/p>/)
+  const [, picture] = /<img src="([^"]+)"/.exec(list)!
+  const drawn = await fetch(picture!)
+  assert.deepEqual([drawn.status, drawn.headers.get('content-type')], [200, 'image/svg+xml'])
   const none = await records('/items?f=html&q=volcano')
   assert.match(none, /No record matches\. <a href="[^"]+\/items\?f=html">Show all records/)
 

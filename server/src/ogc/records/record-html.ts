@@ -2,6 +2,7 @@ import { extentText } from '@wayleave/contract/extent-text'
 import { licenseLink, licenseName } from '@wayleave/contract/licenses'
 import { type Content, html } from '../../http/pages/html.ts'
 import { timeText } from '../../http/pages/time-text.ts'
+import { datasetCards } from '../html/dataset-cards.ts'
 import { facts, htmlPage, table } from '../html/layout.ts'
 import type { Link } from '../write/links.ts'
 import {
@@ -92,18 +93,19 @@ export interface RecordPage {
 export function recordsHtml(place: RecordsPlace, document: RecordPage, q: string): string {
   const url = `${place.base}${RECORDS_ROOT}/collections/${CATALOG_ID}/items`
   const next = document.links.find(({ rel }) => rel === 'next')
-  const rows = document.features.map(({ id, properties }) => [
-    html`<a href="${url}/${id}?f=html">${properties.title}</a>`,
-    properties.keywords.join(', '),
-    timeText(properties.updated.slice(0, 10)),
-  ])
+  const cards = document.features.map(
+    ({ id, bbox, properties: { title, description, keywords, updated } }) => ({
+      ...{ table: id, href: `${url}/${id}?f=html`, title, description, hasPlaces: bbox !== undefined },
+      fact: [timeText(updated.slice(0, 10)), ...keywords].join(' · '),
+    }),
+  )
   return page(
     place,
     'Records',
     [...catalogTrail(place.base), { href: `${url}?f=html`, title: 'Records' }],
     document.links,
     html`<form class="query" method="get" action="${url}"><input type="hidden" name="f" value="html"><label>Words in titles, descriptions and keywords<input name="q" type="search" value="${q}"></label><button class="button primary">Search</button></form>
-${rows.length === 0 ? noRecords(url) : html`<p>${document.numberReturned} of ${document.numberMatched} records</p>${table(['Title', 'Keywords', 'Updated'], rows)}`}
+${cards.length === 0 ? noRecords(url) : html`<p>${document.numberReturned} of ${document.numberMatched} records</p>${datasetCards(place.base, cards)}`}
 ${next ? html`<p><a class="button" rel="next" href="${next.href}">Next page</a></p>` : null}`,
   )
 }
