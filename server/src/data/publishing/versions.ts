@@ -8,8 +8,8 @@ import { type Origin, recordEvent } from '../../base/events/events.ts'
 import { notFound, Problem } from '../../base/problem.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import { newSnapshotName } from '../blobs/snapshot-name.ts'
-import type { Dataset, Version } from '../catalog/dataset.ts'
-import { readDataset, readVersions, updateDescription } from '../catalog/store.ts'
+import type { DatasetState, Version } from '../catalog/dataset.ts'
+import { readDatasetState, readVersions, updateDescription } from '../catalog/store.ts'
 import {
   deleteDraft,
   deleteOldVersions,
@@ -146,13 +146,13 @@ export class Versions {
     action: string,
     work: (
       tx: Tx,
-      dataset: Dataset,
+      dataset: DatasetState,
       at: string,
     ) => Promise<{ result: T; removed?: string[]; detail: Record<string, unknown> }>,
   ): Promise<T> {
     const { changes, clock } = this.#parts
     const { result, removed = [] } = await changes.commit(async (tx, changed) => {
-      const dataset = await readDataset(tx, table)
+      const dataset = await readDatasetState(tx, table)
       requireOwner(dataset, table, ownerId)
       if (dataset === undefined) throw notFound(`dataset named "${table.slice(0, 80)}"`)
       const outcome = await work(tx, dataset, clock().toISOString())

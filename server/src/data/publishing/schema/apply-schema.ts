@@ -6,7 +6,8 @@ import {
   SchemaMismatchError,
 } from '@wayleave/geodata/compile'
 import type { Manifest } from '@wayleave/geodata/snapshot'
-import type { ColumnNotes, Dataset } from '../../catalog/dataset.ts'
+import type { ColumnNotes } from '../../catalog/column-notes.ts'
+import type { Dataset } from '../../catalog/dataset.ts'
 import type { PublishRequest } from '../publish-request.ts'
 
 /** The share of the rows that the next version may lack if the publisher does not say. */

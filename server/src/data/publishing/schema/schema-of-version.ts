@@ -1,5 +1,5 @@
 import type { PublishingSchema } from '@wayleave/contract/records'
-import type { ColumnNotes, Dataset } from '../../catalog/dataset.ts'
+import type { Dataset } from '../../catalog/dataset.ts'
 
 /** The schema that the current version of a dataset fits, to start from. */
 export function schemaOfVersion({ manifest, columnNotes }: Dataset): PublishingSchema {
@@ -9,7 +9,7 @@ export function schemaOfVersion({ manifest, columnNotes }: Dataset): PublishingS
     columns: manifest.columns.map(({ name, type }) => ({
       ...{ name, type },
       ...(formats.has(name) && { format: formats.get(name)! }),
-      ...noteOn(columnNotes, name),
+      ...columnNotes.of(name),
     })),
     ...(id.column !== null && id.isRowNumber !== true && { idColumn: id.column }),
     ...(timeColumn !== null && { timeColumn }),
@@ -19,7 +19,7 @@ export function schemaOfVersion({ manifest, columnNotes }: Dataset): PublishingS
 /** A stored schema with the notes on its columns that apply now, which can also be changed by themselves. */
 export function describedSchema(schema: PublishingSchema, { columnNotes }: Dataset): PublishingSchema {
   const { columns, ...rest } = withoutNotes(schema)
-  return { ...rest, columns: columns.map((column) => ({ ...column, ...noteOn(columnNotes, column.name) })) }
+  return { ...rest, columns: columns.map((column) => ({ ...column, ...columnNotes.of(column.name) })) }
 }
 
 /** What is stored of a schema: the notes on its columns are those of the dataset. */
@@ -28,9 +28,4 @@ export function withoutNotes({ columns, ...rest }: PublishingSchema): Publishing
     ...rest,
     columns: columns.map(({ title: _, description: _text, unit: _unit, ...column }) => column),
   }
-}
-
-function noteOn(notes: ColumnNotes, name: string): ColumnNotes[string] {
-  // A column may be named like a built-in member of objects.
-  return (Object.hasOwn(notes, name) && notes[name]) || {}
 }
