@@ -21,8 +21,8 @@ import {
 } from '../catalog/version-store.ts'
 import { discardSnapshots } from './discard-snapshots.ts'
 import { requireOwner } from './publishing-checks.ts'
-import { columnNotesOf } from './schema/apply-schema.ts'
-import { readSchema, updateSchema } from './schema/schema-store.ts'
+import { readSchema, readSchemaTexts, updateSchema } from './schema/schema-store.ts'
+import type { StoredSchema } from './schema/stored-schema.ts'
 
 interface VersionDeps {
   database: ControlDatabase
@@ -131,13 +131,17 @@ export class Versions {
     return readSchema(this.#parts.database.db, table)
   }
 
+  /** The same, and the notes on the columns, as they are stored. */
+  schemaTexts(table: string): Promise<{ fixed: string | null; notes: string }> {
+    return readSchemaTexts(this.#parts.database.db, table)
+  }
+
   /** Fixes the schema of a dataset, for its next version; null removes it. Titles and units apply at once. */
-  async fixSchema(change: VersionChange & { schema: PublishingSchema | null }): Promise<void> {
+  async fixSchema(change: VersionChange & { schema: StoredSchema | null }): Promise<void> {
     const { table, schema } = change
     await this.#change(change, 'dataset.schema-changed', async (tx, _dataset, at) => {
-      await updateSchema(tx, table, schema)
-      if (schema) await updateDescription(tx, table, { columnNotes: columnNotesOf(schema) }, at)
-      return { result: undefined, detail: { columns: schema?.columns.length ?? null } }
+      await updateSchema(tx, table, schema, at)
+      return { result: undefined, detail: { columns: schema?.columns ?? null } }
     })
   }
 

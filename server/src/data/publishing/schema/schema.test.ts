@@ -14,7 +14,8 @@ import {
   type TestServer,
   temporaryFolder,
 } from '../../../testing/test-server.ts'
-import { hasShapeOfSchema, parseSchema } from './parse-schema.ts'
+import { hasShapeOfSchema } from './check-schema.ts'
+import { parseSchema } from './parse-schema.ts'
 import { schemaBodyLimit } from './schema-routes.ts'
 
 const STATIONS = 'code;height;opened;secret\n1;1.500;01-02-2020;x\n2;2.500;03-04-2020;y\n'
