@@ -15,7 +15,7 @@ export function validationProblem(failures: readonly Failure[], context: string 
 }
 
 /** The fields that are wrong, at most a few. */
-function fieldErrors(failures: readonly Failure[], context: string | undefined): FieldError[] {
+export function fieldErrors(failures: readonly Failure[], context: string | undefined): FieldError[] {
   return failures.slice(0, MAX_ERRORS).map((failure) => fieldError(failure, context))
 }
 

@@ -1,7 +1,10 @@
 import { type PublishingSchema, publishingSchemaSchema } from '@wayleave/contract/records'
-import { Value } from 'typebox/value'
 import { invalidInput } from '../../../base/problem.ts'
+import { compileValidator } from '../../../http/compile-schemas.ts'
+import { fieldErrors } from '../../../http/validation-problem.ts'
 import { checkSchema, hasShapeOfSchema } from './check-schema.ts'
+
+const validate = compileValidator({ schema: publishingSchemaSchema, httpPart: 'body' })
 
 /** Reads a schema from a text that is not the body of a request. */
 export function parseSchema(text: string): PublishingSchema {
@@ -13,7 +16,9 @@ export function parseSchema(text: string): PublishingSchema {
   } catch {
     throw invalidInput('schema', 'is not JSON')
   }
-  const [first] = Value.Errors(publishingSchemaSchema, schema)
-  if (first) throw invalidInput(`schema${first.instancePath.slice(0, 80)}`, first.message)
+  if (!validate(schema)) {
+    const { path, message } = fieldErrors(validate.errors!, 'body')[0]!
+    throw invalidInput(path === 'body' ? 'schema' : `schema${path.slice(0, 80)}`, message)
+  }
   return checkSchema(schema as PublishingSchema)
 }

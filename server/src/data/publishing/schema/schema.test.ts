@@ -181,6 +181,12 @@ test('schemas are for publishers, and wrong ones are refused', async (t) => {
     assert.equal((await service.request('PUT', path, { key, body })).status, 400, JSON.stringify(body))
     assert.throws(() => parseSchema(JSON.stringify(body)))
   }
+  const refusals: [text: string, message: string][] = [
+    ['{"columns":[{"name":"a","kind":1}]}', 'schema/columns/0/kind: is not a known field.'],
+    ['{"columns":[{}]}', 'schema/columns/0/name: is required.'],
+    ['[]', 'schema: must be object.'],
+  ]
+  for (const [text, detail] of refusals) assert.throws(() => parseSchema(text), { detail })
 })
 
 test('the body of a schema has room for as many columns as a dataset may have, with all of their members', () => {
