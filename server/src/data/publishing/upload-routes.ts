@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import multipart from '@fastify/multipart'
 import { jobSchema } from '@wayleave/contract/records'
+import { timeSlices } from '@wayleave/geodata/features'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { maySeeJob, type Publisher } from '../../accounts/access/publisher.ts'
@@ -174,6 +175,8 @@ async function jobRequestOf(
 ): Promise<JobRequest> {
   const { inspection } = options
   const inspected = inspection === undefined ? null : await inspectedFile(inspection, publisher, jobs)
+  // Reading a schema of thousands of columns takes several milliseconds.
+  if (options.schema !== undefined) await timeSlices.next(publisher.origin.actor)
   return {
     publish: {
       ...publishRequestOf(table, filename ?? inspected?.file, options),
