@@ -21,8 +21,9 @@ export class OneAtATime {
   }
 
   /**
-   * Resolves when the request may begin, whose turn ends when its response is closed and its work is done. Never resolves if the client leaves
-   * before: a client can leave more requests behind than should be carried out, or begun by one another, at once.
+   * Resolves when the request may begin. Its turn ends when its response is closed and its work is done. Never resolves
+   * if the client leaves before: a client can leave more requests behind than should be carried out, or begun by one
+   * another, at once.
    */
   async begin(owner: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
