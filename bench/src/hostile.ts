@@ -8,6 +8,7 @@ import { type Bench, decimal, whole } from './bench.ts'
 import { attackRoutes } from './measure/attack-routes.ts'
 import { generateGeojson, randomNumbers } from './measure/generate.ts'
 import { hostileRequests } from './measure/hostile-requests.ts'
+import { createOrganizationKeys } from './measure/organization-keys.ts'
 import { figuresOf } from './measure/process-figures.ts'
 import { signIn } from './measure/sign-in.ts'
 import { startWayleave, type WayleaveServer } from './measure/wayleave-server.ts'
@@ -18,6 +19,8 @@ const ATTACK_MS = 30_000
 /** How long the server is watched after the attacker has left, in ms. */
 const AFTER_MS = 2000
 const OTHERS_PAUSE_MS = 20
+/** How many keys of one organization publish at once. */
+const COLLEAGUES = 10
 
 const SIZES = {
   /** Texts of 200 characters that are not ASCII: a few are decided by compiled columns, many by the database. */
@@ -38,7 +41,9 @@ export const bench: Bench = async (print, { rows = '' }) => {
     const other = await server.createKey()
     const publisher = await server.createKey('read,write')
     const token = await signIn(server)
-    await attackRoutes(server, other, hostileRequests({ key, publisher, token }, rows), print)
+    const colleagues = await createOrganizationKeys(server, token, { count: COLLEAGUES, table: 'own' })
+    const requests = hostileRequests({ key, publisher, colleagues, token }, rows)
+    await attackRoutes(server, other, requests, print)
     // Opens the datasets, so that the first pages of others are not those of a cold start.
     for (const table of ['few', 'many', 'polygons']) await page(server, other, table)
     print(

@@ -7,3 +7,8 @@ export const COLUMN_FORMATS = [
   'yyyy-mm-dd',
 ] as const
 export type ColumnFormat = (typeof COLUMN_FORMATS)[number]
+
+/** Whether a format is one of numbers; the others are of dates and times. */
+export function isNumberFormat(format: ColumnFormat): format is 'decimal-point' | 'decimal-comma' {
+  return format === 'decimal-point' || format === 'decimal-comma'
+}

@@ -16,8 +16,8 @@ export function userRequests(token: string): HostileRequest[] {
   ]
 }
 
-/** With a key that may publish. */
-export function publisherRequests(publisher: string): HostileRequest[] {
+/** With a key that may publish, and with those of one organization. */
+export function publisherRequests(publisher: string, colleagues: readonly string[]): HostileRequest[] {
   const key = `X-API-Key: ${publisher}\r\n`
   const notes = (count: number) =>
     `{"columns":{${numbered(count, (i) => `"a${i}":{"title":"b","unit":"c"}`)}}}`
@@ -27,19 +27,36 @@ export function publisherRequests(publisher: string): HostileRequest[] {
   const full = (i: number) =>
     `{"name":"a${i}","source":"b${i}","type":"number","format":"decimal-comma","title":"${text}","description":"${text.repeat(6)}","unit":"c","hidden":false}`
   const types = `{"address":"https://a.example","options":{"types":{${numbered(2000, (i) => `"a${i}":"text"`)}},"a":1}}`
-  const heads = numbered(900, (i) => `--b\r\nContent-Disposition: form-data; name="a${i}"\r\n\r\nc\r\n`, '')
-  const form = `${heads}--b--\r\n`
+  const part = (name: string, value: string) =>
+    `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+  const formType = 'multipart/form-data; boundary=b'
+  const upload = (parts: string) => put('/v1/dataset/sent', `${parts}--b--\r\n`, formType)
+  const file = part('file"; filename="a.csv', 'a')
+  // Refused when all of it was checked, because two columns have the same name.
+  const wideSchema = columns(7000).replace('"a6999"', '"a0"')
+  const jsonPart = part('schema', `[${'[],'.repeat(330_000)}[]]`).replace(
+    '\r\n\r\n',
+    '\r\nContent-Type: application/json\r\n\r\n',
+  )
   const put = (path: string, body: string, type?: string) => sent('PUT', path, key, body, type)
+  const described = `{"columns":[${numbered(1000, full)}]}`
   return [
     legal('description, 1,000 columns', sent('PATCH', '/v1/dataset/points', key, notes(1000))),
     refused('description, 6,000 columns', sent('PATCH', '/v1/dataset/points', key, notes(6000))),
     refused('source, 2,000 types', put('/v1/dataset/points/source', types)),
-    legal('schema, 1,000 columns', put('/v1/dataset/points/schema', `{"columns":[${numbered(1000, full)}]}`)),
+    legal('schema, 1,000 columns', put('/v1/dataset/points/schema', described)),
+    legal('schema, 1,000 columns, read', get('/v1/dataset/points/schema', key)),
+    legal(
+      `schema, 1,000 columns, ${colleagues.length} keys of an organization`,
+      ...colleagues.map((each) => sent('PUT', '/v1/dataset/own/schema', `X-API-Key: ${each}\r\n`, described)),
+    ),
     legal('schema, 5,000 columns', put('/v1/dataset/points/schema', columns(5000))),
     refused('schema, 10,001 columns', put('/v1/dataset/points/schema', columns(10_001))),
     refused('schema, brackets', put('/v1/dataset/points/schema', '['.repeat(1_000_000))),
     refused('schema, 4,000,000 brackets', put('/v1/dataset/points/schema', '['.repeat(4_000_000))),
-    refused('upload, 900 parts', put('/v1/dataset/sent', form, 'multipart/form-data; boundary=b')),
+    refused('upload, 900 parts', upload(numbered(900, (i) => part(`a${i}`, 'c'), ''))),
+    refused('upload, schema of 7,000 columns', upload(part('schema', wideSchema) + file)),
+    refused('upload, JSON of 1 MB', upload(jsonPart + file)),
     refused('upload, long types', put(`/v1/dataset/sent?types=${'a=text,'.repeat(6000)}`, 'a')),
   ]
 }

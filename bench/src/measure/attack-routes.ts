@@ -67,9 +67,9 @@ export async function attackRoutes(
   print(`\nThe worst p99: ${decimal(worst.p99, 1)} ms, ${worst.name}. Aim: ${AIM} ms on a quiet machine.\n`)
 }
 
-function attackWith({ origin }: WayleaveServer, { text }: HostileRequest): Promise<Attacked> {
+function attackWith({ origin }: WayleaveServer, { texts }: HostileRequest): Promise<Attacked> {
   const port = Number(new URL(origin).port)
-  return attack({ port, text, connections: CONNECTIONS, milliseconds: ATTACK_MS })
+  return attack({ port, texts, connections: CONNECTIONS, milliseconds: ATTACK_MS })
 }
 
 function statusesOf({ statuses }: Attacked): string {

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 
 export interface Attack {
   port: number
-  /** The bytes of the request that is sent again and again. */
-  text: string
+  /** The bytes of the request that a connection sends again and again; connections take them in turn. */
+  texts: readonly string[]
   connections: number
   milliseconds: number
 }

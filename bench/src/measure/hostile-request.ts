@@ -1,17 +1,18 @@
-/** A request whose cost a client chose to be as high as possible, as the bytes that are sent. */
+/** A request whose cost a client chose to be as high as possible. */
 export interface HostileRequest {
   name: string
   /** Whether the service is expected to refuse it. */
   isRefused: boolean
-  text: string
+  /** The bytes that are sent. If there are several texts, connections take them in turn. */
+  texts: readonly string[]
 }
 
-export function legal(name: string, text: string): HostileRequest {
-  return { name, isRefused: false, text }
+export function legal(name: string, ...texts: string[]): HostileRequest {
+  return { name, isRefused: false, texts }
 }
 
-export function refused(name: string, text: string): HostileRequest {
-  return { name, isRefused: true, text }
+export function refused(name: string, ...texts: string[]): HostileRequest {
+  return { name, isRefused: true, texts }
 }
 
 export function get(path: string, headers = ''): string {

@@ -6,6 +6,8 @@ interface Credentials {
   key: string
   /** Publishes. */
   publisher: string
+  /** Keys of one organization, which publish its dataset `own`. */
+  colleagues: readonly string[]
   /** The access token of a user. */
   token: string
 }
@@ -20,12 +22,15 @@ const BODY_CHARACTERS = 250_000
  * The most expensive requests that each route accepts, and the most expensive that it refuses, of those whose names
  * contain `part`.
  */
-export function hostileRequests({ key, publisher, token }: Credentials, part: string): HostileRequest[] {
+export function hostileRequests(
+  { key, publisher, colleagues, token }: Credentials,
+  part: string,
+): HostileRequest[] {
   const requests = [
     ...publicRequests(),
     ...assistantRequests(),
     ...userRequests(token),
-    ...publisherRequests(publisher),
+    ...publisherRequests(publisher, colleagues),
     ...headerRequests(key),
     ...queryRequests(key),
     ...aggregateRequests(key),
@@ -74,7 +79,7 @@ function publicRequests(): HostileRequest[] {
   const host = 'Host: 127.0.0.1:1\r\n'
   const members = `{${numbered(20_000, (i) => `"a${i}":1`)}}`
   return [
-    ...paths.map((path) => ({ name: path.slice(0, 60), isRefused: false, text: get(path, host) })),
+    ...paths.map((path) => legal(path.slice(0, 60), get(path, host))),
     refused('records, 1,000 terms', get(`/v1/records/collections/datasets/items?q=${'a,'.repeat(1000)}a`)),
     refused('path of 60,000 characters', get(`/docs/${'a'.repeat(HEAD_CHARACTERS)}`)),
     refused('path of 20,000 slashes', get('/'.repeat(20_000))),
@@ -125,11 +130,9 @@ function headerRequests(key: string): HostileRequest[] {
     ['Traceparent', long('0')],
   ]
   return [
-    ...headers.map(([name, value]) => ({
-      name: `items, long ${name}`,
-      isRefused: false,
-      text: get(page, `X-API-Key: ${key}\r\n${name}: ${value}\r\n`),
-    })),
+    ...headers.map(([name, value]) =>
+      legal(`items, long ${name}`, get(page, `X-API-Key: ${key}\r\n${name}: ${value}\r\n`)),
+    ),
     refused('items, long Basic', get(page, `Authorization: Basic ${long('YWE6')}\r\n`)),
     refused('items, long Bearer', get('/v1/auth/me', `Authorization: Bearer ${long('a.')}\r\n`)),
     refused('items, wrong key of 60,000', get(page, `X-API-Key: ${long('a')}\r\n`)),

@@ -1,5 +1,4 @@
 /** From a source to a snapshot. The compiler itself is imported when it is called, because the command line imports this file. */
-export { isNumberFormat } from '../compile/columns/column-format.ts'
 export {
   CompileDiskFullError,
   CompileInterruptedError,

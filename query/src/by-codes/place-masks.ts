@@ -41,10 +41,7 @@ export class PlaceMasks {
   /** The positions for which the condition has the value `isTrue`; null if the database has to decide. */
   of(snapshot: Snapshot, condition: Condition, isTrue: boolean): PositionMask | PendingMask | null {
     if (PositionMask.bytesOf(snapshot.manifest.rows) > MAX_BYTES / MAX_MASKS) return null
-    const text = JSON.stringify(condition, (_name, value: unknown) =>
-      typeof value === 'bigint' ? `${value}n` : value,
-    )
-    const key = `${snapshot.folder}\n${isTrue}\n${text}`
+    const key = `${snapshot.folder}\n${isTrue}\n${textOf(condition)}`
     const mask = this.#masks.get(key)
     if (mask !== undefined) return mask
     const request = { snapshot, condition, isTrue, geometries: this.#geometries }
@@ -130,4 +127,15 @@ async function makeMask(
   }
   if (isMissingMatch && tree.count < manifest.rows) mask.addRun(tree.count, manifest.rows)
   return mask
+}
+
+/** JSON has no bigints. Writing a polygon of 12,000 corners takes 7 ms with a look at each value, and 3 without. */
+function textOf(condition: Condition): string {
+  try {
+    return JSON.stringify(condition)
+  } catch {
+    return JSON.stringify(condition, (_name, value: unknown) =>
+      typeof value === 'bigint' ? `${value}n` : value,
+    )
+  }
 }

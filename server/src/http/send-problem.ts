@@ -1,4 +1,4 @@
-import type { FieldError, ProblemBody } from '@wayleave/contract/records'
+import type { ProblemBody } from '@wayleave/contract/records'
 import { QueryError } from '@wayleave/query'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { DatabaseError, type DatabaseFailure } from '../base/database/database-error.ts'
@@ -9,15 +9,13 @@ import { StorageUnavailableError } from '../base/storage/object-store.ts'
 import type { About } from './about.ts'
 import { PAGE_HEADERS } from './pages/html.ts'
 import { isBrowsing, problemPage } from './pages/problem-page.ts'
+import { validationProblem } from './validation-problem.ts'
 
 /** What the body of a problem links to. */
 export interface Links {
   baseUrl: () => string
   contactUrl: string | null
 }
-
-/** A body of 64 KB can contain a thousand errors: the response should not be larger than the request. */
-const MAX_ERRORS = 20
 
 /** Retry-After in seconds. A connection recovers by itself; freeing disk space needs a person. */
 const RETRY_AFTER: Record<DatabaseFailure, string> = { 'database-unavailable': '2', 'disk-full': '60' }
@@ -33,13 +31,7 @@ export function asProblem(error: unknown): Problem {
   if (error instanceof StorageUnavailableError)
     return new Problem('storage-unavailable', undefined, { headers: { 'retry-after': '2' }, cause: error })
   const { code, validation, validationContext, statusCode, message } = error as FastifyError
-  if (validation) {
-    const errors = validation
-      .slice(0, MAX_ERRORS)
-      .map((failure): FieldError => fieldError(failure, validationContext))
-    const first = errors[0]
-    return new Problem('invalid-input', first ? `${first.path}: ${first.message}.` : undefined, { errors })
-  }
+  if (validation) return validationProblem(validation, validationContext)
   switch (code) {
     case 'ENOSPC':
     case 'EDQUOT':
@@ -120,35 +112,4 @@ export function problemText(
     ...problem.members,
   }
   return redactKeys(JSON.stringify(body))
-}
-
-type Failure = NonNullable<FastifyError['validation']>[number]
-
-function fieldError(failure: Failure, context: string | undefined): FieldError {
-  const inBody = context === 'body'
-  const name = failure.instancePath.slice(1)
-  const child = (key: unknown) => (inBody ? `${failure.instancePath}/${key}` : String(key))
-  const params = failure.params as Record<string, unknown>
-  switch (failure.keyword) {
-    case 'required':
-      return { path: child(params['missingProperty']), message: 'is required' }
-    case 'additionalProperties':
-    case 'unevaluatedProperties':
-      return {
-        path: child(params['additionalProperty'] ?? params['unevaluatedProperty']),
-        message: inBody ? 'is not a known field' : 'is not a known parameter',
-      }
-    case 'enum':
-      return {
-        path: inBody ? failure.instancePath : name,
-        message: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`,
-      }
-    case 'pattern':
-      return { path: inBody ? failure.instancePath : name, message: 'does not have the expected form' }
-    default:
-      return {
-        path: (inBody ? failure.instancePath : name) || (context ?? 'request'),
-        message: failure.message ?? 'is invalid',
-      }
-  }
 }

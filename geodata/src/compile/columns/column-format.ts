@@ -1,4 +1,4 @@
-import type { ColumnFormat } from '@wayleave/contract/column-formats'
+import { type ColumnFormat, isNumberFormat } from '@wayleave/contract/column-formats'
 import type { ColumnType } from '../../feature.ts'
 import { quoteText } from '../../quote-sql.ts'
 import type { Assembly, FinalColumn } from '../assemble.ts'
@@ -14,11 +14,6 @@ const ORDERS: { [format in DateFormat]: DateOrder } = {
   'yyyy-mm-dd': 'year-first',
 }
 const SEPARATORS = ['-', '/', '.']
-
-/** Whether a format is one of numbers; the others are of dates and times. */
-export function isNumberFormat(format: ColumnFormat): format is 'decimal-point' | 'decimal-comma' {
-  return format === 'decimal-point' || format === 'decimal-comma'
-}
 
 /** The notations that a format allows; the first that all values of a column have is used. */
 export function notationsOf(format: ColumnFormat): Notation[] {

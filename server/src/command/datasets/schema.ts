@@ -35,16 +35,20 @@ async function schema(table: string, flags: SchemaFlags, command: Command): Prom
   const { describedSchema, schemaOfVersion } = await import(
     '../../data/publishing/schema/schema-of-version.ts'
   )
+  const { storedSchema } = await import('../../data/publishing/schema/stored-schema.ts')
   const result = await withParts(flags, async ({ catalog, versions }) => {
     const change = { table, origin: operator }
     if (remove) await versions.fixSchema({ ...change, schema: null })
-    else if (stated || fix)
-      await versions.fixSchema({ ...change, schema: stated ?? schemaOfVersion(await catalog.find(table)) })
-    const dataset = await catalog.findAgain(table)
+    else if (stated || fix) {
+      const { manifest, columnNotes } = await catalog.find(table)
+      const fixed = stated ?? describedSchema(schemaOfVersion(manifest), columnNotes)
+      await versions.fixSchema({ ...change, schema: storedSchema(fixed) })
+    }
+    const { manifest, columnNotes } = await catalog.findAgain(table)
     const fixed = await versions.schema(table)
     return {
       isFixed: fixed !== null,
-      ...(fixed ? describedSchema(fixed, dataset) : schemaOfVersion(dataset)),
+      ...describedSchema(fixed ?? schemaOfVersion(manifest), columnNotes),
     }
   })
   const { isFixed, ...rest } = result

@@ -2,6 +2,7 @@ import type { ExtractPrice } from '@wayleave/contract/extract-prices'
 import type { UpdateFrequency } from '@wayleave/contract/update-frequencies'
 import type { Visibility } from '@wayleave/contract/visibilities'
 import type { Manifest } from '@wayleave/geodata/snapshot'
+import type { ColumnNotes, StoredNotes } from './column-notes.ts'
 
 const TABLE = /^[a-z][a-z0-9_]{0,62}$/
 
@@ -43,16 +44,6 @@ export type ManifestSummary = Omit<Manifest, 'statistics' | 'notes' | 'source' |
 /** A version as lists have it. */
 export type ListedVersion = Omit<Version, 'manifest'> & { manifest: ManifestSummary }
 
-/** What the publisher says about a column. */
-export interface ColumnNote {
-  title?: string
-  description?: string
-  unit?: string
-}
-
-/** By column name. Columns that a version does not have are ignored. */
-export type ColumnNotes = Record<string, ColumnNote>
-
 /** The current state of a dataset: the publisher's description and the version that is served. */
 export interface Dataset extends Version {
   title: string
@@ -63,7 +54,7 @@ export interface Dataset extends Version {
   citation: string
   updateFrequency: UpdateFrequency
   keywords: string[]
-  columnNotes: ColumnNotes
+  columnNotes: StoredNotes
   credits: number
   /** What a file of filtered rows costs; null for what the settings say. */
   extractPrice: ExtractPrice | null
@@ -72,6 +63,11 @@ export interface Dataset extends Version {
   owner: { organizationId: string; name: string } | null
   /** When the dataset was last published or its description changed. */
   updatedAt: string
+}
+
+/** What decides whether and how a dataset may be changed. */
+export type DatasetState = Pick<Dataset, 'version' | 'visibility'> & {
+  owner: { organizationId: string } | null
 }
 
 /** A dataset as lists have it. */

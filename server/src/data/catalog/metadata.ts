@@ -100,8 +100,7 @@ export function archiveMetadata(
 /** The columns with what the publisher says about them. */
 export function describedColumns({ manifest, columnNotes }: ListedDataset): DatasetRecord['columns'] {
   return manifest.columns.map((column) => {
-    // A column may be named like a built-in member of objects.
-    const note = Object.hasOwn(columnNotes, column.name) ? columnNotes[column.name] : undefined
+    const note = columnNotes.of(column.name)
     return note === undefined ? column : { ...column, ...note }
   })
 }

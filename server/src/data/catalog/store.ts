@@ -6,10 +6,11 @@ import type { Manifest } from '@wayleave/geodata/snapshot'
 import { sql } from 'kysely'
 import type { ControlDatabase, Db, Tx } from '../../base/database/open.ts'
 import type { Tables } from '../../base/database/schema.ts'
+import { StoredNotes } from './column-notes.ts'
 import {
-  type ColumnNotes,
   type Dataset,
   type DatasetDescription,
+  type DatasetState,
   type ListedDataset,
   type ManifestSummary,
   summaryOf,
@@ -90,6 +91,27 @@ export async function readDataset(db: Db, table: string): Promise<Dataset | unde
     .where('datasets.table_name', '=', table)
     .executeTakeFirst()
   return row && toDataset(row)
+}
+
+/** What a change of a dataset has to know of it: its manifest and the notes on its columns may have megabytes. */
+export async function readDatasetState(db: Db, table: string): Promise<DatasetState | undefined> {
+  const row = await db
+    .selectFrom('datasets')
+    .innerJoin('versions', (join) =>
+      join
+        .onRef('versions.table_name', '=', 'datasets.table_name')
+        .onRef('versions.version', '=', 'datasets.current_version'),
+    )
+    .select(['versions.version', 'datasets.visibility', 'datasets.owner_id'])
+    .where('datasets.table_name', '=', table)
+    .executeTakeFirst()
+  return (
+    row && {
+      version: row.version,
+      visibility: row.visibility as Visibility,
+      owner: row.owner_id === null ? null : { organizationId: row.owner_id },
+    }
+  )
 }
 
 export async function datasetExists(db: Db, table: string): Promise<boolean> {
@@ -344,7 +366,7 @@ function datasetFields(row: Omit<DatasetRow, 'manifest'>): Omit<Dataset, 'manife
     citation: row.citation,
     updateFrequency: row.update_frequency as UpdateFrequency,
     keywords: JSON.parse(row.keywords) as string[],
-    columnNotes: JSON.parse(row.column_notes) as ColumnNotes,
+    columnNotes: new StoredNotes(row.column_notes),
     credits: row.credits,
     extractPrice: row.extract_price as ExtractPrice | null,
     visibility: row.visibility as Visibility,

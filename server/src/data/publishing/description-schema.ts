@@ -4,7 +4,8 @@ import { VISIBILITIES, type Visibility } from '@wayleave/contract/visibilities'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { invalidInput } from '../../base/problem.ts'
-import type { ColumnNotes, DatasetDescription } from '../catalog/dataset.ts'
+import type { ColumnNotes } from '../catalog/column-notes.ts'
+import type { DatasetDescription } from '../catalog/dataset.ts'
 
 /** PostgreSQL cannot store NUL characters in text. */
 export const NO_ZERO = '^[^\\x00]*$'

@@ -8,8 +8,7 @@ import { discardSnapshots } from './discard-snapshots.ts'
 import type { PublishingDeps, PublishRequest } from './publish-request.ts'
 import { requirePublisher, titleOf } from './publishing-checks.ts'
 import { requireCurrent } from './revise-version.ts'
-import { columnNotesOf } from './schema/apply-schema.ts'
-import { schemaText } from './schema/schema-store.ts'
+import { columnNotesOf, schemaText } from './schema/stored-schema.ts'
 
 /** Makes a compiled version visible, or a draft, in one transaction; `finish` runs in it too. */
 export async function makeVisible(

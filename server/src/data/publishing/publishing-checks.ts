@@ -5,11 +5,16 @@ import { SourceError } from '@wayleave/geodata/compile'
 import { isPublishing } from '../../accounts/access/membership-store.ts'
 import type { Db } from '../../base/database/open.ts'
 import { invalidInput, notFound } from '../../base/problem.ts'
-import type { ColumnNotes, Dataset } from '../catalog/dataset.ts'
+import type { ColumnNotes } from '../catalog/column-notes.ts'
+import type { Dataset, DatasetState } from '../catalog/dataset.ts'
 import { readNameOwner } from '../catalog/name-owner-store.ts'
 
 /** The dataset may have been replaced by one of another publisher since the caller was checked. */
-export function requireOwner(dataset: Dataset | undefined, table: string, ownerId: string | null): void {
+export function requireOwner(
+  dataset: Pick<DatasetState, 'owner'> | undefined,
+  table: string,
+  ownerId: string | null,
+): void {
   if (ownerId !== null && dataset?.owner?.organizationId !== ownerId)
     throw notFound(`dataset named "${table}"`)
 }

@@ -7,7 +7,7 @@ import { datasetAudience } from '../../base/events/webhook-outbox-store.ts'
 import { notFound, Problem } from '../../base/problem.ts'
 import { version as programVersion } from '../../base/version.ts'
 import type { DatasetDescription } from '../catalog/dataset.ts'
-import { isSnapshotNamed, readDataset, updateDescription } from '../catalog/store.ts'
+import { isSnapshotNamed, readDataset, readDatasetState, updateDescription } from '../catalog/store.ts'
 import { deleteDataset } from '../catalog/version-store.ts'
 import { buildExportsAhead } from '../downloads/exports/build-ahead.ts'
 import { readGrantees } from '../grants/store.ts'
@@ -230,7 +230,7 @@ export class Publishing {
   async unpublish(table: string, origin: Origin, ownerId: string | null = null): Promise<void> {
     const { database, changes, clock } = this.#parts
     const snapshots = await changes.commit(async (tx, changed) => {
-      const dataset = await readDataset(tx, table)
+      const dataset = await readDatasetState(tx, table)
       requireOwner(dataset, table, ownerId)
       // Another dataset may get the name: the grants on this one must not open it.
       for (const organizationId of await readGrantees(tx, table)) changed('organization', organizationId)

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import multipart from '@fastify/multipart'
 import { jobSchema } from '@wayleave/contract/records'
+import { timeSlices } from '@wayleave/geodata/features'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { maySeeJob, type Publisher } from '../../accounts/access/publisher.ts'
@@ -13,7 +14,13 @@ import { type Publishers, tableOf } from './publishers.ts'
 import type { Publishing } from './publishing.ts'
 import type { JobRequest } from './upload-jobs/job-request.ts'
 import type { Jobs } from './upload-jobs/jobs.ts'
-import { asFormProblem, type ReceivedUpload, receive } from './upload-jobs/receive-form.ts'
+import {
+  asFormProblem,
+  FORM_FIELD_BYTES,
+  isPartAFile,
+  type ReceivedUpload,
+  receive,
+} from './upload-jobs/receive-form.ts'
 import {
   formOptions,
   inspectOptions,
@@ -29,9 +36,6 @@ export interface UploadRouteDeps {
   baseUrl: BaseUrl
   config: Config
 }
-
-/** A schema has up to 250,000 characters, each of up to four bytes. */
-const FORM_FIELD_BYTES = 1_000_001
 
 /** Any other media type is taken as the file too. */
 function uploadBody(options: OptionSchema) {
@@ -68,8 +72,10 @@ export function uploadRoutes(app: App, deps: UploadRouteDeps, publishers: Publis
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     await scope.register(multipart, {
+      isPartAFile,
       limits: {
-        files: 1,
+        // Fields that say they are JSON count as files.
+        files: MAX_FORM_PARTS,
         fields: MAX_FORM_PARTS - 1,
         fieldSize: FORM_FIELD_BYTES,
         fileSize: config.maxUploadBytes,
@@ -169,6 +175,8 @@ async function jobRequestOf(
 ): Promise<JobRequest> {
   const { inspection } = options
   const inspected = inspection === undefined ? null : await inspectedFile(inspection, publisher, jobs)
+  // Reading a schema of thousands of columns takes several milliseconds.
+  if (options.schema !== undefined) await timeSlices.next(publisher.origin.actor)
   return {
     publish: {
       ...publishRequestOf(table, filename ?? inspected?.file, options),

@@ -8,8 +8,8 @@ import { type Origin, recordEvent } from '../../base/events/events.ts'
 import { notFound, Problem } from '../../base/problem.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import { newSnapshotName } from '../blobs/snapshot-name.ts'
-import type { Dataset, Version } from '../catalog/dataset.ts'
-import { readDataset, readVersions, updateDescription } from '../catalog/store.ts'
+import type { DatasetState, Version } from '../catalog/dataset.ts'
+import { readDatasetState, readVersions, updateDescription } from '../catalog/store.ts'
 import {
   deleteDraft,
   deleteOldVersions,
@@ -21,8 +21,8 @@ import {
 } from '../catalog/version-store.ts'
 import { discardSnapshots } from './discard-snapshots.ts'
 import { requireOwner } from './publishing-checks.ts'
-import { columnNotesOf } from './schema/apply-schema.ts'
-import { readSchema, updateSchema } from './schema/schema-store.ts'
+import { readSchema, readSchemaTexts, updateSchema } from './schema/schema-store.ts'
+import type { StoredSchema } from './schema/stored-schema.ts'
 
 interface VersionDeps {
   database: ControlDatabase
@@ -131,13 +131,17 @@ export class Versions {
     return readSchema(this.#parts.database.db, table)
   }
 
+  /** The same, and the notes on the columns, as they are stored. */
+  schemaTexts(table: string): Promise<{ fixed: string | null; notes: string }> {
+    return readSchemaTexts(this.#parts.database.db, table)
+  }
+
   /** Fixes the schema of a dataset, for its next version; null removes it. Titles and units apply at once. */
-  async fixSchema(change: VersionChange & { schema: PublishingSchema | null }): Promise<void> {
+  async fixSchema(change: VersionChange & { schema: StoredSchema | null }): Promise<void> {
     const { table, schema } = change
     await this.#change(change, 'dataset.schema-changed', async (tx, _dataset, at) => {
-      await updateSchema(tx, table, schema)
-      if (schema) await updateDescription(tx, table, { columnNotes: columnNotesOf(schema) }, at)
-      return { result: undefined, detail: { columns: schema?.columns.length ?? null } }
+      await updateSchema(tx, table, schema, at)
+      return { result: undefined, detail: { columns: schema?.columns ?? null } }
     })
   }
 
@@ -146,13 +150,13 @@ export class Versions {
     action: string,
     work: (
       tx: Tx,
-      dataset: Dataset,
+      dataset: DatasetState,
       at: string,
     ) => Promise<{ result: T; removed?: string[]; detail: Record<string, unknown> }>,
   ): Promise<T> {
     const { changes, clock } = this.#parts
     const { result, removed = [] } = await changes.commit(async (tx, changed) => {
-      const dataset = await readDataset(tx, table)
+      const dataset = await readDatasetState(tx, table)
       requireOwner(dataset, table, ownerId)
       if (dataset === undefined) throw notFound(`dataset named "${table.slice(0, 80)}"`)
       const outcome = await work(tx, dataset, clock().toISOString())

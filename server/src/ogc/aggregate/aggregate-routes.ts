@@ -114,7 +114,7 @@ function shownResult(
   isPost: boolean,
 ): ShownResult {
   const columns = result.columns.map(({ name, type, unitOf, unit }): ShownColumn => {
-    const shown = unit ?? (unitOf === undefined ? undefined : columnNotes?.[unitOf]?.unit)
+    const shown = unit ?? (unitOf === undefined ? undefined : columnNotes.of(unitOf)?.unit)
     return { name, type, ...(shown ? { unit: shown } : {}) }
   })
   const collection = `${base}${ROOT}/collections/${table}`

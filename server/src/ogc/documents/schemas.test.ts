@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Column, GeometryType } from '@wayleave/geodata/geometry'
 import type { Manifest } from '@wayleave/geodata/snapshot'
+import { StoredNotes } from '../../data/catalog/column-notes.ts'
 import type { Dataset } from '../../data/catalog/dataset.ts'
 import { collectionSchema } from './schemas.ts'
 
@@ -13,7 +14,7 @@ function schemaOf(manifest: Partial<Manifest>): Record<string, Record<string, un
     table: 'places',
     title: 'Places',
     description: '',
-    columnNotes: {},
+    columnNotes: new StoredNotes('{}'),
     manifest: whole,
   } as unknown as Dataset
   return collectionSchema('schema', dataset, BASE).properties as Record<string, Record<string, unknown>>

@@ -56,7 +56,7 @@ function namedColumns(kind: SchemaKind, manifest: Manifest): Column[] {
 
 /** What the publisher says about a column; its name is the title of a column without one. */
 function noteOf({ name }: Column, { columnNotes }: Dataset): object {
-  const note = Object.hasOwn(columnNotes, name) ? columnNotes[name] : undefined
+  const note = columnNotes.of(name)
   return {
     title: note?.title ?? name,
     ...(note?.description !== undefined && { description: note.description }),

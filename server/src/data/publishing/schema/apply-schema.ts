@@ -6,7 +6,7 @@ import {
   SchemaMismatchError,
 } from '@wayleave/geodata/compile'
 import type { Manifest } from '@wayleave/geodata/snapshot'
-import type { ColumnNotes, Dataset } from '../../catalog/dataset.ts'
+import type { Dataset } from '../../catalog/dataset.ts'
 import type { PublishRequest } from '../publish-request.ts'
 
 /** The share of the rows that the next version may lack if the publisher does not say. */
@@ -46,15 +46,6 @@ function choiceOf({ name, source, type, format, hidden }: PublishingSchema['colu
     ...(format && { format }),
     ...(hidden && { isHidden: true }),
   }
-}
-
-/** What people read about the columns, by published name. */
-export function columnNotesOf({ columns }: PublishingSchema): ColumnNotes {
-  const described = columns.flatMap(({ name, title, description, unit }) => {
-    const texts = Object.entries({ title, description, unit }).filter(([, text]) => text !== undefined)
-    return texts.length === 0 ? [] : [[name, Object.fromEntries(texts)] as const]
-  })
-  return Object.fromEntries(described)
 }
 
 /** Throws if the version has unusually fewer rows than the one before. */

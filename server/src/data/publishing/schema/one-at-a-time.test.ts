@@ -72,17 +72,20 @@ test('a body that does not arrive whole stops those behind it for a while only',
   if (!late.closed) await once(late, 'close')
 })
 
+/** Begins a request on a socket of its own; `onTurn` is called in its turn. */
+function beginRequest(schemas: OneAtATime, onTurn: (response: ServerResponse) => unknown): Socket {
+  const socket = new Socket()
+  const request = new IncomingMessage(socket)
+  const response = new ServerResponse(request)
+  response.assignSocket(socket)
+  void schemas.begin('key:1', request, response).then(() => onTurn(response))
+  return socket
+}
+
 test('requests whose clients left while they waited are not begun, however many there are', async () => {
   const schemas = new OneAtATime()
   let begun = 0
-  const begin = () => {
-    const socket = new Socket()
-    const request = new IncomingMessage(socket)
-    const response = new ServerResponse(request)
-    response.assignSocket(socket)
-    void schemas.begin('key:1', request, response).then(() => begun++)
-    return socket
-  }
+  const begin = () => beginRequest(schemas, () => begun++)
   const first = begin()
   for (let i = 0; i < 12_000; i++) begin().destroy()
   await turn()
@@ -92,4 +95,37 @@ test('requests whose clients left while they waited are not begun, however many 
   await turn()
   assert.equal(begun, 2)
   last.destroy()
+})
+
+test('the next request begins when the work for a client that left is done, also if it fails', async () => {
+  const schemas = new OneAtATime()
+  const works = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let begun = 0
+  const begin = () =>
+    beginRequest(schemas, (response) => schemas.work(response, () => works[begun++]!.promise).catch(() => {}))
+  const first = begin()
+  await turn()
+  const second = begin()
+  first.destroy()
+  await turn()
+  assert.equal(begun, 1)
+  works[0]!.reject(new Error('the thread ended'))
+  await turn()
+  assert.equal(begun, 2)
+  second.destroy()
+})
+
+test('the work for a client that left before it began is not done', async () => {
+  const schemas = new OneAtATime()
+  let done = 0
+  const left = Promise.withResolvers<void>()
+  const socket = beginRequest(schemas, async (response) => {
+    socket.destroy()
+    await turn()
+    left.resolve()
+    await schemas.work(response, async () => done++)
+  })
+  await left.promise
+  await turn()
+  assert.equal(done, 0)
 })

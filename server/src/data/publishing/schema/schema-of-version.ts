@@ -1,36 +1,23 @@
 import type { PublishingSchema } from '@wayleave/contract/records'
-import type { ColumnNotes, Dataset } from '../../catalog/dataset.ts'
+import type { Manifest } from '@wayleave/geodata/snapshot'
+import type { StoredNotes } from '../../catalog/column-notes.ts'
+import { withoutNotes } from './stored-schema.ts'
 
-/** The schema that the current version of a dataset fits, to start from. */
-export function schemaOfVersion({ manifest, columnNotes }: Dataset): PublishingSchema {
-  const { id, timeColumn, source } = manifest
+/** The schema that a version fits, to start from, without notes on its columns. */
+export function schemaOfVersion({ columns, id, timeColumn, source }: Manifest): PublishingSchema {
   const formats = new Map(Object.entries(source.formats ?? {}))
   return {
-    columns: manifest.columns.map(({ name, type }) => ({
+    columns: columns.map(({ name, type }) => ({
       ...{ name, type },
       ...(formats.has(name) && { format: formats.get(name)! }),
-      ...noteOn(columnNotes, name),
     })),
     ...(id.column !== null && id.isRowNumber !== true && { idColumn: id.column }),
     ...(timeColumn !== null && { timeColumn }),
   }
 }
 
-/** A stored schema with the notes on its columns that apply now, which can also be changed by themselves. */
-export function describedSchema(schema: PublishingSchema, { columnNotes }: Dataset): PublishingSchema {
-  const { columns, ...rest } = withoutNotes(schema)
-  return { ...rest, columns: columns.map((column) => ({ ...column, ...noteOn(columnNotes, column.name) })) }
-}
-
-/** What is stored of a schema: the notes on its columns are those of the dataset. */
-export function withoutNotes({ columns, ...rest }: PublishingSchema): PublishingSchema {
-  return {
-    ...rest,
-    columns: columns.map(({ title: _, description: _text, unit: _unit, ...column }) => column),
-  }
-}
-
-function noteOn(notes: ColumnNotes, name: string): ColumnNotes[string] {
-  // A column may be named like a built-in member of objects.
-  return (Object.hasOwn(notes, name) && notes[name]) || {}
+/** A schema with the notes on its columns that apply now, which can also be changed by themselves. */
+export function describedSchema(schema: PublishingSchema, notes: StoredNotes): PublishingSchema {
+  const { columns } = withoutNotes(schema)
+  return { ...schema, columns: columns.map((column) => ({ ...column, ...notes.of(column.name) })) }
 }

@@ -1,16 +1,16 @@
 import { publishingSchemaSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
-import { invalidInput } from '../../../base/problem.ts'
 import type { Config } from '../../../base/settings/config.ts'
+import { compileValidator } from '../../../http/compile-schemas.ts'
 import type { App } from '../../../http/fastify-app.ts'
-import { LONG_BODY_LIMIT, parseInTurn } from '../../../http/json-bodies.ts'
+import { LONG_BODY_LIMIT } from '../../../http/json-bodies.ts'
 import { security, tags } from '../../../http/openapi.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { type Publishers, tableOf } from '../publishers.ts'
 import type { Versions } from '../versions.ts'
 import { OneAtATime } from './one-at-a-time.ts'
-import { checkSchema, hasShapeOfSchema } from './parse-schema.ts'
-import { describedSchema, schemaOfVersion } from './schema-of-version.ts'
+import { schemaOfVersion } from './schema-of-version.ts'
+import { SchemaTexts } from './schema-texts.ts'
 
 interface SchemaRouteDeps {
   versions: Versions
@@ -39,31 +39,51 @@ const isFixed = Type.Boolean({
     'Whether new versions are checked. If not, the other members are those of the current version. `false` in a request removes the schema.',
 })
 
+/** The body of a request that fixes a schema. */
+const schemaBody = Type.Object(
+  { isFixed: Type.Optional(isFixed), ...publishingSchemaSchema.properties },
+  { additionalProperties: false },
+)
+
+/** The body of a response that has the schema of a dataset. */
+const datasetSchemaBody = Type.Object({ isFixed, ...publishingSchemaSchema.properties })
+
 /** What the publisher fixed about a dataset. */
 export function schemaRoutes(app: App, deps: SchemaRouteDeps, publishers: Publishers): void {
   const { versions, catalog, config } = deps
+  const texts = new SchemaTexts()
+  const reads = new OneAtATime()
   app.get('/v1/dataset/:table/schema', {
     schema: {
       ...documented,
       problems: ['not-administrator'],
       summary: 'What is fixed about the columns of a dataset',
       description: 'For its publishers.',
-      response: { 200: Type.Object({ isFixed, ...publishingSchemaSchema.properties }) },
+      response: { 200: Type.Unsafe<Buffer>(datasetSchemaBody) },
     },
     onRequest: publishers.ofDataset,
-    handler: async (request) => {
-      const dataset = await catalog.find(tableOf(request))
-      const schema = await versions.schema(dataset.table)
-      return {
-        isFixed: schema !== null,
-        ...(schema ? describedSchema(schema, dataset) : schemaOfVersion(dataset)),
-      }
+    handler: async (request, reply) => {
+      await reads.begin(publishers.publisherOf(request).origin.actor, request.raw, reply.raw)
+      return reads.work(reply.raw, async () => {
+        const { table, manifest } = await catalog.find(tableOf(request))
+        const { fixed, notes } = await versions.schemaTexts(table)
+        const body = await texts.write({
+          schema: fixed ?? schemaOfVersion(manifest),
+          notes,
+          form: datasetSchemaBody,
+        })
+        return reply.type('application/json; charset=utf-8').send(body)
+      })
     },
   })
 
   void app.register(async (scope: App) => {
-    readSchemaBodies(scope, config.maxColumns)
-    const schemas = new OneAtATime()
+    // They are parsed by the thread.
+    scope.removeContentTypeParser('application/json')
+    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
+      done(null, body),
+    )
+    const writes = new OneAtATime()
     scope.put('/v1/dataset/:table/schema', {
       bodyLimit: schemaBodyLimit(config.maxColumns),
       schema: {
@@ -72,45 +92,35 @@ export function schemaRoutes(app: App, deps: SchemaRouteDeps, publishers: Publis
         summary: 'Fix the columns of a dataset',
         description:
           'The next version is read by the schema and checked against it: a missing column, a value of another type, or far fewer rows than before stop the publishing, unless it is confirmed with `ignoreSchema`. Titles, descriptions and units apply at once, and replace all earlier ones. The current version does not change.',
-        body: Type.Object(
-          { isFixed: Type.Optional(isFixed), ...publishingSchemaSchema.properties },
-          { additionalProperties: false },
-        ),
+        body: Type.Unsafe<Buffer>(schemaBody),
         response: { 204: Type.Unsafe<undefined>({ description: 'Stored.' }) },
       },
+      validatorCompiler: compileMissing,
       onRequest: publishers.ofDataset,
       preParsing: async (request, reply) => {
         // By key or user, so that nobody waits for a colleague whose body arrives slowly.
         const { origin } = publishers.publisherOf(request)
-        await schemas.begin(origin.actor, request.raw, reply.raw)
+        await writes.begin(origin.actor, request.raw, reply.raw)
+        texts.expect()
       },
-      handler: async (request, reply) => {
-        const { isFixed: keeps = true, ...schema } = request.body
-        const { origin, organizationId } = publishers.publisherOf(request)
-        await versions.fixSchema({
-          ...{ table: tableOf(request), origin, ownerId: organizationId },
-          schema: keeps ? checkSchema(schema) : null,
-        })
-        return reply.code(204).send(undefined)
-      },
+      handler: (request, reply) =>
+        writes.work(reply.raw, async () => {
+          const schema = await texts.read({
+            bytes: request.body,
+            columns: config.maxColumns,
+            form: schemaBody,
+          })
+          const { origin, organizationId } = publishers.publisherOf(request)
+          await versions.fixSchema({ table: tableOf(request), origin, ownerId: organizationId, schema })
+          return reply.code(204).send(undefined)
+        }),
     })
   })
 }
 
-/** The shape is checked before parsing. */
-function readSchemaBodies(scope: App, columns: number): void {
-  const parse = scope.getDefaultJsonParser('error', 'error')
-  scope.removeContentTypeParser('application/json')
-  scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    parseInTurn(request, done, () => {
-      if (hasShapeOfSchema(body, columns)) parse(request, body.toString(), done)
-      else
-        done(
-          invalidInput(
-            'body',
-            `is nested more deeply, or has more values, than a schema of ${columns} columns`,
-          ),
-        )
-    })
-  })
+/** Of bodies, only those that are missing are refused here: the thread validates the others. */
+function compileMissing(part: Parameters<typeof compileValidator>[0]) {
+  const validate = compileValidator(part)
+  if (part.httpPart !== 'body') return validate
+  return (body: unknown) => Buffer.isBuffer(body) || validate(body) || { error: validate.errors! }
 }

@@ -14,7 +14,8 @@ import {
   type TestServer,
   temporaryFolder,
 } from '../../../testing/test-server.ts'
-import { hasShapeOfSchema, parseSchema } from './parse-schema.ts'
+import { hasShapeOfSchema } from './check-schema.ts'
+import { parseSchema } from './parse-schema.ts'
 import { schemaBodyLimit } from './schema-routes.ts'
 
 const STATIONS = 'code;height;opened;secret\n1;1.500;01-02-2020;x\n2;2.500;03-04-2020;y\n'
@@ -180,6 +181,12 @@ test('schemas are for publishers, and wrong ones are refused', async (t) => {
     assert.equal((await service.request('PUT', path, { key, body })).status, 400, JSON.stringify(body))
     assert.throws(() => parseSchema(JSON.stringify(body)))
   }
+  const refusals: [text: string, message: string][] = [
+    ['{"columns":[{"name":"a","kind":1}]}', 'schema/columns/0/kind: is not a known field.'],
+    ['{"columns":[{}]}', 'schema/columns/0/name: is required.'],
+    ['[]', 'schema: must be object.'],
+  ]
+  for (const [text, detail] of refusals) assert.throws(() => parseSchema(text), { detail })
 })
 
 test('the body of a schema has room for as many columns as a dataset may have, with all of their members', () => {
