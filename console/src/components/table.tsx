@@ -6,10 +6,10 @@ export interface TableColumn<T> {
   head: string
   cell: (row: T) => ReactNode
   /**
-   * `number`: right-aligned. `actions`: the column head is visible to screen readers only. `long`: long words
-   * are broken.
+   * `number`: right-aligned. `actions`: the column head is visible to screen readers only; `menu`: so is the head
+   * above a `RowMenu`. `long`: long words are broken. `line`: on one line, cut off where the column ends.
    */
-  kind?: 'number' | 'actions' | 'long'
+  kind?: 'number' | 'actions' | 'menu' | 'long' | 'line'
 }
 
 export interface TableProps<T> {
@@ -57,7 +57,7 @@ export function Table<T>({ label, columns, rows, keyOf, isNamed = true, groupOf,
                 {...roles.columnheader}
                 className={kind === 'number' ? kind : undefined}
               >
-                {kind === 'actions' ? <span className="visually-hidden">{head}</span> : head}
+                {isAction(kind) ? <span className="visually-hidden">{head}</span> : head}
               </th>
             ))}
           </tr>
@@ -84,12 +84,7 @@ export function Table<T>({ label, columns, rows, keyOf, isNamed = true, groupOf,
                       {cell(row)}
                     </th>
                   ) : (
-                    <td
-                      key={head}
-                      {...roles.cell}
-                      className={kind}
-                      data-head={kind === 'actions' ? '' : head}
-                    >
+                    <td key={head} {...roles.cell} className={kind} data-head={isAction(kind) ? '' : head}>
                       <span className="cell">{cell(row)}</span>
                     </td>
                   ),
@@ -101,6 +96,10 @@ export function Table<T>({ label, columns, rows, keyOf, isNamed = true, groupOf,
       </table>
     </Scroll>
   )
+}
+
+function isAction(kind: TableColumn<never>['kind']): boolean {
+  return kind === 'actions' || kind === 'menu'
 }
 
 function ChoiceBox<T>({ row, choice }: { row: T; choice: RowChoice<T> }) {

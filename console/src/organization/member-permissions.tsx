@@ -7,7 +7,8 @@ import {
 import { useId, useState } from 'react'
 import { ROLES, roleOf } from './roles.ts'
 
-const CUSTOM = 'Custom'
+/** The name of a set of permissions that is not a role. */
+export const CUSTOM = 'Custom'
 
 /** A role by its name, or single permissions. A member can grant only permissions that they have themselves. */
 export function MemberPermissionsField({
@@ -113,19 +114,5 @@ function SinglePermissions({
         </label>
       ))}
     </fieldset>
-  )
-}
-
-/** The role in a word; below it what it means, or the single permissions. */
-export function PermissionBadges({ permissions }: { permissions: readonly string[] }) {
-  const role = roleOf(permissions)
-  const names = permissions.map((one) => MEMBER_PERMISSION_NAMES[one as MemberPermission] ?? one)
-  return (
-    <>
-      <span className="badge good">{role?.name ?? CUSTOM}</span>
-      <div className="small soft" title={permissions.join(', ')}>
-        {role?.meaning ?? names.join(', ')}
-      </div>
-    </>
   )
 }
