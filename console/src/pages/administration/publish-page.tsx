@@ -27,6 +27,7 @@ export function PublishPage() {
 /** The form to publish a file: drag and drop, a look at what it contains, description, progress, and the report. */
 function PublishFile({ form }: { form: PublishForm }) {
   const { exists, look, version, file, publishing } = form
+  const isPublished = (publishing.job.data?.report?.version ?? null) !== null
   const hasProgress = publishing.hasJob || publishing.sending.kind !== 'idle'
   return (
     <form className="stack" onSubmit={form.submit}>
@@ -51,7 +52,7 @@ function PublishFile({ form }: { form: PublishForm }) {
           />
         )}
       </div>
-      {look.inspection && (
+      {look.inspection && !isPublished && (
         <InspectionView
           inspection={look.inspection}
           corrections={look.corrections}
