@@ -214,6 +214,20 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     const links = await page.locator('.bar nav a').all()
     const tops = await Promise.all(links.map(async (link) => (await link.boundingBox())!.y))
     assert.equal(new Set(tops).size, 1, `the links are at ${tops}`)
+    // On a phone the menu scrolls on its one line, and the link of the page is in view.
+    await page.setViewportSize({ width: 390, height: 700 })
+    await navigate(page, '/account')
+    await page.getByText('Download my data').waitFor()
+    const menu = (await page.locator('.bar nav').boundingBox())!
+    const current = (await page.locator('.bar nav [aria-current]').boundingBox())!
+    assert.ok(menu.height < 45, `the menu is ${menu.height} pixels high`)
+    assert.ok(
+      current.x >= menu.x && current.x + current.width <= menu.x + menu.width,
+      JSON.stringify(current),
+    )
+    await page.setViewportSize({ width: 1000, height: 700 })
+    await navigate(page, '/keys')
+    await page.getByText('Town map').waitFor()
     await page.getByRole('button', { name: 'Create a personal key' }).click()
     await page.getByRole('dialog').waitFor()
     const overflow = await page.evaluate(() => getComputedStyle(document.documentElement).overflowY)

@@ -18,6 +18,8 @@ export interface TableProps<T> {
   rows: readonly T[]
   keyOf: (row: T) => string | number
   isNamed?: boolean
+  /** Rows of a time and what happened then: on a phone they have no labels, and the time stands at the end. */
+  isLog?: boolean
   /** The heading above rows that follow each other and have the same one. */
   groupOf?: ((row: T) => string) | undefined
   /** While rows are chosen: a column of boxes before the others. */
@@ -39,10 +41,19 @@ const roles = {
  * phone each row becomes a card with the column heads as labels. The roles are written out, because browsers
  * drop those of elements that are no longer displayed as a table.
  */
-export function Table<T>({ label, columns, rows, keyOf, isNamed = true, groupOf, choice }: TableProps<T>) {
+export function Table<T>({
+  label,
+  columns,
+  rows,
+  keyOf,
+  isNamed = true,
+  isLog = false,
+  groupOf,
+  choice,
+}: TableProps<T>) {
   return (
     <Scroll label={label}>
-      <table className="becomes-cards" {...roles.table}>
+      <table className={isLog ? 'becomes-cards log' : 'becomes-cards'} {...roles.table}>
         <thead {...roles.rowgroup}>
           <tr {...roles.row}>
             {choice && (

@@ -1,5 +1,4 @@
 import type { InvitationRecord, Member } from '@wayleave/contract/records'
-import { EmailAddress } from '../components/email-address.tsx'
 import { type RowAction, RowMenu } from '../components/form/row-menu.tsx'
 import type { TableColumn } from '../components/table.tsx'
 import { Day } from '../components/when.tsx'
@@ -34,7 +33,7 @@ export function memberColumns({
       kind: 'line',
       cell: (row) => (
         <span title={row.email}>
-          <EmailAddress email={row.email} /> {isCaller(row) && <span className="badge">You</span>}
+          {row.email} {isCaller(row) && <span className="badge">You</span>}
         </span>
       ),
     },

@@ -5,10 +5,7 @@ import {
   type MemberPermission,
 } from '@wayleave/contract/permissions'
 import { useId, useState } from 'react'
-import { ROLES, roleOf } from './roles.ts'
-
-/** The name of a set of permissions that is not a role. */
-export const CUSTOM = 'Custom'
+import { CUSTOM, ROLES, roleOf } from './roles.ts'
 
 /** A role by its name, or single permissions. A member can grant only permissions that they have themselves. */
 export function MemberPermissionsField({

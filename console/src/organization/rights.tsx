@@ -5,8 +5,7 @@ import {
 } from '@wayleave/contract/permissions'
 import { PopUp } from '../components/form/pop-up.tsx'
 import { Icon } from '../components/icon.tsx'
-import { CUSTOM } from './member-permissions.tsx'
-import { rightsInWords, roleOf } from './roles.ts'
+import { CUSTOM, rightsInWords, roleOf } from './roles.ts'
 
 /** A role and what it is for, on one line; a click tells each permission. */
 export function Rights({ permissions, of }: { permissions: readonly string[]; of: string }) {

@@ -27,6 +27,9 @@ export const ROLES: readonly Role[] = [
   { name: 'Reader', meaning: 'Reads data with keys of their own.', permissions: [] },
 ]
 
+/** The name of a set of permissions that is not a role. */
+export const CUSTOM = 'Custom'
+
 /** The role that has exactly these permissions; undefined if none has. */
 export function roleOf(permissions: readonly string[]): Role | undefined {
   return ROLES.find(

@@ -42,6 +42,7 @@ export function DeliveryList({ owner, webhook }: { owner: WebhookOwner; webhook:
       keyOf={({ id }) => id}
       empty="No message"
       isNamed={false}
+      isLog
       groupOf={({ createdAt }) => weekday(createdAt, Date.now())}
       columns={[
         { head: 'When', cell: ({ createdAt }) => <Clock at={createdAt} /> },

@@ -4,7 +4,6 @@ import { Link } from 'react-router'
 import { OrganizationLinks } from '../../administration/organization-links.tsx'
 import { type UserAction, UserDialog } from '../../administration/user-dialogs.tsx'
 import { useAdminUsers } from '../../api/queries.ts'
-import { EmailAddress } from '../../components/email-address.tsx'
 import { RowMenu } from '../../components/form/row-menu.tsx'
 import { SearchField } from '../../components/form/search-field.tsx'
 import { ListCard } from '../../components/list-card.tsx'
@@ -30,7 +29,7 @@ export function UsersPage() {
           cell: ({ id, email, blockedAt, blockReason }) => (
             <>
               <Link to={`/administration/users/${id}`} title={email}>
-                <EmailAddress email={email} />
+                {email}
               </Link>{' '}
               {blockedAt && (
                 <span className="badge bad" title={blockReason ?? undefined}>

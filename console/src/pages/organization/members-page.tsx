@@ -15,8 +15,7 @@ import {
   RemoveMemberDialog,
   RemoveMembersDialog,
 } from '../../organization/member-dialogs.tsx'
-import { CUSTOM } from '../../organization/member-permissions.tsx'
-import { rightsInWords, roleOf } from '../../organization/roles.ts'
+import { CUSTOM, rightsInWords, roleOf } from '../../organization/roles.ts'
 import { plainText, plural } from '../../words.ts'
 
 /** So many are no longer seen at a glance. */
