@@ -18,7 +18,7 @@ export interface TableProps<T> {
   rows: readonly T[]
   keyOf: (row: T) => string | number
   isNamed?: boolean
-  /** Rows of a time and what happened then: on a phone they have no labels, and the time stands at the end. */
+  /** Rows of a time, what happened then, and more: on a phone the time stands at the end of the first line. */
   isLog?: boolean
   /** The heading above rows that follow each other and have the same one. */
   groupOf?: ((row: T) => string) | undefined

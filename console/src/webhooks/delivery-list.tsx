@@ -113,7 +113,7 @@ function Response({ attempts, state, nextAttemptAt }: DeliveryRecord) {
   const last = attempts.at(-1)
   if (!last) return <span className="soft">Not sent yet</span>
   const words = last.error ?? `${last.status}`
-  const next = state === 'waiting' && nextAttemptAt ? `, again ${ago(nextAttemptAt, Date.now())}` : ''
+  const next = state === 'waiting' && nextAttemptAt ? ` · again ${ago(nextAttemptAt, Date.now())}` : ''
   return (
     <span title={words}>
       {words}
