@@ -106,13 +106,14 @@ test('no file outside the tests names a path of one machine', () => {
 })
 
 test('only config.ts reads the environment; a program may do so before it runs', () => {
-  // Two files pass a few variables on to the programs that they start, and one writes examples for readers.
+  // Two files pass a few variables on to the programs that they start, and two have examples for readers.
   const readers = [
     'server/src/base/settings/config.ts',
     'server/bin/wayleave.js',
     'geodata/src/formats/gdal/run-ogr2ogr.ts',
     'geodata/src/sandbox/minimal-environment.ts',
     'server/src/site/reference/example-code.ts',
+    'console/src/webhooks/receiver-examples.ts',
   ]
   const isProduction = (file: string) =>
     /^(geodata|query|server|client-js|console|demo)\/(src|bin)\//.test(file) && !/\/testing\//.test(file)

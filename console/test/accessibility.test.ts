@@ -7,7 +7,7 @@ import { needs } from '../../scripts/test-run/needs.ts'
 import { check } from './check-accessibility.ts'
 import { parcelsGeojson } from './parcels.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
-import { navigate, poll } from './test-page-actions.ts'
+import { chooseAction, navigate, poll } from './test-page-actions.ts'
 
 needs('chromium', 'processes')
 
@@ -94,16 +94,16 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     versions: { path: '/datasets/parcels?tab=versions', shows: 'First version' },
     'editing a dataset': {
       path: '/administration/datasets',
-      shows: 'Edit',
+      shows: 'Who sees it',
       act: async () => {
-        await page.getByRole('button', { name: 'Edit' }).first().click()
+        await chooseAction(page, 'parcels', 'Edit')
         await page.getByText('Columns', { exact: true }).click()
         await page.getByLabel('Unit of area').waitFor()
       },
     },
     'the finder, by the name of a column and by an action': {
       path: '/organization/members',
-      shows: 'No open invitation',
+      shows: 'Owner everything',
       act: async () => {
         await page.keyboard.press('Control+k')
         const field = page.getByRole('combobox')
@@ -136,7 +136,17 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
       },
     },
     'a key that does not exist': { path: '/keys/none', shows: 'There is no such key' },
-    members: { path: '/organization/members', shows: 'No open invitation' },
+    members: { path: '/organization/members', shows: 'Owner everything' },
+    'the menu of a member': {
+      path: '/organization/members',
+      shows: 'Owner everything',
+      act: () => page.getByRole('button', { name: /^Actions for/ }).click(),
+    },
+    'the permissions of a member': {
+      path: '/organization/members',
+      shows: 'Owner everything',
+      act: () => page.getByRole('button', { name: /permissions of/ }).click(),
+    },
     access: { path: '/organization/access', shows: 'No requests yet' },
     usage: { path: '/organization/usage', shows: 'By dataset' },
     credits: { path: '/organization/credits', shows: '+10' },
@@ -173,7 +183,7 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     organizations: { path: '/administration/organizations', shows: 'Maps and GIS' },
     users: { path: '/administration/users', shows: 'Last sign-in' },
     'platform keys': { path: '/administration/keys', shows: 'Platform keys' },
-    'published datasets': { path: '/administration/datasets', shows: 'Edit' },
+    'published datasets': { path: '/administration/datasets', shows: 'Who sees it' },
     jobs: { path: '/administration/jobs', shows: 'Done' },
     addresses: { path: '/administration/addresses', shows: 'Flood' },
     'platform events': { path: '/administration/events', shows: 'Address blocked' },
@@ -204,6 +214,20 @@ describe('axe finds nothing in both themes, and nothing is too wide', { concurre
     const links = await page.locator('.bar nav a').all()
     const tops = await Promise.all(links.map(async (link) => (await link.boundingBox())!.y))
     assert.equal(new Set(tops).size, 1, `the links are at ${tops}`)
+    // On a phone the menu scrolls on its one line, and the link of the page is in view.
+    await page.setViewportSize({ width: 390, height: 700 })
+    await navigate(page, '/account')
+    await page.getByText('Download my data').waitFor()
+    const menu = (await page.locator('.bar nav').boundingBox())!
+    const current = (await page.locator('.bar nav [aria-current]').boundingBox())!
+    assert.ok(menu.height < 45, `the menu is ${menu.height} pixels high`)
+    assert.ok(
+      current.x >= menu.x && current.x + current.width <= menu.x + menu.width,
+      JSON.stringify(current),
+    )
+    await page.setViewportSize({ width: 1000, height: 700 })
+    await navigate(page, '/keys')
+    await page.getByText('Town map').waitFor()
     await page.getByRole('button', { name: 'Create a personal key' }).click()
     await page.getByRole('dialog').waitFor()
     const overflow = await page.evaluate(() => getComputedStyle(document.documentElement).overflowY)

@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { check } from './check-accessibility.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
-import { poll, shownOn } from './test-page-actions.ts'
+import { chooseAction, poll, shownOn } from './test-page-actions.ts'
 
 needs('chromium', 'processes')
 
@@ -123,7 +123,7 @@ describe('buying in the console', { concurrency: 1 }, () => {
     await buyer.getByRole('button', { name: 'Buy Town plan' }).click()
     await buyer.getByText('The invoice below has the bank details').waitFor()
     await operator.goto(`${service.url}/administration/orders`)
-    await operator.getByRole('button', { name: /^Mark as paid/ }).click()
+    await chooseAction(operator, 'order', 'Mark as paid')
     await pictures(operator, 'orders-dialog')
     await operator.getByRole('dialog').getByRole('button', { name: 'Mark as paid' }).click()
     await operator.getByRole('dialog').waitFor({ state: 'hidden' })
@@ -172,7 +172,7 @@ describe('buying in the console', { concurrency: 1 }, () => {
     await operator.getByRole('button', { name: 'CSV' }).click()
     assert.match(readFileSync(await (await file).path(), 'utf8'), /purchase/)
     await operator.goto(`${service.url}/administration/datasets`)
-    await operator.getByRole('button', { name: /^Edit/ }).first().click()
+    await chooseAction(operator, 'towns', 'Edit')
     const dialog = operator.getByRole('dialog')
     await dialog.getByLabel('A file of filtered rows costs').selectOption('whole')
     await dialog.getByRole('button', { name: 'Save the description' }).click()
@@ -200,7 +200,7 @@ describe('buying in the console', { concurrency: 1 }, () => {
     await buyer.getByText('5 credits a month, 0 used').waitFor()
     await pictures(buyer, 'key-page')
     await buyer.goto(`${service.url}/organization/members`)
-    await buyer.getByRole('button', { name: /^Budget/ }).click()
+    await chooseAction(buyer, 'ada@example.org', 'Set a budget')
     await dialog.getByLabel('Credits a month').fill('7')
     await dialog.getByRole('button', { name: 'Save the budget' }).click()
     await buyer.getByRole('row', { name: /ada@example.org.*7/ }).waitFor()

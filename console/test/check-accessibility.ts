@@ -106,10 +106,11 @@ function markDistinctColors(): void {
   }
 }
 
-/** The elements that are too wide: the page, its menu, and tables whose rows are cards. */
+/** The elements that are too wide: the page, its menu unless it scrolls, and tables whose rows are cards. */
 function overflowing(): string[] {
   const tables = innerWidth < 700 ? ', .scroll:has(> .becomes-cards)' : ''
-  const parts = document.querySelectorAll(`.bar nav, .prose .stacking${tables}`)
+  const menu = innerWidth > 832 ? '.bar nav, ' : ''
+  const parts = document.querySelectorAll(`${menu}.prose .stacking${tables}`)
   const elements = [document.documentElement, ...parts]
   return elements.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.tagName)
 }

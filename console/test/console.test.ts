@@ -9,7 +9,7 @@ import { keepDownloading } from './keep-downloading.ts'
 import { parcelsGeojson } from './parcels.ts'
 import { seeUsage } from './see-usage.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
-import { drawMaps, drop, navigate, poll, shownOn, storedSecret } from './test-page-actions.ts'
+import { chooseAction, drawMaps, drop, navigate, poll, shownOn, storedSecret } from './test-page-actions.ts'
 
 needs('chromium', 'processes', 'tools')
 
@@ -187,11 +187,11 @@ describe('the console', { concurrency: 1 }, () => {
   step('an administrator grants add-ons and credits, which the organization then has', async () => {
     await admin.getByRole('link', { name: 'Organizations' }).click()
     await admin.getByLabel('Search').fill('user')
-    await admin.getByRole('button', { name: /^Add-ons of user/ }).click()
+    await chooseAction(admin, 'user', 'Change the add-ons')
     for (const addOn of ['File downloads', 'Maps and GIS', 'Older versions'])
       await admin.getByLabel(addOn).check()
     await admin.getByRole('button', { name: 'Save the add-ons' }).click()
-    await admin.getByRole('button', { name: /^Credits of user/ }).click()
+    await chooseAction(admin, 'user', 'Change the credits')
     await admin.getByLabel('Credits', { exact: true }).fill('25')
     await admin.getByRole('button', { name: 'Add the credits' }).click()
     await admin.getByRole('cell', { name: '25', exact: true }).waitFor()
@@ -406,9 +406,16 @@ describe('the console', { concurrency: 1 }, () => {
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.getByRole('button', { name: /^Join / }).click()
       await page.getByRole('heading', { name: 'Members' }).waitFor()
-      for (const hidden of ['Rename', 'Invite a colleague', 'Change', 'Remove']) {
+      for (const hidden of ['Rename', 'Invite a colleague', 'Select']) {
         assert.equal(await page.getByRole('button', { name: hidden }).count(), 0, hidden)
       }
+      const menus = page.getByRole('button', { name: /^Actions for/ })
+      assert.deepEqual(await menus.evaluateAll((all) => all.map((one) => one.ariaLabel)), [
+        `Actions for ${COLLEAGUE}`,
+      ])
+      await menus.click()
+      assert.deepEqual(await page.getByRole('menuitem').allTextContents(), ['Leave'])
+      await page.keyboard.press('Escape')
       for (const hidden of ['Usage', 'Credits', 'Events', 'Administration']) {
         assert.equal(await page.getByRole('link', { name: hidden }).count(), 0, hidden)
       }
@@ -435,11 +442,22 @@ describe('the console', { concurrency: 1 }, () => {
 
   step('a member’s permissions are changed and the member removed, and events tell of it', async () => {
     await user.reload()
-    await user.getByRole('button', { name: `Change ${COLLEAGUE}` }).click()
+    await chooseAction(user, COLLEAGUE, 'Change the role')
     await user.getByLabel('See usage and credits').check()
     await user.getByRole('button', { name: 'Save the permissions' }).click()
-    await user.getByRole('row', { name: new RegExp(`${COLLEAGUE}.*See usage and credits`) }).waitFor()
-    await user.getByRole('button', { name: `Remove ${COLLEAGUE}` }).click()
+    await user.getByRole('row', { name: new RegExp(`${COLLEAGUE}.*sees keys, sees usage`) }).waitFor()
+    // By keyboard: the menu opens at its first entry, and what it has opened gives the focus back to its button.
+    const menu = user.getByRole('button', { name: `Actions for ${COLLEAGUE}` })
+    await menu.focus()
+    await user.keyboard.press('Enter')
+    await user.locator('[role=menuitem]:focus', { hasText: 'Change the role' }).waitFor()
+    await user.keyboard.press('ArrowUp')
+    await user.locator('[role=menuitem]:focus', { hasText: 'Remove' }).waitFor()
+    await user.keyboard.press('Enter')
+    await user.getByRole('dialog').waitFor()
+    await user.keyboard.press('Escape')
+    await user.locator('button:focus[aria-haspopup=menu]').waitFor()
+    await chooseAction(user, COLLEAGUE, 'Remove')
     await user.getByRole('button', { name: 'Remove the member' }).click()
     await user.getByRole('row', { name: new RegExp(COLLEAGUE) }).waitFor({ state: 'detached' })
     await user.getByRole('link', { name: 'Events' }).click()
@@ -475,7 +493,7 @@ describe('the console', { concurrency: 1 }, () => {
       await page.goto(link)
       await page.getByRole('button', { name: /^Join / }).click()
       await page.getByRole('heading', { name: 'Members' }).waitFor()
-      await page.getByRole('button', { name: `Leave ${guest}` }).click()
+      await chooseAction(page, guest, 'Leave')
       await page.getByRole('button', { name: 'Leave the organization' }).click()
       // The guest goes on in their own organization, and deletes it.
       await page.getByRole('heading', { name: 'Getting started' }).waitFor()
@@ -515,7 +533,7 @@ describe('the console', { concurrency: 1 }, () => {
     await admin.getByRole('button', { name: 'Block', exact: true }).click()
     await admin.getByRole('row', { name: /192\.0\.2\.0\/24.*Flood/ }).waitFor()
     await tab('Users')
-    await admin.getByRole('button', { name: `Sessions: ${COLLEAGUE}` }).click()
+    await chooseAction(admin, COLLEAGUE, 'End sessions')
     await admin.getByRole('button', { name: 'End all sessions' }).click()
     await admin.getByRole('dialog').waitFor({ state: 'detached' })
     await tab('Jobs')
@@ -539,11 +557,11 @@ describe('the console', { concurrency: 1 }, () => {
     await admin.getByRole('link', { name: 'Administration' }).click()
     const parts = admin.getByRole('navigation', { name: 'Administration' })
     await parts.getByRole('link', { name: 'Datasets' }).click()
-    await admin.getByRole('button', { name: 'Edit parcels' }).click()
+    await chooseAction(admin, 'parcels', 'Edit')
     await admin.getByLabel('Credits a download').fill('7')
     await admin.getByRole('button', { name: 'Save the description' }).click()
     await admin.getByRole('cell', { name: '7', exact: true }).waitFor()
-    await admin.getByRole('button', { name: 'Remove parcels' }).click()
+    await chooseAction(admin, 'parcels', 'Remove')
     await admin.getByRole('button', { name: 'Remove the dataset' }).click()
     await admin.getByText('No dataset is published yet').waitFor()
     assert.equal((await fetch(`${service.url}/v1/dataset/parcels`)).status, 404)

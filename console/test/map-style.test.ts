@@ -50,6 +50,7 @@ function layersOf(look: Partial<MapLook>, color: Scale | null, size: Scale | nul
     size,
     pointCount: 'point_count',
     isSummed: true,
+    isSparse: false,
     font: DEVICE_FONT,
     hasPointing: false,
   }

@@ -82,6 +82,12 @@ describe('open and private datasets in the console', { concurrency: 1 }, () => {
     const filtered = visitor.waitForResponse((response) => /tiles.*filter=/.test(response.url()))
     await visitor.goto(`${explorer.service.url}/embed/parcels?filter=${encodeURIComponent('area < 525')}`)
     assert.equal((await filtered).status(), 200)
+    // The legend of a frame tells what the map shows: nothing can be chosen in it.
+    const half = new URLSearchParams({ filter: 'built = true', color: 'built' })
+    await visitor.goto(`${explorer.service.url}/embed/parcels?${half}`)
+    const entries = visitor.getByRole('region', { name: 'Legend: built' }).getByRole('listitem')
+    await entries.filter({ hasText: '100' }).waitFor()
+    assert.deepEqual(await entries.allTextContents(), ['true100'])
   })
 
   step('signed out, a private dataset leaves no trace', async () => {

@@ -62,6 +62,15 @@ export async function drawMaps(page: Page): Promise<void> {
   await page.addInitScript(() => Object.assign(window, { areMapsDrawn: true }))
 }
 
+/** Chooses an action in the menu of the first row whose name begins so. */
+export async function chooseAction(page: Page, row: string, action: string): Promise<void> {
+  await page
+    .getByRole('button', { name: `Actions for ${row}` })
+    .first()
+    .click()
+  await page.getByRole('menuitem', { name: action }).click()
+}
+
 /** Drops a file on the page, as a user does. */
 export async function drop(page: Page, name: string, content: string): Promise<void> {
   const transfer = await page.evaluateHandle(

@@ -5,7 +5,7 @@ import { after, before, describe } from 'node:test'
 import type { Page } from 'playwright-core'
 import { needs } from '../../scripts/test-run/needs.ts'
 import { startConsole, type TestConsole } from './test-console.ts'
-import { poll, stepsOn } from './test-page-actions.ts'
+import { chooseAction, poll, stepsOn } from './test-page-actions.ts'
 
 needs('chromium', 'processes')
 
@@ -62,11 +62,11 @@ describe('webhooks, notices and requests in the console', { concurrency: 1 }, ()
     await page.getByRole('link', { name: url }).click()
     await click('Send a test')
     await page.getByText('Delivered', { exact: true }).last().waitFor()
-    await click(/^Show the message/)
+    await chooseAction(page, 'the message', 'Show')
     await page.getByRole('dialog').getByText('"webhook.test"').waitFor()
     await picture('delivery')
     await click('Close')
-    await click(/^Send again/)
+    await chooseAction(page, 'the message', 'Send again')
     await page.getByRole('row').filter({ hasText: 'webhook.test' }).getByText('2', { exact: true }).waitFor()
     assert.deepEqual(
       received.map(({ type }) => type),
@@ -83,7 +83,7 @@ describe('webhooks, notices and requests in the console', { concurrency: 1 }, ()
     assert.equal(link, `${service.url}/organization/webhooks`)
     status = 204
     await click('Resume')
-    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    await page.getByRole('button', { name: 'Send a test' }).waitFor()
     await page.goto(`${service.url}/keys`)
     await click('Create a personal key')
     await page.getByRole('dialog').getByLabel('Name').fill('CI')

@@ -3,7 +3,10 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { CODE_NAMES, withCodeNames } from '@wayleave/contract/code-names'
+import { MEMBER_PERMISSIONS } from '@wayleave/contract/permissions'
 import { amountText, minorUnits, money } from '../src/billing/money.ts'
+import { rightsInWords } from '../src/organization/roles.ts'
+import { RECEIVERS } from '../src/webhooks/receiver-examples.ts'
 import { period, shapeName, withoutMarks } from '../src/words.ts'
 
 test('the kind of a dataset is one word for single and multi-part shapes', () => {
@@ -68,4 +71,19 @@ test('a sentence of the service has the names of add-ons and permissions', () =>
   const sentence = 'The organization lacks the add-on GIS_ACCESS.'
   assert.equal(withCodeNames(sentence), 'The organization lacks the add-on “Maps and GIS”.')
   assert.equal(withCodeNames('NOT_A_CODE, API_ACCESSES'), 'NOT_A_CODE, API_ACCESSES')
+})
+
+test('what a member may do fits into a few words, and the greater right stands for the smaller one', () => {
+  assert.equal(rightsInWords([]), 'reads data')
+  assert.equal(rightsInWords(['APIKEY_VIEW', 'BILLING_VIEW']), 'sees keys, sees usage')
+  assert.equal(
+    rightsInWords(['APIKEY_VIEW', 'APIKEY_CREATE', 'DATASET_PUBLISH', 'BILLING_VIEW', 'BILLING_MANAGE']),
+    'manages keys, publishes, buys credits',
+  )
+  assert.equal(rightsInWords(MEMBER_PERMISSIONS), 'everything')
+})
+
+test('the receivers of webhooks are those of the documentation, which are run', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'webhooks.md'), 'utf8')
+  for (const { code } of Object.values(RECEIVERS)) assert.ok(page.includes(`\n${code}\n`))
 })

@@ -3,7 +3,7 @@ import { useOrganization, useOrganizations } from '../api/queries.ts'
 import { RowButton } from '../components/form/row-button.tsx'
 import { ListCard } from '../components/list-card.tsx'
 import { ProblemNote } from '../components/page/problem-note.tsx'
-import { PermissionBadges } from '../organization/member-permissions.tsx'
+import { Rights } from '../organization/rights.tsx'
 import { switchOrganization } from './switch-organization.ts'
 
 /** The organizations of the user, with a button to act for another one. */
@@ -29,7 +29,10 @@ export function OrganizationList() {
             </>
           ),
         },
-        { head: 'Your role', cell: ({ permissions }) => <PermissionBadges permissions={permissions} /> },
+        {
+          head: 'Your role',
+          cell: ({ permissions, name }) => <Rights permissions={permissions} of={name} />,
+        },
         {
           head: 'Actions',
           kind: 'actions',

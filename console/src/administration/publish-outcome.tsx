@@ -30,7 +30,7 @@ export function PublishOutcome({
   if (job.state === 'done')
     return (
       <p className="note good" role="status">
-        Nothing is published yet. What the file contains is shown below.
+        What the file contains is shown below. Nothing is published yet.
       </p>
     )
   if (job.state === 'failed')
@@ -66,7 +66,7 @@ function Report({ report, onAnother }: { report: PublishReportRecord; onAnother:
           `${report.table} can be published; nothing was changed: `
         ) : (
           <>
-            Published <Link to={`/datasets/${report.table}`}>{report.table}</Link>, version {report.version}:{' '}
+            <Link to={`/datasets/${report.table}`}>{report.table}</Link>, version {report.version}:{' '}
           </>
         )}
         {plural(report.rows, 'row')} in {roughly(Math.max(1, Math.round(report.seconds)))}.
@@ -119,11 +119,16 @@ function Report({ report, onAnother }: { report: PublishReportRecord; onAnother:
         )}
       </dl>
       <RowProblems problems={report.problems} />
-      {report.notes.map((note) => (
-        <p key={note} className="note small">
-          {publishWords(note)}
-        </p>
-      ))}
+      {report.notes.length > 0 && (
+        <details>
+          <summary>What was changed</summary>
+          <ul className="small soft stack-small padded-top">
+            {report.notes.map((note) => (
+              <li key={note}>{publishWords(note)}</li>
+            ))}
+          </ul>
+        </details>
+      )}
     </div>
   )
 }

@@ -1,10 +1,19 @@
 import { isJobEnded } from '@wayleave/contract/job-states'
+import type { JobRecord } from '@wayleave/contract/records'
 import { type ComponentProps, useEffect, useRef, useState } from 'react'
 import { ProblemNote } from '../components/page/problem-note.tsx'
 import { bytes } from '../words.ts'
 import { CancelJobDialog } from './cancel-job-dialog.tsx'
 import { PublishOutcome } from './publish-outcome.tsx'
 import type { Publishing } from './use-publishing.ts'
+
+/** The outcome in a word, once there is one. */
+function headingOf(job: JobRecord | undefined): string {
+  if (job?.state === 'failed') return job.kind === 'inspect' ? 'The file cannot be read' : 'Not published'
+  if (job?.state !== 'done') return 'Progress'
+  if (!job.report) return 'Ready to publish'
+  return job.report.version === null ? 'Checked' : 'Published'
+}
 
 /** How far the publishing of a file is, and its outcome. */
 export function PublishProgress({
@@ -25,7 +34,7 @@ export function PublishProgress({
 
   return (
     <section ref={place} className="card stack-small" aria-label="Progress">
-      <h2>Progress</h2>
+      <h2>{headingOf(job.data)}</h2>
       {sending.kind === 'sending' && (
         <div className="stack-small" role="status">
           <p>

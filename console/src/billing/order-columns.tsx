@@ -8,7 +8,7 @@ export function productWords({ productName, quantity }: Pick<Order, 'productName
   return quantity > 1 ? `${quantity} × ${productName}` : productName
 }
 
-export const WHEN_COLUMN: TableColumn<Pick<Order, 'createdAt'>> = {
+const WHEN_COLUMN: TableColumn<Pick<Order, 'createdAt'>> = {
   head: 'When',
   cell: ({ createdAt }) => <When at={createdAt} />,
 }

@@ -1,6 +1,11 @@
 import { ADD_ON_NAMES, type AddOn } from '@wayleave/contract/add-ons'
 import type { ReactNode } from 'react'
 
+/** In a list, where badges in every row would be all that is seen. */
+export function addOnWords(addOns: readonly AddOn[]): string {
+  return addOns.map((addOn) => ADD_ON_NAMES[addOn] ?? addOn).join(', ') || 'None'
+}
+
 /** `none` is shown if there are no add-ons. */
 export function AddOnBadges({ addOns, none }: { addOns: readonly AddOn[]; none: ReactNode }) {
   return (

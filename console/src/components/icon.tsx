@@ -10,6 +10,7 @@ const paths = {
   expand: 'M9 4H4v5m11-5h5v5M4 15v5h5m11-5v5h-5',
   shrink: 'M4 9h5V4m11 5h-5V4M9 20v-5H4m16 0h-5v5',
   filter: 'M4 5h16l-6 7.5V19l-4 1.5v-8L4 5Z',
+  more: 'M5 12h.01M12 12h.01M19 12h.01',
   download: 'M12 4v11m0 0-4.5-4.5M12 15l4.5-4.5M5 20h14',
 }
 

@@ -29,6 +29,7 @@ export function ListCard<T>({
   columns,
   empty,
   isNamed = true,
+  isLog = false,
   groupOf,
   lines = 6,
   choice,
@@ -46,6 +47,7 @@ export function ListCard<T>({
   /** What is shown instead of an empty table. */
   empty: string | { title: string; text: ReactNode }
   isNamed?: boolean
+  isLog?: boolean
   groupOf?: (row: T) => string
   lines?: number
   choice?: RowChoice<T> | undefined
@@ -60,13 +62,13 @@ export function ListCard<T>({
         {filters && <div className="filters">{filters}</div>}
         {action}
       </div>
-      <Loaded query={{ ...query, data: rowsOf(query) }} lines={lines}>
+      <Loaded query={{ ...query, data: rowsOf(query) }} lines={lines} isList>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={title}>{text}</Empty>
           ) : (
             <>
-              <Table {...{ label, rows, keyOf, columns, isNamed, groupOf, choice }} />
+              <Table {...{ label, rows, keyOf, columns, isNamed, isLog, groupOf, choice }} />
               {query.hasNextPage !== undefined && <MoreButton query={query} />}
             </>
           )

@@ -6,10 +6,10 @@ export interface TableColumn<T> {
   head: string
   cell: (row: T) => ReactNode
   /**
-   * `number`: right-aligned. `actions`: the column head is visible to screen readers only. `long`: long words
-   * are broken.
+   * `number`: right-aligned. `actions`: the column head is visible to screen readers only; `menu`: so is the head
+   * above a `RowMenu`. `long`: long words are broken. `line`: on one line, cut off where the column ends.
    */
-  kind?: 'number' | 'actions' | 'long'
+  kind?: 'number' | 'actions' | 'menu' | 'long' | 'line'
 }
 
 export interface TableProps<T> {
@@ -18,6 +18,8 @@ export interface TableProps<T> {
   rows: readonly T[]
   keyOf: (row: T) => string | number
   isNamed?: boolean
+  /** Rows of a time, what happened then, and more: on a phone the time stands at the end of the first line. */
+  isLog?: boolean
   /** The heading above rows that follow each other and have the same one. */
   groupOf?: ((row: T) => string) | undefined
   /** While rows are chosen: a column of boxes before the others. */
@@ -39,10 +41,19 @@ const roles = {
  * phone each row becomes a card with the column heads as labels. The roles are written out, because browsers
  * drop those of elements that are no longer displayed as a table.
  */
-export function Table<T>({ label, columns, rows, keyOf, isNamed = true, groupOf, choice }: TableProps<T>) {
+export function Table<T>({
+  label,
+  columns,
+  rows,
+  keyOf,
+  isNamed = true,
+  isLog = false,
+  groupOf,
+  choice,
+}: TableProps<T>) {
   return (
     <Scroll label={label}>
-      <table className="becomes-cards" {...roles.table}>
+      <table className={isLog ? 'becomes-cards log' : 'becomes-cards'} {...roles.table}>
         <thead {...roles.rowgroup}>
           <tr {...roles.row}>
             {choice && (
@@ -57,7 +68,7 @@ export function Table<T>({ label, columns, rows, keyOf, isNamed = true, groupOf,
                 {...roles.columnheader}
                 className={kind === 'number' ? kind : undefined}
               >
-                {kind === 'actions' ? <span className="visually-hidden">{head}</span> : head}
+                {isAction(kind) ? <span className="visually-hidden">{head}</span> : head}
               </th>
             ))}
           </tr>
@@ -84,12 +95,7 @@ export function Table<T>({ label, columns, rows, keyOf, isNamed = true, groupOf,
                       {cell(row)}
                     </th>
                   ) : (
-                    <td
-                      key={head}
-                      {...roles.cell}
-                      className={kind}
-                      data-head={kind === 'actions' ? '' : head}
-                    >
+                    <td key={head} {...roles.cell} className={kind} data-head={isAction(kind) ? '' : head}>
                       <span className="cell">{cell(row)}</span>
                     </td>
                   ),
@@ -101,6 +107,10 @@ export function Table<T>({ label, columns, rows, keyOf, isNamed = true, groupOf,
       </table>
     </Scroll>
   )
+}
+
+function isAction(kind: TableColumn<never>['kind']): boolean {
+  return kind === 'actions' || kind === 'menu'
 }
 
 function ChoiceBox<T>({ row, choice }: { row: T; choice: RowChoice<T> }) {

@@ -5,7 +5,7 @@ import { Loaded } from '../components/page/loaded.tsx'
 import type { Exploration } from '../explorer/access.ts'
 import { readAddress, shownLook } from '../explorer/address.ts'
 import { MapPanel } from '../explorer/map/map-panel.tsx'
-import { useScale } from '../explorer/map/use-scale.ts'
+import { useFixedScale } from '../explorer/map/use-scale.ts'
 import { Pointing } from '../explorer/pointing.ts'
 import { useSelection } from '../explorer/selection.ts'
 
@@ -51,8 +51,8 @@ function DatasetMap({ dataset }: { dataset: DatasetDetails }) {
   const selection = useSelection(exploration, selected, setSelected)
   const { classes } = address
   const look = useMemo(() => shownLook(address, dataset, access), [address, dataset, access])
-  const color = useScale(exploration, look.color, look.classing, classes)
-  const size = useScale(exploration, access === 'all' ? look.size : '', look.sizing, classes)
+  const color = useFixedScale(exploration, look.color, look.classing, classes)
+  const size = useFixedScale(exploration, access === 'all' ? look.size : '', look.sizing, classes)
   const pointing = useRef(new Pointing()).current
   return (
     <>

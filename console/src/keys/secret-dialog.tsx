@@ -56,7 +56,7 @@ export function SecretDialog({
       </div>
       {isConfirming && !isSafe ? (
         <div className="note warn stack-small" role="alert">
-          <p>You have not copied the secret. If you leave now, it is lost, and the key must be rotated.</p>
+          <p>You have not copied the secret. If you leave now, it is lost, and you need a new one.</p>
           <div className="row">
             <button type="button" className="button small" onClick={stay}>
               Stay

@@ -25,13 +25,15 @@ export function eventColumns(
     },
     {
       head: 'About',
-      kind: 'long',
-      cell: (event) => (
-        <>
-          <Subject event={event} keys={keys} />
-          <div className="small soft">{detailWords(event)}</div>
-        </>
-      ),
+      kind: 'line',
+      cell: (event) => {
+        const detail = detailWords(event)
+        return (
+          <span title={detail}>
+            <Subject event={event} keys={keys} /> <span className="small soft">{detail}</span>
+          </span>
+        )
+      },
     },
     { head: 'By', cell: (event) => <Actor event={event} onActor={onActor} /> },
     { head: 'Address', cell: ({ address }) => <span className="soft">{address ?? '–'}</span> },

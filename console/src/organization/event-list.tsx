@@ -52,6 +52,7 @@ export function EventList({
       action={csv && <CsvButton path={csv} name="events.csv" />}
       query={query}
       isNamed={false}
+      isLog
       keyOf={({ id }) => id}
       groupOf={eventDay}
       columns={eventColumns(showActor, keys)}

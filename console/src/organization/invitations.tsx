@@ -3,58 +3,59 @@ import type { MemberPermission } from '@wayleave/contract/permissions'
 import type { InvitationRecord, OrganizationRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { call } from '../api/call.ts'
-import { useInvitations } from '../api/queries.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
 import { Field } from '../components/form/field.tsx'
-import { RowButton } from '../components/form/row-button.tsx'
-import { ListCard } from '../components/list-card.tsx'
-import { When } from '../components/when.tsx'
-import { MemberPermissionsField, PermissionBadges } from './member-permissions.tsx'
+import { MemberPermissionsField } from './member-permissions.tsx'
 
-/** The invitations that have not been accepted yet. */
-export function Invitations({ organization }: { organization: OrganizationRecord }) {
-  const invitations = useInvitations(organization.id, true)
+export function WithdrawDialog({
+  organization,
+  invitation,
+  onClose,
+}: {
+  organization: OrganizationRecord
+  invitation: InvitationRecord
+  onClose: () => void
+}) {
   const queries = useQueryClient()
-  const [withdrawn, setWithdrawn] = useState<InvitationRecord | null>(null)
   return (
-    <ListCard
-      label="Invitations"
-      query={invitations}
-      keyOf={({ id }) => id}
-      empty="No open invitation"
-      lines={2}
-      columns={[
-        { head: 'Email address', kind: 'long', cell: ({ email }) => email },
-        { head: 'Role', cell: ({ permissions }) => <PermissionBadges permissions={permissions} /> },
-        { head: 'Ends', cell: ({ expiresAt }) => <When at={expiresAt} /> },
-        {
-          head: 'Actions',
-          kind: 'actions',
-          cell: (invitation) => (
-            <RowButton
-              label="Withdraw"
-              of={`the invitation of ${invitation.email}`}
-              onClick={() => setWithdrawn(invitation)}
-            />
-          ),
-        },
-      ]}
+    <ActionDialog
+      title={`Withdraw the invitation of ${invitation.email}?`}
+      action="Withdraw"
+      danger
+      onClose={onClose}
+      onAction={async () => {
+        await call('DELETE', `/v1/organization/${organization.id}/invitations/${invitation.id}`)
+        await queries.invalidateQueries({ queryKey: ['invitations'] })
+      }}
     >
-      {withdrawn && (
-        <ActionDialog
-          title={`Withdraw the invitation of ${withdrawn.email}?`}
-          action="Withdraw"
-          danger
-          onClose={() => setWithdrawn(null)}
-          onAction={async () => {
-            await call('DELETE', `/v1/organization/${organization.id}/invitations/${withdrawn.id}`)
-            await queries.invalidateQueries({ queryKey: ['invitations'] })
-          }}
-        >
-          <p>The link in the email stops working. You can invite the address again.</p>
-        </ActionDialog>
-      )}
-    </ListCard>
+      <p>The link in the email stops working. You can invite the address again.</p>
+    </ActionDialog>
+  )
+}
+
+/** The new mail takes the place of the one before, whose link stops working. */
+export function InviteAgainDialog({
+  organization,
+  invitation: { email, permissions },
+  onClose,
+}: {
+  organization: OrganizationRecord
+  invitation: InvitationRecord
+  onClose: () => void
+}) {
+  const queries = useQueryClient()
+  return (
+    <ActionDialog
+      title={`Invite ${email} again?`}
+      action="Send the invitation"
+      onClose={onClose}
+      onAction={async () => {
+        await call('POST', `/v1/organization/${organization.id}/invitations`, { email, permissions })
+        await queries.invalidateQueries({ queryKey: ['invitations'] })
+      }}
+    >
+      <p>A new email is sent, whose link works for 7 days. The link of the one before stops working.</p>
+    </ActionDialog>
   )
 }
 

@@ -5,9 +5,7 @@ import {
   type MemberPermission,
 } from '@wayleave/contract/permissions'
 import { useId, useState } from 'react'
-import { ROLES, roleOf } from './roles.ts'
-
-const CUSTOM = 'Custom'
+import { CUSTOM, ROLES, roleOf } from './roles.ts'
 
 /** A role by its name, or single permissions. A member can grant only permissions that they have themselves. */
 export function MemberPermissionsField({
@@ -113,19 +111,5 @@ function SinglePermissions({
         </label>
       ))}
     </fieldset>
-  )
-}
-
-/** The role in a word; below it what it means, or the single permissions. */
-export function PermissionBadges({ permissions }: { permissions: readonly string[] }) {
-  const role = roleOf(permissions)
-  const names = permissions.map((one) => MEMBER_PERMISSION_NAMES[one as MemberPermission] ?? one)
-  return (
-    <>
-      <span className="badge good">{role?.name ?? CUSTOM}</span>
-      <div className="small soft" title={permissions.join(', ')}>
-        {role?.meaning ?? names.join(', ')}
-      </div>
-    </>
   )
 }

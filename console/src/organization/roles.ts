@@ -27,6 +27,9 @@ export const ROLES: readonly Role[] = [
   { name: 'Reader', meaning: 'Reads data with keys of their own.', permissions: [] },
 ]
 
+/** The name of a set of permissions that is not a role. */
+export const CUSTOM = 'Custom'
+
 /** The role that has exactly these permissions; undefined if none has. */
 export function roleOf(permissions: readonly string[]): Role | undefined {
   return ROLES.find(
@@ -34,4 +37,19 @@ export function roleOf(permissions: readonly string[]): Role | undefined {
       role.permissions.length === permissions.length &&
       role.permissions.every((permission) => permissions.includes(permission)),
   )
+}
+
+/** What a set of permissions is for, in so few words that they fit into a row. */
+export function rightsInWords(permissions: readonly string[]): string {
+  if (permissions.length === 0) return 'reads data'
+  if (MEMBER_PERMISSIONS.every((one) => permissions.includes(one))) return 'everything'
+  const has = (permission: MemberPermission, words: string) => (permissions.includes(permission) ? words : '')
+  return [
+    has('APIKEY_CREATE', 'manages keys') || has('APIKEY_VIEW', 'sees keys'),
+    has('MEMBER_MANAGE', 'manages members'),
+    has('DATASET_PUBLISH', 'publishes'),
+    has('BILLING_MANAGE', 'buys credits') || has('BILLING_VIEW', 'sees usage'),
+  ]
+    .filter(Boolean)
+    .join(', ')
 }

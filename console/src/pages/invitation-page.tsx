@@ -10,6 +10,8 @@ import { IncompleteLink } from '../components/page/incomplete-link.tsx'
 import { ProblemNote } from '../components/page/problem-note.tsx'
 import { Skeleton } from '../components/page/skeleton.tsx'
 import { useTitle } from '../components/page/use-title.ts'
+import { Day } from '../components/when.tsx'
+import { CUSTOM, rightsInWords, roleOf } from '../organization/roles.ts'
 
 /** The page of an invitation link: who invites whom to what, before and after signing in. */
 export function InvitationPage() {
@@ -41,6 +43,7 @@ export function InvitationPage() {
             <strong>{preview.data.invitedBy}</strong> invites <strong>{preview.data.email}</strong> to join
             the organization <strong>{preview.data.organizationName}</strong>.
           </p>
+          <Offer invitation={preview.data} />
           {state === 'signed-in' ? (
             <Accept token={token} invitation={preview.data} />
           ) : (
@@ -49,6 +52,23 @@ export function InvitationPage() {
         </>
       )}
     </div>
+  )
+}
+
+/** What the person will be able to do there, and until when the link works. */
+function Offer({ invitation: { permissions, expiresAt } }: { invitation: InvitationPreview }) {
+  const role = roleOf(permissions)
+  return (
+    <dl className="card facts">
+      <dt>Your role</dt>
+      <dd>
+        {role?.name ?? CUSTOM} <span className="small soft">{rightsInWords(permissions)}</span>
+      </dd>
+      <dt>The link works</dt>
+      <dd>
+        until <Day at={expiresAt} />
+      </dd>
+    </dl>
   )
 }
 

@@ -81,11 +81,15 @@ function outlineOf([west, south, east, north]: Box): string {
 }
 
 function Facts({ inspection }: { inspection: InspectionRecord }) {
-  const { rows, format, file, crs, bbox, timeColumn } = inspection
+  const { rows, format, file, crs, bbox, timeColumn, unlocated = 0 } = inspection
   const facts: [string, string | null][] = [
     ['File', `${file} (${format}, ${bytes(inspection.bytes)})`],
     ['Rows', count(rows)],
     ['Kind', shapeName(inspection)],
+    [
+      'Not on the map',
+      unlocated === 0 ? null : `${plural(unlocated, 'row')} without ${withoutWhat(inspection)}`,
+    ],
     ['CRS', crs],
     ['Extent', bbox && extentText(bbox)],
     ['Times in', timeColumn],
@@ -102,6 +106,11 @@ function Facts({ inspection }: { inspection: InspectionRecord }) {
       )}
     </dl>
   )
+}
+
+/** Points of a table are written as coordinates. */
+function withoutWhat({ geometryTypes }: InspectionRecord): string {
+  return geometryTypes.every((type) => type === 'Point') ? 'coordinates' : 'a geometry'
 }
 
 function Problems({

@@ -73,9 +73,9 @@ function options(element: HTMLElement, shown: Shown, layers: readonly Layer[], t
   const earlier: UPlot.Series = {
     label: days.length === 1 ? 'The day before' : `${days.length} days earlier`,
     value: numberText,
-    stroke: color('--spark'),
-    width: 2,
-    dash: [4, 4],
+    stroke: color('--soft'),
+    width: 1.5,
+    dash: [3, 4],
     points: { show: days.length === 1 },
   }
   return {

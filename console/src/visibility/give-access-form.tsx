@@ -44,7 +44,7 @@ export function GiveAccessForm({ table }: { table: string }) {
         onChange={(organization) => setValue({ ...value, organization })}
         wrong={fieldErrorOf(give.error, '/organizationId')}
       />
-      <fieldset className="stack-small">
+      <fieldset className="in-twos">
         <legend>They may</legend>
         {DATASET_ACCESS.map((each) => (
           <label key={each} className="choice">
@@ -53,28 +53,34 @@ export function GiveAccessForm({ table }: { table: string }) {
           </label>
         ))}
       </fieldset>
-      <Field label="Last day" help="Empty: until you end it." wrong={fieldErrorOf(give.error, '/expiresAt')}>
-        {(props) => (
-          <input
-            {...props}
-            type="date"
-            value={value.lastDay}
-            onChange={(event) => setValue({ ...value, lastDay: event.target.value })}
-          />
-        )}
-      </Field>
-      <Field label="What a download costs them, in credits" help="Empty: the price of the dataset.">
-        {(props) => (
-          <input
-            {...props}
-            type="number"
-            min={0}
-            max={1_000_000}
-            value={value.credits}
-            onChange={(event) => setValue({ ...value, credits: event.target.value })}
-          />
-        )}
-      </Field>
+      <div className="in-twos">
+        <Field
+          label="Last day"
+          help="Empty: until you end it."
+          wrong={fieldErrorOf(give.error, '/expiresAt')}
+        >
+          {(props) => (
+            <input
+              {...props}
+              type="date"
+              value={value.lastDay}
+              onChange={(event) => setValue({ ...value, lastDay: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="What a download costs them, in credits" help="Empty: the price of the dataset.">
+          {(props) => (
+            <input
+              {...props}
+              type="number"
+              min={0}
+              max={1_000_000}
+              value={value.credits}
+              onChange={(event) => setValue({ ...value, credits: event.target.value })}
+            />
+          )}
+        </Field>
+      </div>
       {give.isError && <ProblemNote error={give.error} fields={['/organizationId', '/expiresAt']} />}
       <div>
         <button

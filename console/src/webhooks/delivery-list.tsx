@@ -4,13 +4,13 @@ import { useEffect, useState } from 'react'
 import { call } from '../api/call.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { Dialog } from '../components/form/dialog.tsx'
-import { RowButton } from '../components/form/row-button.tsx'
+import { RowMenu } from '../components/form/row-menu.tsx'
 import { ListCard } from '../components/list-card.tsx'
 import { ProblemNote } from '../components/page/problem-note.tsx'
 import { Table } from '../components/table.tsx'
 import { When } from '../components/when.tsx'
 import { SelectField } from '../organization/filter-fields.tsx'
-import { count } from '../words.ts'
+import { ago, count, moment, weekday } from '../words.ts'
 import { useDeliveries, type WebhookOwner } from './webhook-queries.ts'
 import { DeliveryState } from './webhook-status.tsx'
 
@@ -42,26 +42,28 @@ export function DeliveryList({ owner, webhook }: { owner: WebhookOwner; webhook:
       keyOf={({ id }) => id}
       empty="No message"
       isNamed={false}
+      isLog
+      groupOf={({ createdAt }) => weekday(createdAt, Date.now())}
       columns={[
-        { head: 'When', cell: ({ createdAt }) => <When at={createdAt} /> },
+        { head: 'When', cell: ({ createdAt }) => <Clock at={createdAt} /> },
         { head: 'What', cell: ({ type }) => <code>{type}</code> },
         { head: 'State', cell: (delivery) => <DeliveryState {...delivery} /> },
-        { head: 'Response', kind: 'long', cell: (delivery) => resultWords(delivery) },
+        { head: 'Response', kind: 'line', cell: (delivery) => <Response {...delivery} /> },
         { head: 'Attempts', kind: 'number', cell: ({ attempts }) => count(attempts.length) },
         {
           head: 'Actions',
-          kind: 'actions',
+          kind: 'menu',
           cell: (delivery) => (
-            <span className="row">
-              <RowButton label="Show" of={`the message ${delivery.id}`} onClick={() => setShown(delivery)} />
-              {webhook.status !== 'paused' && (
-                <RowButton
-                  label="Send again"
-                  of={`: ${delivery.id}`}
-                  onClick={() => again.mutate(delivery.id)}
-                />
-              )}
-            </span>
+            <RowMenu
+              of={`the message ${delivery.id}`}
+              actions={[
+                { label: 'Show', onChoose: () => setShown(delivery) },
+                webhook.status !== 'paused' && {
+                  label: 'Send again',
+                  onChoose: () => again.mutate(delivery.id),
+                },
+              ]}
+            />
           ),
         },
       ]}
@@ -106,8 +108,28 @@ function DeliveryDialog({ delivery, onClose }: { delivery: DeliveryRecord; onClo
   )
 }
 
-function resultWords({ attempts }: DeliveryRecord): string {
+/** The last attempt; for a message that waits, when the next one is. */
+function Response({ attempts, state, nextAttemptAt }: DeliveryRecord) {
   const last = attempts.at(-1)
-  if (!last) return '–'
-  return last.error ?? String(last.status)
+  if (!last) return <span className="soft">Not sent yet</span>
+  const words = last.error ?? `${last.status}`
+  const next = state === 'waiting' && nextAttemptAt ? ` · again ${ago(nextAttemptAt, Date.now())}` : ''
+  return (
+    <span title={words}>
+      {words}
+      <span className="soft">
+        {last.error === null && ` · ${count(last.milliseconds)} ms`}
+        {next}
+      </span>
+    </span>
+  )
+}
+
+/** The time of day in UTC: the date is above. */
+function Clock({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={`${moment(at)}, ${ago(at, Date.now())}`} className="nowrap soft">
+      {new Date(at).toISOString().slice(11, 19)}
+    </time>
+  )
 }

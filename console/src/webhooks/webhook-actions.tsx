@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { call } from '../api/call.ts'
 import { ActionDialog } from '../components/form/action-dialog.tsx'
+import { RowMenu } from '../components/form/row-menu.tsx'
 import { ProblemNote } from '../components/page/problem-note.tsx'
 import { SecretDialog } from '../keys/secret-dialog.tsx'
 import { WebhookDialog } from './webhook-dialog.tsx'
@@ -25,11 +26,6 @@ export function WebhookActions({ owner, record }: { owner: WebhookOwner; record:
       await changed()
     },
   })
-  const button = (name: Action, label: string, isDanger = false) => (
-    <button type="button" className={`button${isDanger ? ' danger' : ''}`} onClick={() => setAction(name)}>
-      {label}
-    </button>
-  )
   const direct = (label: string, ...request: Parameters<typeof run.mutate>[0]) => (
     <button type="button" className="button" disabled={run.isPending} onClick={() => run.mutate(request)}>
       {label}
@@ -40,10 +36,15 @@ export function WebhookActions({ owner, record }: { owner: WebhookOwner; record:
       {record.status === 'paused'
         ? direct('Resume', 'PATCH', '', { paused: false })
         : direct('Send a test', 'POST', '/test')}
-      {button('edit', 'Change')}
-      {button('rotate', 'Rotate the secret')}
-      {record.status !== 'paused' && button('pause', 'Pause')}
-      {button('delete', 'Delete', true)}
+      <RowMenu
+        of={record.url}
+        actions={[
+          { label: 'Change', onChoose: () => setAction('edit') },
+          { label: 'Rotate the secret', onChoose: () => setAction('rotate') },
+          record.status !== 'paused' && { label: 'Pause', onChoose: () => setAction('pause') },
+          { label: 'Delete', isDanger: true, onChoose: () => setAction('delete') },
+        ]}
+      />
       {run.isError && <ProblemNote error={run.error} />}
       {action === 'edit' && <WebhookDialog owner={owner} record={record} onClose={close} />}
       {action === 'rotate' && (

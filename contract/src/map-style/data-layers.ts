@@ -23,6 +23,8 @@ export interface DataLayersOptions {
   pointCount: string | null
   /** Whether points that stand for several features sum up the columns of the color and the size. */
   isSummed: boolean
+  /** Whether there are so few points that small ones would look like none. */
+  isSparse: boolean
   /** A font that the style's glyphs have. */
   font: readonly string[]
   /** Whether the feature under the mouse has the state `pointed`. */
@@ -111,7 +113,7 @@ class DataPaint {
       paint: {
         'circle-color': this.#color(),
         'circle-opacity': look.opacity,
-        'circle-radius': byZoom((point) => ['*', point, grow]),
+        'circle-radius': byZoom((point) => ['*', this.#options.isSparse ? point * SPARSE : point, grow]),
         'circle-stroke-color': this.#palette.outline,
         'circle-stroke-width': ['interpolate', ['linear'], ['zoom'], 2, 0.3, 6, 0.8, 10, 1.2],
       },
@@ -245,6 +247,9 @@ const POINT_RADII: [zoom: number, pixels: number][] = [
   [8, 4.4],
   [14, 6.5],
 ]
+
+/** How much larger a point is that has few others beside it. */
+const SPARSE = 1.7
 
 /** 950, 1.2k, 36k. */
 function shortCount(count: unknown): unknown {

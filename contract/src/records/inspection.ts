@@ -53,6 +53,12 @@ export const inspectionSchema = Type.Object({
   geometryType,
   geometryTypes,
   bbox,
+  unlocated: Type.Optional(
+    Type.Integer({
+      description:
+        'The number of rows without coordinates or a geometry: they are published, and no map shows them. 0 for a table.',
+    }),
+  ),
   places: Type.Array(Type.Array(Type.Number()), {
     description: 'Points on some of the geometries, for a small map: longitude, latitude.',
   }),

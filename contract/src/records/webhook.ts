@@ -22,6 +22,16 @@ const secret = Type.String({
   description: 'Signs the messages: `whsec_` and a key in base64. Shown this once and never again.',
 })
 
+const attempt = Type.Object({
+  at: time,
+  status: nullable(Type.Integer({ description: 'The status of the response; null without one.' })),
+  error: nullable(Type.String()),
+  milliseconds: Type.Integer(),
+})
+
+/** One attempt to send a message. */
+export type DeliveryAttempt = Static<typeof attempt>
+
 export const webhookSchema = Type.Object({
   id,
   url: Type.String({ description: URL_MEANING }),
@@ -38,6 +48,11 @@ export const webhookSchema = Type.Object({
     Type.String({ format: 'date-time', description: 'Until then messages have a second signature.' }),
   ),
   createdAt: time,
+  recent: Type.Array(oneOf(['delivered', 'failed', 'waiting']), {
+    description:
+      'How the last messages went, at most 30, newest first. `failed`: the last attempt failed, also if the message is tried again.',
+  }),
+  lastAttempt: nullable(attempt),
 })
 
 /** A receiver of messages, without its secret. */
@@ -98,15 +113,7 @@ export const deliverySchema = Type.Object({
   }),
   createdAt: time,
   nextAttemptAt: nullable(time),
-  attempts: Type.Array(
-    Type.Object({
-      at: time,
-      status: nullable(Type.Integer({ description: 'The status of the response; null without one.' })),
-      error: nullable(Type.String()),
-      milliseconds: Type.Integer(),
-    }),
-    { description: 'The last 20.' },
-  ),
+  attempts: Type.Array(attempt, { description: 'The last 20.' }),
 })
 
 /** One message to one webhook. */

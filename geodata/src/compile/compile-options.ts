@@ -176,6 +176,8 @@ export interface Inspection {
   geometryType: Manifest['geometryType']
   geometryTypes: Manifest['geometryTypes']
   bbox: Manifest['bbox']
+  /** The number of rows without a place on the map; 0 if none has one, as in a table. */
+  unlocated: number
   /** Points on some of the geometries, spread over the source, for a small map. */
   places: [number, number][]
   crs: string | null

@@ -61,6 +61,13 @@ test('an inspection tells columns, types, values that disagree, problems by row 
   })
 })
 
+test('an inspection counts the rows that no map shows, unless it is a table', async () => {
+  const rows = ['1;4.47;51.92', '2;4.48;51.91', '3;;']
+  assert.equal((await inspect(['id;longitude;latitude', ...rows].join('\n'))).unlocated, 1)
+  assert.equal((await inspect(['id;width;height', ...rows].join('\n'))).unlocated, 0)
+  assert.equal((await inspect(STOPS)).unlocated, 0)
+})
+
 test('an inspection in a sandboxed process leaves no files', async () => {
   const options = await source(STOPS)
   const inspection = await inspectInChildProcess({ ...options, threads: 1 })

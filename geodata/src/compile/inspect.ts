@@ -40,13 +40,14 @@ export async function inspectSource(
       const choosing = { rows, types: options.types, choices: options.columns }
       const misfits = await chooseNotations(assembly, allColumns, notes, file, choosing)
       const timeColumn = chooseTimeColumn(columns, options, file, misfits)
-      const { bbox } = summary.places
+      const { bbox, located } = summary.places
       return {
         ...{ file, format: opened.format, bytes: opened.bytes, rows },
         problemCount: summary.problemCount,
         problems: summary.problems,
         ...{ geometryType, geometryTypes, crs, crsTransformation },
         bbox: isEmptyBbox(bbox) ? null : bbox,
+        unlocated: geometryType === null ? 0 : rows - located,
         places: await assembly.somePlaces(MAX_PLACES),
         timeColumn,
         columns: await describeColumns(assembly, allColumns, new Set(columns), rows),

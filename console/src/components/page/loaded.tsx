@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { asProblem } from '../../api/problem.ts'
 import { ProblemNote } from './problem-note.tsx'
-import { Skeleton } from './skeleton.tsx'
+import { ListSkeleton, Skeleton } from './skeleton.tsx'
 
 interface Query<T> {
   data: T | undefined
@@ -15,6 +15,7 @@ export function Loaded<T>({
   query,
   lines = 6,
   height,
+  isList = false,
   heading,
   missing,
   children,
@@ -22,6 +23,8 @@ export function Loaded<T>({
   query: Query<T>
   lines?: number
   height?: string
+  /** Whether a list is loaded, whose rows have the same places before. */
+  isList?: boolean
   /** The heading of the page if the data, which has it, cannot be loaded. */
   heading?: string
   /** What is shown if there is no such thing, which no second try finds. */
@@ -38,6 +41,7 @@ export function Loaded<T>({
       </div>
     )
   }
+  if (isList) return <ListSkeleton rows={lines} />
   return (
     <div className="padded">
       <Skeleton lines={lines} {...(height && { height })} />

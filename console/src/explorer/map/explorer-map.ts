@@ -58,6 +58,8 @@ export interface MapEvents {
   onError: (message: string) => void
   /** Whether something of the map is still being loaded. */
   onLoading: (isLoading: boolean) => void
+  /** Whether a point in view stands for several features. */
+  onClusters: (hasClusters: boolean) => void
   /** An area was drawn; null if that was canceled. */
   onArea: (ring: Position[] | null) => void
 }
@@ -226,7 +228,10 @@ export class ExplorerMap {
     })
     map.on('sourcedata', () => this.#tellLoading())
     map.on('dataloading', () => this.#tellLoading())
-    map.on('idle', () => this.#tellLoading())
+    map.on('idle', () => {
+      this.#tellLoading()
+      this.#events.onClusters(this.#hasClusters())
+    })
     map.on('error', ({ error }) => this.#events.onError(error.message))
     map.getCanvas().addEventListener('keydown', (event) => {
       if (event.key !== 'Enter' || this.#drawing) return
@@ -248,6 +253,11 @@ export class ExplorerMap {
     if (isLoading === this.#isLoading) return
     this.#isLoading = isLoading
     this.#events.onLoading(isLoading)
+  }
+
+  #hasClusters(): boolean {
+    if (!this.#map.getLayer('clusters')) return false
+    return this.#map.queryRenderedFeatures({ layers: ['clusters'] }).length > 0
   }
 
   #tellView(): void {

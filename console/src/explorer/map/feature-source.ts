@@ -2,11 +2,15 @@ import type { Feature } from '@wayleave/client'
 import { drawnGeometry } from './drawn-geometry.ts'
 import { type DataSource, FEATURE_ID } from './map-style.ts'
 
+/** A sample has no more. */
+const FEW = 100
+
 /** Features that the page already has, as a source of the map. */
 export function featureSource(features: readonly Feature[], attribution: string): DataSource {
   return {
     kind: 'features',
     attribution,
+    isSparse: features.length <= FEW,
     collection: {
       type: 'FeatureCollection',
       features: features

@@ -12,7 +12,7 @@ export function MapLegends({
   color,
   size,
   theme,
-  isSummed,
+  hasSums,
   filter,
   classes,
   onPick,
@@ -25,8 +25,8 @@ export function MapLegends({
   color: Scale | null
   size: Scale | null
   theme: Theme
-  /** Whether circles that stand for several features show what these have. */
-  isSummed: boolean
+  /** Whether a circle in view stands for several features and shows what these have. */
+  hasSums: boolean
   filter: string
   /** The rows whose values are asked for to make the classes. */
   classes: ClassRows
@@ -54,7 +54,7 @@ export function MapLegends({
           column={dataset.columns.find(({ name }) => name === scale.column)}
           isColor={scale === color}
           theme={theme}
-          hasClusters={isSummed}
+          hasClusters={hasSums}
           own={clauses.find((clause) => columnOf(clause) === scale.column)}
           isFoldedFirst={isFoldedFirst}
           onPick={onPick}

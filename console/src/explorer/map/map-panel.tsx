@@ -87,7 +87,7 @@ export function MapPanel({
   const inView = useMatchedInView(dataset, access, filter, seen?.box ?? null)
   const hexagons = useHexagons(exploration, look, seen?.view ?? null, seen?.box ?? null)
   const label = labelColumn(dataset)
-  const { map, target, side, isBroken, isLoading } = useExplorerMap(
+  const { map, target, side, isBroken, isLoading, hasClusters } = useExplorerMap(
     place,
     { bbox: dataset.bbox as Box, view, table: dataset.table, hasScreenButton: onFull === undefined },
     { theme, data: source.data, look, color, size, hexagons, basemap },
@@ -150,7 +150,7 @@ export function MapPanel({
           theme={theme}
           // In a small frame it would cover the map.
           isFoldedFirst={isEmbedded && innerWidth < NARROW_PX}
-          isSummed={source.data?.kind === 'tiles' && source.data.isSummed}
+          hasSums={hasClusters && source.data?.kind === 'tiles' && source.data.isSummed}
           filter={filter}
           classes={classes}
           onPick={look.draw === 'features' ? onPick : undefined}

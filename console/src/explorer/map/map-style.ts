@@ -27,7 +27,13 @@ export type DataSource =
       isSummed: boolean
       attribution: string
     }
-  | { kind: 'features'; collection: object; attribution: string }
+  | {
+      kind: 'features'
+      collection: object
+      /** Whether there are so few that small points would look like none, as in a sample. */
+      isSparse: boolean
+      attribution: string
+    }
 
 /** Cells that the service has counted features in. */
 export interface Hexagons {
@@ -117,6 +123,7 @@ function layersOf(parts: StyleParts, data: DataSource, font: string[]): LayerSpe
     size,
     pointCount: data.kind === 'tiles' ? data.pointCount : null,
     isSummed: data.kind === 'tiles' && data.isSummed,
+    isSparse: data.kind === 'features' && data.isSparse,
     font,
     hasPointing: true,
   }

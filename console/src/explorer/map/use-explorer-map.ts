@@ -30,6 +30,7 @@ export function useExplorerMap(
   const [target, setTarget] = useState<MapTarget | null>(null)
   const [isBroken, setIsBroken] = useState(false)
   const [isLoading, setIsLoading] = useState(true)
+  const [hasClusters, setHasClusters] = useState(false)
   const [side, setSide] = useState<'left' | 'right'>('left')
   const { pointing, selection } = uses
   const current = useRef(uses)
@@ -51,6 +52,7 @@ export function useExplorerMap(
         },
         onError: (message) => console.warn(message),
         onLoading: setIsLoading,
+        onClusters: setHasClusters,
         onArea: (ring) => current.current.onArea(ring),
       })
     } catch {
@@ -82,5 +84,5 @@ export function useExplorerMap(
     if (feature && from === 'table') map.current?.show(feature)
   }, [feature, from])
 
-  return { map, target, side, isBroken, isLoading }
+  return { map, target, side, isBroken, isLoading, hasClusters }
 }

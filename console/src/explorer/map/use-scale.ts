@@ -13,6 +13,25 @@ import { categoryScale, readScale } from './read-scale.ts'
 export type ClassRows = 'filtered' | 'all'
 
 /**
+ * The scale of a column for a legend that only tells what the map shows: its counts are those of the rows that match.
+ * Without access to all rows there are no counts, because the map shows a sample.
+ */
+export function useFixedScale(exploration: Exploration, name: string, classing: Classing, rows: ClassRows) {
+  const { access, filter } = exploration
+  const scale = useScaleOf(exploration, name, classing, rows === 'all' ? '' : filter)
+  return useMemo(
+    () => (scale && (access !== 'all' || (rows === 'all' && filter !== '')) ? withoutCounts(scale) : scale),
+    [scale, access, rows, filter],
+  )
+}
+
+function withoutCounts(scale: Scale): Scale {
+  const unknown = { counts: null, nulls: scale.nulls === 0 ? 0 : null }
+  if (scale.kind === 'numbers') return { ...scale, ...unknown }
+  return { ...scale, ...unknown, others: scale.others === 0 ? 0 : null }
+}
+
+/**
  * The scale of a column. With a filter its classes are those of the matching rows, so that they differ from each other
  * on the map, unless `rows` keeps the classes of the whole dataset to compare filters. If the filter selects entries of
  * the legend, the legend keeps the others, so that they can be selected next.

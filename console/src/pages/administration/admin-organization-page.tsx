@@ -10,7 +10,7 @@ import { Ago, Day, When } from '../../components/when.tsx'
 import { permissionWords } from '../../keys/key-permissions.ts'
 import { KeyStatus } from '../../keys/key-status.tsx'
 import { LedgerCard } from '../../organization/ledger-card.tsx'
-import { PermissionBadges } from '../../organization/member-permissions.tsx'
+import { Rights } from '../../organization/rights.tsx'
 import { UsageByDay } from '../../usage/usage-report.tsx'
 import { useUsageAddress } from '../../usage/use-usage-address.ts'
 import { plural } from '../../words.ts'
@@ -68,8 +68,7 @@ function Organization({ organization }: { organization: AdminOrganization }) {
           },
           {
             head: 'Role',
-            kind: 'long',
-            cell: ({ permissions }) => <PermissionBadges permissions={permissions} />,
+            cell: ({ permissions, email }) => <Rights permissions={permissions} of={email} />,
           },
           { head: 'Joined', cell: ({ joinedAt }) => <Day at={joinedAt} /> },
         ]}

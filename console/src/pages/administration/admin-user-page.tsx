@@ -8,7 +8,7 @@ import { Loaded } from '../../components/page/loaded.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
 import { Ago, Day, When } from '../../components/when.tsx'
 import { eventColumns, eventDay } from '../../organization/event-columns.tsx'
-import { PermissionBadges } from '../../organization/member-permissions.tsx'
+import { Rights } from '../../organization/rights.tsx'
 
 /** One user, for administrators. */
 export function AdminUserPage() {
@@ -72,7 +72,7 @@ function User({ user }: { user: AdminUser }) {
                   <Link to={`/administration/organizations/${id}`}>{name}</Link>
                 </dt>
                 <dd>
-                  <PermissionBadges permissions={permissions} />
+                  <Rights permissions={permissions} of={name} />
                 </dd>
               </Fragment>
             ))}

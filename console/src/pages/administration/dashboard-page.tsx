@@ -80,7 +80,7 @@ function Figures({ dashboard: { jobs, storage, accounts, openRequests } }: { das
   return (
     <div className="figures">
       <Figure
-        value={count(openRequests)}
+        value={openRequests === 0 ? null : count(openRequests)}
         isUrgent={openRequests > 0}
         label={
           <Link to="/administration/requests">
@@ -88,15 +88,7 @@ function Figures({ dashboard: { jobs, storage, accounts, openRequests } }: { das
           </Link>
         }
       />
-      <Figure
-        value={count(jobs.waiting + jobs.running)}
-        isUrgent={jobs.failed > 0}
-        label={
-          <>
-            <Link to="/administration/jobs">jobs in progress</Link>, {count(jobs.failed)} failed
-          </>
-        }
-      />
+      <JobsFigure jobs={jobs} />
       <Figure
         value={bytes(storage.bytes)}
         label={`${plural(storage.datasets, 'dataset')}, ${plural(storage.versions, 'version')}, ${bytes(storage.freeBytes)} free`}
@@ -109,10 +101,44 @@ function Figures({ dashboard: { jobs, storage, accounts, openRequests } }: { das
   )
 }
 
-function Figure({ value, label, isUrgent = false }: { value: string; label: ReactNode; isUrgent?: boolean }) {
+/** Failed jobs come first: those in progress end by themselves. */
+function JobsFigure({ jobs: { waiting, running, failed } }: Pick<Dashboard, 'jobs'>) {
+  const ahead = waiting + running
+  const link = (words: string) => <Link to="/administration/jobs">{words}</Link>
+  if (failed > 0)
+    return (
+      <Figure
+        value={count(failed)}
+        isUrgent
+        label={
+          <>
+            {link(failed === 1 ? 'failed job' : 'failed jobs')}, {ahead === 0 ? 'none' : count(ahead)} in
+            progress
+          </>
+        }
+      />
+    )
+  return (
+    <Figure
+      value={ahead === 0 ? null : count(ahead)}
+      label={<>{link(ahead === 1 ? 'job' : 'jobs')} in progress, none failed</>}
+    />
+  )
+}
+
+function Figure({
+  value,
+  label,
+  isUrgent = false,
+}: {
+  /** Null if there is none, which is not as large as a number. */
+  value: string | null
+  label: ReactNode
+  isUrgent?: boolean
+}) {
   return (
     <div className={`card figure${isUrgent ? ' urgent' : ''}`}>
-      <strong>{value}</strong>
+      {value === null ? <strong className="none">None</strong> : <strong>{value}</strong>}
       <span>{label}</span>
     </div>
   )

@@ -6,7 +6,7 @@ import { Link } from 'react-router'
 import { CancelJobDialog } from '../../administration/cancel-job-dialog.tsx'
 import { publishWords } from '../../administration/publish-words.ts'
 import { useJobs } from '../../api/queries.ts'
-import { RowButton } from '../../components/form/row-button.tsx'
+import { RowMenu } from '../../components/form/row-menu.tsx'
 import { ListCard } from '../../components/list-card.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
 import { When } from '../../components/when.tsx'
@@ -43,26 +43,31 @@ export function JobsPage() {
       columns={[
         {
           head: 'Dataset',
-          cell: ({ table, id }) => (
-            <>
-              <DatasetLink table={table} />
-              <div className="small soft mono">{id}</div>
-            </>
-          ),
+          kind: 'line',
+          cell: ({ table }) => <DatasetLink table={table} />,
         },
         {
           head: 'State',
           cell: ({ state }) => <span className={`badge ${badges[state][0]}`}>{badges[state][1]}</span>,
         },
-        { head: 'Note', kind: 'long', cell: noteOf },
+        { head: 'Note', kind: 'line', cell: (job) => <span title={noteOf(job)}>{noteOf(job)}</span> },
         { head: 'Uploaded', cell: ({ createdAt }) => <When at={createdAt} /> },
         {
           head: 'Actions',
-          kind: 'actions',
-          cell: (job) =>
-            !isJobEnded(job.state) && (
-              <RowButton label="Cancel" of={`the job of ${job.table}`} onClick={() => setCancelling(job)} />
-            ),
+          kind: 'menu',
+          cell: (job) => (
+            <RowMenu
+              of={`the job of ${job.table}`}
+              actions={[
+                !isJobEnded(job.state) && {
+                  label: 'Cancel',
+                  isDanger: true,
+                  onChoose: () => setCancelling(job),
+                },
+              ]}
+              id={job.id}
+            />
+          ),
         },
       ]}
     >

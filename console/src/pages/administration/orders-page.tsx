@@ -5,12 +5,13 @@ import { Link } from 'react-router'
 import { useAdminOrders } from '../../api/billing-queries.ts'
 import { call } from '../../api/call.ts'
 import { money } from '../../billing/money.ts'
-import { AMOUNT_COLUMN, productWords, WHEN_COLUMN } from '../../billing/order-columns.tsx'
+import { AMOUNT_COLUMN, productWords } from '../../billing/order-columns.tsx'
 import { ORDER_STATE_OPTIONS, OrderStateBadge, PROVIDER_NAMES } from '../../billing/order-state.tsx'
 import { ActionDialog } from '../../components/form/action-dialog.tsx'
-import { RowButton } from '../../components/form/row-button.tsx'
+import { RowMenu } from '../../components/form/row-menu.tsx'
 import { ListCard } from '../../components/list-card.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
+import { Day } from '../../components/when.tsx'
 import { SelectField } from '../../organization/filter-fields.tsx'
 import { plural } from '../../words.ts'
 
@@ -22,56 +23,57 @@ export function OrdersPage() {
   useTitle('Orders')
   const [state, setState] = useState('')
   const [open, setOpen] = useState<Open | null>(null)
-  const button = (action: Action, label: string, order: AdminOrder) => (
-    <RowButton label={label} of={`order ${order.id}`} onClick={() => setOpen({ action, order })} />
-  )
   return (
     <ListCard
       label="Orders"
-      head={
-        <>
-          <h2>Orders</h2>
-          <SelectField label="State" value={state} onChange={setState} options={ORDER_STATE_OPTIONS} />
-        </>
-      }
+      filters={<SelectField label="State" value={state} onChange={setState} options={ORDER_STATE_OPTIONS} />}
       query={useAdminOrders(state)}
       keyOf={({ id }) => id}
       empty={state === '' ? 'No orders yet' : 'No such orders'}
       columns={[
         {
-          head: 'Order',
-          kind: 'long',
-          cell: (order) => (
-            <>
-              <Link to={`/administration/organizations/${order.organizationId}`}>
-                {order.organizationName}
-              </Link>
-              <div className="small">{productWords(order)}</div>
-              <div className="small soft mono">{order.id}</div>
-            </>
+          head: 'Organization',
+          kind: 'line',
+          cell: ({ organizationId, organizationName }) => (
+            <Link to={`/administration/organizations/${organizationId}`} title={organizationName}>
+              {organizationName}
+            </Link>
           ),
         },
-        WHEN_COLUMN,
+        { head: 'Product', kind: 'line', cell: productWords },
+        AMOUNT_COLUMN,
         {
           head: 'State',
           cell: ({ state, reason, provider }) => (
-            <>
-              <OrderStateBadge state={state} reason={reason} />
-              <div className="small soft">{PROVIDER_NAMES[provider]}</div>
-            </>
+            <span className="nowrap">
+              <OrderStateBadge state={state} reason={reason} />{' '}
+              <span className="small soft">{PROVIDER_NAMES[provider]}</span>
+            </span>
           ),
         },
-        AMOUNT_COLUMN,
+        { head: 'When', cell: ({ createdAt }) => <Day at={createdAt} /> },
         {
           head: 'Actions',
-          kind: 'actions',
-          cell: (order) => (
-            <>
-              {isUnpaid(order) && button('paid', 'Mark as paid', order)}
-              {isUnpaid(order) && button('cancel', 'Cancel', order)}
-              {order.paidAt !== null && order.state !== 'refunded' && button('refund', 'Refund', order)}
-            </>
-          ),
+          kind: 'menu',
+          cell: (order) => {
+            const to = (action: Action) => () => setOpen({ action, order })
+            return (
+              <RowMenu
+                of={`order ${order.id}`}
+                actions={[
+                  isUnpaid(order) && { label: 'Mark as paid', onChoose: to('paid') },
+                  isUnpaid(order) && { label: 'Cancel', isDanger: true, onChoose: to('cancel') },
+                  order.paidAt !== null &&
+                    order.state !== 'refunded' && {
+                      label: 'Refund',
+                      isDanger: true,
+                      onChoose: to('refund'),
+                    },
+                ]}
+                id={order.id}
+              />
+            )
+          },
         },
       ]}
     >

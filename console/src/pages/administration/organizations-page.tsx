@@ -5,10 +5,10 @@ import { Link } from 'react-router'
 import { AddOnsDialog, CreditsDialog } from '../../administration/organization-dialogs.tsx'
 import { call } from '../../api/call.ts'
 import { useAdminOrganizations } from '../../api/queries.ts'
-import { AddOnBadges } from '../../components/add-on-badges.tsx'
+import { addOnWords } from '../../components/add-on-badges.tsx'
 import { ActionDialog } from '../../components/form/action-dialog.tsx'
 import { NameField } from '../../components/form/name-field.tsx'
-import { RowButton } from '../../components/form/row-button.tsx'
+import { RowMenu } from '../../components/form/row-menu.tsx'
 import { SearchField } from '../../components/form/search-field.tsx'
 import { ListCard } from '../../components/list-card.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
@@ -23,9 +23,6 @@ export function OrganizationsPage() {
   const [open, setOpen] = useState<Open | null>(null)
   const [creating, setCreating] = useState(false)
   const close = () => setOpen(null)
-  const button = (kind: Open['kind'], label: string, organization: AdminOrganization) => (
-    <RowButton label={label} of={`of ${organization.name}`} onClick={() => setOpen({ kind, organization })} />
-  )
   return (
     <ListCard
       label="Organizations"
@@ -41,29 +38,35 @@ export function OrganizationsPage() {
       columns={[
         {
           head: 'Name',
-          kind: 'long',
+          kind: 'line',
           cell: ({ id, name, suspendedAt }) => (
             <>
-              <Link to={`/administration/organizations/${id}`}>{name}</Link>{' '}
-              {suspendedAt && <span className="badge bad">Suspended</span>}
-              <div className="small soft mono">{id}</div>
+              {suspendedAt && <span className="badge bad">Suspended</span>}{' '}
+              <Link to={`/administration/organizations/${id}`} title={name}>
+                {name}
+              </Link>
             </>
           ),
         },
         {
           head: 'Add-ons',
-          cell: ({ addOns }) => <AddOnBadges addOns={addOns} none={<span className="soft">None</span>} />,
+          kind: 'line',
+          cell: ({ addOns }) => <span className="soft">{addOnWords(addOns)}</span>,
         },
         { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits.balance) },
         { head: 'Members', kind: 'number', cell: ({ members }) => count(members) },
         {
           head: 'Actions',
-          kind: 'actions',
+          kind: 'menu',
           cell: (organization) => (
-            <>
-              {button('add-ons', 'Add-ons', organization)}
-              {button('credits', 'Credits', organization)}
-            </>
+            <RowMenu
+              of={organization.name}
+              actions={[
+                { label: 'Change the add-ons', onChoose: () => setOpen({ kind: 'add-ons', organization }) },
+                { label: 'Change the credits', onChoose: () => setOpen({ kind: 'credits', organization }) },
+              ]}
+              id={organization.id}
+            />
           ),
         },
       ]}

@@ -3,8 +3,8 @@ import { useState } from 'react'
 import { useProducts } from '../../api/billing-queries.ts'
 import { money } from '../../billing/money.ts'
 import { ProductDialog, RetireDialog } from '../../billing/product-dialogs.tsx'
-import { AddOnBadges } from '../../components/add-on-badges.tsx'
-import { RowButton } from '../../components/form/row-button.tsx'
+import { addOnWords } from '../../components/add-on-badges.tsx'
+import { RowMenu } from '../../components/form/row-menu.tsx'
 import { ListCard } from '../../components/list-card.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
 import { count } from '../../words.ts'
@@ -36,15 +36,20 @@ export function ProductsPage() {
       columns={[
         {
           head: 'Name',
-          kind: 'long',
-          cell: ({ id, kind, revision, name, retiredAt }) => (
+          kind: 'line',
+          cell: ({ name, retiredAt }) => (
             <>
               {name} {retiredAt && <span className="badge">Not sold</span>}
-              <div className="small soft">
-                {kind === 'pack' ? 'Credit pack' : 'Plan'}, revision {revision}
-              </div>
-              <div className="small soft mono">{id}</div>
             </>
+          ),
+        },
+        {
+          head: 'Kind',
+          cell: ({ kind, revision }) => (
+            <span className="nowrap">
+              {kind === 'pack' ? 'Credit pack' : 'Plan'}{' '}
+              {revision > 1 && <span className="small soft">revision {revision}</span>}
+            </span>
           ),
         },
         {
@@ -55,26 +60,30 @@ export function ProductsPage() {
         { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits) },
         {
           head: 'Add-ons',
-          cell: ({ addOns }) => <AddOnBadges addOns={addOns} none={<span className="soft">–</span>} />,
+          cell: ({ addOns }) => (
+            <span className="soft nowrap">{addOns.length === 0 ? '–' : addOnWords(addOns)}</span>
+          ),
         },
         {
           head: 'Actions',
-          kind: 'actions',
-          cell: (product) =>
-            product.retiredAt === null && (
-              <>
-                <RowButton
-                  label="Change"
-                  of={product.name}
-                  onClick={() => setOpen({ kind: 'change', product })}
-                />
-                <RowButton
-                  label="Stop selling"
-                  of={product.name}
-                  onClick={() => setOpen({ kind: 'retire', product })}
-                />
-              </>
-            ),
+          kind: 'menu',
+          cell: (product) => {
+            const isSold = product.retiredAt === null
+            return (
+              <RowMenu
+                of={product.name}
+                actions={[
+                  isSold && { label: 'Change', onChoose: () => setOpen({ kind: 'change', product }) },
+                  isSold && {
+                    label: 'Stop selling',
+                    isDanger: true,
+                    onChoose: () => setOpen({ kind: 'retire', product }),
+                  },
+                ]}
+                id={product.id}
+              />
+            )
+          },
         },
       ]}
     >

@@ -51,7 +51,7 @@ function PublishFile({ form }: { form: PublishForm }) {
           />
         )}
       </div>
-      {look.inspection && (
+      {look.inspection && !isPublished(form) && (
         <InspectionView
           inspection={look.inspection}
           corrections={look.corrections}
@@ -66,6 +66,11 @@ function PublishFile({ form }: { form: PublishForm }) {
       )}
     </form>
   )
+}
+
+/** Whether the file that is chosen was published last. */
+function isPublished({ publishing }: PublishForm): boolean {
+  return (publishing.job.data?.report?.version ?? null) !== null
 }
 
 /** What is asked once the file is known. Only its name has to be answered, and that has a proposal. */
@@ -100,7 +105,12 @@ function Questions({ form }: { form: PublishForm }) {
         />
       )}
       <div className="inline-form">
-        <button type="submit" className="button primary" disabled={form.isBusy}>
+        {/* Once it is published, the button that leads on is the first one. */}
+        <button
+          type="submit"
+          className={isPublished(form) ? 'button' : 'button primary'}
+          disabled={form.isBusy}
+        >
           Publish
         </button>
         <button type="button" className="button" disabled={form.isBusy} onClick={form.inspect}>

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import { EditDatasetDialog } from '../../administration/edit-dataset-dialog.tsx'
 import { useDatasets } from '../../api/queries.ts'
+import { RowMenu } from '../../components/form/row-menu.tsx'
 import { Empty } from '../../components/page/empty.tsx'
 import { Loaded } from '../../components/page/loaded.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
@@ -53,16 +54,6 @@ function Datasets({
   rows: Dataset[]
   onOpen: (kind: Open['kind'], dataset: Dataset) => void
 }) {
-  const button = (kind: Open['kind'], label: string, dataset: Dataset) => (
-    <button
-      type="button"
-      className="button quiet small"
-      aria-label={`${label} ${dataset.table}`}
-      onClick={() => onOpen(kind, dataset)}
-    >
-      {label}
-    </button>
-  )
   return (
     <Table
       label="Datasets"
@@ -71,14 +62,11 @@ function Datasets({
       columns={[
         {
           head: 'Dataset',
-          kind: 'long',
+          kind: 'line',
           cell: ({ table, title }) => (
-            <>
-              <Link to={`/datasets/${table}`}>{title}</Link>
-              <div className="small soft">
-                <code>{table}</code>
-              </div>
-            </>
+            <span title={`${title} (${table})`}>
+              <Link to={`/datasets/${table}`}>{title}</Link> <code className="soft">{table}</code>
+            </span>
           ),
         },
         { head: 'Kind', cell: shapeName },
@@ -89,13 +77,16 @@ function Datasets({
         { head: 'Updated', cell: ({ updatedAt }) => <Day at={updatedAt} /> },
         {
           head: 'Actions',
-          kind: 'actions',
+          kind: 'menu',
           cell: (dataset) => (
-            <>
-              {button('edit', 'Edit', dataset)}
-              {button('share', 'Share', dataset)}
-              {button('remove', 'Remove', dataset)}
-            </>
+            <RowMenu
+              of={dataset.table}
+              actions={[
+                { label: 'Edit', onChoose: () => onOpen('edit', dataset) },
+                { label: 'Share', onChoose: () => onOpen('share', dataset) },
+                { label: 'Remove', isDanger: true, onChoose: () => onOpen('remove', dataset) },
+              ]}
+            />
           ),
         },
       ]}

@@ -4,8 +4,7 @@ import { Link } from 'react-router'
 import { OrganizationLinks } from '../../administration/organization-links.tsx'
 import { type UserAction, UserDialog } from '../../administration/user-dialogs.tsx'
 import { useAdminUsers } from '../../api/queries.ts'
-import { EmailAddress } from '../../components/email-address.tsx'
-import { RowButton } from '../../components/form/row-button.tsx'
+import { RowMenu } from '../../components/form/row-menu.tsx'
 import { SearchField } from '../../components/form/search-field.tsx'
 import { ListCard } from '../../components/list-card.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
@@ -16,9 +15,6 @@ export function UsersPage() {
   const [search, setSearch] = useState('')
   const users = useAdminUsers(useDeferredValue(search))
   const [open, setOpen] = useState<{ action: UserAction; user: AdminUser } | null>(null)
-  const button = (action: UserAction, label: string, user: AdminUser) => (
-    <RowButton label={label} of={`: ${user.email}`} onClick={() => setOpen({ action, user })} />
-  )
   return (
     <ListCard
       label="Users"
@@ -29,36 +25,46 @@ export function UsersPage() {
       columns={[
         {
           head: 'Email address',
-          kind: 'long',
+          kind: 'line',
           cell: ({ id, email, blockedAt, blockReason }) => (
             <>
-              <Link to={`/administration/users/${id}`}>
-                <EmailAddress email={email} />
-              </Link>
+              <Link to={`/administration/users/${id}`} title={email}>
+                {email}
+              </Link>{' '}
               {blockedAt && (
-                <div className="small">
-                  <span className="badge bad">Blocked</span> <span className="soft">{blockReason}</span>
-                </div>
+                <span className="badge bad" title={blockReason ?? undefined}>
+                  Blocked
+                </span>
               )}
             </>
           ),
         },
         {
           head: 'Organization',
+          kind: 'line',
           cell: ({ organizations }) => <OrganizationLinks organizations={organizations} />,
         },
         { head: 'Since', cell: ({ createdAt }) => <Day at={createdAt} /> },
         { head: 'Last sign-in', cell: ({ lastSignInAt }) => <Ago at={lastSignInAt} /> },
         {
           head: 'Actions',
-          kind: 'actions',
-          cell: (user) => (
-            <>
-              {button('sessions', 'Sessions', user)}
-              {user.blockedAt ? button('unblock', 'Unblock', user) : button('block', 'Block', user)}
-              {button('delete', 'Delete', user)}
-            </>
-          ),
+          kind: 'menu',
+          cell: (user) => {
+            const to = (action: UserAction) => () => setOpen({ action, user })
+            return (
+              <RowMenu
+                of={user.email}
+                actions={[
+                  { label: 'End sessions', onChoose: to('sessions') },
+                  user.blockedAt
+                    ? { label: 'Unblock', onChoose: to('unblock') }
+                    : { label: 'Block', onChoose: to('block') },
+                  { label: 'Delete', isDanger: true, onChoose: to('delete') },
+                ]}
+                id={user.id}
+              />
+            )
+          },
         },
       ]}
     >

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import { EditDatasetDialog } from '../../administration/edit-dataset-dialog.tsx'
 import { useOrganization, useOwnDatasets, usePublishedUsage } from '../../api/queries.ts'
-import { RowButton } from '../../components/form/row-button.tsx'
+import { RowMenu } from '../../components/form/row-menu.tsx'
 import { ListCard } from '../../components/list-card.tsx'
 import { useTitle } from '../../components/page/use-title.ts'
 import { RemoveDatasetDialog } from '../../datasets/remove-dataset-dialog.tsx'
@@ -22,9 +22,6 @@ export function DataPage() {
   const [open, setOpen] = useState<Open | null>(null)
   const close = () => setOpen(null)
   const usageOf = (table: string) => usage?.datasets.find((row) => row.table === table)
-  const button = (kind: Open['kind'], label: string, dataset: DatasetRecord) => (
-    <RowButton label={label} of={dataset.table} onClick={() => setOpen({ kind, dataset })} />
-  )
   return (
     <ListCard
       label="Your datasets"
@@ -53,8 +50,12 @@ export function DataPage() {
       columns={[
         {
           head: 'Dataset',
-          kind: 'long',
-          cell: ({ table, title }) => <Link to={`/datasets/${table}`}>{title}</Link>,
+          kind: 'line',
+          cell: ({ table, title }) => (
+            <Link to={`/datasets/${table}`} title={title}>
+              {title}
+            </Link>
+          ),
         },
         { head: 'Who sees it', cell: ({ visibility }) => VISIBILITY_WORDS[visibility].name },
         { head: 'Rows', kind: 'number', cell: ({ rows }) => count(rows) },
@@ -71,13 +72,16 @@ export function DataPage() {
         },
         {
           head: 'Actions',
-          kind: 'actions',
+          kind: 'menu',
           cell: (dataset) => (
-            <>
-              {button('edit', 'Edit', dataset)}
-              {button('share', 'Share', dataset)}
-              {button('remove', 'Remove', dataset)}
-            </>
+            <RowMenu
+              of={dataset.table}
+              actions={[
+                { label: 'Edit', onChoose: () => setOpen({ kind: 'edit', dataset }) },
+                { label: 'Share', onChoose: () => setOpen({ kind: 'share', dataset }) },
+                { label: 'Remove', isDanger: true, onChoose: () => setOpen({ kind: 'remove', dataset }) },
+              ]}
+            />
           ),
         },
       ]}

@@ -1,4 +1,4 @@
-import type { DeliveryRecord } from '@wayleave/contract/records'
+import type { DeliveryAttempt, DeliveryRecord, WebhookRecord } from '@wayleave/contract/records'
 import { sql } from 'kysely'
 import { type ControlDatabase, type Db, deleteInSteps, type Tx } from '../../base/database/open.ts'
 import type { Tables } from '../../base/database/schema.ts'
@@ -82,6 +82,32 @@ export function listDeliveries(
     )
   }
   return query.execute()
+}
+
+/** The messages that a list of webhooks tells of. */
+const RECENT = 30
+
+/** How the last messages to a webhook went, and the last attempt among them. */
+export async function readRecent(
+  db: Db,
+  webhookId: string,
+): Promise<Pick<WebhookRecord, 'recent' | 'lastAttempt'>> {
+  const rows = await db
+    .selectFrom('webhook_deliveries')
+    .select(['state', 'failures', 'attempts'])
+    .where('webhook_id', '=', webhookId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(RECENT)
+    .execute()
+  const last = rows.flatMap(({ attempts }) => (JSON.parse(attempts) as DeliveryAttempt[]).slice(-1))
+  return {
+    recent: rows.map(({ state, failures }) => (state === 'waiting' && failures > 0 ? 'failed' : state)),
+    lastAttempt: last.reduce<DeliveryAttempt | null>(
+      (newest, one) => (newest === null || one.at > newest.at ? one : newest),
+      null,
+    ),
+  }
 }
 
 export function findDelivery(db: Db, webhookId: string, id: string): Promise<StoredDelivery | undefined> {

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { WEBHOOK_EVENTS } from '@wayleave/contract/webhook-events'
 import { Webhook } from 'standardwebhooks'
+import { lacks } from '../../../../scripts/test-run/needs.ts'
 import { operator } from '../../base/events/events.ts'
 import { createKey, openAccount } from '../../testing/account.ts'
 import { cleanUp } from '../../testing/cleanup.ts'
@@ -153,27 +154,80 @@ test('a rotated secret signs beside the old one until the overlap ends', async (
   for (const text of [secret, second, third]) assert.ok(!service.logLines.join().includes(text))
 })
 
-test('the receiver of the documentation accepts messages and refuses forged ones', async (t) => {
-  const secret = newWebhookSecret()
-  const { code } = documentedExamples().find(({ page }) => page === 'webhooks.md')!
-  const program = `${code.replace('8090', '0')}`.replace('createServer(', 'const server = createServer(')
-  const announce = ".on('listening', () => console.log('port', server.address().port))"
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program.trimEnd() + announce], {
-    env: { ...process.env, WEBHOOK_SECRET: secret },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  cleanUp(t, () => child.kill())
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-  const port = /^port (\d+)$/.exec((await lines.next()).value ?? '')![1]
-  const message = { id: 'msg_1', at: new Date(), payload: '{"type":"key.created","data":{"keyId":"key_1"}}' }
-  const send = async (signer: string) => {
-    const headers = signedHeaders(message, [signer])
-    return (await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers, body: message.payload }))
-      .status
+test('a webhook tells how its last messages went, also of one that is tried again', async (t) => {
+  const service = await openTestServer(t, { settings: INTERNAL })
+  const receiver = await openReceiver(t)
+  const ada = await openAccount(service, 'ada@example.org')
+  const { id } = await createWebhook(service, ada.token, receiver.url)
+  const record = async () => {
+    const { body } = await service.request('GET', `/v1/webhooks/${id}`, { token: ada.token })
+    return body
   }
-  assert.deepEqual([await send(newWebhookSecret()), await send(secret)], [400, 204])
-  assert.equal((await lines.next()).value, "msg_1 key.created { keyId: 'key_1' }")
+  const sent = async () => {
+    await service.request('POST', `/v1/webhooks/${id}/test`, { token: ada.token })
+    await until('an attempt', async () => !(await record()).recent.includes('waiting'))
+  }
+  const { recent, lastAttempt } = await record()
+  assert.deepEqual([recent, lastAttempt], [[], null])
+  await sent()
+  const delivered = await record()
+  assert.deepEqual([delivered.recent, delivered.lastAttempt.status], [['delivered'], 204])
+  const list = await service.request('GET', '/v1/webhooks', { token: ada.token })
+  assert.deepEqual(list.body.data, [delivered])
+  receiver.respond = (response) => void response.writeHead(500).end()
+  await sent()
+  const failed = await record()
+  assert.deepEqual([failed.status, failed.recent], ['failing', ['failed', 'delivered']])
+  assert.deepEqual([failed.lastAttempt.status, failed.lastAttempt.error], [500, null])
 })
+
+/** The receivers of the documentation, on a free port that they print. */
+const RECEIVERS = {
+  js: {
+    command: process.execPath,
+    flags: ['--input-type=module', '-e'],
+    announced: (code: string) =>
+      code.replace('createServer(', 'const server = createServer(').replace('8090', '0').trimEnd() +
+      ".on('listening', () => console.log('port', server.address().port))",
+    printed: "msg_1 key.created { keyId: 'key_1' }",
+  },
+  python: {
+    command: process.env['WAYLEAVE_TEST_PYTHON'] ?? 'python3',
+    flags: ['-u', '-c'],
+    announced: (code: string) =>
+      code.replace(
+        "HTTPServer(('', 8090), Receiver)",
+        "server = HTTPServer(('127.0.0.1', 0), Receiver)\nprint('port', server.server_port)\nserver",
+      ),
+    printed: "msg_1 key.created {'keyId': 'key_1'}",
+  },
+}
+
+for (const [language, { command, flags, announced, printed }] of Object.entries(RECEIVERS)) {
+  const skip = language === 'python' && lacks('python')
+  test(`the ${language} receiver of the documentation refuses forged messages`, { skip }, async (t) => {
+    const secret = newWebhookSecret()
+    const { code } = documentedExamples().find(
+      (one) => one.page === 'webhooks.md' && one.language === language,
+    )!
+    const child = spawn(command, [...flags, announced(code)], {
+      env: { ...process.env, WEBHOOK_SECRET: secret },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    cleanUp(t, () => child.kill())
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    const port = /^port (\d+)$/.exec((await lines.next()).value ?? '')![1]
+    const payload = '{"type":"key.created","data":{"keyId":"key_1"}}'
+    const send = async (signers: string[], at = new Date()) => {
+      const headers = signedHeaders({ id: 'msg_1', at, payload }, signers)
+      return (await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers, body: payload })).status
+    }
+    assert.deepEqual([await send([newWebhookSecret()]), await send([secret], new Date(0))], [400, 400])
+    // While a secret is rotated, one of two signatures is right.
+    assert.equal(await send([newWebhookSecret(), secret]), 204)
+    assert.equal((await lines.next()).value, printed)
+  })
+}
 
 test('only managers of an organization reach its webhooks', async (t) => {
   const service = await openTestServer(t, { settings: { ...INTERNAL, admins: ['root@example.org'] } })

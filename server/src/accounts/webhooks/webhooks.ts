@@ -8,7 +8,7 @@ import type {
 } from '@wayleave/contract/records'
 import { WEBHOOK_TEST } from '@wayleave/contract/webhook-events'
 import { type Clock, DAY, plus, SECOND } from '../../base/clock.ts'
-import type { ControlDatabase, Tx } from '../../base/database/open.ts'
+import type { ControlDatabase, Db, Tx } from '../../base/database/open.ts'
 import { type Origin, recordEvent } from '../../base/events/events.ts'
 import { payloadOf, queuePayload } from '../../base/events/webhook-outbox-store.ts'
 import { isId, newId } from '../../base/id.ts'
@@ -29,6 +29,7 @@ import {
   listDeliveries,
   listWebhooks,
   lockWebhook,
+  readRecent,
   type StoredWebhook,
   updateDelivery,
   updateWebhook,
@@ -63,7 +64,10 @@ export class Webhooks {
 
   async list({ organizationId }: WebhookActor): Promise<WebhookRecord[]> {
     const { database, clock } = this.#deps
-    return (await listWebhooks(database.db, organizationId)).map((row) => webhookRecord(row, clock()))
+    const records: WebhookRecord[] = []
+    for (const row of await listWebhooks(database.db, organizationId))
+      records.push(await webhookRecord(database.db, row, clock()))
+    return records
   }
 
   /** The organization of a webhook, or null for the platform: for the operator, who acts on all. */
@@ -105,12 +109,13 @@ export class Webhooks {
       }
       await insertWebhook(tx, row)
       await this.#record(tx, actor, 'created', row, { events: input.events })
-      return { ...webhookRecord(row, at), secret }
+      return { ...(await webhookRecord(tx, row, at)), secret }
     })
   }
 
   async find(actor: WebhookActor, id: string): Promise<WebhookRecord> {
-    return webhookRecord(await this.#find(actor, id), this.#deps.clock())
+    const { database, clock } = this.#deps
+    return webhookRecord(database.db, await this.#find(actor, id), clock())
   }
 
   change(actor: WebhookActor, id: string, change: WebhookChange): Promise<WebhookRecord> {
@@ -134,7 +139,7 @@ export class Webhooks {
       const changed = { ...row, ...values }
       const detail = { ...(events && { events }), ...(paused !== undefined && { paused }) }
       await this.#record(tx, actor, 'changed', changed, detail)
-      return webhookRecord(changed, clock())
+      return webhookRecord(tx, changed, clock())
     })
   }
 
@@ -239,7 +244,7 @@ function requireRunning({ paused_at }: StoredWebhook): void {
   if (paused_at !== null) throw new Problem('conflict', 'The webhook is paused. Let it go on first.')
 }
 
-function webhookRecord(row: StoredWebhook, now: Date): WebhookRecord {
+async function webhookRecord(db: Db, row: StoredWebhook, now: Date): Promise<WebhookRecord> {
   const { previous_ends_at: endsAt } = row
   const failing = row.failing_since === null ? 'active' : 'failing'
   return {
@@ -253,5 +258,6 @@ function webhookRecord(row: StoredWebhook, now: Date): WebhookRecord {
     pauseReason: row.pause_reason,
     previousSecretEndsAt: endsAt !== null && Date.parse(endsAt) > now.getTime() ? endsAt : null,
     createdAt: row.created_at,
+    ...(await readRecent(db, row.id)),
   }
 }

@@ -107,7 +107,7 @@ function describe(inspection: Inspection): string {
   const facts: string[][] = [
     ['Rows', inspection.rows.toLocaleString('en')],
     ['Format', inspection.format],
-    ['Geometry', inspection.geometryTypes.join(', ') || 'none'],
+    ['Geometry', geometryText(inspection)],
     ['Bbox', inspection.bbox ? inspection.bbox.map((one) => +one.toFixed(6)).join(', ') : '-'],
     ['Time', inspection.timeColumn ?? '-'],
     ['CRS', inspection.crs ?? '-'],
@@ -134,6 +134,11 @@ function describe(inspection: Inspection): string {
     ...problems.map(({ row, message }) => `  row ${row}: ${message}`),
     ...(more > 0 ? [`  … and ${more} more`] : []),
   ].join('\n')
+}
+
+function geometryText({ geometryTypes, unlocated }: Inspection): string {
+  const without = unlocated === 0 ? [] : [`${count(unlocated, 'row')} without`]
+  return [...geometryTypes, ...without].join(', ') || 'none'
 }
 
 function section(lines: string[]): string[] {

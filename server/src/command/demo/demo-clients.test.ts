@@ -78,7 +78,7 @@ const RUN_ELSEWHERE: Record<string, string[]> = {
   // server/src/accounts/keys/documented-keys.test.ts
   'keys-and-access.md': ['sh'],
   // server/src/accounts/webhooks/webhooks.test.ts
-  'webhooks.md': ['js'],
+  'webhooks.md': ['js', 'python'],
   // client-js/test/package.test.ts
   'javascript.md': ['js', 'js browser', 'sh'],
   // client-python/tests/test_readme.py

@@ -58,6 +58,7 @@ export function tileStyle(tileset: Tileset, options: StyleOptions) {
         size,
         pointCount: ownProperties(version.manifest.columns).pointCount,
         isSummed: options.by.length > 0,
+        isSparse: false,
         font: DEVICE_FONT,
         hasPointing: false,
       })

@@ -180,6 +180,13 @@ test('pages, problem pages and the API reference are served, with a strict polic
   for (const asset of [...own, ...PACKAGE_ASSETS]) {
     assert.equal((await service.request('GET', `/docs/assets/${asset}`)).status, 200, asset)
   }
+  // Their addresses have no version, so a browser soon asks again whether they have changed.
+  for (const path of ['/docs/assets/docs.js', '/docs/pictures/explorer-light.png', '/site/site.css']) {
+    const { headers } = await service.request('GET', path)
+    assert.equal(headers.get('cache-control'), 'public, max-age=300', path)
+    const again = await service.request('GET', path, { headers: { 'if-none-match': headers.get('etag')! } })
+    assert.deepEqual([again.status, again.text], [304, ''], path)
+  }
 })
 
 test('the API definition has every public route, with a summary and a tag, and no other', async (t) => {

@@ -6,6 +6,7 @@ import type { BaseUrl } from '../../http/base-url.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { matchesEtag } from '../../http/headers.ts'
 import { PAGE_HEADERS } from '../../http/pages/html.ts'
+import { sendPageFile } from '../../http/pages/send-page-file.ts'
 import { DocumentationPages } from './documentation-pages.ts'
 import { packageAsset } from './package-assets.ts'
 
@@ -52,10 +53,7 @@ export function documentationRoutes(app: App, { about, baseUrl }: DocumentationD
     const bytes =
       /^[a-z-]+\.png$/.test(name) && (await readFile(new URL(name, PICTURES)).catch(() => undefined))
     if (!bytes) throw notFound('such picture')
-    return reply
-      .header('content-type', 'image/png')
-      .header('cache-control', 'public, max-age=3600')
-      .send(bytes)
+    return sendPageFile(request, reply, { mediaType: 'image/png', bytes })
   })
 
   app.get<{ Params: { code: string } }>('/problems/:code', hidden, async (request, reply) => {
@@ -69,7 +67,7 @@ export function documentationRoutes(app: App, { about, baseUrl }: DocumentationD
     const mediaType = /^[a-z-]+\.[a-z0-9]+$/.test(name) ? MEDIA_TYPES[extname(name)] : undefined
     const file = packageAsset(name) ?? new URL(name, ASSETS)
     const bytes = mediaType && (await readFile(file).catch(() => undefined))
-    if (!bytes) throw notFound('such file')
-    return reply.header('content-type', mediaType).header('cache-control', 'public, max-age=3600').send(bytes)
+    if (!mediaType || !bytes) throw notFound('such file')
+    return sendPageFile(request, reply, { mediaType, bytes })
   })
 }

@@ -1,17 +1,16 @@
-import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { notFound } from '../../base/problem.ts'
 import { textOn } from '../../base/settings/accent-color.ts'
 import type { App } from '../../http/fastify-app.ts'
-import { matchesEtag } from '../../http/headers.ts'
+import { sendPageFile } from '../../http/pages/send-page-file.ts'
 
 /** One source of styles for the console, the documentation and the pages of the OGC API. */
 const STYLES = new URL('./', import.meta.url)
-const SHEETS = ['base', 'layout', 'controls', 'tables', 'content', 'prose']
+const SHEETS = ['base', 'layout', 'controls', 'tables', 'content', 'cards', 'prose']
 
+const CSS = 'text/css; charset=utf-8'
 const LOGO_TYPES: Record<string, string> = {
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
@@ -33,11 +32,11 @@ export function siteRoutes(app: App, { logo, accent, accentDark }: SiteSettings)
   const colors = Buffer.from(colorStyles(accent, accentDark))
 
   app.get('/site/site.css', hidden, (request, reply) =>
-    send(request, reply, 'text/css; charset=utf-8', styles),
+    sendPageFile(request, reply, { mediaType: CSS, bytes: styles }),
   )
 
   app.get('/site/colors.css', hidden, (request, reply) =>
-    send(request, reply, 'text/css; charset=utf-8', colors),
+    sendPageFile(request, reply, { mediaType: CSS, bytes: colors }),
   )
 
   app.get('/site/logo', hidden, async (request, reply) => {
@@ -45,15 +44,8 @@ export function siteRoutes(app: App, { logo, accent, accentDark }: SiteSettings)
     if (logo === null || !bytes) throw notFound('such file')
     // A picture may contain scripts, which must not run if it is opened as a page.
     reply.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
-    return send(request, reply, LOGO_TYPES[extname(logo).toLowerCase()]!, bytes)
+    return sendPageFile(request, reply, { mediaType: LOGO_TYPES[extname(logo).toLowerCase()]!, bytes })
   })
-}
-
-function send(request: FastifyRequest, reply: FastifyReply, mediaType: string, bytes: Buffer) {
-  const etag = `"${hash('sha256', bytes).slice(0, 32)}"`
-  reply.header('etag', etag).header('cache-control', 'public, max-age=300')
-  if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send()
-  return reply.header('content-type', mediaType).send(bytes)
 }
 
 /** The operator's colors, in a selector that wins over that of base.css, whichever is loaded first. */
