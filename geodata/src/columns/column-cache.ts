@@ -184,21 +184,7 @@ export class ColumnCache {
     const { rows } = snapshot.manifest
     if (rows <= this.#maxListedRows) return null
     const { segmentRows } = await this.#open(snapshot)
-    const { tree } = snapshot
-    const segments = new Set<number>()
-    for (let from = 0; from < tree.count; ) {
-      const walk = tree.walk(box, from)
-      if (!walk.next()) {
-        if (!walk.isBlocked) break
-        await tree.loadMissing()
-        continue
-      }
-      const last = Math.floor((walk.end - 1) / segmentRows)
-      for (let segment = Math.floor(walk.begin / segmentRows); segment <= last; segment++)
-        segments.add(segment)
-      // What else is in these segments does not matter.
-      from = (last + 1) * segmentRows
-    }
+    const segments = await snapshot.tree.partsIn(box, segmentRows)
     return isMost(segments.size, rows, segmentRows) ? null : segments
   }
 

@@ -132,6 +132,14 @@ test('a search in blocks that have to be read finds the same as one in memory', 
       } while (walk.isBlocked)
       assert.deepEqual(found, expected)
 
+      const inParts = (size: number) =>
+        new Set(
+          boxes.flatMap((leaf, position) =>
+            parts(box).some((part) => meets(leaf, part)) ? [Math.floor(position / size)] : [],
+          ),
+        )
+      for (const size of [7, 64]) assert.deepEqual(await paged.partsIn(box, size), inParts(size))
+
       const decide = (west: number, south: number, east: number, north: number) =>
         meets([west, south, east, north], box)
           ? within([west, south, east, north], box)

@@ -167,6 +167,27 @@ export class IndexTree {
     return new TreeWalk(query, from, this.#parts)
   }
 
+  /** Which parts of the snapshot, of `size` features each, have features that intersect the query. */
+  async partsIn(query: Bbox, size: number): Promise<Set<number>> {
+    const parts = new Set<number>()
+    let from = 0
+    while (from < this.count) {
+      const walk = this.walk(query, from)
+      let isFound = walk.next()
+      // The walk goes on where it stopped: one that began again would need all blocks of its way at once.
+      while (!isFound && walk.isBlocked) {
+        await this.loadMissing()
+        isFound = walk.next()
+      }
+      if (!isFound) break
+      const last = Math.floor((walk.end - 1) / size)
+      for (let part = Math.floor(walk.begin / size); part <= last; part++) parts.add(part)
+      // What else is in these parts does not matter.
+      from = (last + 1) * size
+    }
+    return parts
+  }
+
   /**
    * Counts the features that intersect the query; nodes inside the query are counted as a whole. Returns null
    * if more than `budget` nodes and leaves would have to be visited, and undefined if it is blocked.

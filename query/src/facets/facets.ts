@@ -76,6 +76,7 @@ export class Facets {
     // A filter beside the box reads its columns as a whole.
     const segments = isBoxOnly ? await this.#parts.columns.segmentsInBox(snapshot, box.box) : null
     for (const { name } of columns) {
+      work.check()
       const column = await this.#loadColumn(snapshot, name, { isAll, segments, query })
       if (column) compiled.set(name, new FacetCounts(column, limit, bins))
     }
